@@ -1,0 +1,60 @@
+//! The ratio of two benchmarks with its interval and a verdict.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Estimate, Metric};
+
+/// What a comparison says of the subject against the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The subject takes less: the whole interval lies below 1, and not all of it within the margin.
+    Faster,
+    /// The subject takes more: the whole interval lies above 1, and not all of it within the margin.
+    Slower,
+    /// The whole interval lies within the margin: if there is a difference, it is too small to matter.
+    Same,
+    /// None of these: more rounds are needed.
+    Undecided,
+}
+
+/// Ratios subject / reference at three quantiles: says whether the whole distribution moved or a tail.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Shift {
+    /// Ratio of the 10th percentiles.
+    pub p10: f64,
+    /// Ratio of the medians.
+    pub p50: f64,
+    /// Ratio of the 90th percentiles.
+    pub p90: f64,
+}
+
+/// How many more rounds would decide an undecided comparison, if the spread stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoreRounds(pub u64);
+
+/// One metric of two benchmarks, compared round by round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Index of the benchmark that is compared with.
+    pub reference: usize,
+    /// Index of the benchmark that is compared.
+    pub subject: usize,
+    /// Which metric.
+    pub metric: Metric,
+    /// Number of rounds in which both have a value.
+    pub rounds: usize,
+    /// Hodges-Lehmann estimate of the ratio subject / reference with its interval.
+    pub ratio: Estimate,
+    /// Ratios at p10, p50 and p90.
+    pub shift: Shift,
+    /// Two-sided p-value of 'no difference' (Wilcoxon signed-rank on the paired log ratios), before
+    /// the correction for several comparisons and looks.
+    pub p_value: f64,
+    /// The margin within which two programs count as the same, as a share (0.01 is 1 %).
+    pub margin: f64,
+    /// What follows.
+    pub verdict: Verdict,
+    /// For an undecided comparison: how many more rounds would decide it.
+    pub more_rounds: Option<MoreRounds>,
+}

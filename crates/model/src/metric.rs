@@ -1,0 +1,146 @@
+//! Named quantities with a unit and a direction.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Run;
+
+/// Unit of a metric's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Bytes.
+    Bytes,
+    /// A number of things.
+    Count,
+}
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Less is better: all metrics of a run.
+    LowerIsBetter,
+    /// More is better: rates.
+    HigherIsBetter,
+}
+
+/// A quantity that every run yields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Wall time.
+    Wall,
+    /// Wall time less the time spent waiting for a CPU.
+    Undisturbed,
+    /// CPU time, user and kernel.
+    Cpu,
+    /// User part of the CPU time.
+    User,
+    /// Kernel part of the CPU time.
+    System,
+    /// Ready to run, but without a CPU.
+    RunQueueWait,
+    /// Largest resident memory.
+    PeakMemory,
+    /// Page faults without the storage device.
+    MinorFaults,
+    /// Page faults with the storage device.
+    MajorFaults,
+    /// Gave up the CPU to wait.
+    VoluntarySwitches,
+    /// Was taken off the CPU.
+    InvoluntarySwitches,
+    /// Bytes read.
+    ReadBytes,
+    /// Bytes written.
+    WrittenBytes,
+    /// Read calls.
+    ReadCalls,
+    /// Write calls.
+    WriteCalls,
+}
+
+impl Metric {
+    /// All metrics, in the order in which they are shown.
+    pub const ALL: [Metric; 15] = [
+        Metric::Wall,
+        Metric::Undisturbed,
+        Metric::Cpu,
+        Metric::User,
+        Metric::System,
+        Metric::RunQueueWait,
+        Metric::PeakMemory,
+        Metric::MinorFaults,
+        Metric::MajorFaults,
+        Metric::VoluntarySwitches,
+        Metric::InvoluntarySwitches,
+        Metric::ReadBytes,
+        Metric::WrittenBytes,
+        Metric::ReadCalls,
+        Metric::WriteCalls,
+    ];
+
+    /// The name that is used in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Wall => "wall",
+            Metric::Undisturbed => "undisturbed",
+            Metric::Cpu => "cpu",
+            Metric::User => "user",
+            Metric::System => "system",
+            Metric::RunQueueWait => "run_queue_wait",
+            Metric::PeakMemory => "peak_memory",
+            Metric::MinorFaults => "minor_faults",
+            Metric::MajorFaults => "major_faults",
+            Metric::VoluntarySwitches => "voluntary_switches",
+            Metric::InvoluntarySwitches => "involuntary_switches",
+            Metric::ReadBytes => "read_bytes",
+            Metric::WrittenBytes => "written_bytes",
+            Metric::ReadCalls => "read_calls",
+            Metric::WriteCalls => "write_calls",
+        }
+    }
+
+    /// Unit of the values that [`Metric::of`] yields.
+    pub fn unit(self) -> Unit {
+        match self {
+            Metric::Wall
+            | Metric::Undisturbed
+            | Metric::Cpu
+            | Metric::User
+            | Metric::System
+            | Metric::RunQueueWait => Unit::Seconds,
+            Metric::PeakMemory | Metric::ReadBytes | Metric::WrittenBytes => Unit::Bytes,
+            _ => Unit::Count,
+        }
+    }
+
+    /// Which way is better.
+    pub fn direction(self) -> Direction {
+        Direction::LowerIsBetter
+    }
+
+    /// The value of this metric for one run, in [`Metric::unit`]; `None` where it was not available.
+    pub fn of(self, run: &Run) -> Option<f64> {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        match self {
+            Metric::Wall => Some(seconds(run.wall_ns)),
+            Metric::Undisturbed => run.undisturbed_ns.map(seconds),
+            Metric::Cpu => Some(seconds(run.cpu_ns)),
+            Metric::User => Some(seconds(run.user_ns)),
+            Metric::System => Some(seconds(run.system_ns)),
+            Metric::RunQueueWait => run.run_queue_wait_ns.map(seconds),
+            Metric::PeakMemory => Some(run.peak_memory_bytes as f64),
+            Metric::MinorFaults => Some(run.minor_faults as f64),
+            Metric::MajorFaults => Some(run.major_faults as f64),
+            Metric::VoluntarySwitches => Some(run.voluntary_switches as f64),
+            Metric::InvoluntarySwitches => Some(run.involuntary_switches as f64),
+            Metric::ReadBytes => run.io.map(|io| io.read_bytes as f64),
+            Metric::WrittenBytes => run.io.map(|io| io.written_bytes as f64),
+            Metric::ReadCalls => run.io.map(|io| io.read_calls as f64),
+            Metric::WriteCalls => run.io.map(|io| io.write_calls as f64),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The complete record of a `bench` session: what `--json` writes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Comparison, Environment, Estimate, Run, Summary};
+
+/// Version of the JSON form. It rises when a key changes its meaning or goes away.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Where a benchmark's standard input comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputFrom {
+    /// `/dev/null`.
+    Null,
+    /// A file, by path.
+    File(String),
+}
+
+/// Where a benchmark's standard output goes. It is a condition of the result: programs buffer
+/// differently for a pipe, a file and a terminal, and some do nothing at all for `/dev/null`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputTo {
+    /// `/dev/null`.
+    Null,
+    /// A pipe that Fathom drains.
+    Pipe,
+    /// A file, by path, emptied before each run.
+    File(String),
+    /// Fathom's own standard output.
+    Inherit,
+}
+
+/// One named command with its input and conditions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Benchmark {
+    /// Name under which it is shown: `-n`, else the command as it was given.
+    pub name: String,
+    /// The command as it was given, for people (lossy where it isn't UTF-8).
+    pub command: String,
+    /// The arguments as they are executed, program first (lossy where they aren't UTF-8).
+    pub arguments: Vec<String>,
+    /// The shell that interprets the command, if any.
+    pub shell: Option<String>,
+    /// Parameters of a scan, in the order of definition.
+    pub parameters: Vec<(String, String)>,
+    /// Standard input.
+    pub input: InputFrom,
+    /// Standard output.
+    pub output: OutputTo,
+    /// Working directory, if it was set.
+    pub working_directory: Option<String>,
+    /// Variables added to the environment.
+    pub environment_variables: Vec<(String, String)>,
+}
+
+/// What holds for all benchmarks of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// Seed of the order of runs.
+    pub seed: u64,
+    /// Warm-up runs of each benchmark that were made and not counted.
+    pub warmup_runs: u32,
+    /// CPUs that the commands were pinned to, if any.
+    pub pinned_cpus: Option<Vec<usize>>,
+    /// Longest time a run may take, in seconds.
+    pub timeout_seconds: Option<f64>,
+    /// Margin of the verdicts as a share.
+    pub margin: f64,
+    /// Whether the size of the environment was varied from run to run.
+    pub environment_size_randomised: bool,
+}
+
+/// The cost of running nothing: an empty static program, run the same way in the same rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Floor {
+    /// Number of runs of the empty program.
+    pub runs: usize,
+    /// Median wall time in seconds.
+    pub wall: Estimate,
+}
+
+/// Why measuring ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The number of runs that was asked for.
+    RunCount,
+    /// All comparisons were decided.
+    Decided,
+    /// The interval was as narrow as asked.
+    Precise,
+    /// The time was used up.
+    TimeBudget,
+    /// The largest number of rounds was reached.
+    MaximumRounds,
+    /// Interrupted by the user.
+    Interrupted,
+    /// A run failed.
+    Failed,
+}
+
+/// Something that the reader must know to trust the numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Stable identifier, such as `two_modes`.
+    pub id: String,
+    /// The benchmark that it concerns, if it concerns one.
+    pub benchmark: Option<usize>,
+    /// A sentence for people.
+    pub message: String,
+}
+
+/// What is said of one benchmark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BenchmarkResult {
+    /// Index of the benchmark.
+    pub benchmark: usize,
+    /// Runs that ended with something other than success and were kept under `--ignore-failure`.
+    pub failures: usize,
+    /// One summary for each metric that has values.
+    pub summaries: Vec<Summary>,
+}
+
+/// What follows from the runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Why measuring ended.
+    pub stop: StopReason,
+    /// One for each benchmark.
+    pub results: Vec<BenchmarkResult>,
+    /// The comparisons that carry the verdict, one for each benchmark but the reference.
+    pub comparisons: Vec<Comparison>,
+    /// The same pairs compared on the other clock (wall against undisturbed time), where it exists.
+    pub cross_checks: Vec<Comparison>,
+    /// The empty program.
+    pub floor: Option<Floor>,
+    /// What must be known to trust the numbers.
+    pub warnings: Vec<Warning>,
+}
+
+/// Everything about a session. In the JSON file the runs come before the outcome, so that the file
+/// is whole after every run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BenchRecord {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Always `bench`.
+    pub kind: String,
+    /// Version of Fathom that measured.
+    pub fathom_version: String,
+    /// Start of the session, RFC 3339, UTC.
+    pub started_at: String,
+    /// Where it was measured.
+    pub environment: Environment,
+    /// What holds for all benchmarks.
+    pub conditions: Conditions,
+    /// The benchmarks, in the order in which they were given.
+    pub benchmarks: Vec<Benchmark>,
+    /// Every run, in the order in which they were made.
+    pub runs: Vec<Run>,
+    /// False while measuring is going on, or when it was cut short.
+    pub complete: bool,
+    /// What follows; absent while measuring is going on.
+    pub outcome: Option<Outcome>,
+}

@@ -1,0 +1,89 @@
+//! One execution of a command, with everything that was measured of it.
+
+use serde::{Deserialize, Serialize};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// The program returned this status (0 to 255).
+    Code(i32),
+    /// The program was ended by this signal.
+    Signal(i32),
+    /// The program ran longer than `--timeout` allows and was ended.
+    TimedOut,
+}
+
+impl Exit {
+    /// True for status 0.
+    pub fn is_success(self) -> bool {
+        self == Exit::Code(0)
+    }
+}
+
+/// What the process and the children that it waited for read and wrote.
+///
+/// Source: `/proc/PID/io`. Counts `read`, `pread`, `readv`, `write` and their kin, also on
+/// sockets; not `send`/`recv`, `splice`, `mmap` access or io_uring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct IoCounts {
+    /// Bytes that read calls returned (`rchar`).
+    pub read_bytes: u64,
+    /// Bytes that were passed to write calls (`wchar`).
+    pub written_bytes: u64,
+    /// Number of read calls (`syscr`).
+    pub read_calls: u64,
+    /// Number of write calls (`syscw`).
+    pub write_calls: u64,
+    /// Bytes fetched from the storage device (`read_bytes`).
+    pub device_read_bytes: u64,
+    /// Bytes of pages made dirty that the storage device must take (`write_bytes`).
+    pub device_written_bytes: u64,
+}
+
+/// One execution, complete. Times are nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Index of the benchmark that was run, from 0.
+    pub benchmark: usize,
+    /// Number of the round, from 0; warm-up runs are not recorded here.
+    pub round: u32,
+    /// Place of this run in the order of all runs, from 0.
+    pub position: u32,
+    /// Start, counted from the start of the session.
+    pub started_ns: u64,
+    /// From just before the process is created to its exit as the parent sees it.
+    pub wall_ns: u64,
+    /// Part of `wall_ns` before the program was executed: creating the process.
+    pub spawn_ns: u64,
+    /// CPU time, user and kernel, of the process and the children that it waited for.
+    pub cpu_ns: u64,
+    /// The user part of `cpu_ns`, as the kernel's tick sampling divides it.
+    pub user_ns: u64,
+    /// The kernel part of `cpu_ns`, as the kernel's tick sampling divides it.
+    pub system_ns: u64,
+    /// Time that the main thread was ready to run but had no CPU.
+    pub run_queue_wait_ns: Option<u64>,
+    /// Time between the program's exit and the moment that Fathom's own launcher got a CPU to see it.
+    pub harness_wait_ns: Option<u64>,
+    /// `wall_ns` less both waits. Present only where it is exact: one thread, no children.
+    pub undisturbed_ns: Option<u64>,
+    /// Largest resident memory of the process or of one of the children that it waited for.
+    pub peak_memory_bytes: u64,
+    /// Page faults served without the storage device.
+    pub minor_faults: u64,
+    /// Page faults that had to read from the storage device.
+    pub major_faults: u64,
+    /// Times that the program gave up the CPU to wait for something.
+    pub voluntary_switches: u64,
+    /// Times that the program was taken off the CPU for another.
+    pub involuntary_switches: u64,
+    /// Bytes and calls read and written; absent where the kernel refuses to tell.
+    pub io: Option<IoCounts>,
+    /// CPU time that the hypervisor gave to others around this run, all CPUs together (10 ms steps).
+    pub steal_ns: Option<u64>,
+    /// Processes that the command left running when it ended.
+    pub left_behind: u32,
+    /// How it ended.
+    pub exit: Exit,
+}

@@ -1,0 +1,54 @@
+//! Estimates and summaries of one metric over the runs of one benchmark.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Metric;
+
+/// A value with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The point estimate.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// Confidence that the interval has, 0 to 1. What a sample can't support is not claimed: five
+    /// runs can't give 95 %, so the level that they do give stands here.
+    pub level: f64,
+}
+
+impl Estimate {
+    /// Half the width of the interval as a share of the value; infinite when the value is 0.
+    pub fn relative_half_width(&self) -> f64 {
+        if self.value == 0.0 {
+            return f64::INFINITY;
+        }
+        (self.high - self.low) / 2.0 / self.value.abs()
+    }
+}
+
+/// What is reported of one metric of one benchmark, in the metric's unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Which metric.
+    pub metric: Metric,
+    /// Number of runs that had a value.
+    pub runs: usize,
+    /// Median with its distribution-free interval.
+    pub median: Estimate,
+    /// Smallest value.
+    pub min: f64,
+    /// 10th percentile.
+    pub p10: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Arithmetic mean: for exports, never shown alone.
+    pub mean: f64,
+    /// Sample standard deviation (n - 1): for exports, never shown alone.
+    pub standard_deviation: f64,
+}
