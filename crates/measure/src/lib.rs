@@ -1,1 +1,41 @@
-//! measure
+//! Commands in, measurements out.
+//!
+//! A [`CommandLine`] says what is run and under which conditions. An [`Executor`] runs it once and
+//! returns a [`fathom_model::Run`]; [`ProcessExecutor`] does so for real, [`simulated`] exactly and
+//! at once. [`conduct`] makes the rounds and [`assess`](mod@assess) says what follows.
+
+pub mod assess;
+mod command_line;
+mod environment;
+mod error;
+mod executor;
+mod journal;
+pub mod lookup;
+mod rounds;
+pub mod simulated;
+
+#[cfg(launcher)]
+mod account;
+#[cfg(launcher)]
+mod drain;
+#[cfg(launcher)]
+mod hooks;
+#[cfg(launcher)]
+pub mod interrupt;
+#[cfg(launcher)]
+mod launcher;
+#[cfg(launcher)]
+mod process;
+#[cfg(launcher)]
+mod steal;
+
+pub use assess::{Question, Verdicts, assess};
+pub use command_line::{CommandLine, Expectation, Input, Output};
+pub use environment::{environment, now_rfc3339};
+pub use error::MeasureError;
+pub use executor::{Attempt, Executor, RunReport};
+pub use journal::Journal;
+pub use rounds::{IgnoreFailure, Limits, Observer, Plan, Session, StopRule, conduct};
+
+#[cfg(launcher)]
+pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};

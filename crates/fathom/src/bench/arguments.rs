@@ -1,0 +1,190 @@
+//! The options of `fathom bench`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::quantities;
+use crate::run_options::RunOptions;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom bench 'gzip -k -c big.txt' 'zstd -c big.txt'
+  fathom bench --input big.txt -- sort -u
+  fathom bench -L level 1,6,9 'gzip -{level} -c big.txt' --export-markdown table.md
+  fathom bench -S 'git log | head' --json record.json
+
+Exit codes: 0 done, 2 wrong arguments, 3 a command failed, 4 the measurement can't be trusted,
+130 interrupted.")]
+pub struct Arguments {
+    /// Commands, each in quotes; or, after --, one command as separate words
+    #[arg(value_name = "COMMAND")]
+    pub commands: Vec<OsString>,
+
+    /// One command, word by word: what follows is handed on as it is
+    #[arg(last = true, value_name = "WORD")]
+    pub words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub run_options: RunOptions,
+
+    /// Warm-up rounds, which do not count
+    #[arg(short, long, value_name = "N", default_value_t = 1, help_heading = "How much is measured")]
+    pub warmup: u32,
+
+    /// Make exactly this many rounds
+    #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs", "precision", "time"], help_heading = "How much is measured")]
+    pub runs: Option<u32>,
+
+    /// Make at least this many rounds (default: 10, unless the time is up)
+    #[arg(short, long, value_name = "N", help_heading = "How much is measured")]
+    pub min_runs: Option<u32>,
+
+    /// Make at most this many rounds
+    #[arg(short = 'M', long, value_name = "N", help_heading = "How much is measured")]
+    pub max_runs: Option<u32>,
+
+    /// Measure at most this long (default: 5m for comparisons, 10s for one command)
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = "How much is measured")]
+    pub time: Option<Duration>,
+
+    /// Measure until all medians and ratios are known to this share (such as 1%), not until decided
+    #[arg(long, value_name = "SHARE", value_parser = quantities::share, help_heading = "How much is measured")]
+    pub precision: Option<f64>,
+
+    /// Differences up to this share count as none
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = "How much is measured")]
+    pub margin: f64,
+
+    /// Seed of the random order, to repeat it
+    #[arg(long, value_name = "N", help_heading = "How much is measured")]
+    pub seed: Option<u64>,
+
+    /// Compare with this command instead of with the first; it is run as well
+    #[arg(long, value_name = "COMMAND", help_heading = "What is run, and how")]
+    pub reference: Option<OsString>,
+
+    /// Run this once before everything, through a shell. Once for all commands or once for each
+    #[arg(short, long, value_name = "COMMAND", help_heading = "What is run, and how")]
+    pub setup: Vec<String>,
+
+    /// Run this after each run, through a shell. Once for all commands or once for each
+    #[arg(short = 'C', long, value_name = "COMMAND", help_heading = "What is run, and how")]
+    pub conclude: Vec<String>,
+
+    /// Run this once after everything, through a shell. Once for all commands or once for each
+    #[arg(short, long, value_name = "COMMAND", help_heading = "What is run, and how")]
+    pub cleanup: Vec<String>,
+
+    /// Let {VAR} take the numbers from MIN to MAX: a benchmark for each
+    #[arg(short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"], action = clap::ArgAction::Append, allow_negative_numbers = true, help_heading = "What is run, and how")]
+    pub parameter_scan: Vec<String>,
+
+    /// Step of the scan before it
+    #[arg(short = 'D', long, value_name = "STEP", allow_negative_numbers = true, help_heading = "What is run, and how")]
+    pub parameter_step_size: Vec<String>,
+
+    /// Let {VAR} take these values, separated by commas: a benchmark for each. May be repeated for
+    /// all combinations
+    #[arg(short = 'L', long, num_args = 2, value_names = ["VAR", "VALUES"], action = clap::ArgAction::Append, help_heading = "What is run, and how")]
+    pub parameter_list: Vec<String>,
+
+    /// Go on when a run fails, and count it: all failures, or only these exit codes
+    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
+    pub ignore_failure: Option<String>,
+
+    /// Standard output must be this file's content, or have this SHA-256. Checked in every run;
+    /// output goes through a pipe. Once for all commands or once for each
+    #[arg(long, value_name = "FILE|HASH", conflicts_with_all = ["output", "show_output"], help_heading = "What is run, and how")]
+    pub expect_stdout: Vec<String>,
+
+    /// Leave the size of the environment as it is, instead of varying it from run to run
+    #[arg(long, help_heading = "What is run, and how")]
+    pub fixed_environment_size: bool,
+
+    /// Name of a command in all output; once for each, in order
+    #[arg(short = 'n', long, value_name = "NAME", help_heading = "What is shown and written")]
+    pub command_name: Vec<String>,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Style::Auto, help_heading = "What is shown and written")]
+    pub style: Style,
+
+    /// Order of the results
+    #[arg(long, value_enum, default_value_t = Sort::Auto, help_heading = "What is shown and written")]
+    pub sort: Sort,
+
+    /// Unit of times
+    #[arg(short = 'u', long, value_enum, help_heading = "What is shown and written")]
+    pub time_unit: Option<TimeUnit>,
+
+    /// Write the complete record: every run with every metric. Whole after every run, even if killed.
+    /// '-' is standard output
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    pub json: Option<PathBuf>,
+
+    /// Write JSON in hyperfine's shape
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    pub export_json: Option<PathBuf>,
+
+    /// Write CSV with hyperfine's columns
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    pub export_csv: Option<PathBuf>,
+
+    /// Write a Markdown table
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    pub export_markdown: Option<PathBuf>,
+
+    /// Write an AsciiDoc table
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    pub export_asciidoc: Option<PathBuf>,
+
+    /// Write an Org-mode table
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
+    pub export_orgmode: Option<PathBuf>,
+}
+
+/// Values of `--style`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Style {
+    /// Colour and progress on a terminal only
+    Auto,
+    /// Neither colour nor progress
+    Basic,
+    /// Both, always
+    Full,
+    /// Progress without colour
+    Nocolor,
+    /// Colour without progress
+    Color,
+    /// Print nothing
+    None,
+}
+
+/// Values of `--sort`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sort {
+    /// As given
+    Auto,
+    /// As given
+    Command,
+    /// Fastest first, by median
+    #[value(alias = "mean-time")]
+    Median,
+}
+
+/// Values of `--time-unit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnit {
+    /// µs
+    Microsecond,
+    /// ms
+    Millisecond,
+    /// s
+    Second,
+    /// min
+    Minute,
+}

@@ -1,0 +1,198 @@
+//! `fathom bench`: time commands and compare them.
+
+mod arguments;
+mod commands;
+mod expectation;
+mod output;
+mod progress;
+
+use std::io::IsTerminal;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+pub use arguments::Arguments;
+use commands::Prepared;
+use fathom_measure::{
+    IgnoreFailure, Journal, Limits, Plan, ProcessExecutor, ProcessOptions, Question, StopRule,
+    assess, conduct, environment, interrupt, now_rfc3339,
+};
+use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason};
+use progress::Watcher;
+
+use crate::failure::Failure;
+
+/// How often identical programs may be called different.
+const ALPHA: f64 = 0.05;
+/// One command needs no verdict: this long, or until its median is known well.
+const TIME_FOR_ONE: Duration = Duration::from_secs(10);
+/// Comparisons are measured until decided, but no longer.
+const TIME_FOR_COMPARISONS: Duration = Duration::from_secs(300);
+/// A first answer after ten runs of a millisecond is soon wrong about its tail.
+const AT_LEAST: Duration = Duration::from_secs(1);
+/// How well one command's median is to be known.
+const PRECISION_OF_ONE: f64 = 0.005;
+
+/// Measures, prints, writes. Returns the exit code.
+///
+/// # Errors
+/// Everything that keeps a result from being printed.
+pub fn run(arguments: Arguments) -> Result<i32, Failure> {
+    let (prepared, reference) = commands::prepare(&arguments)?;
+    let plan = plan(&arguments, &prepared, reference)?;
+    output::check_targets(&arguments)?;
+    let mut record = empty_record(&arguments, &plan, &prepared);
+    let commands =
+        prepared.into_iter().map(|p| (p.benchmark.name, p.command, p.hooks)).collect();
+    interrupt::catch();
+    let mut executor = ProcessExecutor::new(
+        commands,
+        ProcessOptions {
+            timeout: arguments.run_options.timeout,
+            pin: arguments.run_options.pin.clone().unwrap_or_default(),
+            vary_environment_size: !arguments.fixed_environment_size,
+            show_output: arguments.run_options.show_output,
+            seed: plan.seed,
+        },
+    )?;
+    let journal = match &arguments.json {
+        Some(path) if path.as_os_str() != "-" => Some(Journal::create(path, &record)?),
+        _ => None,
+    };
+    let shows = output::Shows::new(&arguments);
+    let mut watcher = Watcher::new(&plan, journal, shows.progress, shows.progress_width);
+    let session = conduct(&plan, &mut executor, &mut watcher);
+    watcher.clear();
+    // Whatever is left of the commands ends before anything is printed.
+    drop(executor);
+
+    let outcome = assess(
+        &session.runs,
+        &record.benchmarks,
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &session.floor_ns,
+    );
+    record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
+    if let Some(journal) = watcher.journal.take() {
+        journal.finish(record.complete, &outcome)?;
+    }
+    record.runs = session.runs;
+    record.outcome = Some(outcome);
+    if let Some(error) = session.failure {
+        return Err(error.into());
+    }
+    if record.runs.is_empty() {
+        return Err(fathom_measure::MeasureError::Interrupted.into());
+    }
+    output::write(&arguments, &record, &shows)?;
+    Ok(exit_code(record.outcome.as_ref()))
+}
+
+fn exit_code(outcome: Option<&Outcome>) -> i32 {
+    match outcome.map(|outcome| outcome.stop) {
+        Some(StopReason::Interrupted) => 130,
+        _ => 0,
+    }
+}
+
+fn plan(
+    arguments: &Arguments,
+    prepared: &[Prepared],
+    reference: usize,
+) -> Result<Plan, Failure> {
+    let usage = |text: &str| Err(Failure::Usage(text.to_string()));
+    if arguments.runs == Some(0) || arguments.max_runs == Some(0) {
+        return usage("zero runs measure nothing; give at least 1");
+    }
+    if let (Some(min), Some(max)) = (arguments.min_runs, arguments.max_runs) {
+        if min > max {
+            return usage(&format!("--min-runs {min} is more than --max-runs {max}"));
+        }
+    }
+    let one = prepared.len() == 1;
+    let stop = match arguments.runs {
+        Some(runs) => StopRule::Runs(runs),
+        None => {
+            let soft = arguments.time.unwrap_or(if one { TIME_FOR_ONE } else { TIME_FOR_COMPARISONS });
+            let hard = match (arguments.time, arguments.min_runs) {
+                // Runs that were asked for are made, however long it takes.
+                (_, Some(_)) => Duration::MAX,
+                (Some(time), None) => time,
+                (None, None) => TIME_FOR_COMPARISONS,
+            };
+            let minimum = arguments.min_runs.unwrap_or(10);
+            StopRule::Answer(Limits {
+                minimum: arguments.max_runs.map_or(minimum, |max| minimum.min(max)),
+                maximum: arguments.max_runs,
+                at_least: AT_LEAST.min(soft),
+                soft,
+                hard,
+                precision: arguments.precision.or(one.then_some(PRECISION_OF_ONE)),
+            })
+        }
+    };
+    Ok(Plan {
+        benchmarks: prepared.len(),
+        warmup: arguments.warmup,
+        seed: arguments.seed.unwrap_or_else(fresh_seed),
+        stop,
+        question: Question {
+            names: prepared.iter().map(|p| p.benchmark.name.clone()).collect(),
+            reference,
+            margin: arguments.margin,
+            alpha: ALPHA,
+        },
+        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+    })
+}
+
+fn ignored(text: Option<&str>) -> Result<IgnoreFailure, Failure> {
+    match text {
+        None => Ok(IgnoreFailure::Never),
+        Some("all-non-zero") => Ok(IgnoreFailure::All),
+        Some(codes) => codes
+            .split(',')
+            .map(|code| match code.trim().parse() {
+                Ok(code @ 1..=255) => Ok(code),
+                _ => Err(Failure::Usage(format!(
+                    "-i={codes}: {code:?} is no exit code; write -i for all failures, or -i=1,2"
+                ))),
+            })
+            .collect::<Result<_, _>>()
+            .map(IgnoreFailure::Codes),
+    }
+}
+
+/// Different each time; shown and recorded, so that the order can be had again.
+fn fresh_seed() -> u64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+    // Six digits are enough to be different, and short enough to be typed.
+    (time ^ u64::from(std::process::id()).rotate_left(40)) % 1_000_000
+}
+
+fn empty_record(arguments: &Arguments, plan: &Plan, prepared: &[Prepared]) -> BenchRecord {
+    BenchRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "bench".to_string(),
+        fathom_version: env!("CARGO_PKG_VERSION").to_string(),
+        started_at: now_rfc3339(),
+        environment: environment(),
+        conditions: Conditions {
+            seed: plan.seed,
+            warmup_runs: plan.warmup,
+            pinned_cpus: arguments.run_options.pin.clone(),
+            timeout_seconds: arguments.run_options.timeout.map(|t| t.as_secs_f64()),
+            margin: arguments.margin,
+            environment_size_randomised: !arguments.fixed_environment_size,
+        },
+        benchmarks: prepared.iter().map(|p| p.benchmark.clone()).collect(),
+        runs: Vec::new(),
+        complete: false,
+        outcome: None,
+    }
+}
+
+/// Whether standard error is a terminal on which a line can be redrawn.
+fn can_draw() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}

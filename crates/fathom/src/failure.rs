@@ -1,0 +1,111 @@
+//! What is printed when something can't be done, and the exit code that goes with it.
+
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use fathom_measure::MeasureError;
+use fathom_report::escape;
+
+/// Exit code when the arguments can't be right.
+pub const USAGE: i32 = 2;
+/// Exit code when the command under test failed.
+pub const COMMAND_FAILED: i32 = 3;
+/// Exit code when the measurement can't be made or trusted.
+pub const UNTRUSTED: i32 = 4;
+
+/// An end without a result.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The arguments contradict each other or can't be understood. The message says what to type.
+    #[error("{0}")]
+    Usage(String),
+    /// Measuring failed.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    /// A file that was asked for can't be written.
+    #[error("can't write {}: {error}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+}
+
+impl Failure {
+    /// The code for [`std::process::exit`].
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Failure::Usage(_) | Failure::Write { .. } => USAGE,
+            Failure::Measure(error) => match error {
+                MeasureError::NoSuchProgram { .. }
+                | MeasureError::NotExecutable { .. }
+                | MeasureError::Input { .. }
+                | MeasureError::Output { .. }
+                | MeasureError::Directory { .. }
+                | MeasureError::Pin { .. }
+                | MeasureError::TooLong { .. }
+                | MeasureError::Journal { .. } => USAGE,
+                MeasureError::RunFailed { .. }
+                | MeasureError::WrongOutput { .. }
+                | MeasureError::HookFailed { .. } => COMMAND_FAILED,
+                MeasureError::Interrupted => 130,
+                _ => UNTRUSTED,
+            },
+        }
+    }
+
+    /// Prints it to standard error and returns the exit code.
+    pub fn tell(&self) -> i32 {
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let mut text = format!("{red}error{red:#}: {}\n", escape_lines(&self.to_string()));
+        if let Failure::Measure(error) = self {
+            text.push_str(&tail(error));
+            if let Some(advice) = advice(error) {
+                text.push_str(&format!("{advice}\n"));
+            }
+        }
+        anstream::eprint!("{text}");
+        self.exit_code()
+    }
+}
+
+fn escape_lines(text: &str) -> String {
+    text.lines().map(escape).collect::<Vec<_>>().join("\n")
+}
+
+/// The end of what the command wrote to standard error, marked as its words.
+fn tail(error: &MeasureError) -> String {
+    let stderr = match error {
+        MeasureError::RunFailed { stderr, .. } | MeasureError::HookFailed { stderr, .. } => stderr,
+        _ => return String::new(),
+    };
+    let text = String::from_utf8_lossy(stderr);
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.is_empty() {
+        return match error {
+            MeasureError::RunFailed { .. } => "It wrote nothing to standard error.\n".to_string(),
+            _ => String::new(),
+        };
+    }
+    let shown = &lines[lines.len().saturating_sub(10)..];
+    let heading = if shown.len() < lines.len() { "The end of its standard error:" } else { "Its standard error:" };
+    let body: String = shown.iter().map(|line| format!("  | {}\n", escape(line))).collect();
+    format!("{heading}\n{body}")
+}
+
+fn advice(error: &MeasureError) -> Option<&'static str> {
+    Some(match error {
+        MeasureError::RunFailed { exit: fathom_model::Exit::TimedOut, .. } => {
+            "It and everything that it started were ended. Give it more time with --timeout, or count such runs with -i."
+        }
+        MeasureError::RunFailed { .. } => {
+            "To measure it all the same and count the failures, use -i, or -i=CODE for one exit code."
+        }
+        MeasureError::WrongOutput { .. } => {
+            "A program that does not do its work has no speed. See what it prints with --show-output."
+        }
+        MeasureError::NotExecutable { .. } => "To run a line of shell, use -S.",
+        _ => return None,
+    })
+}

@@ -1,0 +1,110 @@
+//! Durations, shares and CPU lists as people type them.
+
+use std::time::Duration;
+
+/// `60s`, `500ms`, `2m`, `1.5h`; a bare number is seconds.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit.trim() {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("{unit:?} is no unit of time; write 500ms, 60s, 2m or 1h")),
+    };
+    let number: f64 =
+        number.parse().map_err(|_| "write a time such as 500ms, 60s, 2m or 1h".to_string())?;
+    let seconds = number * factor;
+    if seconds <= 0.0 {
+        return Err("the time must be more than zero".to_string());
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| "that is too long a time".to_string())
+}
+
+/// `1%` or `0.01`: between 0 and 1, both excluded.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, factor) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), 0.01),
+        None => (text.trim(), 1.0),
+    };
+    let value: f64 =
+        number.parse().map_err(|_| "write a share such as 1% or 0.01".to_string())?;
+    let value = value * factor;
+    if value > 0.0 && value < 1.0 {
+        return Ok(value);
+    }
+    Err("the share must be more than 0 and less than 100 %; write it as 1% or 0.01".to_string())
+}
+
+/// `1`, `0,2`, `0-3`.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub fn cpus(text: &str) -> Result<Vec<usize>, String> {
+    let wrong = || format!("{text:?} is no list of CPUs; write 1, or 0,2, or 0-3");
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let number = |text: &str| {
+            let cpu: usize = text.trim().parse().map_err(|_| wrong())?;
+            if cpu < 4096 { Ok(cpu) } else { Err(format!("there is no CPU {cpu}")) }
+        };
+        match part.split_once('-') {
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last)?);
+                if first > last {
+                    return Err(wrong());
+                }
+                cpus.extend(first..=last);
+            }
+            None => cpus.push(number(part)?),
+        }
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("60"), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert!(duration("0").is_err());
+        assert!(duration("5 parsecs").unwrap_err().contains("parsecs"));
+        assert!(duration("").is_err());
+        assert!(duration("-3s").is_err());
+        assert!(duration("1e300s").is_err());
+    }
+
+    #[test]
+    fn shares_are_read_as_percent_or_fraction() {
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(share("0.02"), Ok(0.02));
+        assert!(share("0%").is_err());
+        assert!(share("100%").is_err());
+        assert!(share("nan").is_err());
+        assert!(share("x").is_err());
+    }
+
+    #[test]
+    fn cpu_lists_may_have_ranges() {
+        assert_eq!(cpus("1"), Ok(vec![1]));
+        assert_eq!(cpus("3,0-1"), Ok(vec![0, 1, 3]));
+        assert!(cpus("2-1").is_err());
+        assert!(cpus("a").is_err());
+        assert!(cpus("99999999").is_err());
+    }
+}

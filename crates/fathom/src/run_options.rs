@@ -1,0 +1,119 @@
+//! Options that every verb which runs a command takes.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use fathom_measure::{Input, Output};
+
+use crate::quantities;
+
+/// See the help texts.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "What is run, and how")]
+pub struct RunOptions {
+    /// Where standard input comes from: 'null' or a file. Once for all commands or once for each
+    #[arg(long, value_name = "null|FILE")]
+    pub input: Vec<String>,
+
+    /// Where standard output goes: 'null', 'pipe' (drained by Fathom), 'inherit', or a file. Once for
+    /// all commands or once for each. It changes what programs do, so it is part of the result
+    #[arg(long, value_name = "null|pipe|inherit|FILE", conflicts_with = "show_output")]
+    pub output: Vec<String>,
+
+    /// Let the commands write to the terminal
+    #[arg(long)]
+    pub show_output: bool,
+
+    /// Variables for the command's environment, as 'NAME=VALUE OTHER="a b"'. Once for all commands or
+    /// once for each
+    #[arg(long, value_name = "ASSIGNMENTS")]
+    pub env: Vec<String>,
+
+    /// Working directory. Once for all commands or once for each
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Vec<String>,
+
+    /// End a run, and everything that it started, after this time (such as 10s)
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
+    pub timeout: Option<Duration>,
+
+    /// Run this before each run, through a shell. Once for all commands or once for each
+    #[arg(short, long, value_name = "COMMAND")]
+    pub prepare: Vec<String>,
+
+    /// Run the commands through this shell: a name, a command line, 'default' (sh) or 'none'
+    #[arg(long, value_name = "SHELL", overrides_with = "shell")]
+    pub shell: Option<String>,
+
+    /// Run the commands through sh: the same as --shell=default
+    #[arg(short = 'S', conflicts_with = "shell")]
+    pub default_shell: bool,
+
+    /// Run the commands without a shell (the default)
+    #[arg(short = 'N', conflicts_with_all = ["shell", "default_shell"])]
+    pub no_shell: bool,
+
+    /// Let the commands use only these CPUs: 1, or 0,2, or 0-3
+    #[arg(long, value_name = "CPUS", value_parser = quantities::cpus)]
+    pub pin: Option<std::vec::Vec<usize>>,
+}
+
+impl RunOptions {
+    /// The words of the shell that interprets commands; `None` for none.
+    ///
+    /// # Errors
+    /// When the shell's command line can't be split.
+    pub fn shell_words(&self) -> Result<Option<Vec<String>>, String> {
+        if self.default_shell {
+            return Ok(Some(vec!["/bin/sh".to_string()]));
+        }
+        match self.shell.as_deref() {
+            None | Some("none") => Ok(None),
+            Some("default") => Ok(Some(vec!["/bin/sh".to_string()])),
+            Some(text) => match shell_words::split(text) {
+                Ok(words) if !words.is_empty() => Ok(Some(words)),
+                _ => Err(format!("--shell={text:?} names no shell; try --shell=bash")),
+            },
+        }
+    }
+}
+
+/// The value for command number `index` of an option that is given once, or once for each command.
+///
+/// # Errors
+/// When the number of values fits neither.
+pub fn for_command<'a>(
+    option: &str,
+    values: &'a [String],
+    index: usize,
+    commands: usize,
+) -> Result<Option<&'a str>, String> {
+    match values.len() {
+        0 => Ok(None),
+        1 => Ok(Some(&values[0])),
+        n if n == commands => Ok(Some(&values[index])),
+        n => Err(format!(
+            "{option} was given {n} times for {commands} command{}: give it once for all, or once for each",
+            if commands == 1 { "" } else { "s" }
+        )),
+    }
+}
+
+/// From the value of `--input`.
+pub fn input(value: Option<&str>) -> Input {
+    match value {
+        None | Some("null") => Input::Null,
+        Some(path) => Input::File(PathBuf::from(path)),
+    }
+}
+
+/// From the value of `--output`.
+pub fn output(value: Option<&str>) -> Output {
+    match value {
+        None | Some("null") => Output::Null,
+        Some("pipe") => Output::Pipe,
+        Some("inherit") => Output::Inherit,
+        Some(path) => Output::File(PathBuf::from(path)),
+    }
+}

@@ -1,0 +1,155 @@
+//! The memory that Fathom and its launcher share: one job in, one answer out.
+//!
+//! Compiled into both. All pointers in [`Job`] are addresses in the launcher, where the memory is
+//! mapped at [`BASE`]; Fathom maps it anywhere and converts.
+
+/// Address of the shared memory in the launcher. Far from where the kernel places a static program,
+/// its stack and its vDSO, on x86-64 and AArch64 alike.
+pub const BASE: u64 = 0x1000_0000_0000;
+
+/// Size of the shared memory. The kernel takes at most 6 MiB of arguments and environment; pages
+/// that aren't touched cost nothing.
+pub const SIZE: usize = 8 << 20;
+
+/// Offset of the strings and pointer arrays of a job.
+pub const STRINGS: usize = 4096;
+
+/// File descriptors that the launcher starts with.
+pub mod fd {
+    /// Commands come in here, one byte each.
+    pub const COMMANDS: i32 = 3;
+    /// One byte goes out here for each command done.
+    pub const DONE: i32 = 4;
+    /// The shared memory.
+    pub const MEMORY: i32 = 5;
+    /// Fathom's own standard output, for `OutputTo::Inherit`.
+    pub const OUTPUT: i32 = 6;
+    /// Fathom's own standard error.
+    pub const ERROR: i32 = 7;
+    /// Write end of the pipe that takes standard output.
+    pub const OUTPUT_PIPE: i32 = 8;
+    /// Write end of the pipe that takes standard error.
+    pub const ERROR_PIPE: i32 = 9;
+    /// The empty program.
+    pub const FLOOR: i32 = 10;
+    /// `/proc`, opened by the launcher.
+    pub const PROC: i32 = 11;
+    /// `/proc/self/schedstat`, opened by the launcher.
+    pub const OWN_SCHEDSTAT: i32 = 12;
+    /// `/dev/null`, opened by the launcher.
+    pub const NULL: i32 = 13;
+}
+
+/// Commands.
+pub mod command {
+    /// Run the job once.
+    pub const RUN: u8 = b'r';
+    /// End and reap every process that runs have left behind.
+    pub const SWEEP: u8 = b's';
+}
+
+/// Which step of starting a program failed.
+pub mod step {
+    /// None.
+    pub const NONE: u32 = 0;
+    /// Opening standard input.
+    pub const INPUT: u32 = 1;
+    /// Opening standard output.
+    pub const OUTPUT: u32 = 2;
+    /// Changing the working directory.
+    pub const DIRECTORY: u32 = 3;
+    /// Creating the process.
+    pub const CLONE: u32 = 4;
+    /// Pinning it to its CPUs.
+    pub const PIN: u32 = 5;
+    /// Executing the program.
+    pub const EXEC: u32 = 6;
+}
+
+/// What is to be run. Strings end with a zero byte; 0 stands for 'not given'.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Job {
+    /// Path of the program.
+    pub path: u64,
+    /// Array of pointers to the arguments, 0 at its end.
+    pub argv: u64,
+    /// Array of pointers to `NAME=value` strings, 0 at its end.
+    pub envp: u64,
+    /// Working directory.
+    pub directory: u64,
+    /// File for standard input; `/dev/null` if 0.
+    pub input: u64,
+    /// File for standard output, emptied first; else `output_fd` is used.
+    pub output: u64,
+    /// CPU mask for `sched_setaffinity`.
+    pub cpu_mask: u64,
+    /// Length of the mask in bytes.
+    pub cpu_mask_length: u64,
+    /// Descriptor for standard output, when `output` is 0.
+    pub output_fd: i32,
+    /// Descriptor for standard error.
+    pub error_fd: i32,
+    /// 1: the kernel lets us open `/proc/PID/io` only while the process lives.
+    pub early_io: u32,
+    /// Set by Fathom while a run is on: end the whole tree.
+    pub kill_tree: u32,
+    /// Process id of Fathom, to notice that it died before the launcher was set up.
+    pub parent: i32,
+    /// Keeps the layout the same on all targets.
+    pub reserved: u32,
+}
+
+/// What the kernel said in `/proc`, as text.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Text {
+    /// Bytes used; negative: the error number.
+    pub length: i64,
+    /// The text.
+    pub bytes: [u8; 248],
+}
+
+/// What came of it. Times are nanoseconds of `CLOCK_MONOTONIC`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Answer {
+    /// Process id of the child, 0 while there is none.
+    pub child: i32,
+    /// One of [`step`].
+    pub failed_step: u32,
+    /// Error number of the failed step.
+    pub error: i32,
+    /// Wait status as `wait4` gives it.
+    pub status: i32,
+    /// Before the process is created.
+    pub start_ns: u64,
+    /// In the child, before it executes the program.
+    pub exec_ns: u64,
+    /// After its exit was seen.
+    pub end_ns: u64,
+    /// `struct rusage` as `wait4` gives it: 2 timevals, then 14 longs.
+    pub usage: [i64; 18],
+    /// `/proc/PID/schedstat` of the dead process.
+    pub schedstat: Text,
+    /// `/proc/PID/io` of the dead process.
+    pub io: Text,
+    /// `/proc/self/schedstat` of the launcher before it began to wait.
+    pub own_before: Text,
+    /// The same after it saw the exit.
+    pub own_after: Text,
+    /// Processes that are still there.
+    pub left_behind: u32,
+    /// Processes that could not be ended.
+    pub immortal: u32,
+}
+
+/// The whole shared memory up to [`STRINGS`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Shared {
+    /// Written by Fathom.
+    pub job: Job,
+    /// Written by the launcher.
+    pub answer: Answer,
+}

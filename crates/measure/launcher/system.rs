@@ -1,0 +1,175 @@
+//! The system calls that the launcher needs, without libc.
+
+use core::arch::asm;
+
+#[cfg(target_arch = "x86_64")]
+pub mod number {
+    pub const READ: usize = 0;
+    pub const WRITE: usize = 1;
+    pub const CLOSE: usize = 3;
+    pub const MMAP: usize = 9;
+    pub const RT_SIGACTION: usize = 13;
+    pub const PREAD64: usize = 17;
+    pub const CLONE: usize = 56;
+    pub const EXECVE: usize = 59;
+    pub const EXIT: usize = 60;
+    pub const WAIT4: usize = 61;
+    pub const KILL: usize = 62;
+    pub const FCNTL: usize = 72;
+    pub const CHDIR: usize = 80;
+    pub const SETPGID: usize = 109;
+    pub const GETPPID: usize = 110;
+    pub const PRCTL: usize = 157;
+    pub const SCHED_SETAFFINITY: usize = 203;
+    pub const CLOCK_GETTIME: usize = 228;
+    pub const EXIT_GROUP: usize = 231;
+    pub const WAITID: usize = 247;
+    pub const OPENAT: usize = 257;
+    pub const DUP3: usize = 292;
+}
+
+#[cfg(target_arch = "aarch64")]
+pub mod number {
+    pub const FCNTL: usize = 25;
+    pub const DUP3: usize = 24;
+    pub const CHDIR: usize = 49;
+    pub const OPENAT: usize = 56;
+    pub const CLOSE: usize = 57;
+    pub const READ: usize = 63;
+    pub const WRITE: usize = 64;
+    pub const PREAD64: usize = 67;
+    pub const EXIT: usize = 93;
+    pub const EXIT_GROUP: usize = 94;
+    pub const WAITID: usize = 95;
+    pub const CLOCK_GETTIME: usize = 113;
+    pub const SCHED_SETAFFINITY: usize = 122;
+    pub const KILL: usize = 129;
+    pub const RT_SIGACTION: usize = 134;
+    pub const SETPGID: usize = 154;
+    pub const PRCTL: usize = 167;
+    pub const GETPPID: usize = 173;
+    pub const CLONE: usize = 220;
+    pub const EXECVE: usize = 221;
+    pub const MMAP: usize = 222;
+    pub const WAIT4: usize = 260;
+}
+
+/// One system call; the result is negative on error.
+///
+/// # Safety
+/// The arguments must be what the call asks for.
+#[cfg(target_arch = "x86_64")]
+pub unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the caller answers for the arguments; rcx and r11 are what the instruction overwrites.
+    unsafe {
+        asm!("syscall", inlateout("rax") nr => result, in("rdi") a[0], in("rsi") a[1], in("rdx") a[2],
+            in("r10") a[3], in("r8") a[4], in("r9") a[5], out("rcx") _, out("r11") _, options(nostack));
+    }
+    result
+}
+
+/// One system call; the result is negative on error.
+///
+/// # Safety
+/// The arguments must be what the call asks for.
+#[cfg(target_arch = "aarch64")]
+pub unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the caller answers for the arguments.
+    unsafe {
+        asm!("svc 0", in("x8") nr, inlateout("x0") a[0] => result, in("x1") a[1], in("x2") a[2],
+            in("x3") a[3], in("x4") a[4], in("x5") a[5], options(nostack));
+    }
+    result
+}
+
+/// The form with up to three arguments, which is most of them.
+///
+/// # Safety
+/// As for [`call`].
+pub unsafe fn call3(nr: usize, a: usize, b: usize, c: usize) -> isize {
+    // SAFETY: passed on.
+    unsafe { call(nr, [a, b, c, 0, 0, 0]) }
+}
+
+const CLONE_VM: usize = 0x100;
+const CLONE_VFORK: usize = 0x4000;
+const SIGCHLD: usize = 17;
+
+/// Creates a process that shares our memory and runs `body(argument)` on `stack_top`, while we stand
+/// still until it has executed a program or ended. The cost does not depend on how much memory we
+/// have: no page table is copied.
+///
+/// # Safety
+/// `body` must not return, and must touch only memory that we don't mind seeing changed.
+#[cfg(target_arch = "x86_64")]
+pub unsafe fn vfork(stack_top: usize, body: extern "C" fn(usize) -> !, argument: usize) -> isize {
+    let result: isize;
+    // SAFETY: the child gets its own stack and never comes back past the call; the parent continues
+    // at label 2 with its registers as they were.
+    unsafe {
+        asm!(
+            "syscall",
+            "test rax, rax",
+            "jnz 2f",
+            "xor ebp, ebp",
+            "mov rdi, {argument}",
+            "call {body}",
+            "ud2",
+            "2:",
+            argument = in(reg) argument,
+            body = in(reg) body,
+            inlateout("rax") number::CLONE => result,
+            in("rdi") CLONE_VM | CLONE_VFORK | SIGCHLD,
+            in("rsi") stack_top,
+            in("rdx") 0, in("r10") 0, in("r8") 0,
+            out("rcx") _, out("r11") _,
+        );
+    }
+    result
+}
+
+/// See the x86-64 form.
+///
+/// # Safety
+/// As there.
+#[cfg(target_arch = "aarch64")]
+pub unsafe fn vfork(stack_top: usize, body: extern "C" fn(usize) -> !, argument: usize) -> isize {
+    let result: isize;
+    // SAFETY: as for x86-64.
+    unsafe {
+        asm!(
+            "svc 0",
+            "cbnz x0, 2f",
+            "mov x29, xzr",
+            "mov x0, {argument}",
+            "blr {body}",
+            "brk 1",
+            "2:",
+            argument = in(reg) argument,
+            body = in(reg) body,
+            in("x8") number::CLONE,
+            inlateout("x0") CLONE_VM | CLONE_VFORK | SIGCHLD => result,
+            in("x1") stack_top,
+            in("x2") 0, in("x3") 0, in("x4") 0,
+        );
+    }
+    result
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`. By system call (0.2 µs): the vDSO would have to be looked up.
+pub fn now() -> u64 {
+    let mut time = [0u64; 2];
+    // SAFETY: the call fills two words.
+    unsafe { call3(number::CLOCK_GETTIME, 1, time.as_mut_ptr() as usize, 0) };
+    time[0] * 1_000_000_000 + time[1]
+}
+
+/// Ends the process.
+pub fn exit(code: usize) -> ! {
+    loop {
+        // SAFETY: takes a number.
+        unsafe { call3(number::EXIT_GROUP, code, 0, 0) };
+    }
+}

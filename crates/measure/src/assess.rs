@@ -1,0 +1,262 @@
+//! From runs to what is said of them. Pure: the same runs always yield the same words.
+
+use fathom_model::{
+    Benchmark, BenchmarkResult, Comparison, Estimate, Floor, Metric, Outcome, Run, StopReason,
+    Summary, Verdict, Warning,
+};
+use fathom_stats::PairData;
+
+/// What is compared, and how closely.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Names of the benchmarks.
+    pub names: Vec<String>,
+    /// The benchmark that the others are compared with.
+    pub reference: usize,
+    /// Differences up to this share count as none (0.01 is 1 %).
+    pub margin: f64,
+    /// How often identical programs may be called different: 0.05 is one time in twenty.
+    pub alpha: f64,
+}
+
+/// The comparisons of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdicts {
+    /// The clock that carries the verdicts.
+    pub clock: Metric,
+    /// Each benchmark against the reference, on that clock.
+    pub comparisons: Vec<Comparison>,
+    /// The same on the other clock, where it is there.
+    pub cross_checks: Vec<Comparison>,
+    /// The median of each benchmark, on the clock.
+    pub medians: Vec<Option<Estimate>>,
+}
+
+impl Verdicts {
+    /// Every comparison has an answer. Without comparisons there is nothing to decide.
+    pub fn is_decided(&self) -> bool {
+        !self.comparisons.is_empty()
+            && self.comparisons.iter().all(|c| c.verdict != Verdict::Undecided)
+    }
+
+    /// Every median, and every ratio, is known to this share.
+    pub fn is_precise(&self, precision: f64, benchmarks: usize) -> bool {
+        let medians: Vec<_> = self.medians.iter().flatten().collect();
+        medians.len() == benchmarks
+            && medians.iter().all(|m| m.relative_half_width() <= precision)
+            && self.comparisons.iter().all(|c| c.ratio.relative_half_width() <= precision)
+    }
+}
+
+/// From this share of wall time on, waiting for a CPU is what wall times mostly differ by.
+const WAIT_SHARE: f64 = 0.005;
+
+/// A clock that is missing for more than this share of the runs is not used.
+const MISSING_SHARE: f64 = 0.1;
+
+/// The clock that carries the verdict: undisturbed time where every benchmark has it and runs had to
+/// wait for a CPU, else wall time.
+///
+/// The choice looks only at all runs together and never at which benchmark a run belongs to, so it
+/// can't favour one of two identical programs.
+pub fn clock(runs: &[Run], benchmarks: usize) -> Metric {
+    let everywhere = (0..benchmarks).all(|benchmark| has_undisturbed(runs, benchmark));
+    let waited: u64 = runs.iter().filter_map(|r| r.wall_ns.checked_sub(r.undisturbed_ns?)).sum();
+    let wall: u64 = runs.iter().map(|r| r.wall_ns).sum();
+    if everywhere && waited as f64 > WAIT_SHARE * wall as f64 {
+        Metric::Undisturbed
+    } else {
+        Metric::Wall
+    }
+}
+
+fn has_undisturbed(runs: &[Run], benchmark: usize) -> bool {
+    let (mut with, mut all) = (0usize, 0usize);
+    for run in runs.iter().filter(|run| run.benchmark == benchmark) {
+        all += 1;
+        with += usize::from(run.undisturbed_ns.is_some());
+    }
+    all > 0 && (all - with) as f64 <= MISSING_SHARE * all as f64
+}
+
+/// Compares every benchmark with the reference.
+pub fn verdicts(runs: &[Run], question: &Question, alpha: f64) -> Verdicts {
+    let benchmarks = question.names.len();
+    let clock = clock(runs, benchmarks);
+    let other = match clock {
+        Metric::Wall => Metric::Undisturbed,
+        _ => Metric::Wall,
+    };
+    let cross_checks = match (0..benchmarks).all(|b| has_undisturbed(runs, b)) {
+        true => compare(runs, question, other, alpha),
+        false => Vec::new(),
+    };
+    let median = |benchmark| {
+        let values = values(runs, benchmark, clock);
+        fathom_stats::median_interval(&values, 1.0 - alpha.min(0.05))
+    };
+    Verdicts {
+        clock,
+        comparisons: compare(runs, question, clock, alpha),
+        cross_checks,
+        medians: (0..benchmarks).map(median).collect(),
+    }
+}
+
+fn compare(runs: &[Run], question: &Question, metric: Metric, alpha: f64) -> Vec<Comparison> {
+    let pairs: Vec<(usize, Vec<f64>, Vec<f64>)> = (0..question.names.len())
+        .filter(|benchmark| *benchmark != question.reference)
+        .map(|subject| {
+            let (reference, values) = paired(runs, question.reference, subject, metric);
+            (subject, reference, values)
+        })
+        .collect();
+    let data: Vec<PairData> = pairs
+        .iter()
+        .map(|(subject, reference, values)| PairData {
+            reference_index: question.reference,
+            subject_index: *subject,
+            metric,
+            reference,
+            subject: values,
+        })
+        .collect();
+    if data.is_empty() {
+        return Vec::new();
+    }
+    fathom_stats::judge(&data, question.margin, alpha)
+}
+
+/// Values of both benchmarks in the rounds in which both succeeded and have one.
+fn paired(runs: &[Run], reference: usize, subject: usize, metric: Metric) -> (Vec<f64>, Vec<f64>) {
+    let rounds = runs.iter().map(|run| run.round as usize + 1).max().unwrap_or(0);
+    let mut by_round = vec![(None, None); rounds];
+    for run in runs.iter().filter(|run| run.exit.is_success()) {
+        let slot = &mut by_round[run.round as usize];
+        if run.benchmark == reference {
+            slot.0 = metric.of(run);
+        }
+        if run.benchmark == subject {
+            slot.1 = metric.of(run);
+        }
+    }
+    by_round.into_iter().filter_map(|(a, b)| Some((a?, b?))).unzip()
+}
+
+fn values(runs: &[Run], benchmark: usize, metric: Metric) -> Vec<f64> {
+    runs.iter().filter(|run| run.benchmark == benchmark).filter_map(|run| metric.of(run)).collect()
+}
+
+/// Everything that is said of a session.
+pub fn assess(
+    runs: &[Run],
+    benchmarks: &[Benchmark],
+    question: &Question,
+    final_alpha: f64,
+    stop: StopReason,
+    floor_ns: &[u64],
+) -> Outcome {
+    let verdicts = verdicts(runs, question, final_alpha);
+    let results = (0..benchmarks.len()).map(|benchmark| result(runs, benchmark)).collect();
+    let floor: Vec<f64> = floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
+    Outcome {
+        stop,
+        results,
+        comparisons: verdicts.comparisons,
+        cross_checks: verdicts.cross_checks,
+        floor: fathom_stats::median_interval(&floor, 0.95)
+            .map(|wall| Floor { runs: floor.len(), wall }),
+        warnings: (0..benchmarks.len()).flat_map(|b| warnings(runs, b)).collect(),
+    }
+}
+
+fn result(runs: &[Run], benchmark: usize) -> BenchmarkResult {
+    let summaries: Vec<Summary> = Metric::ALL
+        .into_iter()
+        .filter_map(|metric| {
+            let values = values(runs, benchmark, metric);
+            fathom_stats::summarize(metric, &values, 0.95)
+        })
+        .collect();
+    let failed = |run: &&Run| run.benchmark == benchmark && !run.exit.is_success();
+    BenchmarkResult { benchmark, failures: runs.iter().filter(failed).count(), summaries }
+}
+
+/// What must be known to trust the numbers of one benchmark.
+fn warnings(runs: &[Run], benchmark: usize) -> Vec<Warning> {
+    let mine: Vec<&Run> = runs.iter().filter(|run| run.benchmark == benchmark).collect();
+    let wall: Vec<f64> = mine.iter().map(|run| run.wall_ns as f64 / 1e9).collect();
+    let undisturbed = values(runs, benchmark, Metric::Undisturbed);
+    // Where waits are known, the shape of the sample is judged without them.
+    let clean = if undisturbed.len() == wall.len() { &undisturbed } else { &wall };
+    let mut found = Vec::new();
+    let mut say = |id: &str, message: String| {
+        found.push(Warning { id: id.to_string(), benchmark: Some(benchmark), message });
+    };
+    if let Some(modes) = fathom_stats::two_modes(clean) {
+        say(
+            "two_modes",
+            format!(
+                "the runs fall into two groups, {:.0} % around {} and {:.0} % around {}: the median hides one of them",
+                100.0 * (1.0 - modes.high_share),
+                time(modes.low),
+                100.0 * modes.high_share,
+                time(modes.high)
+            ),
+        );
+    } else if fathom_stats::is_autocorrelated(clean) {
+        say(
+            "drift",
+            "neighbouring runs are alike: the machine changed while measuring. Comparisons stand, since the order is random; single medians are less certain than their intervals say".to_string(),
+        );
+    }
+    if let Some(first) = slow_first_run(clean) {
+        say(
+            "slow_first_run",
+            format!(
+                "the first run took {}, far more than the others: more warm-up runs (-w) or --prepare to empty caches would make the conditions equal",
+                time(first)
+            ),
+        );
+    }
+    let steal: u64 = mine.iter().filter_map(|run| run.steal_ns).max().unwrap_or(0);
+    if steal > 0 {
+        let hit = mine.iter().filter(|run| run.steal_ns.unwrap_or(0) > 0).count();
+        say(
+            "steal",
+            format!("the hypervisor gave CPU time to others around {hit} of {} runs", mine.len()),
+        );
+    }
+    let left = mine.iter().filter(|run| run.left_behind > 0).count();
+    if left > 0 {
+        say(
+            "left_behind",
+            format!(
+                "{left} of {} runs left processes running; their time is not in the numbers, and they were ended at the end of the session",
+                mine.len()
+            ),
+        );
+    }
+    found
+}
+
+/// The first run, if it is far beyond all that came after.
+fn slow_first_run(values: &[f64]) -> Option<f64> {
+    let (first, rest) = values.split_first()?;
+    if rest.len() < 5 {
+        return None;
+    }
+    let mut sorted = rest.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let quartile = |q| fathom_stats::quantile(&sorted, q);
+    let limit = (quartile(0.75) + 5.0 * (quartile(0.75) - quartile(0.25))).max(1.2 * quartile(0.5));
+    (*first > limit && *first > *sorted.last()?).then_some(*first)
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.3} ms", s * 1e3),
+        s => format!("{s:.3} s"),
+    }
+}

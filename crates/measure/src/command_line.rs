@@ -1,0 +1,58 @@
+//! What is run, and under which conditions.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Where standard input comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Input {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A file, opened anew for each run.
+    File(PathBuf),
+}
+
+/// Where standard output goes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Output {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A pipe that Fathom drains.
+    Pipe,
+    /// A file, emptied before each run.
+    File(PathBuf),
+    /// Fathom's own standard output.
+    Inherit,
+}
+
+/// What standard output must be: its length and SHA-256.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expectation {
+    /// SHA-256 of the whole output.
+    pub sha256: [u8; 32],
+    /// Length in bytes, where it is known (a file was given and not just its hash).
+    pub length: Option<u64>,
+    /// What the user gave, for messages.
+    pub given: String,
+}
+
+/// One command, ready to be executed without a shell in between.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// Program and arguments. Never empty. Any bytes.
+    pub arguments: Vec<OsString>,
+    /// Path of the program, found by [`crate::lookup::find`].
+    pub program: PathBuf,
+    /// Working directory; Fathom's own if absent.
+    pub directory: Option<PathBuf>,
+    /// Variables that are added to Fathom's own environment.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Standard input.
+    pub input: Input,
+    /// Standard output.
+    pub output: Output,
+    /// What standard output must be; makes it a pipe.
+    pub expect: Option<Expectation>,
+}

@@ -1,0 +1,164 @@
+//! What can go wrong between a command and its measurement.
+
+use std::io;
+use std::path::PathBuf;
+
+use fathom_model::Exit;
+
+/// Errors of this room. Each says what happened to what; what to do next is in the message where
+/// it follows from the error itself.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// No such file, or not found in `PATH`.
+    #[error("no such program: {name}{}", hint.as_deref().unwrap_or(""))]
+    NoSuchProgram {
+        /// As the user wrote it.
+        name: String,
+        /// "; did you mean …?", or what else may help.
+        hint: Option<String>,
+    },
+    /// There, but may not be executed.
+    #[error("{} can't be executed: {reason}", path.display())]
+    NotExecutable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Standard input can't be opened.
+    #[error("can't read the input {}: {error}", path.display())]
+    Input {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// Standard output can't be opened.
+    #[error("can't write the output {}: {error}", path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The working directory can't be entered.
+    #[error("can't enter the directory {}: {error}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The CPUs can't be used.
+    #[error("can't pin the command to the CPUs {cpus:?}: {error}")]
+    Pin {
+        /// The CPUs asked for.
+        cpus: Vec<usize>,
+        /// Why.
+        error: io::Error,
+    },
+    /// No process could be made.
+    #[error("can't start a process for {name}: {error}")]
+    Spawn {
+        /// The program.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// Arguments and environment are larger than the kernel takes.
+    #[error("the arguments and environment of {name} take {bytes} bytes, more than the kernel accepts")]
+    TooLong {
+        /// The program.
+        name: String,
+        /// Their size.
+        bytes: usize,
+    },
+    /// A measured run didn't end well.
+    #[error("{}", describe_failure(command, *exit, *run))]
+    RunFailed {
+        /// The benchmark's name.
+        command: String,
+        /// How it ended.
+        exit: Exit,
+        /// Number of the run, from 1; `None` for a warm-up.
+        run: Option<u32>,
+        /// The end of what it wrote to standard error.
+        stderr: Vec<u8>,
+    },
+    /// The output isn't what was expected.
+    #[error("the output of {command} is not what --expect-stdout asks for: {detail}")]
+    WrongOutput {
+        /// The benchmark's name.
+        command: String,
+        /// Lengths and hashes.
+        detail: String,
+    },
+    /// A `--setup`, `--prepare`, `--conclude` or `--cleanup` command failed.
+    #[error("the {role} command failed ({exit}): {command}")]
+    HookFailed {
+        /// `--prepare` or one of the others.
+        role: &'static str,
+        /// The command.
+        command: String,
+        /// How it ended, in words.
+        exit: String,
+        /// The end of what it wrote to standard error.
+        stderr: Vec<u8>,
+    },
+    /// The user pressed Ctrl-C before anything was measured, or during a hook.
+    #[error("interrupted")]
+    Interrupted,
+    /// The launcher could not be started or ended unasked.
+    #[error("Fathom's launcher {what}: {error}")]
+    Launcher {
+        /// What happened to it.
+        what: &'static str,
+        /// Why.
+        error: io::Error,
+    },
+    /// The record could not be written.
+    #[error("can't write {}: {error}", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+fn describe_failure(command: &str, exit: Exit, run: Option<u32>) -> String {
+    let which = match run {
+        Some(number) => format!("run {number}"),
+        None => "a warm-up run".to_string(),
+    };
+    match exit {
+        Exit::Code(code) => format!("{command} failed with exit code {code} in {which}"),
+        Exit::Signal(signal) => format!("{command} was ended by {} in {which}", signal_name(signal)),
+        Exit::TimedOut => format!("{command} took longer than --timeout allows in {which}"),
+    }
+}
+
+/// The name of a signal, as `SIGKILL`, or its number.
+pub(crate) fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        _ => return format!("signal {signal}"),
+    };
+    name.to_string()
+}

@@ -1,0 +1,69 @@
+//! Runs a benchmark once: for real, or simulated.
+
+use std::time::Duration;
+
+use fathom_model::Run;
+
+use crate::MeasureError;
+
+/// Which run is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// Index of the benchmark.
+    pub benchmark: usize,
+    /// A run that does not count.
+    pub warmup: bool,
+    /// Number of the round, from 0; warm-up rounds are counted apart.
+    pub round: u32,
+    /// Place in the order of all measured runs, from 0.
+    pub position: u32,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunReport {
+    /// The numbers.
+    pub run: Run,
+    /// The end of what the command wrote to standard error, where that was captured.
+    pub stderr_tail: Vec<u8>,
+    /// How the output differs from what was expected, if it does.
+    pub wrong_output: Option<String>,
+    /// The user interrupted: the run was ended and does not count.
+    pub interrupted: bool,
+}
+
+/// Something that can run benchmarks and tell the time.
+pub trait Executor {
+    /// Makes everything ready for the benchmark, once (`--setup`).
+    ///
+    /// # Errors
+    /// When its command fails.
+    fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError>;
+
+    /// Runs it once, with what comes before and after each run.
+    ///
+    /// # Errors
+    /// When it can't be run at all. A run that ends badly is not an error here but a result.
+    fn run(&mut self, attempt: &Attempt) -> Result<RunReport, MeasureError>;
+
+    /// Wall time of the empty program in nanoseconds; `None` if there is none.
+    ///
+    /// # Errors
+    /// When it can't be run.
+    fn floor(&mut self) -> Result<Option<u64>, MeasureError>;
+
+    /// Undoes what `set_up` made, once (`--cleanup`).
+    ///
+    /// # Errors
+    /// When its command fails.
+    fn clean_up(&mut self, benchmark: usize) -> Result<(), MeasureError>;
+
+    /// Ends what runs have left behind, at the end of the session.
+    fn sweep(&mut self);
+
+    /// Time since the session began.
+    fn elapsed(&self) -> Duration;
+
+    /// Whether the user wants to stop.
+    fn interrupted(&self) -> bool;
+}

@@ -1,0 +1,362 @@
+//! Fathom's side of the launcher: starts it, hands it jobs through shared memory, ends it.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+// The launcher uses more of it than we do.
+#[path = "../launcher/shared.rs"]
+#[allow(dead_code)]
+mod shared;
+
+pub(crate) use shared::{Answer, Text, fd, step};
+use shared::{BASE, Job, SIZE, STRINGS, Shared, command};
+
+static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
+static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));
+
+/// What the launcher is to run. All paths absolute, but for `program`, which is taken from `directory`.
+#[derive(Debug, Clone)]
+pub(crate) struct Order<'a> {
+    pub program: &'a Path,
+    pub arguments: Vec<&'a OsStr>,
+    /// `NAME=value`.
+    pub environment: Vec<&'a [u8]>,
+    pub directory: &'a Path,
+    pub input: Option<&'a Path>,
+    pub output: Option<&'a Path>,
+    /// One of [`fd`], used if `output` is absent.
+    pub output_fd: i32,
+    pub error_fd: i32,
+    pub cpu_mask: &'a [u8],
+}
+
+/// How a wait for the launcher ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    ByItself,
+    TimedOut,
+    Interrupted,
+}
+
+/// The running launcher.
+pub(crate) struct Launcher {
+    process: Child,
+    commands: OwnedFd,
+    done: OwnedFd,
+    memory: NonNull<Shared>,
+    early_io: bool,
+    // Kept open: the launcher runs it by its descriptor.
+    _floor: OwnedFd,
+}
+
+/// The reading ends of the pipes that commands write to.
+pub(crate) struct Pipes {
+    pub stdout: OwnedFd,
+    pub stderr: OwnedFd,
+}
+
+impl Launcher {
+    /// Starts it. Must be called on a thread that outlives it: the kernel tells the launcher when
+    /// this thread ends.
+    pub fn start() -> io::Result<(Launcher, Pipes)> {
+        let program = program_file(c"fathom-launcher", LAUNCHER)?;
+        let floor = program_file(c"fathom-floor", FLOOR)?;
+        let memory_file = anonymous_file(c"fathom-job", 0)?;
+        File::from(memory_file.try_clone()?).set_len(SIZE as u64)?;
+        // SAFETY: a new mapping of a file of that size; checked below.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                SIZE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                memory_file.as_raw_fd(),
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = NonNull::new(memory.cast::<Shared>()).ok_or_else(io::Error::last_os_error)?;
+        // SAFETY: mapped above, writable, zeroed by the kernel.
+        unsafe { (*memory.as_ptr()).job.parent = libc::getpid() };
+
+        let (commands_read, commands) = pipe()?;
+        let (done, done_write) = pipe()?;
+        let (stdout, stdout_write) = pipe()?;
+        let (stderr, stderr_write) = pipe()?;
+        let inherited_output = duplicate(1)?;
+        let inherited_error = duplicate(2)?;
+        let mut places: Vec<(RawFd, RawFd)> = vec![
+            (commands_read.as_raw_fd(), fd::COMMANDS),
+            (done_write.as_raw_fd(), fd::DONE),
+            (memory_file.as_raw_fd(), fd::MEMORY),
+            (inherited_output.as_raw_fd(), fd::OUTPUT),
+            (inherited_error.as_raw_fd(), fd::ERROR),
+            (stdout_write.as_raw_fd(), fd::OUTPUT_PIPE),
+            (stderr_write.as_raw_fd(), fd::ERROR_PIPE),
+            (floor.as_raw_fd(), fd::FLOOR),
+        ];
+        let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+        command.arg0("fathom-launcher").env_clear();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // SAFETY: between fork and exec only dup2 is called, which is allowed there. The sources are
+        // all at 64 or above, so no target overwrites a source.
+        unsafe {
+            command.pre_exec(move || {
+                for (source, target) in places.iter_mut() {
+                    if libc::dup2(*source, *target) < 0 {
+                        return Err(io::Error::last_os_error());
+                    }
+                }
+                Ok(())
+            });
+        }
+        let process = command.spawn()?;
+        let launcher = Launcher {
+            process,
+            commands,
+            done,
+            memory,
+            early_io: !may_read_accounts_of_the_dead(),
+            _floor: floor,
+        };
+        Ok((launcher, Pipes { stdout, stderr }))
+    }
+
+    /// Runs one job and waits for it. `Err` only if the launcher itself is gone.
+    pub fn run(&mut self, order: &Order, timeout: Option<Duration>) -> io::Result<(Answer, Ended)> {
+        self.write(order)?;
+        self.send(command::RUN)?;
+        let ended = self.wait(timeout)?;
+        // SAFETY: the launcher has said that it is done and waits for the next command.
+        Ok((unsafe { (*self.memory.as_ptr()).answer }, ended))
+    }
+
+    /// Ends every process that runs have left behind; returns how many could not be ended.
+    pub fn sweep(&mut self) -> io::Result<u32> {
+        self.send(command::SWEEP)?;
+        self.wait(None)?;
+        // SAFETY: as in `run`.
+        Ok(unsafe { (*self.memory.as_ptr()).answer.immortal })
+    }
+
+    fn send(&self, byte: u8) -> io::Result<()> {
+        // SAFETY: one byte.
+        let sent = unsafe { libc::write(self.commands.as_raw_fd(), (&raw const byte).cast(), 1) };
+        if sent == 1 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    fn wait(&self, timeout: Option<Duration>) -> io::Result<Ended> {
+        let deadline = timeout.map(|t| Instant::now() + t);
+        let mut ended = Ended::ByItself;
+        loop {
+            let patience = match (ended, deadline) {
+                (Ended::ByItself, Some(at)) => {
+                    let left = at.saturating_duration_since(Instant::now());
+                    i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX)
+                }
+                (Ended::ByItself, None) => -1,
+                // The kill may have come before the process was there: try again soon.
+                _ => 20,
+            };
+            let mut polled =
+                libc::pollfd { fd: self.done.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one entry.
+            match unsafe { libc::poll(&raw mut polled, 1, patience) } {
+                0 => {
+                    if ended == Ended::ByItself {
+                        ended = Ended::TimedOut;
+                    }
+                    self.kill_tree();
+                }
+                1 => {
+                    let mut byte = 0u8;
+                    // SAFETY: one byte.
+                    let got =
+                        unsafe { libc::read(self.done.as_raw_fd(), (&raw mut byte).cast(), 1) };
+                    return match got {
+                        1 => Ok(ended),
+                        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+                        _ => Err(io::Error::last_os_error()),
+                    };
+                }
+                _ if crate::interrupt::received().is_some() && ended == Ended::ByItself => {
+                    ended = Ended::Interrupted;
+                    self.kill_tree();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn kill_tree(&self) {
+        // SAFETY: words in shared memory, aligned; the launcher reads and writes them the same way.
+        unsafe {
+            let shared = self.memory.as_ptr();
+            (&raw mut (*shared).job.kill_tree).write_volatile(1);
+            let child = (&raw const (*shared).answer.child).read_volatile();
+            if child > 0 {
+                libc::kill(-child, libc::SIGKILL);
+                libc::kill(child, libc::SIGKILL);
+            }
+        }
+    }
+
+    fn write(&mut self, order: &Order) -> io::Result<()> {
+        let mut strings = Strings { memory: self.memory, at: STRINGS };
+        let arguments = order.arguments.iter().map(|a| a.as_bytes());
+        let job = Job {
+            path: strings.string(order.program.as_os_str().as_bytes())?,
+            argv: strings.array(arguments)?,
+            envp: strings.array(order.environment.iter().copied())?,
+            directory: strings.string(order.directory.as_os_str().as_bytes())?,
+            input: strings.path(order.input)?,
+            output: strings.path(order.output)?,
+            cpu_mask: match order.cpu_mask {
+                [] => 0,
+                mask => strings.bytes(mask)?,
+            },
+            cpu_mask_length: order.cpu_mask.len() as u64,
+            output_fd: order.output_fd,
+            error_fd: order.error_fd,
+            early_io: self.early_io as u32,
+            kill_tree: 0,
+            // SAFETY: mapped; only this field is read.
+            parent: unsafe { (*self.memory.as_ptr()).job.parent },
+            reserved: 0,
+        };
+        // SAFETY: the launcher waits for a command and touches nothing.
+        unsafe {
+            (*self.memory.as_ptr()).job = job;
+            (*self.memory.as_ptr()).answer.child = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        // An unknown command makes it end what is left and then itself.
+        let _ = self.send(b'q');
+        let _ = self.process.wait();
+        // SAFETY: mapped in `start`, used by nobody any more.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), SIZE) };
+    }
+}
+
+/// Appends to the part of the shared memory that holds strings; yields the launcher's addresses.
+struct Strings {
+    memory: NonNull<Shared>,
+    at: usize,
+}
+
+impl Strings {
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<u64> {
+        let start = self.at.next_multiple_of(8);
+        let end = start + bytes.len();
+        if end > SIZE {
+            return Err(io::Error::from_raw_os_error(libc::E2BIG));
+        }
+        // SAFETY: start..end lies within the mapping and above the structures.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                self.memory.as_ptr().cast::<u8>().add(start),
+                bytes.len(),
+            );
+        }
+        self.at = end;
+        Ok(BASE + start as u64)
+    }
+
+    fn string(&mut self, bytes: &[u8]) -> io::Result<u64> {
+        if bytes.contains(&0) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let address = self.bytes(bytes)?;
+        // The memory above may hold an earlier job's strings, so the zero is written too.
+        if self.at >= SIZE {
+            return Err(io::Error::from_raw_os_error(libc::E2BIG));
+        }
+        // SAFETY: within the mapping.
+        unsafe { self.memory.as_ptr().cast::<u8>().add(self.at).write(0) };
+        self.at += 1;
+        Ok(address)
+    }
+
+    fn path(&mut self, path: Option<&Path>) -> io::Result<u64> {
+        path.map_or(Ok(0), |path| self.string(path.as_os_str().as_bytes()))
+    }
+
+    fn array<'a>(&mut self, items: impl Iterator<Item = &'a [u8]>) -> io::Result<u64> {
+        let mut pointers = items.map(|item| self.string(item)).collect::<io::Result<Vec<u64>>>()?;
+        pointers.push(0);
+        let bytes: Vec<u8> = pointers.iter().flat_map(|p| p.to_ne_bytes()).collect();
+        self.bytes(&bytes)
+    }
+}
+
+/// Whether `/proc/PID/io` of a dead process can be opened: by root only, since a dead process has no
+/// memory that would make it ours.
+fn may_read_accounts_of_the_dead() -> bool {
+    // SAFETY: takes nothing, returns a number.
+    unsafe { libc::geteuid() == 0 }
+}
+
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: room for two descriptors.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just made, owned by nobody else.
+    let ends = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+    let [read, write] = ends;
+    Ok((high(read)?, high(write)?))
+}
+
+/// A copy at 64 or above, out of the way of the launcher's own numbers.
+fn high(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+    duplicate(descriptor.as_raw_fd())
+}
+
+fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: takes numbers.
+    let copy = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 64) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just made, owned by nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
+fn anonymous_file(name: &std::ffi::CStr, flags: libc::c_uint) -> io::Result<OwnedFd> {
+    // SAFETY: a string that ends with zero, and numbers.
+    let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | flags) };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just made, owned by nobody else.
+    high(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+/// An executable that exists in memory only.
+fn program_file(name: &std::ffi::CStr, content: &[u8]) -> io::Result<OwnedFd> {
+    use std::io::Write;
+    // Kernels before 6.3 don't know MFD_EXEC and make every memory file executable.
+    let writable = anonymous_file(name, libc::MFD_EXEC).or_else(|_| anonymous_file(name, 0))?;
+    let mut file = File::from(writable);
+    file.write_all(content)?;
+    // A file that is open for writing can't be executed: open it again for reading.
+    let readable = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    high(readable.into())
+}

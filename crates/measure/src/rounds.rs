@@ -1,0 +1,276 @@
+//! Rounds: every benchmark once, in a random order, until there is enough.
+//!
+//! Drift, neighbours and changes of the clock then hit all benchmarks alike, and which of two came
+//! first in a round is a coin's choice: whatever the machine did, identical programs had equal
+//! chances. That is what the verdicts rest on.
+
+use std::time::Duration;
+
+use fathom_model::{Exit, Run, StopReason};
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom;
+use rand::SeedableRng;
+
+use crate::assess::{verdicts, Question};
+use crate::{Attempt, Executor, MeasureError, RunReport};
+
+/// When to stop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StopRule {
+    /// After this many rounds.
+    Runs(u32),
+    /// When there is an answer, within limits.
+    Answer(Limits),
+}
+
+/// Limits of measuring until there is an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Fewest rounds.
+    pub minimum: u32,
+    /// Most rounds.
+    pub maximum: Option<u32>,
+    /// Before this time no answer is enough: a distribution of short runs deserves more than ten.
+    pub at_least: Duration,
+    /// After this time measuring ends once `minimum` rounds were made.
+    pub soft: Duration,
+    /// After this time measuring ends.
+    pub hard: Duration,
+    /// Stop when all intervals are within this share of their values, not when all is decided.
+    pub precision: Option<f64>,
+}
+
+/// What is to be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Number of benchmarks.
+    pub benchmarks: usize,
+    /// Warm-up rounds.
+    pub warmup: u32,
+    /// Seed of the order.
+    pub seed: u64,
+    /// When to stop.
+    pub stop: StopRule,
+    /// What is compared, and how closely.
+    pub question: Question,
+    /// Failures that are counted instead of ending everything; see [`Plan::ignores`].
+    pub ignore_failure: IgnoreFailure,
+}
+
+/// Which bad ends of a run are let pass.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum IgnoreFailure {
+    /// None.
+    #[default]
+    Never,
+    /// All: any exit code, signals and time-outs.
+    All,
+    /// These exit codes.
+    Codes(Vec<i32>),
+}
+
+impl Plan {
+    fn ignores(&self, exit: Exit) -> bool {
+        match (&self.ignore_failure, exit) {
+            (_, Exit::Code(0)) | (IgnoreFailure::All, _) => true,
+            (IgnoreFailure::Codes(codes), Exit::Code(code)) => codes.contains(&code),
+            _ => false,
+        }
+    }
+}
+
+/// Is told of every step; draws progress, writes records.
+pub trait Observer {
+    /// A round begins; `warmup` rounds do not count.
+    fn round(&mut self, round: u32, warmup: bool);
+    /// A run is about to start.
+    fn starts(&mut self, benchmark: usize);
+    /// A measured run has ended. It is durable when this returns.
+    ///
+    /// # Errors
+    /// When it can't be recorded.
+    fn ran(&mut self, run: &Run) -> Result<(), MeasureError>;
+    /// A round has ended; `runs` are all so far.
+    fn round_done(&mut self, runs: &[Run], round: u32, elapsed: Duration);
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Session {
+    /// Every measured run.
+    pub runs: Vec<Run>,
+    /// Wall times of the empty program, in nanoseconds.
+    pub floor_ns: Vec<u64>,
+    /// Why it ended.
+    pub stop: StopReason,
+    /// What went wrong, if it ended by a failure.
+    pub failure: Option<MeasureError>,
+    /// The share of the error rate that the final verdicts may use.
+    pub final_alpha: f64,
+}
+
+/// Runs of the empty program at either end of the session.
+const FLOOR_RUNS: u32 = 20;
+/// Runs of the empty program before those, to warm up.
+const FLOOR_WARMUP: u32 = 3;
+
+/// Makes the rounds. What was measured is returned whatever happens; `--cleanup` and the final sweep
+/// happen in any case.
+pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Observer) -> Session {
+    let mut rounds = Rounds {
+        plan,
+        random: SmallRng::seed_from_u64(plan.seed),
+        order: (0..plan.benchmarks).collect(),
+        runs: Vec::new(),
+        floor_ns: Vec::new(),
+        looked: false,
+    };
+    let mut ready = 0;
+    let ended = rounds.everything(executor, observer, &mut ready);
+    let mut failure = None;
+    let stop = match ended {
+        Ok(stop) => stop,
+        Err(MeasureError::Interrupted) => StopReason::Interrupted,
+        Err(error) => {
+            failure = Some(error);
+            StopReason::Failed
+        }
+    };
+    for benchmark in 0..ready {
+        if let Err(error) = executor.clean_up(benchmark) {
+            failure = failure.or(Some(error));
+        }
+    }
+    executor.sweep();
+    let final_alpha = fathom_stats::sequential::final_alpha(plan.question.alpha, rounds.looked);
+    Session { runs: rounds.runs, floor_ns: rounds.floor_ns, stop, failure, final_alpha }
+}
+
+struct Rounds<'a> {
+    plan: &'a Plan,
+    random: SmallRng,
+    order: Vec<usize>,
+    runs: Vec<Run>,
+    floor_ns: Vec<u64>,
+    /// Whether verdicts were looked at before the end.
+    looked: bool,
+}
+
+impl Rounds<'_> {
+    fn everything(
+        &mut self,
+        executor: &mut dyn Executor,
+        observer: &mut dyn Observer,
+        ready: &mut usize,
+    ) -> Result<StopReason, MeasureError> {
+        for benchmark in 0..self.plan.benchmarks {
+            // Counted before it is made: what a failed set-up left half done is cleaned up too.
+            *ready += 1;
+            executor.set_up(benchmark)?;
+        }
+        self.measure_floor(executor, FLOOR_WARMUP)?;
+        for round in 0..self.plan.warmup {
+            observer.round(round, true);
+            self.round(executor, observer, round, true)?;
+        }
+        let began = executor.elapsed();
+        let mut round = 0;
+        loop {
+            observer.round(round, false);
+            self.round(executor, observer, round, false)?;
+            round += 1;
+            let elapsed = executor.elapsed().saturating_sub(began);
+            observer.round_done(&self.runs, round, elapsed);
+            if let Some(reason) = self.enough(round, elapsed) {
+                self.measure_floor(executor, 0)?;
+                return Ok(reason);
+            }
+        }
+    }
+
+    fn measure_floor(
+        &mut self,
+        executor: &mut dyn Executor,
+        warmup: u32,
+    ) -> Result<(), MeasureError> {
+        for i in 0..FLOOR_RUNS + warmup {
+            match executor.floor()? {
+                Some(wall) if i >= warmup => self.floor_ns.push(wall),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn round(
+        &mut self,
+        executor: &mut dyn Executor,
+        observer: &mut dyn Observer,
+        round: u32,
+        warmup: bool,
+    ) -> Result<(), MeasureError> {
+        self.order.shuffle(&mut self.random);
+        for benchmark in self.order.clone() {
+            if executor.interrupted() {
+                return Err(MeasureError::Interrupted);
+            }
+            let position = self.runs.len() as u32;
+            observer.starts(benchmark);
+            let report = executor.run(&Attempt { benchmark, warmup, round, position })?;
+            if report.interrupted {
+                return Err(MeasureError::Interrupted);
+            }
+            if !warmup {
+                observer.ran(&report.run)?;
+                self.runs.push(report.run.clone());
+            }
+            self.check(report, warmup)?;
+        }
+        Ok(())
+    }
+
+    /// A run that ends badly ends everything, unless it is to be ignored.
+    fn check(&self, report: RunReport, warmup: bool) -> Result<(), MeasureError> {
+        let name = self.plan.question.names.get(report.run.benchmark).cloned().unwrap_or_default();
+        if !self.plan.ignores(report.run.exit) {
+            return Err(MeasureError::RunFailed {
+                command: name,
+                exit: report.run.exit,
+                run: (!warmup).then_some(report.run.round + 1),
+                stderr: report.stderr_tail,
+            });
+        }
+        match report.wrong_output {
+            Some(detail) => Err(MeasureError::WrongOutput { command: name, detail }),
+            None => Ok(()),
+        }
+    }
+
+    fn enough(&mut self, rounds: u32, elapsed: Duration) -> Option<StopReason> {
+        let limits = match self.plan.stop {
+            StopRule::Runs(wanted) => return (rounds >= wanted).then_some(StopReason::RunCount),
+            StopRule::Answer(limits) => limits,
+        };
+        if limits.maximum.is_some_and(|most| rounds >= most) {
+            return Some(StopReason::MaximumRounds);
+        }
+        if elapsed >= limits.hard || (elapsed >= limits.soft && rounds >= limits.minimum) {
+            return Some(StopReason::TimeBudget);
+        }
+        // Looks are made at rounds that are fixed beforehand: each costs a part of the error rate.
+        let look = fathom_stats::sequential::is_look(rounds, limits.minimum)?;
+        if elapsed < limits.at_least {
+            return None;
+        }
+        self.looked = true;
+        let alpha = fathom_stats::sequential::early_alpha(look, self.plan.question.alpha);
+        let now = verdicts(&self.runs, &self.plan.question, alpha);
+        match limits.precision {
+            Some(precision) => {
+                now.is_precise(precision, self.plan.benchmarks).then_some(StopReason::Precise)
+            }
+            None => now.is_decided().then_some(StopReason::Decided),
+        }
+    }
+}

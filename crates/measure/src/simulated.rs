@@ -1,0 +1,126 @@
+//! An executor whose runs take no time: scheduling, statistics and reports are tested exactly.
+
+use std::time::Duration;
+
+use fathom_model::{Exit, IoCounts, Run};
+
+use crate::{Attempt, Executor, MeasureError, RunReport};
+
+/// What happened, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// `set_up` of a benchmark.
+    SetUp(usize),
+    /// A warm-up run of a benchmark.
+    WarmUp(usize),
+    /// A measured run: benchmark and round.
+    Run(usize, u32),
+    /// The empty program.
+    Floor,
+    /// `clean_up` of a benchmark.
+    CleanUp(usize),
+    /// The final sweep.
+    Sweep,
+}
+
+/// Decides the outcome of a run.
+pub type Behaviour<'a> = dyn FnMut(&Attempt) -> Run + 'a;
+
+/// Plays runs on a clock of its own.
+pub struct Simulated<'a> {
+    behaviour: Box<Behaviour<'a>>,
+    now: Duration,
+    interrupt_after: Option<u32>,
+    made: u32,
+    /// Everything that happened, in order.
+    pub events: Vec<Event>,
+}
+
+impl<'a> Simulated<'a> {
+    /// `behaviour` is asked once for each run.
+    pub fn new(behaviour: impl FnMut(&Attempt) -> Run + 'a) -> Simulated<'a> {
+        Simulated {
+            behaviour: Box::new(behaviour),
+            now: Duration::ZERO,
+            interrupt_after: None,
+            made: 0,
+            events: Vec::new(),
+        }
+    }
+
+    /// The user presses Ctrl-C while run number `runs` (from 0) is on.
+    pub fn interrupted_after(mut self, runs: u32) -> Self {
+        self.interrupt_after = Some(runs);
+        self
+    }
+}
+
+/// A run of this length in which nothing else happened.
+pub fn quiet_run(attempt: &Attempt, wall_ns: u64) -> Run {
+    Run {
+        benchmark: attempt.benchmark,
+        round: attempt.round,
+        position: attempt.position,
+        started_ns: 0,
+        wall_ns,
+        spawn_ns: 0,
+        cpu_ns: wall_ns,
+        user_ns: wall_ns,
+        system_ns: 0,
+        run_queue_wait_ns: Some(0),
+        harness_wait_ns: Some(0),
+        undisturbed_ns: Some(wall_ns),
+        peak_memory_bytes: 1 << 20,
+        minor_faults: 50,
+        major_faults: 0,
+        voluntary_switches: 0,
+        involuntary_switches: 0,
+        io: Some(IoCounts::default()),
+        steal_ns: Some(0),
+        left_behind: 0,
+        exit: Exit::Code(0),
+    }
+}
+
+impl Executor for Simulated<'_> {
+    fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
+        self.events.push(Event::SetUp(benchmark));
+        Ok(())
+    }
+
+    fn run(&mut self, attempt: &Attempt) -> Result<RunReport, MeasureError> {
+        self.events.push(if attempt.warmup {
+            Event::WarmUp(attempt.benchmark)
+        } else {
+            Event::Run(attempt.benchmark, attempt.round)
+        });
+        let mut run = (self.behaviour)(attempt);
+        run.started_ns = self.now.as_nanos() as u64;
+        self.now += Duration::from_nanos(run.wall_ns);
+        let interrupted = self.interrupt_after == Some(self.made);
+        self.made += 1;
+        Ok(RunReport { run, stderr_tail: Vec::new(), wrong_output: None, interrupted })
+    }
+
+    fn floor(&mut self) -> Result<Option<u64>, MeasureError> {
+        self.events.push(Event::Floor);
+        Ok(Some(300_000))
+    }
+
+    fn clean_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
+        self.events.push(Event::CleanUp(benchmark));
+        Ok(())
+    }
+
+    fn sweep(&mut self) {
+        self.events.push(Event::Sweep);
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.now
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt_after.is_some_and(|after| self.made > after)
+    }
+}
