@@ -50,7 +50,7 @@ pub fn format_bytes(bytes: f64) -> String {
     let decimals = if unit.symbol == "B" {
         0
     } else {
-        decimals_for(value, 3)
+        decimals_for(value.max(1.0), 3)
     };
     format!("{} {}", fixed(value, decimals), unit.symbol)
 }
