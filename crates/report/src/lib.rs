@@ -1,1 +1,20 @@
-//! report
+//! Everything that a person or a program reads of a `bench` session.
+//!
+//! Pure functions from a [`fathom_model::BenchRecord`] to text: the terminal's report, the progress
+//! line and the exports. Nothing here measures, computes statistics that a verdict rests on, opens a
+//! file or looks at a clock. `docs/numbers.md` says what each printed number means.
+
+mod distribution;
+mod export;
+mod line;
+mod progress;
+mod quantity;
+mod session;
+mod terminal;
+mod text;
+
+pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use progress::{Progress, progress_line};
+pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
+pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
+pub use text::{columns, escape, shorten};

@@ -1,0 +1,91 @@
+//! The shape of a sample: for pictures and for telling slow runs from the rest, not for verdicts.
+
+/// The quantile `p` (0 to 1) of an ascending, non-empty sample, interpolated between neighbours
+/// (type 7 of Hyndman and Fan, as most software does it).
+pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
+    let place = p.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let below = place.floor() as usize;
+    let above = place.ceil() as usize;
+    sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
+}
+
+/// `values` in ascending order.
+pub(crate) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Above this a value is called slow: the third quartile and three times the distance between the
+/// quartiles (Tukey's outer fence). `None` for fewer than five values, whose quartiles say nothing.
+pub(crate) fn slow_fence(sorted: &[f64]) -> Option<f64> {
+    if sorted.len() < 5 {
+        return None;
+    }
+    let (low, high) = (quantile(sorted, 0.25), quantile(sorted, 0.75));
+    Some(high + 3.0 * (high - low))
+}
+
+/// A histogram from the smallest value to the fence.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Histogram {
+    /// Smallest value.
+    pub(crate) low: f64,
+    /// Upper end of the last bin.
+    pub(crate) high: f64,
+    /// Values in each bin, all bins equally wide.
+    pub(crate) counts: Vec<usize>,
+    /// Values above the last bin.
+    pub(crate) beyond: usize,
+}
+
+/// `bins` bins over an ascending sample; `None` where there is nothing to see: fewer than five
+/// values, or all alike.
+pub(crate) fn histogram(sorted: &[f64], bins: usize) -> Option<Histogram> {
+    let fence = slow_fence(sorted)?;
+    let low = sorted[0];
+    let inside = sorted.partition_point(|value| *value <= fence);
+    let high = sorted[inside.saturating_sub(1)];
+    if bins == 0 || high <= low {
+        return None;
+    }
+    let mut counts = vec![0; bins];
+    for value in &sorted[..inside] {
+        let bin = ((value - low) / (high - low) * bins as f64) as usize;
+        counts[bin.min(bins - 1)] += 1;
+    }
+    Some(Histogram {
+        low,
+        high,
+        counts,
+        beyond: sorted.len() - inside,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_interpolated() {
+        let sample = [1.0, 2.0, 3.0, 4.0];
+        assert_eq!(quantile(&sample, 0.0), 1.0);
+        assert_eq!(quantile(&sample, 0.5), 2.5);
+        assert_eq!(quantile(&sample, 1.0), 4.0);
+        assert_eq!(quantile(&[7.0], 0.9), 7.0);
+    }
+
+    #[test]
+    fn every_value_is_in_a_bin_or_beyond() {
+        let sample = sorted((0..40).map(f64::from).chain([500.0, 900.0]).collect());
+        let histogram = histogram(&sample, 8).expect("the values differ");
+        assert_eq!(histogram.beyond, 2);
+        assert_eq!(histogram.counts.iter().sum::<usize>(), 40);
+        assert_eq!((histogram.low, histogram.high), (0.0, 39.0));
+    }
+
+    #[test]
+    fn equal_values_have_no_picture() {
+        assert_eq!(histogram(&[1.0; 9], 8), None);
+        assert_eq!(histogram(&[1.0, 2.0], 8), None);
+    }
+}

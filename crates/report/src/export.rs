@@ -1,0 +1,17 @@
+//! A record for other programs and for documents.
+
+mod asciidoc;
+mod csv;
+mod hyperfine;
+mod json;
+mod markdown;
+mod markup;
+mod moments;
+mod orgmode;
+
+pub use asciidoc::asciidoc;
+pub use csv::csv;
+pub use hyperfine::hyperfine_json;
+pub use json::json;
+pub use markdown::markdown;
+pub use orgmode::orgmode;

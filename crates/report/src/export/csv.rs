@@ -1,0 +1,79 @@
+//! The CSV of hyperfine.
+
+use std::collections::BTreeSet;
+
+use fathom_model::{BenchRecord, Metric};
+
+use super::moments::{Moments, mean};
+use crate::distribution::sorted;
+use crate::session::Subject;
+
+const COLUMNS: [&str; 8] = [
+    "command", "mean", "stddev", "median", "user", "system", "min", "max",
+];
+
+/// `record` with hyperfine's columns, one line for each benchmark that has runs; times in seconds.
+/// Quoted as RFC 4180 says, with a plain line feed at the end of each line as hyperfine writes it.
+/// Nothing else is protected: a spreadsheet may take a command that begins with `=` for a formula.
+pub fn csv(record: &BenchRecord) -> String {
+    let subjects = Subject::all(record);
+    let parameters: BTreeSet<&str> = subjects
+        .iter()
+        .flat_map(|subject| &subject.benchmark.parameters)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let mut header: Vec<String> = COLUMNS.iter().map(|name| (*name).to_owned()).collect();
+    header.extend(parameters.iter().map(|name| format!("parameter_{name}")));
+    let mut out = line(&header);
+    for subject in &subjects {
+        let Some(moments) = Moments::of(&sorted(subject.values(Metric::Wall))) else {
+            continue;
+        };
+        let number = |value: f64| value.to_string();
+        let mut fields = vec![
+            subject.benchmark.name.clone(),
+            number(moments.mean),
+            moments.standard_deviation.map(number).unwrap_or_default(),
+            number(moments.median),
+            number(mean(&subject.values(Metric::User))),
+            number(mean(&subject.values(Metric::System))),
+            number(moments.min),
+            number(moments.max),
+        ];
+        for wanted in &parameters {
+            let found = subject
+                .benchmark
+                .parameters
+                .iter()
+                .find(|(name, _)| name == wanted);
+            fields.push(found.map(|(_, value)| value.clone()).unwrap_or_default());
+        }
+        out.push_str(&line(&fields));
+    }
+    out
+}
+
+fn line(fields: &[String]) -> String {
+    let quoted: Vec<String> = fields.iter().map(|field| quote(field)).collect();
+    quoted.join(",") + "\n"
+}
+
+fn quote(field: &str) -> String {
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(quote("seq 1000"), "seq 1000");
+        assert_eq!(quote("echo a,b"), "\"echo a,b\"");
+        assert_eq!(quote("echo \"a\"\nls"), "\"echo \"\"a\"\"\nls\"");
+    }
+}

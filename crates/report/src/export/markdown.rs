@@ -1,0 +1,65 @@
+//! A table in Markdown (GitHub's tables).
+
+use fathom_model::BenchRecord;
+
+use super::markup::table;
+use crate::{TimeUnit, escape};
+
+/// The benchmarks as a Markdown table of wall times: median with its interval, range, and the ratio
+/// to the reference. `unit` is that of all times; `None` takes the one that fits the fastest.
+pub fn markdown(record: &BenchRecord, unit: Option<TimeUnit>) -> String {
+    let table = table(record, unit);
+    let mut out = format!(
+        "| {} |\n|:---|---:|---:|---:|---:|---:|\n",
+        table.header.join(" | ")
+    );
+    for (name, cells) in &table.rows {
+        out.push_str(&format!(
+            "| {} | {} |\n",
+            code(&escape(name)),
+            cells.join(" | ")
+        ));
+    }
+    out
+}
+
+/// `text` as code in a table cell. A code span is the readable form; where its rules and those of
+/// tables get in each other's way (a backtick, a backslash before a bar), an HTML element with
+/// character references says the same without exceptions.
+fn code(text: &str) -> String {
+    let plain = !text.contains('`') && !text.contains("\\|") && !text.ends_with('\\');
+    if plain && !text.trim().is_empty() {
+        return format!("`{}`", text.replace('|', "\\|"));
+    }
+    let mut out = String::from("<code>");
+    for character in text.chars() {
+        if character.is_ascii_punctuation() && !"/.,-".contains(character) {
+            out.push_str(&format!("&#{};", u32::from(character)));
+        } else {
+            out.push(character);
+        }
+    }
+    out + "</code>"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_does_not_end_the_cell() {
+        assert_eq!(code("a | b"), "`a \\| b`");
+    }
+
+    #[test]
+    fn a_backtick_does_not_end_the_code() {
+        assert_eq!(code("echo `id`"), "<code>echo &#96;id&#96;</code>");
+    }
+
+    #[test]
+    fn markup_in_a_name_is_shown_as_it_is() {
+        assert_eq!(code("<b>*x*</b>"), "`<b>*x*</b>`");
+        assert_eq!(code("`<b>"), "<code>&#96;&#60;b&#62;</code>");
+        assert_eq!(code("a\\|b"), "<code>a&#92;&#124;b</code>");
+    }
+}

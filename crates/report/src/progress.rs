@@ -1,0 +1,151 @@
+//! The line that is redrawn while a session is on.
+
+use crate::quantity::{TimeUnit, Words, change, decimals_for, format_time};
+use crate::text::{JOIN, columns, escape, prefix, shorten};
+use fathom_model::Metric;
+
+/// Where a session stands, between two runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress<'a> {
+    /// The round that is on, from 1.
+    pub round: u32,
+    /// Rounds that will be made, if that is known.
+    pub rounds_planned: Option<u32>,
+    /// The benchmark that runs next, as the user named it.
+    pub benchmark_name: &'a str,
+    /// Its median so far with its interval (value, low, high), in seconds.
+    pub estimate_seconds: Option<(f64, f64, f64)>,
+    /// The comparison that is nearest to a verdict: subject / reference (value, low, high).
+    pub leading_ratio: Option<(f64, f64, f64)>,
+    /// Time since the session began, in seconds.
+    pub elapsed_seconds: f64,
+    /// Time that is likely still needed, in seconds.
+    pub remaining_seconds: Option<f64>,
+}
+
+/// `p` in one line of at most `width` columns, without colour and without a line end. What matters
+/// least goes first when there is no room: the interval, the ratio, the name.
+pub fn progress_line(p: &Progress, width: usize) -> String {
+    let round = match p.rounds_planned {
+        Some(planned) => format!("round {}/{planned}", p.round),
+        None => format!("round {}", p.round),
+    };
+    let clock = match p.remaining_seconds {
+        Some(left) => format!(
+            "{}, about {} left",
+            minutes(p.elapsed_seconds),
+            minutes(left)
+        ),
+        None => minutes(p.elapsed_seconds),
+    };
+    let mut parts = vec![round, clock];
+    let optional = [p.estimate_seconds.map(estimate), p.leading_ratio.map(ratio)];
+    // A name that is cut to fewer columns than this tells nothing.
+    let least_name = columns(&escape(p.benchmark_name)).min(8) + 2;
+    for part in optional.into_iter().flatten() {
+        let used: usize = parts.iter().map(|part| columns(part) + 2).sum();
+        if used + columns(&part) + least_name <= width {
+            parts.insert(parts.len() - 1, part);
+        }
+    }
+    let line = parts.join("  ");
+    let room = width.saturating_sub(columns(&line) + 2);
+    if room == 0 || p.benchmark_name.is_empty() {
+        return prefix(&line, width).trim_end().to_owned();
+    }
+    format!("{line}  {}", shorten(&escape(p.benchmark_name), room))
+}
+
+fn estimate((value, low, high): (f64, f64, f64)) -> String {
+    let unit = TimeUnit::fitting(value);
+    let time = format_time(value, Some(unit), decimals_for(value / unit.seconds(), 4));
+    let half = (high - low) / 2.0 / value * 100.0;
+    if half.is_finite() {
+        format!("{time} ±{half:.1} %")
+    } else {
+        time
+    }
+}
+
+fn ratio((value, low, high): (f64, f64, f64)) -> String {
+    let words = Words::of(Metric::Wall);
+    let text = if low < 1.0 && high > 1.0 {
+        format!("{} to {}", change(low, words), change(high, words))
+    } else {
+        change(value, words)
+    };
+    text.replace(JOIN, " ")
+}
+
+/// `0:07`, `12:30`, `1:02:03`.
+fn minutes(seconds: f64) -> String {
+    let all = seconds.max(0.0).round() as u64;
+    let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress() -> Progress<'static> {
+        Progress {
+            round: 12,
+            rounds_planned: Some(50),
+            benchmark_name: "sort --parallel=2 input.txt",
+            estimate_seconds: Some((0.012_04, 0.011_98, 0.012_10)),
+            leading_ratio: Some((0.43, 0.41, 0.45)),
+            elapsed_seconds: 7.2,
+            remaining_seconds: Some(22.6),
+        }
+    }
+
+    #[test]
+    fn a_wide_line_says_everything() {
+        assert_eq!(
+            progress_line(&progress(), 100),
+            "round 12/50  12.04 ms ±0.5 %  2.33x faster  0:07, about 0:23 left  sort --parallel=2 input.txt"
+        );
+    }
+
+    #[test]
+    fn a_narrow_line_keeps_round_and_clock() {
+        assert_eq!(
+            progress_line(&progress(), 48),
+            "round 12/50  0:07, about 0:23 left  sort -…t.txt"
+        );
+        assert_eq!(progress_line(&progress(), 8), "round 12");
+        assert_eq!(progress_line(&progress(), 0), "");
+    }
+
+    #[test]
+    fn an_open_comparison_shows_both_ends() {
+        let line = progress_line(
+            &Progress {
+                leading_ratio: Some((1.0, 0.98, 1.03)),
+                ..progress()
+            },
+            120,
+        );
+        assert!(line.contains("2.0 % faster to 3.0 % slower"), "{line}");
+    }
+
+    #[test]
+    fn hours_are_shown_when_there_are_any() {
+        assert_eq!(minutes(3723.0), "1:02:03");
+        assert_eq!(minutes(-1.0), "0:00");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_wider_than_asked_and_always_one_line(name in ".*", width in 0usize..160, remaining in proptest::option::of(0.0f64..1e7)) {
+            let line = progress_line(&Progress { benchmark_name: &name, remaining_seconds: remaining, ..progress() }, width);
+            assert!(columns(&line) <= width, "{line:?}");
+            assert!(!line.contains('\n') && !line.chars().any(char::is_control));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Times with their unit.
+
+use super::digits::fixed;
+
+/// A unit of time for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// 0.000001 s.
+    Microsecond,
+    /// 0.001 s.
+    Millisecond,
+    /// 1 s.
+    Second,
+    /// 60 s.
+    Minute,
+}
+
+impl TimeUnit {
+    /// The unit in which `seconds` has one to three digits before the point. Minutes are never chosen:
+    /// 83.2 s is easier to compare than 1.387 min.
+    pub fn fitting(seconds: f64) -> TimeUnit {
+        let seconds = seconds.abs();
+        // Below 1 the unit would show a leading zero; 0.9995 would be rounded up to 1000.
+        if seconds >= 0.9995 {
+            TimeUnit::Second
+        } else if seconds >= 0.000_999_5 || seconds == 0.0 {
+            TimeUnit::Millisecond
+        } else {
+            TimeUnit::Microsecond
+        }
+    }
+
+    /// Length of the unit in seconds.
+    pub fn seconds(self) -> f64 {
+        match self {
+            TimeUnit::Microsecond => 1e-6,
+            TimeUnit::Millisecond => 1e-3,
+            TimeUnit::Second => 1.0,
+            TimeUnit::Minute => 60.0,
+        }
+    }
+
+    /// `µs`, `ms`, `s` or `min`.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            TimeUnit::Microsecond => "µs",
+            TimeUnit::Millisecond => "ms",
+            TimeUnit::Second => "s",
+            TimeUnit::Minute => "min",
+        }
+    }
+}
+
+/// `seconds` in `unit` (the fitting one when it is `None`) with at most `decimals` decimals, for
+/// example `1.204 ms`. Five significant digits at most; `?` for what is no number.
+pub fn format_time(seconds: f64, unit: Option<TimeUnit>, decimals: usize) -> String {
+    let unit = unit.unwrap_or_else(|| TimeUnit::fitting(seconds));
+    format!(
+        "{} {}",
+        fixed(seconds / unit.seconds(), decimals),
+        unit.symbol()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_as_people_write_them() {
+        assert_eq!(format_time(0.001_204, None, 3), "1.204 ms");
+        assert_eq!(format_time(0.000_130, None, 0), "130 µs");
+        assert_eq!(format_time(83.2, None, 1), "83.2 s");
+        assert_eq!(format_time(0.0, None, 1), "0.0 ms");
+        assert_eq!(format_time(90.0, Some(TimeUnit::Minute), 1), "1.5 min");
+    }
+
+    #[test]
+    fn rounding_does_not_produce_a_thousand_of_the_smaller_unit() {
+        assert_eq!(format_time(0.999_9, None, 0), "1 s");
+    }
+}

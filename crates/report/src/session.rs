@@ -1,0 +1,69 @@
+//! A record seen benchmark by benchmark.
+
+use fathom_model::{BenchRecord, Benchmark, Metric, Run, Summary};
+
+/// One benchmark with what was measured of it.
+pub(crate) struct Subject<'a> {
+    /// Place in the record, from 0.
+    pub(crate) index: usize,
+    pub(crate) benchmark: &'a Benchmark,
+    /// Its runs, in the order in which they were made.
+    pub(crate) runs: Vec<&'a Run>,
+    summaries: &'a [Summary],
+}
+
+impl<'a> Subject<'a> {
+    /// All benchmarks of `record`, in the order in which they were given. Runs that name a benchmark
+    /// which the record doesn't have are left out.
+    pub(crate) fn all(record: &'a BenchRecord) -> Vec<Subject<'a>> {
+        let mut subjects: Vec<Subject<'a>> = record
+            .benchmarks
+            .iter()
+            .enumerate()
+            .map(|(index, benchmark)| Subject {
+                index,
+                benchmark,
+                runs: Vec::new(),
+                summaries: &[],
+            })
+            .collect();
+        for run in &record.runs {
+            if let Some(subject) = subjects.get_mut(run.benchmark) {
+                subject.runs.push(run);
+            }
+        }
+        for result in record.outcome.iter().flat_map(|outcome| &outcome.results) {
+            if let Some(subject) = subjects.get_mut(result.benchmark) {
+                subject.summaries = &result.summaries;
+            }
+        }
+        subjects
+    }
+
+    /// The summary of one metric, if it had values.
+    pub(crate) fn summary(&self, metric: Metric) -> Option<&'a Summary> {
+        self.summaries
+            .iter()
+            .find(|summary| summary.metric == metric)
+    }
+
+    /// Median of one metric, if it had values.
+    pub(crate) fn median(&self, metric: Metric) -> Option<f64> {
+        self.summary(metric).map(|summary| summary.median.value)
+    }
+
+    /// The values of one metric, in the order of the runs; shorter where some runs had none.
+    pub(crate) fn values(&self, metric: Metric) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| metric.of(run)).collect()
+    }
+}
+
+/// Number of rounds of which at least one run was made.
+pub(crate) fn rounds(record: &BenchRecord) -> u64 {
+    record
+        .runs
+        .iter()
+        .map(|run| u64::from(run.round) + 1)
+        .max()
+        .unwrap_or(0)
+}

@@ -1,0 +1,132 @@
+//! The block of one benchmark.
+
+use fathom_model::{BenchRecord, InputFrom, Metric, OutputTo};
+
+use super::{causes, metrics, picture, slow_runs, table};
+use crate::TimeUnit;
+use crate::distribution::sorted;
+use crate::line::{LABEL_WIDTH, Line, Page, Tone};
+use crate::quantity::{counted, format_time, supported_decimals};
+use crate::session::Subject;
+use crate::text::columns;
+
+/// A run shorter than this many floors shows the floor: below it, more than 5 % of the time is the
+/// cost of running nothing.
+const FLOOR_MATTERS_BELOW: f64 = 20.0;
+
+/// Writes everything about one benchmark.
+pub(super) fn write(
+    page: &mut Page,
+    record: &BenchRecord,
+    subject: &Subject,
+    unit: Option<TimeUnit>,
+) {
+    title(page, record, subject);
+    conditions(page, subject);
+    if subject.runs.is_empty() {
+        page.field("", Tone::Notice, "no run was made");
+        return;
+    }
+    let rows = metrics::rows(subject, unit);
+    if rows.is_empty() {
+        page.field(
+            "",
+            Tone::Notice,
+            "the runs are recorded, but the session ended before they were summarised",
+        );
+    }
+    table::write(page, &rows);
+    let times = sorted(subject.values(Metric::Wall));
+    picture::write(page, &times, unit);
+    causes::where_time_went(page, subject);
+    floor(page, record, subject, unit);
+    metrics::counts(page, subject);
+    slow_runs::write(page, subject, &times, unit);
+    causes::failures(page, subject);
+    causes::left_behind(page, subject);
+}
+
+/// Number, name, and the number of runs at the right edge.
+fn title(page: &mut Page, record: &BenchRecord, subject: &Subject) {
+    let runs = counted(subject.runs.len() as u64, "run", "runs");
+    let number = if record.benchmarks.len() > 1 {
+        format!("{}: ", subject.index + 1)
+    } else {
+        String::new()
+    };
+    let room = page.width().saturating_sub(number.len() + runs.len() + 2);
+    let name = page.fit(&subject.benchmark.name, room);
+    let line = Line::new().add(Tone::Quiet, number).add(Tone::Strong, name);
+    let end = page.width() - columns(&runs);
+    page.push(line.pad_to(end).add(Tone::Quiet, runs));
+}
+
+/// What sets this benchmark apart from the plain way to run it: only what was asked for is shown.
+fn conditions(page: &mut Page, subject: &Subject) {
+    let benchmark = subject.benchmark;
+    let room = page.width() - LABEL_WIDTH;
+    let mut show = |label: &str, text: &str| {
+        let text = page.fit(text, room);
+        page.push(
+            Line::new()
+                .add(Tone::Plain, "  ")
+                .add(Tone::Quiet, label)
+                .pad_to(LABEL_WIDTH)
+                .add(Tone::Quiet, text),
+        );
+    };
+    if benchmark.name != benchmark.command {
+        show("command", &benchmark.command);
+    }
+    if let Some(shell) = &benchmark.shell {
+        show("shell", shell);
+    }
+    if let Some(directory) = &benchmark.working_directory {
+        show("directory", directory);
+    }
+    if !benchmark.environment_variables.is_empty() {
+        let pairs: Vec<String> = benchmark
+            .environment_variables
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        show("environment", &pairs.join(" "));
+    }
+    if let InputFrom::File(path) = &benchmark.input {
+        show("stdin", path);
+    }
+    match &benchmark.output {
+        OutputTo::Null => {}
+        OutputTo::Pipe => show("stdout", "a pipe that Fathom drains"),
+        OutputTo::File(path) => show("stdout", path),
+        OutputTo::Inherit => show("stdout", "Fathom's own"),
+    }
+}
+
+/// The cost of running nothing, beside a time that it is a large part of.
+fn floor(page: &mut Page, record: &BenchRecord, subject: &Subject, unit: Option<TimeUnit>) {
+    let Some(floor) = record
+        .outcome
+        .as_ref()
+        .and_then(|outcome| outcome.floor.as_ref())
+    else {
+        return;
+    };
+    let Some(median) = subject.median(Metric::Wall) else {
+        return;
+    };
+    if median >= FLOOR_MATTERS_BELOW * floor.wall.value {
+        return;
+    }
+    // In the unit of the time that it is a part of, so that the two can be compared at a glance.
+    let unit = unit.unwrap_or_else(|| TimeUnit::fitting(median));
+    let decimals = supported_decimals(&floor.wall, unit.seconds()).min(3);
+    let time = format_time(floor.wall.value, Some(unit), decimals).replace(' ', "\u{a0}");
+    page.field(
+        "floor",
+        Tone::Plain,
+        &format!(
+            "of this, {time} is the floor: an empty program run the same way (not subtracted)"
+        ),
+    );
+}

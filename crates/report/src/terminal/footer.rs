@@ -1,0 +1,115 @@
+//! How the session went: what must be known before and after the numbers.
+
+use fathom_model::{BenchRecord, StopReason};
+
+use crate::line::{Page, Tone};
+use crate::quantity::counted;
+use crate::session::{Subject, rounds};
+
+/// Says at the top that something is missing.
+pub(super) fn partial(page: &mut Page, record: &BenchRecord) {
+    let stop = record.outcome.as_ref().map(|outcome| outcome.stop);
+    let made = counted(rounds(record), "round", "rounds");
+    let text = match stop {
+        Some(StopReason::Interrupted) => format!(
+            "Partial: interrupted in round {}. What was measured until then:",
+            rounds(record)
+        ),
+        Some(StopReason::Failed) => format!(
+            "Partial: a run failed in round {}. What was measured until then:",
+            rounds(record)
+        ),
+        None => format!("Partial: the session has no outcome. What its {made} left:"),
+        Some(_) if !record.complete => {
+            format!("Partial: the session did not end. What its {made} left:")
+        }
+        Some(_) => return,
+    };
+    page.prose(0, Tone::Bad, &text);
+}
+
+/// Warnings, then how it was measured.
+pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
+    warnings(page, record, subjects);
+    page.gap();
+    let conditions = &record.conditions;
+    let mut parts = vec![format!(
+        "{}, order random with seed {}",
+        counted(rounds(record), "round", "rounds"),
+        conditions.seed
+    )];
+    if conditions.warmup_runs > 0 {
+        parts.push(format!(
+            "{} each before",
+            counted(
+                u64::from(conditions.warmup_runs),
+                "warm-up run",
+                "warm-up runs"
+            )
+        ));
+    }
+    if let Some(cpus) = &conditions.pinned_cpus {
+        let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
+        parts.push(format!("pinned to CPU {}", list.join(" ")));
+    }
+    if conditions.environment_size_randomised {
+        parts.push("size of the environment varied".to_owned());
+    }
+    if let Some(outcome) = &record.outcome {
+        parts.push(stopped(outcome.stop).to_owned());
+    }
+    page.prose(0, Tone::Quiet, &format!("{}.", parts.join("; ")));
+    let clocks =
+        "wall: from process creation to exit, as the parent sees it. Counts and bytes are medians.";
+    page.prose(0, Tone::Quiet, clocks);
+    let machine = machine(page, record);
+    page.prose(0, Tone::Quiet, &machine);
+}
+
+fn warnings(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
+    let warnings = record
+        .outcome
+        .as_ref()
+        .map_or(&[][..], |outcome| &outcome.warnings);
+    if !warnings.is_empty() {
+        page.gap();
+    }
+    for warning in warnings {
+        let about = match warning.benchmark {
+            Some(index) if subjects.len() > 1 => format!(" ({})", index + 1),
+            _ => String::new(),
+        };
+        let message = page.clean(&warning.message);
+        page.prose(0, Tone::Notice, &format!("warning{about}: {message}"));
+    }
+}
+
+fn stopped(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::RunCount => "as many runs as asked for",
+        StopReason::Decided => "stopped when every comparison was decided",
+        StopReason::Precise => "stopped when the interval was narrow enough",
+        StopReason::TimeBudget => "stopped when the time was used up",
+        StopReason::MaximumRounds => "stopped at the largest number of rounds",
+        StopReason::Interrupted => "interrupted",
+        StopReason::Failed => "stopped by a failed run",
+    }
+}
+
+/// One line about the machine: the figures mean nothing elsewhere.
+fn machine(page: &Page, record: &BenchRecord) -> String {
+    let environment = &record.environment;
+    let mut parts = Vec::new();
+    if let Some(model) = &environment.cpu_model {
+        parts.push(page.fit(model, 40));
+    }
+    parts.push(counted(environment.cpus as u64, "CPU", "CPUs"));
+    if let Some(governor) = &environment.governor {
+        parts.push(format!("governor {}", page.fit(governor, 20)));
+    }
+    if environment.virtual_machine == Some(true) {
+        parts.push("virtual machine".to_owned());
+    }
+    parts.push(page.fit(&environment.kernel, 40));
+    format!("machine: {}", parts.join(", "))
+}

@@ -1,0 +1,70 @@
+//! What the reader chose.
+
+use crate::TimeUnit;
+
+/// How the report is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalOptions {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether colour may be used: false when piped and under `NO_COLOR`.
+    pub color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+    /// Unit of all times; `None` takes for each line the one that fits.
+    pub time_unit: Option<TimeUnit>,
+    /// Order of the comparisons.
+    pub sort: SortOrder,
+    /// Colour and progress, as hyperfine's `--style` names them.
+    pub style: Style,
+}
+
+impl Default for TerminalOptions {
+    /// A pipe: 80 columns, no colour.
+    fn default() -> Self {
+        TerminalOptions {
+            width: 80,
+            color: false,
+            unicode: true,
+            time_unit: None,
+            sort: SortOrder::Command,
+            style: Style::Full,
+        }
+    }
+}
+
+/// Order of the comparisons. The benchmarks themselves stay in the order in which they were given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SortOrder {
+    /// As the commands were given.
+    Command,
+    /// The one that takes least first (hyperfine's `mean-time`).
+    Median,
+}
+
+/// hyperfine's `--style`. Its `auto` is for the caller to resolve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Colour and progress.
+    Full,
+    /// Neither colour nor progress.
+    Basic,
+    /// Progress without colour.
+    NoColor,
+    /// Colour without progress.
+    Color,
+    /// No output at all.
+    None,
+}
+
+impl Style {
+    /// Whether the style allows colour.
+    pub fn has_color(self) -> bool {
+        matches!(self, Style::Full | Style::Color)
+    }
+
+    /// Whether the style allows a progress line.
+    pub fn has_progress(self) -> bool {
+        matches!(self, Style::Full | Style::NoColor)
+    }
+}

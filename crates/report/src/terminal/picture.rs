@@ -1,0 +1,49 @@
+//! The histogram in one line.
+
+use crate::TimeUnit;
+use crate::distribution::histogram;
+use crate::line::{Page, Tone};
+use crate::quantity::{counted, decimals_for, fixed};
+use crate::text::JOIN;
+
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '@'];
+const BINS: usize = 32;
+
+/// Draws an ascending sample of times between its smallest value and its fence, and says how many
+/// runs lie beyond.
+pub(super) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
+    let bins = BINS.min(page.width() / 3);
+    let Some(histogram) = histogram(times, bins) else {
+        return;
+    };
+    let highest = histogram.counts.iter().copied().max().unwrap_or(1).max(1);
+    let glyphs = if page.unicode() { BLOCKS } else { PLAIN };
+    let picture: String = histogram
+        .counts
+        .iter()
+        .map(|&count| match count {
+            0 => JOIN,
+            // The lowest glyph is one run at least, the highest only the fullest bin.
+            _ => glyphs[((count * 8).div_ceil(highest) - 1).min(7)],
+        })
+        .collect();
+    let unit = unit.unwrap_or_else(|| TimeUnit::fitting(histogram.low));
+    let time = |seconds: f64| {
+        let value = seconds / unit.seconds();
+        fixed(value, decimals_for(value, 4))
+    };
+    let mut text = format!(
+        "{}{JOIN}{picture}{JOIN}{}{JOIN}{}",
+        time(histogram.low),
+        time(histogram.high),
+        unit.symbol()
+    );
+    if histogram.beyond > 0 {
+        text.push_str(&format!(
+            ", {} beyond",
+            counted(histogram.beyond as u64, "run", "runs")
+        ));
+    }
+    page.field("runs", Tone::Plain, &text);
+}

@@ -1,0 +1,129 @@
+//! Slow runs and what accounts for them. None is dropped.
+
+use fathom_model::Run;
+
+use crate::TimeUnit;
+use crate::distribution::{quantile, slow_fence, sorted};
+use crate::line::{Page, Tone};
+use crate::quantity::{counted, decimals_for, format_count, format_time};
+use crate::session::Subject;
+use crate::text::JOIN;
+
+/// What a slow run had that the others had not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    WaitedForCpu,
+    Steal,
+    MajorFaults,
+    InvoluntarySwitches,
+    Unexplained,
+}
+
+impl Cause {
+    const ALL: [Cause; 5] = [
+        Cause::WaitedForCpu,
+        Cause::Steal,
+        Cause::MajorFaults,
+        Cause::InvoluntarySwitches,
+        Cause::Unexplained,
+    ];
+
+    fn words(self) -> &'static str {
+        match self {
+            Cause::WaitedForCpu => "waited for a CPU",
+            Cause::Steal => "lost the CPU to another virtual machine",
+            Cause::MajorFaults => "had to read pages from storage",
+            Cause::InvoluntarySwitches => "taken off the CPU more often",
+            Cause::Unexplained => "unexplained",
+        }
+    }
+}
+
+/// What the usual run of a benchmark looks like.
+struct Usual {
+    wall_ns: f64,
+    wait_ns: f64,
+    major_faults: f64,
+    /// Most involuntary switches that a run has without being unusual.
+    most_switches: f64,
+}
+
+impl Usual {
+    fn of(runs: &[&Run]) -> Usual {
+        let sample = |of: &dyn Fn(&Run) -> f64| sorted(runs.iter().map(|run| of(run)).collect());
+        let median = |of: &dyn Fn(&Run) -> f64| quantile(&sample(of), 0.5);
+        let switches = sample(&|run| run.involuntary_switches as f64);
+        Usual {
+            wall_ns: median(&|run| run.wall_ns as f64),
+            wait_ns: median(&wait_ns),
+            major_faults: median(&|run| run.major_faults as f64),
+            most_switches: slow_fence(&switches).unwrap_or(f64::INFINITY),
+        }
+    }
+
+    /// The first cause that accounts for the run's excess. The two that are times must make up at
+    /// least half of the excess; the two that are counts have no time of their own, so they must be
+    /// unusual, and they are asked last.
+    fn cause_of(&self, run: &Run) -> Cause {
+        let half = (run.wall_ns as f64 - self.wall_ns) / 2.0;
+        if wait_ns(run) - self.wait_ns >= half {
+            Cause::WaitedForCpu
+        } else if run.steal_ns.unwrap_or(0) as f64 >= half {
+            Cause::Steal
+        } else if run.major_faults as f64 > self.major_faults {
+            Cause::MajorFaults
+        } else if run.involuntary_switches as f64 > self.most_switches {
+            Cause::InvoluntarySwitches
+        } else {
+            Cause::Unexplained
+        }
+    }
+}
+
+fn wait_ns(run: &Run) -> f64 {
+    (run.run_queue_wait_ns.unwrap_or(0) + run.harness_wait_ns.unwrap_or(0)) as f64
+}
+
+/// Says how many runs lie above the fence of `times` (ascending, seconds), and why.
+pub(super) fn write(page: &mut Page, subject: &Subject, times: &[f64], unit: Option<TimeUnit>) {
+    let Some(fence) = slow_fence(times) else {
+        return;
+    };
+    let slow: Vec<&Run> = subject
+        .runs
+        .iter()
+        .copied()
+        .filter(|run| run.wall_ns as f64 / 1e9 > fence)
+        .collect();
+    if slow.is_empty() {
+        return;
+    }
+    let usual = Usual::of(&subject.runs);
+    let causes: Vec<Cause> = slow.iter().map(|run| usual.cause_of(run)).collect();
+    let mut list = Vec::new();
+    for cause in Cause::ALL {
+        let count = causes.iter().filter(|found| **found == cause).count();
+        if count > 0 {
+            list.push(format!(
+                "{}{JOIN}{}",
+                format_count(count as f64),
+                cause.words()
+            ));
+        }
+    }
+    let unit = unit.unwrap_or_else(|| TimeUnit::fitting(fence));
+    let above = format_time(fence, Some(unit), decimals_for(fence / unit.seconds(), 3))
+        .replace(' ', &JOIN.to_string());
+    let all = counted(subject.runs.len() as u64, "run", "runs");
+    let tone = if causes.contains(&Cause::Unexplained) {
+        Tone::Notice
+    } else {
+        Tone::Plain
+    };
+    let slow = format_count(slow.len() as f64);
+    page.field(
+        "slow runs",
+        tone,
+        &format!("{slow} of {all} took over {above}: {}", list.join(", ")),
+    );
+}

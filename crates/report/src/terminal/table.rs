@@ -1,0 +1,191 @@
+//! The table of medians, intervals and quantiles.
+
+use fathom_model::{Metric, Summary};
+
+use crate::line::{LABEL_WIDTH, Line, Page, Tone};
+use crate::quantity::{counted, fixed, format_level};
+use crate::text::JOIN;
+
+/// One metric, ready to be aligned.
+pub(super) struct Row {
+    label: &'static str,
+    metric: Metric,
+    runs: usize,
+    level: f64,
+    unit: &'static str,
+    median: String,
+    low: String,
+    high: String,
+    /// min, p90, p99, max.
+    quantiles: [String; 4],
+}
+
+const QUANTILES: [&str; 4] = ["min", "p90", "p99", "max"];
+/// Columns of a unit with the space before it: ` MiB`.
+const UNIT_WIDTH: usize = 4;
+/// Least columns of a number, so that the tables of several benchmarks stand below each other.
+const NUMBER_WIDTH: usize = 7;
+
+impl Row {
+    /// Numbers in units of `size`, with `decimals` decimals.
+    pub(super) fn new(
+        label: &'static str,
+        metric: Metric,
+        summary: &Summary,
+        unit: &'static str,
+        size: f64,
+        decimals: usize,
+    ) -> Row {
+        let number = |value: f64| fixed(value / size, decimals);
+        Row {
+            label,
+            metric,
+            runs: summary.runs,
+            level: summary.median.level,
+            unit,
+            median: number(summary.median.value),
+            low: number(summary.median.low),
+            high: number(summary.median.high),
+            quantiles: [summary.min, summary.p90, summary.p99, summary.max].map(number),
+        }
+    }
+}
+
+/// Widths of the columns that fit all rows.
+struct Widths {
+    median: usize,
+    low: usize,
+    high: usize,
+    quantiles: [usize; 4],
+}
+
+impl Widths {
+    fn of(rows: &[Row], least: usize) -> Widths {
+        let widest = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
+        Widths {
+            median: widest(&|row| row.median.len()).max(least),
+            low: widest(&|row| row.low.len()).max(least - 1),
+            high: widest(&|row| row.high.len()).max(least - 1),
+            quantiles: [0, 1, 2, 3].map(|at| widest(&|row| row.quantiles[at].len()).max(least) + 1),
+        }
+    }
+
+    fn total(&self) -> usize {
+        LABEL_WIDTH
+            + self.median
+            + UNIT_WIDTH
+            + 2
+            + self.interval()
+            + self.quantiles.iter().sum::<usize>()
+    }
+
+    fn interval(&self) -> usize {
+        self.low + " to ".len() + self.high
+    }
+}
+
+/// Writes `rows` as a table if it fits, else each row as prose.
+pub(super) fn write(page: &mut Page, rows: &[Row]) {
+    let Some(first) = rows.first() else { return };
+    let fitting = [NUMBER_WIDTH, 5]
+        .map(|least| Widths::of(rows, least))
+        .into_iter();
+    match fitting
+        .into_iter()
+        .find(|widths| widths.total() <= page.width())
+    {
+        Some(widths) => aligned(page, rows, &widths, first),
+        None => stacked(page, rows),
+    }
+    for row in rows {
+        if row.runs < first.runs {
+            let why = if row.metric == Metric::Undisturbed {
+                " (one thread, no children)"
+            } else {
+                ""
+            };
+            let known = format!(
+                "known for {} of {}{why}",
+                row.runs,
+                counted(first.runs as u64, "run", "runs")
+            );
+            page.field(row.label, Tone::Quiet, &known);
+        }
+    }
+}
+
+fn aligned(page: &mut Page, rows: &[Row], widths: &Widths, first: &Row) {
+    let level = format!("{} interval", format_level(first.level)).replace(JOIN, " ");
+    let interval = widths.interval();
+    let mut header = Line::new()
+        .pad_to(LABEL_WIDTH)
+        .add(
+            Tone::Quiet,
+            format!("{:>1$}", "median", widths.median + UNIT_WIDTH - 1),
+        )
+        .pad_to(LABEL_WIDTH + widths.median + UNIT_WIDTH + 2)
+        .add(Tone::Quiet, format!("{level:^interval$}"));
+    for (name, width) in QUANTILES.iter().zip(widths.quantiles) {
+        header = header.add(Tone::Quiet, format!("{name:>width$}"));
+    }
+    page.push(header);
+    for row in rows {
+        let strong = if row.metric == Metric::Wall {
+            Tone::Strong
+        } else {
+            Tone::Plain
+        };
+        // The level of the header holds for all rows but those with fewer runs.
+        let between = if format_level(row.level) == format_level(first.level) {
+            " to "
+        } else {
+            " .. "
+        };
+        let mut line = Line::new()
+            .add(Tone::Plain, "  ")
+            .add(Tone::Quiet, row.label)
+            .pad_to(LABEL_WIDTH)
+            .add(
+                strong,
+                format!("{:>1$} {2}", row.median, widths.median, row.unit),
+            )
+            .pad_to(LABEL_WIDTH + widths.median + UNIT_WIDTH + 2)
+            .add(
+                Tone::Plain,
+                format!(
+                    "{:>1$}{between}{2:<3$}",
+                    row.low, widths.low, row.high, widths.high
+                ),
+            );
+        for (value, width) in row.quantiles.iter().zip(widths.quantiles) {
+            line = line.add(Tone::Plain, format!("{value:>width$}"));
+        }
+        page.push(line);
+    }
+}
+
+fn stacked(page: &mut Page, rows: &[Row]) {
+    for row in rows {
+        let level = format_level(row.level);
+        let interval = format!(
+            "{level}{JOIN}interval {}{JOIN}to{JOIN}{}",
+            row.low, row.high
+        );
+        let strong = if row.metric == Metric::Wall {
+            Tone::Strong
+        } else {
+            Tone::Plain
+        };
+        page.field(
+            row.label,
+            strong,
+            &format!("{}{JOIN}{}, {interval}", row.median, row.unit),
+        );
+        let quantiles: Vec<String> = QUANTILES
+            .iter()
+            .zip(&row.quantiles)
+            .map(|(name, value)| format!("{name}{JOIN}{value}"))
+            .collect();
+        page.field("", Tone::Plain, &quantiles.join(", "));
+    }
+}

@@ -1,0 +1,11 @@
+//! Text from outside, made safe and made to fit.
+
+mod escape;
+mod fit;
+mod wrap;
+
+pub use escape::escape;
+pub(crate) use escape::escape_to_ascii;
+pub use fit::{columns, shorten};
+pub(crate) use fit::{prefix, shorten_with};
+pub(crate) use wrap::{JOIN, wrap};

@@ -1,0 +1,106 @@
+//! Which characters of a foreign text may reach a terminal.
+
+use std::fmt::Write;
+
+/// Makes every character visible that would otherwise move the cursor, change colours, reorder the
+/// line or hide: control characters, ANSI escapes, bidirectional overrides, characters without width,
+/// and U+FFFD, which stands where the bytes were not UTF-8.
+///
+/// Line feed, carriage return and tab become `\n`, `\r` and `\t`; all others become `\u{1b}`. The
+/// backslash itself stays, so the result is for people and can't be turned back.
+pub fn escape(text: &str) -> String {
+    escape_where(text, must_be_visible)
+}
+
+/// Like [`escape`], and also everything that isn't ASCII: for terminals that can't show it.
+pub(crate) fn escape_to_ascii(text: &str) -> String {
+    escape_where(text, |character| {
+        !character.is_ascii() || must_be_visible(character)
+    })
+}
+
+fn escape_where(text: &str, hide: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if hide(character) => {
+                // Writing to a String can't fail.
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
+            }
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Controls (Cc), format characters (Cf), separators that look like a space or break the line, and
+/// code points that are not characters.
+fn must_be_visible(character: char) -> bool {
+    let code = u32::from(character);
+    character.is_control()
+        || matches!(code,
+            0x00a0 // no-break space: looks like a space
+            | 0x00ad // soft hyphen
+            | 0x034f // combining grapheme joiner
+            | 0x0600..=0x0605 | 0x061c | 0x06dd | 0x070f
+            | 0x115f..=0x1160 // Hangul fillers: blank
+            | 0x180b..=0x180f
+            | 0x2000..=0x200f // spaces of other widths, zero width, left-to-right marks
+            | 0x2028..=0x202f // line separators, bidirectional embeddings and overrides
+            | 0x205f..=0x206f // invisible operators, bidirectional isolates
+            | 0x3000 | 0x3164 | 0xfeff | 0xffa0
+            | 0xfdd0..=0xfdef
+            | 0xfff0..=0xfffd
+            | 0x1bca0..=0x1bca3 | 0x1d173..=0x1d17a
+            | 0xe0000..=0xe0fff)
+        || code & 0xfffe == 0xfffe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_escape_sequence_is_shown_and_not_sent() {
+        assert_eq!(escape("a\u{1b}[31mred\u{7}"), "a\\u{1b}[31mred\\u{7}");
+        assert_eq!(escape("\u{9b}2J"), "\\u{9b}2J");
+    }
+
+    #[test]
+    fn a_bidirectional_override_is_shown() {
+        assert_eq!(escape("a\u{202e}b\u{2066}c"), "a\\u{202e}b\\u{2066}c");
+    }
+
+    #[test]
+    fn line_ends_and_tabs_have_their_usual_names() {
+        assert_eq!(escape("a\r\n\tb"), "a\\r\\n\\tb");
+    }
+
+    #[test]
+    fn what_was_not_utf8_is_named() {
+        assert_eq!(escape(&String::from_utf8_lossy(b"a\xffb")), "a\\u{fffd}b");
+    }
+
+    #[test]
+    fn ordinary_text_of_any_language_stays() {
+        let text = "grep 'naïve|日本' \\d+ Привет 🚀";
+        assert_eq!(escape(text), text);
+    }
+
+    #[test]
+    fn ascii_terminals_get_ascii() {
+        assert_eq!(escape_to_ascii("日 a"), "\\u{65e5} a");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_that_controls_a_terminal_survives(text in ".*") {
+            let escaped = escape(&text);
+            assert!(!escaped.chars().any(must_be_visible), "{escaped:?}");
+            assert!(escape_to_ascii(&text).bytes().all(|b| (0x20..0x7f).contains(&b)));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Sessions that never took place, always the same: the numbers come from a small generator and the
+//! estimates are computed from them, so the reports under test are as consistent as real ones.
+
+// Each test file is a program of its own and uses a part of this.
+#![allow(dead_code)]
+
+pub mod estimate;
+pub mod program;
+
+use fathom_model::{
+    BenchRecord, Benchmark, BenchmarkResult, Comparison, Conditions, Environment, Floor, InputFrom,
+    Metric, Outcome, OutputTo, SCHEMA_VERSION, StopReason, Verdict, Warning,
+};
+
+use estimate::{compare, median, summaries};
+use program::{Lcg, Program};
+
+/// A finished session of `rounds` rounds of `programs`, compared with the first on undisturbed time
+/// where all have it.
+pub fn session(programs: &[Program], rounds: u32) -> BenchRecord {
+    let mut random = Lcg::new(42);
+    let mut runs = Vec::new();
+    for round in 0..rounds {
+        // Disturbances hit neighbouring runs alike, as on a real machine.
+        let load = random.exponential();
+        for (index, program) in programs.iter().enumerate() {
+            let position = runs.len() as u32;
+            runs.push(program.run(index, round, position, load, &mut random));
+        }
+    }
+    let mut record = BenchRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "bench".into(),
+        fathom_version: "0.1.0".into(),
+        started_at: "2026-11-21T06:00:00Z".into(),
+        environment: environment(),
+        conditions: conditions(),
+        benchmarks: programs.iter().map(benchmark).collect(),
+        runs,
+        complete: true,
+        outcome: None,
+    };
+    record.outcome = Some(outcome(&record));
+    record
+}
+
+/// Computes the outcome anew, for records whose runs were changed.
+pub fn outcome(record: &BenchRecord) -> Outcome {
+    let count = record.benchmarks.len();
+    let known = |metric: Metric| record.runs.iter().all(|run| metric.of(run).is_some());
+    let (first, second) = if known(Metric::Undisturbed) {
+        (Metric::Undisturbed, Some(Metric::Wall))
+    } else {
+        (Metric::Wall, None)
+    };
+    let all = |metric: Metric| -> Vec<Comparison> {
+        (1..count)
+            .filter_map(|subject| compare(record, subject, metric))
+            .collect()
+    };
+    Outcome {
+        stop: StopReason::Decided,
+        results: (0..count)
+            .map(|index| BenchmarkResult {
+                benchmark: index,
+                failures: record
+                    .runs
+                    .iter()
+                    .filter(|run| run.benchmark == index && !run.exit.is_success())
+                    .count(),
+                summaries: summaries(record, index),
+            })
+            .collect(),
+        comparisons: all(first),
+        cross_checks: second.map(all).unwrap_or_default(),
+        floor: Some(floor()),
+        warnings: Vec::new(),
+    }
+}
+
+/// The session's outcome, to be changed.
+pub fn outcome_of(record: &mut BenchRecord) -> &mut Outcome {
+    record
+        .outcome
+        .as_mut()
+        .expect("the helper always computes one")
+}
+
+/// The verdicts of a session, to check that a scenario is what its name says.
+pub fn verdicts(record: &BenchRecord) -> Vec<Verdict> {
+    record
+        .outcome
+        .iter()
+        .flat_map(|outcome| &outcome.comparisons)
+        .map(|comparison| comparison.verdict)
+        .collect()
+}
+
+/// A warning about one benchmark.
+pub fn warning(benchmark: Option<usize>, id: &str, message: &str) -> Warning {
+    Warning {
+        id: id.into(),
+        benchmark,
+        message: message.into(),
+    }
+}
+
+fn floor() -> Floor {
+    let mut random = Lcg::new(7);
+    let times: Vec<f64> = (0..50)
+        .map(|_| 0.000_13 * (1.0 + 0.04 * random.exponential()))
+        .collect();
+    Floor {
+        runs: times.len(),
+        wall: median(&estimate::sorted(times)),
+    }
+}
+
+fn benchmark(program: &Program) -> Benchmark {
+    Benchmark {
+        name: program.name.clone(),
+        command: program.name.clone(),
+        arguments: program.name.split(' ').map(str::to_owned).collect(),
+        shell: None,
+        parameters: Vec::new(),
+        input: InputFrom::Null,
+        output: OutputTo::Null,
+        working_directory: None,
+        environment_variables: Vec::new(),
+    }
+}
+
+fn conditions() -> Conditions {
+    Conditions {
+        seed: 42,
+        warmup_runs: 3,
+        pinned_cpus: None,
+        timeout_seconds: None,
+        margin: 0.01,
+        environment_size_randomised: true,
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        kernel: "Linux 6.18.44".into(),
+        architecture: "x86_64".into(),
+        cpu_model: Some("AMD EPYC 9R14".into()),
+        cpus: 2,
+        memory_bytes: Some(4 << 30),
+        host: Some("bench-1".into()),
+        governor: None,
+        virtual_machine: Some(true),
+        load_average: Some(0.2),
+    }
+}
