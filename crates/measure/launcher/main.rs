@@ -108,7 +108,7 @@ const P_PID: usize = 1;
 /// Stack of the child until it executes its program.
 #[repr(align(64))]
 struct Stack(core::cell::UnsafeCell<[u8; 16384]>);
-// SAFETY: one thread only; the child uses it while we stand still.
+// SAFETY: we never touch it; one child at a time does.
 unsafe impl Sync for Stack {}
 static STACK: Stack = Stack(core::cell::UnsafeCell::new([0; 16384]));
 
@@ -216,7 +216,7 @@ fn run(job: &Job, answer: &mut Answer) {
     let pid = unsafe {
         let top = STACK.0.get() as usize + 16384;
         answer.start_ns = system::now();
-        system::vfork(top, child, memory() as usize)
+        system::spawn(top, child, memory() as usize)
     };
     if pid < 0 {
         answer.failed_step = step::CLONE;
@@ -313,7 +313,7 @@ fn restore_descriptors() {
 
 /// What the child does: as little as possible.
 extern "C" fn child(shared: usize) -> ! {
-    // SAFETY: our parent stands still; the memory is the one that it mapped.
+    // SAFETY: our parent has mapped the memory, and writes to none of these fields until we have ended.
     unsafe {
         let shared = shared as *mut Shared;
         let job = &(*shared).job;

@@ -46,7 +46,8 @@ pub trait Executor {
     /// When it can't be run at all. A run that ends badly is not an error here but a result.
     fn run(&mut self, attempt: &Attempt) -> Result<RunReport, MeasureError>;
 
-    /// Wall time of the empty program in nanoseconds; `None` if there is none.
+    /// Wall time of the empty program in nanoseconds, less waits for a CPU where they are known; `None`
+    /// if there is no such program.
     ///
     /// # Errors
     /// When it can't be run.

@@ -47,7 +47,6 @@ pub struct ProcessOptions {
 }
 
 struct Benchmark {
-    name: String,
     command: CommandLine,
     hooks: Hooks,
     directory: PathBuf,
@@ -75,7 +74,7 @@ impl ProcessExecutor {
     /// [`MeasureError::Launcher`] when it can't be started, [`MeasureError::Input`] and the like when
     /// Fathom's own directory can't be told.
     pub fn new(
-        benchmarks: Vec<(String, CommandLine, Hooks)>,
+        benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
     ) -> Result<ProcessExecutor, MeasureError> {
         let here = std::env::current_dir()
@@ -86,7 +85,7 @@ impl ProcessExecutor {
             .map_err(|error| MeasureError::Launcher { what: "could not be read from", error })?;
         let benchmarks = benchmarks
             .into_iter()
-            .map(|(name, command, hooks)| Benchmark {
+            .map(|(command, hooks)| Benchmark {
                 directory: here.join(command.directory.as_deref().unwrap_or(Path::new(""))),
                 input: match &command.input {
                     Input::Null => None,
@@ -97,7 +96,6 @@ impl ProcessExecutor {
                     _ => None,
                 },
                 environment: environment_of(&command),
-                name,
                 command,
                 hooks,
             })
@@ -280,7 +278,15 @@ impl Executor for ProcessExecutor {
         };
         let (answer, ended) = self.launcher.run(&order, None).map_err(|e| gone(e, &order))?;
         let ran = answer.failed_step == step::NONE && answer.status == 0;
-        Ok((ran && ended == Ended::ByItself).then(|| answer.end_ns - answer.start_ns))
+        let wall_ns = answer.end_ns - answer.start_ns;
+        let waited = account::text(&answer.schedstat).and_then(account::schedstat);
+        let undisturbed = account::undisturbed_ns(
+            wall_ns,
+            &account::usage(&answer.usage),
+            waited,
+            account::harness_wait_ns(&answer),
+        );
+        Ok((ran && ended == Ended::ByItself).then_some(undisturbed.unwrap_or(wall_ns)))
     }
 
     fn clean_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {

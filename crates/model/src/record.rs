@@ -77,7 +77,7 @@ pub struct Conditions {
 pub struct Floor {
     /// Number of runs of the empty program.
     pub runs: usize,
-    /// Median wall time in seconds.
+    /// Median wall time in seconds, less waits for a CPU where they are known.
     pub wall: Estimate,
 }
 

@@ -41,7 +41,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     output::check_targets(&arguments)?;
     let mut record = empty_record(&arguments, &plan, &prepared);
     let commands =
-        prepared.into_iter().map(|p| (p.benchmark.name, p.command, p.hooks)).collect();
+        prepared.into_iter().map(|p| (p.command, p.hooks)).collect();
     interrupt::catch();
     let mut executor = ProcessExecutor::new(
         commands,
