@@ -25,16 +25,53 @@ fn build(source: &str, target: &Path) {
     let triple = std::env::var("TARGET").expect("cargo sets TARGET");
     let mut command = Command::new(rustc);
     command
-        .args(["--edition", "2024", "--crate-type", "bin", "--target", &triple])
-        .args(["-C", "panic=abort", "-C", "opt-level=s", "-C", "relocation-model=static"])
-        .args(["-C", "strip=symbols", "-C", "overflow-checks=off", "-C", "debug-assertions=off"])
-        .args(["-C", "link-arg=-nostartfiles", "-C", "link-arg=-nostdlib", "-C", "link-arg=-static"])
-        .args(["-C", "link-arg=-no-pie", "-C", "link-arg=-Wl,--build-id=none", "-C", "link-arg=-Wl,-z,norelro"])
+        .args([
+            "--edition",
+            "2024",
+            "--crate-type",
+            "bin",
+            "--target",
+            &triple,
+        ])
+        .args([
+            "-C",
+            "panic=abort",
+            "-C",
+            "opt-level=s",
+            "-C",
+            "relocation-model=static",
+        ])
+        .args([
+            "-C",
+            "strip=symbols",
+            "-C",
+            "overflow-checks=off",
+            "-C",
+            "debug-assertions=off",
+        ])
+        .args([
+            "-C",
+            "link-arg=-nostartfiles",
+            "-C",
+            "link-arg=-nostdlib",
+            "-C",
+            "link-arg=-static",
+        ])
+        .args([
+            "-C",
+            "link-arg=-no-pie",
+            "-C",
+            "link-arg=-Wl,--build-id=none",
+            "-C",
+            "link-arg=-Wl,-z,norelro",
+        ])
         .arg("-o")
         .arg(target)
         .arg(source);
     if let Some(linker) = std::env::var_os("RUSTC_LINKER") {
-        command.arg("-C").arg(format!("linker={}", linker.display()));
+        command
+            .arg("-C")
+            .arg(format!("linker={}", linker.display()));
     }
     let status = command.status().expect("rustc can be started");
     assert!(status.success(), "building {source} failed: {status}");

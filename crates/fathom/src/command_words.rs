@@ -9,8 +9,12 @@
 pub fn split(text: &str) -> Result<Vec<String>, String> {
     if let Some(found) = shell_syntax(text) {
         return Err(match found {
-            '<' => format!("`<` in {text:?} needs a shell: give the file with --input FILE, or use -S"),
-            '>' => format!("`>` in {text:?} needs a shell: give the file with --output FILE, or use -S"),
+            '<' => {
+                format!("`<` in {text:?} needs a shell: give the file with --input FILE, or use -S")
+            }
+            '>' => format!(
+                "`>` in {text:?} needs a shell: give the file with --output FILE, or use -S"
+            ),
             other => format!(
                 "`{other}` in {text:?} needs a shell: use -S to run it through sh, or quote it to hand it to the program"
             ),
@@ -41,7 +45,12 @@ fn shell_syntax(text: &str) -> Option<char> {
             (None, '\'' | '"') => quote = Some(c),
             (None, '|' | '&' | ';' | '<' | '>' | '`') => return Some(c),
             (None, '(' | ')') if first_word || c == '(' && word_start => return Some(c),
-            (None, '$') if matches!(characters.peek(), Some('(' | '{' | 'A'..='Z' | 'a'..='z' | '_')) => {
+            (None, '$')
+                if matches!(
+                    characters.peek(),
+                    Some('(' | '{' | 'A'..='Z' | 'a'..='z' | '_')
+                ) =>
+            {
                 return Some('$');
             }
             (None, '*' | '?') => return Some(c),
@@ -64,17 +73,35 @@ mod tests {
 
     #[test]
     fn words_are_split_as_a_shell_would() {
-        assert_eq!(split("gzip -k 'a b' c\\ d").unwrap(), ["gzip", "-k", "a b", "c d"]);
-        assert_eq!(split(r#"awk '{ print $1 }' "x y""#).unwrap(), ["awk", "{ print $1 }", "x y"]);
+        assert_eq!(
+            split("gzip -k 'a b' c\\ d").unwrap(),
+            ["gzip", "-k", "a b", "c d"]
+        );
+        assert_eq!(
+            split(r#"awk '{ print $1 }' "x y""#).unwrap(),
+            ["awk", "{ print $1 }", "x y"]
+        );
         assert_eq!(split("grep 'a|b' f").unwrap(), ["grep", "a|b", "f"]);
-        assert_eq!(split("test a=b --x={1}").unwrap(), ["test", "a=b", "--x={1}"]);
+        assert_eq!(
+            split("test a=b --x={1}").unwrap(),
+            ["test", "a=b", "--x={1}"]
+        );
     }
 
     #[test]
     fn what_needs_a_shell_is_refused_with_the_way_out() {
         assert!(split("a < b").unwrap_err().contains("--input FILE"));
         assert!(split("a > b").unwrap_err().contains("--output FILE"));
-        for text in ["a | b", "a && b", "a; b", "ls *.c", "echo $HOME", "cat ~/x", "echo `date`", "(cd x)"] {
+        for text in [
+            "a | b",
+            "a && b",
+            "a; b",
+            "ls *.c",
+            "echo $HOME",
+            "cat ~/x",
+            "echo `date`",
+            "(cd x)",
+        ] {
             assert!(split(text).unwrap_err().contains("use -S"), "{text}");
         }
     }

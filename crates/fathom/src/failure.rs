@@ -89,14 +89,24 @@ fn tail(error: &MeasureError) -> String {
         };
     }
     let shown = &lines[lines.len().saturating_sub(10)..];
-    let heading = if shown.len() < lines.len() { "The end of its standard error:" } else { "Its standard error:" };
-    let body: String = shown.iter().map(|line| format!("  | {}\n", escape(line))).collect();
+    let heading = if shown.len() < lines.len() {
+        "The end of its standard error:"
+    } else {
+        "Its standard error:"
+    };
+    let body: String = shown
+        .iter()
+        .map(|line| format!("  | {}\n", escape(line)))
+        .collect();
     format!("{heading}\n{body}")
 }
 
 fn advice(error: &MeasureError) -> Option<&'static str> {
     Some(match error {
-        MeasureError::RunFailed { exit: fathom_model::Exit::TimedOut, .. } => {
+        MeasureError::RunFailed {
+            exit: fathom_model::Exit::TimedOut,
+            ..
+        } => {
             "It and everything that it started were ended. Give it more time with --timeout, or count such runs with -i."
         }
         MeasureError::RunFailed { .. } => {

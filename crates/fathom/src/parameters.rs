@@ -32,14 +32,21 @@ pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Para
         return Err(format!("the step of {name} must be more than 0"));
     }
     if first > last {
-        return Err(format!("the scan of {name} is empty: {min} is more than {max}"));
+        return Err(format!(
+            "the scan of {name} is empty: {min} is more than {max}"
+        ));
     }
     if (last - first) / step >= 100_000 {
         return Err(format!("the scan of {name} has more than 100,000 values"));
     }
     let steps = 0..=(last - first) / step;
-    let values = steps.map(|i| unscaled(first + i * step, decimals)).collect();
-    Ok(Parameter { name: name.to_string(), values })
+    let values = steps
+        .map(|i| unscaled(first + i * step, decimals))
+        .collect();
+    Ok(Parameter {
+        name: name.to_string(),
+        values,
+    })
 }
 
 /// `-L NAME A,B,C`; `\,` is a comma in a value.
@@ -48,7 +55,9 @@ pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Para
 /// When there is no value.
 pub fn list(name: &str, text: &str) -> Result<Parameter, String> {
     if text.is_empty() {
-        return Err(format!("the list of values for {name} is empty; write -L {name} a,b,c"));
+        return Err(format!(
+            "the list of values for {name} is empty; write -L {name} a,b,c"
+        ));
     }
     let mut values = vec![String::new()];
     let mut characters = text.chars().peekable();
@@ -62,7 +71,10 @@ pub fn list(name: &str, text: &str) -> Result<Parameter, String> {
             c => values.last_mut().expect("never empty").push(c),
         }
     }
-    Ok(Parameter { name: name.to_string(), values })
+    Ok(Parameter {
+        name: name.to_string(),
+        values,
+    })
 }
 
 /// Every combination; the first parameter varies fastest, as hyperfine's users expect. One empty
@@ -72,7 +84,10 @@ pub fn list(name: &str, text: &str) -> Result<Parameter, String> {
 /// When a name is given twice.
 pub fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, String> {
     for (index, parameter) in parameters.iter().enumerate() {
-        if parameters[..index].iter().any(|other| other.name == parameter.name) {
+        if parameters[..index]
+            .iter()
+            .any(|other| other.name == parameter.name)
+        {
             return Err(format!("the parameter {} is given twice", parameter.name));
         }
     }
@@ -101,7 +116,10 @@ pub fn fill(text: &str, assignment: &Assignment) -> String {
         filled.push_str(&rest[..open]);
         rest = &rest[open..];
         let found = assignment.iter().find_map(|(name, value)| {
-            rest[1..].strip_prefix(name.as_str())?.strip_prefix('}').map(|after| (value, after))
+            rest[1..]
+                .strip_prefix(name.as_str())?
+                .strip_prefix('}')
+                .map(|after| (value, after))
         });
         match found {
             Some((value, after)) => {
@@ -149,12 +167,23 @@ mod tests {
     #[test]
     fn a_scan_counts_exactly_in_decimals() {
         assert_eq!(scan("n", "1", "3", None).unwrap().values, ["1", "2", "3"]);
-        assert_eq!(scan("x", "0", "0.3", Some("0.1")).unwrap().values, ["0.0", "0.1", "0.2", "0.3"]);
+        assert_eq!(
+            scan("x", "0", "0.3", Some("0.1")).unwrap().values,
+            ["0.0", "0.1", "0.2", "0.3"]
+        );
         assert_eq!(scan("x", "-1", "1", Some("2")).unwrap().values, ["-1", "1"]);
         assert!(scan("x", "3", "1", None).unwrap_err().contains("empty"));
         assert!(scan("x", "1", "3", Some("0")).unwrap_err().contains("step"));
-        assert!(scan("x", "one", "3", None).unwrap_err().contains("not a number"));
-        assert!(scan("x", "0", "99999999", None).unwrap_err().contains("100,000"));
+        assert!(
+            scan("x", "one", "3", None)
+                .unwrap_err()
+                .contains("not a number")
+        );
+        assert!(
+            scan("x", "0", "99999999", None)
+                .unwrap_err()
+                .contains("100,000")
+        );
     }
 
     #[test]
@@ -169,7 +198,10 @@ mod tests {
         let a = list("a", "1,2").unwrap();
         let b = list("b", "x,y").unwrap();
         let all = combinations(&[a.clone(), b]).unwrap();
-        let short: Vec<String> = all.iter().map(|set| format!("{}{}", set[0].1, set[1].1)).collect();
+        let short: Vec<String> = all
+            .iter()
+            .map(|set| format!("{}{}", set[0].1, set[1].1))
+            .collect();
         assert_eq!(short, ["1x", "2x", "1y", "2y"]);
         assert_eq!(combinations(&[]).unwrap().len(), 1);
         assert!(combinations(&[a.clone(), a]).unwrap_err().contains("twice"));
@@ -177,7 +209,10 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_once() {
-        let set = vec![("a".to_string(), "{b}".to_string()), ("b".to_string(), "2".to_string())];
+        let set = vec![
+            ("a".to_string(), "{b}".to_string()),
+            ("b".to_string(), "2".to_string()),
+        ];
         assert_eq!(fill("x {a} {b} {c} {", &set), "x {b} 2 {c} {");
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 /// A sentence that says what is accepted.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let factor = match unit.trim() {
         "us" | "µs" => 1e-6,
@@ -16,10 +18,15 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("{unit:?} is no unit of time; write 500ms, 60s, 2m or 1h")),
+        _ => {
+            return Err(format!(
+                "{unit:?} is no unit of time; write 500ms, 60s, 2m or 1h"
+            ));
+        }
     };
-    let number: f64 =
-        number.parse().map_err(|_| "write a time such as 500ms, 60s, 2m or 1h".to_string())?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| "write a time such as 500ms, 60s, 2m or 1h".to_string())?;
     let seconds = number * factor;
     if seconds <= 0.0 {
         return Err("the time must be more than zero".to_string());
@@ -36,8 +43,9 @@ pub fn share(text: &str) -> Result<f64, String> {
         Some(number) => (number.trim(), 0.01),
         None => (text.trim(), 1.0),
     };
-    let value: f64 =
-        number.parse().map_err(|_| "write a share such as 1% or 0.01".to_string())?;
+    let value: f64 = number
+        .parse()
+        .map_err(|_| "write a share such as 1% or 0.01".to_string())?;
     let value = value * factor;
     if value > 0.0 && value < 1.0 {
         return Ok(value);
@@ -55,7 +63,11 @@ pub fn cpus(text: &str) -> Result<Vec<usize>, String> {
     for part in text.split(',') {
         let number = |text: &str| {
             let cpu: usize = text.trim().parse().map_err(|_| wrong())?;
-            if cpu < 4096 { Ok(cpu) } else { Err(format!("there is no CPU {cpu}")) }
+            if cpu < 4096 {
+                Ok(cpu)
+            } else {
+                Err(format!("there is no CPU {cpu}"))
+            }
         };
         match part.split_once('-') {
             Some((first, last)) => {

@@ -18,7 +18,11 @@ pub struct RunOptions {
 
     /// Where standard output goes: 'null', 'pipe' (drained by Fathom), 'inherit', or a file. Once for
     /// all commands or once for each. It changes what programs do, so it is part of the result
-    #[arg(long, value_name = "null|pipe|inherit|FILE", conflicts_with = "show_output")]
+    #[arg(
+        long,
+        value_name = "null|pipe|inherit|FILE",
+        conflicts_with = "show_output"
+    )]
     pub output: Vec<String>,
 
     /// Let the commands write to the terminal

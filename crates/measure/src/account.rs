@@ -35,7 +35,11 @@ pub(crate) fn schedstat(text: &str) -> Option<Schedstat> {
     let on_cpu_ns = words.next()?.parse().ok()?;
     let wait_ns = words.next()?.parse().ok()?;
     let slices = words.next()?.parse().ok()?;
-    Some(Schedstat { on_cpu_ns, wait_ns, slices })
+    Some(Schedstat {
+        on_cpu_ns,
+        wait_ns,
+        slices,
+    })
 }
 
 pub(crate) fn io(text: &str) -> Option<IoCounts> {
@@ -93,7 +97,9 @@ pub(crate) fn undisturbed_ns(
     if cpu_ns.abs_diff(main_thread.on_cpu_ns) > SAME_CPU_TIME_NS {
         return None;
     }
-    let undisturbed = wall_ns.checked_sub(main_thread.wait_ns)?.checked_sub(harness_wait_ns?)?;
+    let undisturbed = wall_ns
+        .checked_sub(main_thread.wait_ns)?
+        .checked_sub(harness_wait_ns?)?;
     // Less than the work itself can't be: the launcher's waits then overlapped the program's run.
     (undisturbed >= main_thread.on_cpu_ns).then_some(undisturbed)
 }
@@ -121,7 +127,14 @@ mod tests {
     #[test]
     fn schedstat_has_time_on_the_cpu_then_time_waiting() {
         let parsed = schedstat("1234567 89 12\n").unwrap();
-        assert_eq!(parsed, Schedstat { on_cpu_ns: 1_234_567, wait_ns: 89, slices: 12 });
+        assert_eq!(
+            parsed,
+            Schedstat {
+                on_cpu_ns: 1_234_567,
+                wait_ns: 89,
+                slices: 12
+            }
+        );
         assert_eq!(schedstat("12 13"), None);
         assert_eq!(schedstat("x y z"), None);
     }
@@ -133,7 +146,10 @@ mod tests {
         assert_eq!(counts.read_bytes, 10);
         assert_eq!(counts.written_bytes, 20);
         assert_eq!((counts.read_calls, counts.write_calls), (3, 4));
-        assert_eq!((counts.device_read_bytes, counts.device_written_bytes), (4096, 8192));
+        assert_eq!(
+            (counts.device_read_bytes, counts.device_written_bytes),
+            (4096, 8192)
+        );
         assert_eq!(io("rchar: 10\n"), None);
     }
 
@@ -147,21 +163,52 @@ mod tests {
 
     #[test]
     fn undisturbed_time_is_only_claimed_when_the_main_thread_did_all_the_work() {
-        let usage = Usage { user_ns: 900_000, system_ns: 100_000, ..Usage::default() };
-        let alone = Some(Schedstat { on_cpu_ns: 1_000_400, wait_ns: 300_000, slices: 2 });
-        assert_eq!(undisturbed_ns(2_000_000, &usage, alone, Some(50_000)), Some(1_650_000));
-        let helped = Some(Schedstat { on_cpu_ns: 600_000, wait_ns: 300_000, slices: 2 });
+        let usage = Usage {
+            user_ns: 900_000,
+            system_ns: 100_000,
+            ..Usage::default()
+        };
+        let alone = Some(Schedstat {
+            on_cpu_ns: 1_000_400,
+            wait_ns: 300_000,
+            slices: 2,
+        });
+        assert_eq!(
+            undisturbed_ns(2_000_000, &usage, alone, Some(50_000)),
+            Some(1_650_000)
+        );
+        let helped = Some(Schedstat {
+            on_cpu_ns: 600_000,
+            wait_ns: 300_000,
+            slices: 2,
+        });
         assert_eq!(undisturbed_ns(2_000_000, &usage, helped, Some(0)), None);
         assert_eq!(undisturbed_ns(2_000_000, &usage, None, Some(0)), None);
         assert_eq!(undisturbed_ns(2_000_000, &usage, alone, None), None);
-        assert_eq!(undisturbed_ns(1_500_000, &usage, alone, Some(400_000)), None, "less than its CPU time");
+        assert_eq!(
+            undisturbed_ns(1_500_000, &usage, alone, Some(400_000)),
+            None,
+            "less than its CPU time"
+        );
     }
 
     #[test]
     fn a_wait_for_the_exit_is_told_from_other_waits_of_the_launcher() {
-        let at = |wait_ns, slices| Schedstat { on_cpu_ns: 0, wait_ns, slices };
+        let at = |wait_ns, slices| Schedstat {
+            on_cpu_ns: 0,
+            wait_ns,
+            slices,
+        };
         assert_eq!(wait_for_the_exit_ns(at(100, 7), at(350, 8)), Some(250));
-        assert_eq!(wait_for_the_exit_ns(at(100, 7), at(100, 7)), None, "the program was dead before");
-        assert_eq!(wait_for_the_exit_ns(at(100, 7), at(900, 9)), None, "it was preempted on the way");
+        assert_eq!(
+            wait_for_the_exit_ns(at(100, 7), at(100, 7)),
+            None,
+            "the program was dead before"
+        );
+        assert_eq!(
+            wait_for_the_exit_ns(at(100, 7), at(900, 9)),
+            None,
+            "it was preempted on the way"
+        );
     }
 }

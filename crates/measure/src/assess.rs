@@ -36,7 +36,10 @@ impl Verdicts {
     /// Every comparison has an answer. Without comparisons there is nothing to decide.
     pub fn is_decided(&self) -> bool {
         !self.comparisons.is_empty()
-            && self.comparisons.iter().all(|c| c.verdict != Verdict::Undecided)
+            && self
+                .comparisons
+                .iter()
+                .all(|c| c.verdict != Verdict::Undecided)
     }
 
     /// Every median, and every ratio, is known to this share.
@@ -44,7 +47,10 @@ impl Verdicts {
         let medians: Vec<_> = self.medians.iter().flatten().collect();
         medians.len() == benchmarks
             && medians.iter().all(|m| m.relative_half_width() <= precision)
-            && self.comparisons.iter().all(|c| c.ratio.relative_half_width() <= precision)
+            && self
+                .comparisons
+                .iter()
+                .all(|c| c.ratio.relative_half_width() <= precision)
     }
 }
 
@@ -61,7 +67,10 @@ const MISSING_SHARE: f64 = 0.1;
 /// can't favour one of two identical programs.
 pub fn clock(runs: &[Run], benchmarks: usize) -> Metric {
     let everywhere = (0..benchmarks).all(|benchmark| has_undisturbed(runs, benchmark));
-    let waited: u64 = runs.iter().filter_map(|r| r.wall_ns.checked_sub(r.undisturbed_ns?)).sum();
+    let waited: u64 = runs
+        .iter()
+        .filter_map(|r| r.wall_ns.checked_sub(r.undisturbed_ns?))
+        .sum();
     let wall: u64 = runs.iter().map(|r| r.wall_ns).sum();
     if everywhere && waited as f64 > WAIT_SHARE * wall as f64 {
         Metric::Undisturbed
@@ -129,7 +138,11 @@ fn compare(runs: &[Run], question: &Question, metric: Metric, alpha: f64) -> Vec
 
 /// Values of both benchmarks in the rounds in which both succeeded and have one.
 fn paired(runs: &[Run], reference: usize, subject: usize, metric: Metric) -> (Vec<f64>, Vec<f64>) {
-    let rounds = runs.iter().map(|run| run.round as usize + 1).max().unwrap_or(0);
+    let rounds = runs
+        .iter()
+        .map(|run| run.round as usize + 1)
+        .max()
+        .unwrap_or(0);
     let mut by_round = vec![(None, None); rounds];
     for run in runs.iter().filter(|run| run.exit.is_success()) {
         let slot = &mut by_round[run.round as usize];
@@ -140,11 +153,17 @@ fn paired(runs: &[Run], reference: usize, subject: usize, metric: Metric) -> (Ve
             slot.1 = metric.of(run);
         }
     }
-    by_round.into_iter().filter_map(|(a, b)| Some((a?, b?))).unzip()
+    by_round
+        .into_iter()
+        .filter_map(|(a, b)| Some((a?, b?)))
+        .unzip()
 }
 
 fn values(runs: &[Run], benchmark: usize, metric: Metric) -> Vec<f64> {
-    runs.iter().filter(|run| run.benchmark == benchmark).filter_map(|run| metric.of(run)).collect()
+    runs.iter()
+        .filter(|run| run.benchmark == benchmark)
+        .filter_map(|run| metric.of(run))
+        .collect()
 }
 
 /// Everything that is said of a session.
@@ -157,16 +176,22 @@ pub fn assess(
     floor_ns: &[u64],
 ) -> Outcome {
     let verdicts = verdicts(runs, question, final_alpha);
-    let results = (0..benchmarks.len()).map(|benchmark| result(runs, benchmark)).collect();
+    let results = (0..benchmarks.len())
+        .map(|benchmark| result(runs, benchmark))
+        .collect();
     let floor: Vec<f64> = floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
     Outcome {
         stop,
         results,
         comparisons: verdicts.comparisons,
         cross_checks: verdicts.cross_checks,
-        floor: fathom_stats::median_interval(&floor, 0.95)
-            .map(|wall| Floor { runs: floor.len(), wall }),
-        warnings: (0..benchmarks.len()).flat_map(|b| warnings(runs, b)).collect(),
+        floor: fathom_stats::median_interval(&floor, 0.95).map(|wall| Floor {
+            runs: floor.len(),
+            wall,
+        }),
+        warnings: (0..benchmarks.len())
+            .flat_map(|b| warnings(runs, b))
+            .collect(),
     }
 }
 
@@ -179,19 +204,34 @@ fn result(runs: &[Run], benchmark: usize) -> BenchmarkResult {
         })
         .collect();
     let failed = |run: &&Run| run.benchmark == benchmark && !run.exit.is_success();
-    BenchmarkResult { benchmark, failures: runs.iter().filter(failed).count(), summaries }
+    BenchmarkResult {
+        benchmark,
+        failures: runs.iter().filter(failed).count(),
+        summaries,
+    }
 }
 
 /// What must be known to trust the numbers of one benchmark.
 fn warnings(runs: &[Run], benchmark: usize) -> Vec<Warning> {
-    let mine: Vec<&Run> = runs.iter().filter(|run| run.benchmark == benchmark).collect();
+    let mine: Vec<&Run> = runs
+        .iter()
+        .filter(|run| run.benchmark == benchmark)
+        .collect();
     let wall: Vec<f64> = mine.iter().map(|run| run.wall_ns as f64 / 1e9).collect();
     let undisturbed = values(runs, benchmark, Metric::Undisturbed);
     // Where waits are known, the shape of the sample is judged without them.
-    let clean = if undisturbed.len() == wall.len() { &undisturbed } else { &wall };
+    let clean = if undisturbed.len() == wall.len() {
+        &undisturbed
+    } else {
+        &wall
+    };
     let mut found = Vec::new();
     let mut say = |id: &str, message: String| {
-        found.push(Warning { id: id.to_string(), benchmark: Some(benchmark), message });
+        found.push(Warning {
+            id: id.to_string(),
+            benchmark: Some(benchmark),
+            message,
+        });
     };
     if let Some(modes) = fathom_stats::two_modes(clean) {
         say(
@@ -219,12 +259,22 @@ fn warnings(runs: &[Run], benchmark: usize) -> Vec<Warning> {
             ),
         );
     }
-    let steal: u64 = mine.iter().filter_map(|run| run.steal_ns).max().unwrap_or(0);
+    let steal: u64 = mine
+        .iter()
+        .filter_map(|run| run.steal_ns)
+        .max()
+        .unwrap_or(0);
     if steal > 0 {
-        let hit = mine.iter().filter(|run| run.steal_ns.unwrap_or(0) > 0).count();
+        let hit = mine
+            .iter()
+            .filter(|run| run.steal_ns.unwrap_or(0) > 0)
+            .count();
         say(
             "steal",
-            format!("the hypervisor gave CPU time to others around {hit} of {} runs", mine.len()),
+            format!(
+                "the hypervisor gave CPU time to others around {hit} of {} runs",
+                mine.len()
+            ),
         );
     }
     let left = mine.iter().filter(|run| run.left_behind > 0).count();

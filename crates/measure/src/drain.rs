@@ -74,7 +74,11 @@ impl Drain {
             .name("drain".into())
             .stack_size(128 * 1024)
             .spawn(move || empty_until_stopped(&shared, descriptors))?;
-        Ok(Drain { state, stop, thread: Some(thread) })
+        Ok(Drain {
+            state,
+            stop,
+            thread: Some(thread),
+        })
     }
 
     /// Forgets what came before and gets ready for a run.
@@ -98,7 +102,9 @@ impl Drain {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -115,7 +121,11 @@ impl Drop for Drain {
 }
 
 fn empty_until_stopped(state: &Mutex<State>, descriptors: [RawFd; 3]) {
-    let mut polled = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    let mut polled = descriptors.map(|fd| libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    });
     loop {
         // SAFETY: an array of three.
         let ready = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, -1) };
@@ -127,7 +137,10 @@ fn empty_until_stopped(state: &Mutex<State>, descriptors: [RawFd; 3]) {
         }
         let hung_up = |p: &libc::pollfd| p.revents & (libc::POLLHUP | libc::POLLERR) != 0;
         let both_closed = hung_up(&polled[0]) && hung_up(&polled[1]);
-        state.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).empty();
+        state
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .empty();
         if both_closed {
             return;
         }

@@ -7,7 +7,11 @@ use fathom_model::Environment;
 
 /// What the system tells about itself. Never fails: what it doesn't tell is absent.
 pub fn environment() -> Environment {
-    let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_string());
+    let read = |path: &str| {
+        fs::read_to_string(path)
+            .ok()
+            .map(|text| text.trim().to_string())
+    };
     let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
         cpuinfo.lines().find_map(|line| {
@@ -15,7 +19,8 @@ pub fn environment() -> Environment {
             (key.trim() == name).then(|| value.trim().to_string())
         })
     };
-    let system = read("/proc/sys/kernel/ostype").unwrap_or_else(|| std::env::consts::OS.to_string());
+    let system =
+        read("/proc/sys/kernel/ostype").unwrap_or_else(|| std::env::consts::OS.to_string());
     let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
     Environment {
         kernel: format!("{system} {release}").trim().to_string(),
@@ -36,7 +41,9 @@ pub fn environment() -> Environment {
 
 /// The time now, UTC, as RFC 3339 with whole seconds.
 pub fn now_rfc3339() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_secs());
     rfc3339(seconds)
 }
 
@@ -50,7 +57,11 @@ fn rfc3339(seconds: u64) -> String {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")

@@ -67,7 +67,9 @@ pub enum MeasureError {
         error: io::Error,
     },
     /// Arguments and environment are larger than the kernel takes.
-    #[error("the arguments and environment of {name} take {bytes} bytes, more than the kernel accepts")]
+    #[error(
+        "the arguments and environment of {name} take {bytes} bytes, more than the kernel accepts"
+    )]
     TooLong {
         /// The program.
         name: String,
@@ -134,7 +136,9 @@ fn describe_failure(command: &str, exit: Exit, run: Option<u32>) -> String {
     };
     match exit {
         Exit::Code(code) => format!("{command} failed with exit code {code} in {which}"),
-        Exit::Signal(signal) => format!("{command} was ended by {} in {which}", signal_name(signal)),
+        Exit::Signal(signal) => {
+            format!("{command} was ended by {} in {which}", signal_name(signal))
+        }
         Exit::TimedOut => format!("{command} took longer than --timeout allows in {which}"),
     }
 }

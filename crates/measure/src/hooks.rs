@@ -51,15 +51,21 @@ impl Hook {
         let mut errors = None;
         if !self.show_output {
             let file = unnamed_file().map_err(|e| failed(e.to_string(), Vec::new()))?;
-            let writer = file.try_clone().map_err(|e| failed(e.to_string(), Vec::new()))?;
+            let writer = file
+                .try_clone()
+                .map_err(|e| failed(e.to_string(), Vec::new()))?;
             command.stdout(Stdio::null()).stderr(writer);
             errors = Some(file);
         }
         // Ctrl-C is for Fathom: it decides what becomes of the hook.
         command.process_group(0);
-        let mut child = command.spawn().map_err(|error| failed(error.to_string(), Vec::new()))?;
+        let mut child = command
+            .spawn()
+            .map_err(|error| failed(error.to_string(), Vec::new()))?;
         let status = wait(&mut child).map_err(|error| failed(error.to_string(), Vec::new()))?;
-        let Some(status) = status else { return Err(MeasureError::Interrupted) };
+        let Some(status) = status else {
+            return Err(MeasureError::Interrupted);
+        };
         if status.success() {
             return Ok(());
         }

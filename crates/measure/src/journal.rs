@@ -33,7 +33,10 @@ impl Journal {
     /// # Errors
     /// [`MeasureError::Journal`].
     pub fn create(path: &Path, record: &BenchRecord) -> Result<Journal, MeasureError> {
-        let failed = |error| MeasureError::Journal { path: path.to_path_buf(), error };
+        let failed = |error| MeasureError::Journal {
+            path: path.to_path_buf(),
+            error,
+        };
         let head = head(record).map_err(failed)?;
         let file = OpenOptions::new()
             .read(true)
@@ -44,7 +47,12 @@ impl Journal {
             .map_err(failed)?;
         let whole = format!("{head}{OPEN_END}");
         file.write_all_at(whole.as_bytes(), 0).map_err(failed)?;
-        Ok(Journal { path: path.to_path_buf(), file, end: head.len() as u64, runs: 0 })
+        Ok(Journal {
+            path: path.to_path_buf(),
+            file,
+            end: head.len() as u64,
+            runs: 0,
+        })
     }
 
     /// Adds a run; it is durable against the death of Fathom when this returns.
@@ -52,13 +60,18 @@ impl Journal {
     /// # Errors
     /// [`MeasureError::Journal`].
     pub fn append(&mut self, run: &Run) -> Result<(), MeasureError> {
-        let failed = |error| MeasureError::Journal { path: self.path.clone(), error };
+        let failed = |error| MeasureError::Journal {
+            path: self.path.clone(),
+            error,
+        };
         let separator = if self.runs == 0 { "\n" } else { ",\n" };
         let mut text = separator.to_string();
         text.push_str(&serde_json::to_string(run).map_err(|e| failed(e.into()))?);
         let next = self.end + text.len() as u64;
         text.push_str(OPEN_END);
-        self.file.write_all_at(text.as_bytes(), self.end).map_err(failed)?;
+        self.file
+            .write_all_at(text.as_bytes(), self.end)
+            .map_err(failed)?;
         self.end = next;
         self.runs += 1;
         Ok(())
@@ -70,13 +83,18 @@ impl Journal {
     /// [`MeasureError::Journal`].
     pub fn finish(mut self, complete: bool, outcome: &Outcome) -> Result<(), MeasureError> {
         let path = self.path.clone();
-        let failed = |error| MeasureError::Journal { path: path.clone(), error };
+        let failed = |error| MeasureError::Journal {
+            path: path.clone(),
+            error,
+        };
         let outcome = serde_json::to_string(outcome).map_err(|e| failed(e.into()))?;
         let end = format!("\n],\n\"complete\":{complete},\n\"outcome\":{outcome}}}\n");
         let is_regular = self.file.metadata().map_err(failed)?.is_file();
         let replacement = path.with_file_name(format!(
             ".{}.{}",
-            path.file_name().map(|n| n.to_string_lossy()).unwrap_or_default(),
+            path.file_name()
+                .map(|n| n.to_string_lossy())
+                .unwrap_or_default(),
             std::process::id()
         ));
         let write = |file: &mut File, journal: &mut File| -> io::Result<()> {

@@ -107,7 +107,10 @@ impl Launcher {
         ];
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("fathom-launcher").env_clear();
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         // SAFETY: between fork and exec only dup2 is called, which is allowed there. The sources are
         // all at 64 or above, so no target overwrites a source.
         unsafe {
@@ -152,7 +155,11 @@ impl Launcher {
     fn send(&self, byte: u8) -> io::Result<()> {
         // SAFETY: one byte.
         let sent = unsafe { libc::write(self.commands.as_raw_fd(), (&raw const byte).cast(), 1) };
-        if sent == 1 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if sent == 1 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
     }
 
     fn wait(&self, timeout: Option<Duration>) -> io::Result<Ended> {
@@ -168,8 +175,11 @@ impl Launcher {
                 // The kill may have come before the process was there: try again soon.
                 _ => 20,
             };
-            let mut polled =
-                libc::pollfd { fd: self.done.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            let mut polled = libc::pollfd {
+                fd: self.done.as_raw_fd(),
+                events: libc::POLLIN,
+                revents: 0,
+            };
             // SAFETY: one entry.
             match unsafe { libc::poll(&raw mut polled, 1, patience) } {
                 0 => {
@@ -212,7 +222,10 @@ impl Launcher {
     }
 
     fn write(&mut self, order: &Order) -> io::Result<()> {
-        let mut strings = Strings { memory: self.memory, at: STRINGS };
+        let mut strings = Strings {
+            memory: self.memory,
+            at: STRINGS,
+        };
         let arguments = order.arguments.iter().map(|a| a.as_bytes());
         let job = Job {
             path: strings.string(order.program.as_os_str().as_bytes())?,
@@ -298,7 +311,9 @@ impl Strings {
     }
 
     fn array<'a>(&mut self, items: impl Iterator<Item = &'a [u8]>) -> io::Result<u64> {
-        let mut pointers = items.map(|item| self.string(item)).collect::<io::Result<Vec<u64>>>()?;
+        let mut pointers = items
+            .map(|item| self.string(item))
+            .collect::<io::Result<Vec<u64>>>()?;
         pointers.push(0);
         let bytes: Vec<u8> = pointers.iter().flat_map(|p| p.to_ne_bytes()).collect();
         self.bytes(&bytes)

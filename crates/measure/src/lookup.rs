@@ -28,7 +28,11 @@ pub fn find(name: &OsStr, path: &OsStr, directory: Option<&Path>) -> Result<Path
     }
     let mut refused = None;
     for folder in std::env::split_paths(path) {
-        let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+        let folder = if folder.as_os_str().is_empty() {
+            PathBuf::from(".")
+        } else {
+            folder
+        };
         let candidate = folder.join(name);
         if candidate.is_file() {
             match check(&candidate) {
@@ -74,7 +78,10 @@ fn sibling(missing: &Path, as_given: &Path) -> Option<String> {
 
 fn check(program: &Path) -> Result<(), MeasureError> {
     let refuse = |reason: &str| {
-        Err(MeasureError::NotExecutable { path: program.to_path_buf(), reason: reason.to_string() })
+        Err(MeasureError::NotExecutable {
+            path: program.to_path_buf(),
+            reason: reason.to_string(),
+        })
     };
     let Ok(metadata) = fs::metadata(program) else {
         return refuse("its folder can't be searched");
@@ -87,13 +94,18 @@ fn check(program: &Path) -> Result<(), MeasureError> {
     }
     // What can't be read (mode 111) may still be executed.
     let mut start = [0u8; 4];
-    let Ok(mut file) = fs::File::open(program) else { return Ok(()) };
+    let Ok(mut file) = fs::File::open(program) else {
+        return Ok(());
+    };
     let length = file.read(&mut start).unwrap_or(0);
     match &start[..length] {
         [b'#', b'!', ..] | [0x7f, b'E', b'L', b'F'] => Ok(()),
         [] => refuse("it is empty"),
         // Other formats may be registered with the kernel (binfmt_misc): only text is refused.
-        text if text.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) => {
+        text if text
+            .iter()
+            .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) =>
+        {
             refuse("it is a script without a `#!` line; add one, or name its interpreter")
         }
         _ => Ok(()),
@@ -109,7 +121,11 @@ fn most_similar(wanted: &str, names: impl Iterator<Item = String>) -> Option<Str
         .filter(|(distance, _)| (1..=limit).contains(distance))
         // Of equally near names prefer one with the same start, then the first in the alphabet.
         .min_by_key(|(distance, name)| {
-            let same_start = name.chars().zip(wanted.chars()).take_while(|(a, b)| a == b).count();
+            let same_start = name
+                .chars()
+                .zip(wanted.chars())
+                .take_while(|(a, b)| a == b)
+                .count();
             (*distance, std::cmp::Reverse(same_start), name.clone())
         })
         .map(|(_, name)| name)
@@ -122,9 +138,7 @@ fn distance(a: &str, b: &str) -> usize {
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = i;
     }
-    for j in 0..=b.len() {
-        rows[0][j] = j;
-    }
+    rows[0] = (0..=b.len()).collect();
     for i in 1..=a.len() {
         for j in 1..=b.len() {
             let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
@@ -143,7 +157,9 @@ mod tests {
     use super::*;
 
     fn error_of(name: &str, path: &Path) -> String {
-        find(OsStr::new(name), path.as_os_str(), None).unwrap_err().to_string()
+        find(OsStr::new(name), path.as_os_str(), None)
+            .unwrap_err()
+            .to_string()
     }
 
     fn program(folder: &Path, name: &str, content: &str, mode: u32) {
@@ -157,9 +173,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         program(folder.path(), "gzip", "#!/bin/sh\n", 0o755);
         program(folder.path(), "zip", "#!/bin/sh\n", 0o755);
-        assert_eq!(error_of("gzp", folder.path()), "no such program: gzp; did you mean gzip?");
-        assert_eq!(error_of("gizp", folder.path()), "no such program: gizp; did you mean gzip?");
-        assert_eq!(error_of("frobnicate", folder.path()), "no such program: frobnicate");
+        assert_eq!(
+            error_of("gzp", folder.path()),
+            "no such program: gzp; did you mean gzip?"
+        );
+        assert_eq!(
+            error_of("gizp", folder.path()),
+            "no such program: gizp; did you mean gzip?"
+        );
+        assert_eq!(
+            error_of("frobnicate", folder.path()),
+            "no such program: frobnicate"
+        );
     }
 
     #[test]

@@ -77,12 +77,19 @@ impl ProcessExecutor {
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
     ) -> Result<ProcessExecutor, MeasureError> {
-        let here = std::env::current_dir()
-            .map_err(|error| MeasureError::Directory { path: ".".into(), error })?;
-        let (launcher, pipes) = Launcher::start()
-            .map_err(|error| MeasureError::Launcher { what: "could not be started", error })?;
-        let drain = Drain::start(pipes.stdout, pipes.stderr)
-            .map_err(|error| MeasureError::Launcher { what: "could not be read from", error })?;
+        let here = std::env::current_dir().map_err(|error| MeasureError::Directory {
+            path: ".".into(),
+            error,
+        })?;
+        let (launcher, pipes) = Launcher::start().map_err(|error| MeasureError::Launcher {
+            what: "could not be started",
+            error,
+        })?;
+        let drain =
+            Drain::start(pipes.stdout, pipes.stderr).map_err(|error| MeasureError::Launcher {
+                what: "could not be read from",
+                error,
+            })?;
         let benchmarks = benchmarks
             .into_iter()
             .map(|(command, hooks)| Benchmark {
@@ -133,7 +140,12 @@ impl ProcessExecutor {
         let show = self.options.show_output;
         let order = Order {
             program: &benchmark.command.program,
-            arguments: benchmark.command.arguments.iter().map(OsString::as_os_str).collect(),
+            arguments: benchmark
+                .command
+                .arguments
+                .iter()
+                .map(OsString::as_os_str)
+                .collect(),
             environment,
             directory: &benchmark.directory,
             input: benchmark.input.as_deref(),
@@ -149,8 +161,10 @@ impl ProcessExecutor {
             cpu_mask: &self.cpu_mask,
         };
         self.drain.begin(checks_output);
-        let (answer, ended) =
-            self.launcher.run(&order, self.options.timeout).map_err(|e| gone(e, &order))?;
+        let (answer, ended) = self
+            .launcher
+            .run(&order, self.options.timeout)
+            .map_err(|e| gone(e, &order))?;
         let captured = self.drain.finish();
         self.check_start(&answer, benchmark)?;
         Ok((answer, ended, captured))
@@ -159,30 +173,56 @@ impl ProcessExecutor {
     /// Turns a failure to start into the error that names what was in the way.
     fn check_start(&self, answer: &Answer, benchmark: &Benchmark) -> Result<(), MeasureError> {
         let error = io::Error::from_raw_os_error(answer.error);
-        let name = || benchmark.command.arguments[0].to_string_lossy().into_owned();
+        let name = || {
+            benchmark.command.arguments[0]
+                .to_string_lossy()
+                .into_owned()
+        };
         let path = |path: &Option<PathBuf>| path.clone().unwrap_or_default();
         Err(match answer.failed_step {
             step::NONE => return Ok(()),
-            step::INPUT => MeasureError::Input { path: path(&benchmark.input), error },
-            step::OUTPUT => MeasureError::Output { path: path(&benchmark.output), error },
-            step::DIRECTORY => {
-                MeasureError::Directory { path: benchmark.directory.clone(), error }
-            }
-            step::PIN => MeasureError::Pin { cpus: self.options.pin.clone(), error },
+            step::INPUT => MeasureError::Input {
+                path: path(&benchmark.input),
+                error,
+            },
+            step::OUTPUT => MeasureError::Output {
+                path: path(&benchmark.output),
+                error,
+            },
+            step::DIRECTORY => MeasureError::Directory {
+                path: benchmark.directory.clone(),
+                error,
+            },
+            step::PIN => MeasureError::Pin {
+                cpus: self.options.pin.clone(),
+                error,
+            },
             step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
                 path: benchmark.command.program.clone(),
                 reason: "it, or the interpreter that it names, is not there".into(),
             },
             step::EXEC if error.raw_os_error() == Some(libc::E2BIG) => MeasureError::TooLong {
                 name: name(),
-                bytes: benchmark.environment.iter().map(|v| v.len() + 1).sum::<usize>()
-                    + benchmark.command.arguments.iter().map(|a| a.len() + 1).sum::<usize>(),
+                bytes: benchmark
+                    .environment
+                    .iter()
+                    .map(|v| v.len() + 1)
+                    .sum::<usize>()
+                    + benchmark
+                        .command
+                        .arguments
+                        .iter()
+                        .map(|a| a.len() + 1)
+                        .sum::<usize>(),
             },
             step::EXEC => MeasureError::NotExecutable {
                 path: benchmark.command.program.clone(),
                 reason: error.to_string(),
             },
-            _ => MeasureError::Spawn { name: name(), error },
+            _ => MeasureError::Spawn {
+                name: name(),
+                error,
+            },
         })
     }
 
@@ -246,7 +286,11 @@ impl ProcessExecutor {
 
 impl Executor for ProcessExecutor {
     fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
-        self.benchmarks[benchmark].hooks.setup.as_ref().map_or(Ok(()), |hook| hook.run(None))
+        self.benchmarks[benchmark]
+            .hooks
+            .setup
+            .as_ref()
+            .map_or(Ok(()), |hook| hook.run(None))
     }
 
     fn run(&mut self, attempt: &Attempt) -> Result<RunReport, MeasureError> {
@@ -276,7 +320,10 @@ impl Executor for ProcessExecutor {
             error_fd: fd::NULL,
             cpu_mask: &self.cpu_mask,
         };
-        let (answer, ended) = self.launcher.run(&order, None).map_err(|e| gone(e, &order))?;
+        let (answer, ended) = self
+            .launcher
+            .run(&order, None)
+            .map_err(|e| gone(e, &order))?;
         let ran = answer.failed_step == step::NONE && answer.status == 0;
         let wall_ns = answer.end_ns - answer.start_ns;
         let waited = account::text(&answer.schedstat).and_then(account::schedstat);
@@ -290,7 +337,11 @@ impl Executor for ProcessExecutor {
     }
 
     fn clean_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
-        self.benchmarks[benchmark].hooks.cleanup.as_ref().map_or(Ok(()), |hook| hook.run(None))
+        self.benchmarks[benchmark]
+            .hooks
+            .cleanup
+            .as_ref()
+            .map_or(Ok(()), |hook| hook.run(None))
     }
 
     fn sweep(&mut self) {
@@ -319,7 +370,10 @@ fn gone(error: io::Error, order: &Order) -> MeasureError {
             name,
             error: io::Error::new(error.kind(), "an argument contains a zero byte"),
         },
-        _ => MeasureError::Launcher { what: "ended unasked", error },
+        _ => MeasureError::Launcher {
+            what: "ended unasked",
+            error,
+        },
     }
 }
 
@@ -333,11 +387,15 @@ fn environment_of(command: &CommandLine) -> Vec<Vec<u8>> {
         .filter(|(name, _)| command.variables.iter().all(|(added, _)| added != name))
         .collect();
     all.extend(command.variables.iter().cloned());
-    all.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()).collect()
+    all.iter()
+        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+        .collect()
 }
 
 fn cpu_mask(cpus: &[usize]) -> Vec<u8> {
-    let Some(largest) = cpus.iter().max() else { return Vec::new() };
+    let Some(largest) = cpus.iter().max() else {
+        return Vec::new();
+    };
     // The kernel takes whole words.
     let mut mask = vec![0u8; (largest / 64 + 1) * 8];
     for cpu in cpus {

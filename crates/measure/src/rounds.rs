@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use fathom_model::{Exit, Run, StopReason};
+use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
-use rand::SeedableRng;
 
-use crate::assess::{verdicts, Question};
+use crate::assess::{Question, verdicts};
 use crate::{Attempt, Executor, MeasureError, RunReport};
 
 /// When to stop.
@@ -143,7 +143,13 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
     }
     executor.sweep();
     let final_alpha = fathom_stats::sequential::final_alpha(plan.question.alpha, rounds.looked);
-    Session { runs: rounds.runs, floor_ns: rounds.floor_ns, stop, failure, final_alpha }
+    Session {
+        runs: rounds.runs,
+        floor_ns: rounds.floor_ns,
+        stop,
+        failure,
+        final_alpha,
+    }
 }
 
 struct Rounds<'a> {
@@ -217,7 +223,12 @@ impl Rounds<'_> {
             }
             let position = self.runs.len() as u32;
             observer.starts(benchmark);
-            let report = executor.run(&Attempt { benchmark, warmup, round, position })?;
+            let report = executor.run(&Attempt {
+                benchmark,
+                warmup,
+                round,
+                position,
+            })?;
             if report.interrupted {
                 return Err(MeasureError::Interrupted);
             }
@@ -232,7 +243,13 @@ impl Rounds<'_> {
 
     /// A run that ends badly ends everything, unless it is to be ignored.
     fn check(&self, report: RunReport, warmup: bool) -> Result<(), MeasureError> {
-        let name = self.plan.question.names.get(report.run.benchmark).cloned().unwrap_or_default();
+        let name = self
+            .plan
+            .question
+            .names
+            .get(report.run.benchmark)
+            .cloned()
+            .unwrap_or_default();
         if !self.plan.ignores(report.run.exit) {
             return Err(MeasureError::RunFailed {
                 command: name,
@@ -242,7 +259,10 @@ impl Rounds<'_> {
             });
         }
         match report.wrong_output {
-            Some(detail) => Err(MeasureError::WrongOutput { command: name, detail }),
+            Some(detail) => Err(MeasureError::WrongOutput {
+                command: name,
+                detail,
+            }),
             None => Ok(()),
         }
     }
@@ -267,9 +287,9 @@ impl Rounds<'_> {
         let alpha = fathom_stats::sequential::early_alpha(look, self.plan.question.alpha);
         let now = verdicts(&self.runs, &self.plan.question, alpha);
         match limits.precision {
-            Some(precision) => {
-                now.is_precise(precision, self.plan.benchmarks).then_some(StopReason::Precise)
-            }
+            Some(precision) => now
+                .is_precise(precision, self.plan.benchmarks)
+                .then_some(StopReason::Precise),
             None => now.is_decided().then_some(StopReason::Decided),
         }
     }

@@ -99,7 +99,12 @@ impl Executor for Simulated<'_> {
         self.now += Duration::from_nanos(run.wall_ns);
         let interrupted = self.interrupt_after == Some(self.made);
         self.made += 1;
-        Ok(RunReport { run, stderr_tail: Vec::new(), wrong_output: None, interrupted })
+        Ok(RunReport {
+            run,
+            stderr_tail: Vec::new(),
+            wrong_output: None,
+            interrupted,
+        })
     }
 
     fn floor(&mut self) -> Result<Option<u64>, MeasureError> {

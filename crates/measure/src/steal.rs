@@ -56,7 +56,13 @@ impl StealWatch {
 
 /// The eighth number of the first line: steal, in ticks.
 fn parse(stat: &str) -> Option<u64> {
-    stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()
+    stat.lines()
+        .next()?
+        .strip_prefix("cpu ")?
+        .split_ascii_whitespace()
+        .nth(7)?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -65,7 +71,10 @@ mod tests {
 
     #[test]
     fn steal_is_the_eighth_number_of_the_line_for_all_cpus() {
-        assert_eq!(parse("cpu  1 2 3 4 5 6 7 88 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"), Some(88));
+        assert_eq!(
+            parse("cpu  1 2 3 4 5 6 7 88 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"),
+            Some(88)
+        );
         assert_eq!(parse("cpu  1 2 3\n"), None);
         assert_eq!(parse(""), None);
     }

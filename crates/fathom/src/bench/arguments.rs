@@ -32,7 +32,13 @@ pub struct Arguments {
     pub run_options: RunOptions,
 
     /// Warm-up rounds, which do not count
-    #[arg(short, long, value_name = "N", default_value_t = 1, help_heading = "How much is measured")]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        help_heading = "How much is measured"
+    )]
     pub warmup: u32,
 
     /// Make exactly this many rounds
@@ -44,7 +50,12 @@ pub struct Arguments {
     pub min_runs: Option<u32>,
 
     /// Make at most this many rounds
-    #[arg(short = 'M', long, value_name = "N", help_heading = "How much is measured")]
+    #[arg(
+        short = 'M',
+        long,
+        value_name = "N",
+        help_heading = "How much is measured"
+    )]
     pub max_runs: Option<u32>,
 
     /// Measure at most this long (default: 5m for comparisons, 10s for one command)
@@ -68,15 +79,30 @@ pub struct Arguments {
     pub reference: Option<OsString>,
 
     /// Run this once before everything, through a shell. Once for all commands or once for each
-    #[arg(short, long, value_name = "COMMAND", help_heading = "What is run, and how")]
+    #[arg(
+        short,
+        long,
+        value_name = "COMMAND",
+        help_heading = "What is run, and how"
+    )]
     pub setup: Vec<String>,
 
     /// Run this after each run, through a shell. Once for all commands or once for each
-    #[arg(short = 'C', long, value_name = "COMMAND", help_heading = "What is run, and how")]
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "COMMAND",
+        help_heading = "What is run, and how"
+    )]
     pub conclude: Vec<String>,
 
     /// Run this once after everything, through a shell. Once for all commands or once for each
-    #[arg(short, long, value_name = "COMMAND", help_heading = "What is run, and how")]
+    #[arg(
+        short,
+        long,
+        value_name = "COMMAND",
+        help_heading = "What is run, and how"
+    )]
     pub cleanup: Vec<String>,
 
     /// Let {VAR} take the numbers from MIN to MAX: a benchmark for each
@@ -84,7 +110,13 @@ pub struct Arguments {
     pub parameter_scan: Vec<String>,
 
     /// Step of the scan before it
-    #[arg(short = 'D', long, value_name = "STEP", allow_negative_numbers = true, help_heading = "What is run, and how")]
+    #[arg(
+        short = 'D',
+        long,
+        value_name = "STEP",
+        allow_negative_numbers = true,
+        help_heading = "What is run, and how"
+    )]
     pub parameter_step_size: Vec<String>,
 
     /// Let {VAR} take these values, separated by commas: a benchmark for each. May be repeated for
@@ -106,7 +138,12 @@ pub struct Arguments {
     pub fixed_environment_size: bool,
 
     /// Name of a command in all output; once for each, in order
-    #[arg(short = 'n', long, value_name = "NAME", help_heading = "What is shown and written")]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "NAME",
+        help_heading = "What is shown and written"
+    )]
     pub command_name: Vec<String>,
 
     /// How to print
@@ -118,7 +155,12 @@ pub struct Arguments {
     pub sort: Sort,
 
     /// Unit of times
-    #[arg(short = 'u', long, value_enum, help_heading = "What is shown and written")]
+    #[arg(
+        short = 'u',
+        long,
+        value_enum,
+        help_heading = "What is shown and written"
+    )]
     pub time_unit: Option<TimeUnit>,
 
     /// Write the complete record: every run with every metric. Whole after every run, even if killed.

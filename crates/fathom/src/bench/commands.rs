@@ -82,19 +82,24 @@ fn sources(arguments: &Arguments) -> Result<(Vec<Source>, usize), Failure> {
 }
 
 fn line(command: &OsStr) -> Result<Source, Failure> {
-    command.to_str().map(|text| Source::Line(text.to_string())).ok_or_else(|| {
-        Failure::Usage(format!(
-            "the command {:?} isn't UTF-8; give it word by word after --",
-            command.to_string_lossy()
-        ))
-    })
+    command
+        .to_str()
+        .map(|text| Source::Line(text.to_string()))
+        .ok_or_else(|| {
+            Failure::Usage(format!(
+                "the command {:?} isn't UTF-8; give it word by word after --",
+                command.to_string_lossy()
+            ))
+        })
 }
 
 fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
     let scans = arguments.parameter_scan.chunks(3);
     let steps = &arguments.parameter_step_size;
     if steps.len() > scans.len() {
-        return Err(Failure::Usage("-D is the step of a -P scan, and there is none for it".into()));
+        return Err(Failure::Usage(
+            "-D is the step of a -P scan, and there is none for it".into(),
+        ));
     }
     let mut all = Vec::new();
     for (index, scan) in scans.enumerate() {
@@ -132,10 +137,17 @@ fn one(
         }
         Source::Words(words) => {
             let words: Vec<OsString> = words.iter().map(|w| fill_word(w, assignment)).collect();
-            let text = words.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ");
+            let text = words
+                .iter()
+                .map(|w| quoted(w))
+                .collect::<Vec<_>>()
+                .join(" ");
             match &shell {
                 Some(shell) => {
-                    let line = words.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>();
+                    let line = words
+                        .iter()
+                        .map(|w| w.to_string_lossy())
+                        .collect::<Vec<_>>();
                     let line = line.join(" ");
                     (line.clone(), through(shell, &line))
                 }
@@ -145,21 +157,27 @@ fn one(
     };
 
     let directory = value("--cwd", &options.cwd)?.map(PathBuf::from);
-    if let Some(directory) = &directory {
-        if !directory.is_dir() {
-            return Err(usage(format!("--cwd: {} is not a directory", directory.display())));
-        }
+    if let Some(directory) = &directory
+        && !directory.is_dir()
+    {
+        return Err(usage(format!(
+            "--cwd: {} is not a directory",
+            directory.display()
+        )));
     }
     let variables = assignments_of(value("--env", &options.env)?.as_deref())?;
     let input = run_options::input(value("--input", &options.input)?.as_deref());
     if let Input::File(path) = &input {
-        std::fs::File::open(path).and_then(|file| file.metadata()).and_then(|metadata| {
-            match metadata.is_dir() {
+        std::fs::File::open(path)
+            .and_then(|file| file.metadata())
+            .and_then(|metadata| match metadata.is_dir() {
                 true => Err(std::io::ErrorKind::IsADirectory.into()),
                 false => Ok(()),
-            }
-        })
-        .map_err(|error| MeasureError::Input { path: path.clone(), error })?;
+            })
+            .map_err(|error| MeasureError::Input {
+                path: path.clone(),
+                error,
+            })?;
     }
     let output = run_options::output(value("--output", &options.output)?.as_deref());
     let expect = match value("--expect-stdout", &arguments.expect_stdout)? {
@@ -193,7 +211,10 @@ fn one(
     let benchmark = Benchmark {
         name: text.clone(),
         command: text,
-        arguments: words.iter().map(|w| w.to_string_lossy().into_owned()).collect(),
+        arguments: words
+            .iter()
+            .map(|w| w.to_string_lossy().into_owned())
+            .collect(),
         shell: shell.map(|words| words.join(" ")),
         parameters: assignment.clone(),
         input: match &input {
@@ -204,12 +225,28 @@ fn one(
         working_directory: directory.as_ref().map(|d| d.display().to_string()),
         environment_variables: variables
             .iter()
-            .map(|(n, v)| (n.to_string_lossy().into_owned(), v.to_string_lossy().into_owned()))
+            .map(|(n, v)| {
+                (
+                    n.to_string_lossy().into_owned(),
+                    v.to_string_lossy().into_owned(),
+                )
+            })
             .collect(),
     };
-    let command =
-        CommandLine { arguments: words, program, directory, variables, input, output, expect };
-    Ok(Prepared { benchmark, command, hooks })
+    let command = CommandLine {
+        arguments: words,
+        program,
+        directory,
+        variables,
+        input,
+        output,
+        expect,
+    };
+    Ok(Prepared {
+        benchmark,
+        command,
+        hooks,
+    })
 }
 
 fn words_of(text: &str) -> Result<Vec<OsString>, Failure> {
@@ -255,7 +292,9 @@ fn assignments_of(text: Option<&str>) -> Result<Vec<(OsString, OsString)>, Failu
         .into_iter()
         .map(|word| match word.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
-            _ => Err(Failure::Usage(format!("--env takes NAME=VALUE, not {word:?}"))),
+            _ => Err(Failure::Usage(format!(
+                "--env takes NAME=VALUE, not {word:?}"
+            ))),
         })
         .collect()
 }
@@ -274,11 +313,7 @@ fn recorded_output(output: &fathom_measure::Output, show: bool, checked: bool) -
 
 /// Gives every benchmark its name: from `-n`, else the command, with its parameters where the
 /// command alone doesn't tell them apart.
-fn name_them(
-    arguments: &Arguments,
-    all: &mut [Prepared],
-    commands: usize,
-) -> Result<(), Failure> {
+fn name_them(arguments: &Arguments, all: &mut [Prepared], commands: usize) -> Result<(), Failure> {
     let names = &arguments.command_name;
     if names.len() > commands && names.len() > all.len() {
         return Err(Failure::Usage(format!(
@@ -297,11 +332,21 @@ fn name_them(
     }
     let plain: Vec<String> = all.iter().map(|p| p.benchmark.name.clone()).collect();
     for (index, prepared) in all.iter_mut().enumerate() {
-        let twin = plain.iter().enumerate().any(|(i, name)| i != index && *name == plain[index]);
+        let twin = plain
+            .iter()
+            .enumerate()
+            .any(|(i, name)| i != index && *name == plain[index]);
         if twin && !prepared.benchmark.parameters.is_empty() {
-            let shown: Vec<String> =
-                prepared.benchmark.parameters.iter().map(|(n, v)| format!("{n}={v}")).collect();
-            prepared.benchmark.name.push_str(&format!(" ({})", shown.join(", ")));
+            let shown: Vec<String> = prepared
+                .benchmark
+                .parameters
+                .iter()
+                .map(|(n, v)| format!("{n}={v}"))
+                .collect();
+            prepared
+                .benchmark
+                .name
+                .push_str(&format!(" ({})", shown.join(", ")));
         }
     }
     Ok(())

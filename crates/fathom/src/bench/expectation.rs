@@ -14,9 +14,16 @@ use crate::failure::Failure;
 /// When it's neither a hash nor a readable file.
 pub fn read(given: &str) -> Result<Expectation, Failure> {
     if let Some(sha256) = hash(given) {
-        return Ok(Expectation { sha256, length: None, given: given.to_string() });
+        return Ok(Expectation {
+            sha256,
+            length: None,
+            given: given.to_string(),
+        });
     }
-    let mut counter = Counter { hasher: Sha256::new(), length: 0 };
+    let mut counter = Counter {
+        hasher: Sha256::new(),
+        length: 0,
+    };
     File::open(given).and_then(|mut file| io::copy(&mut file, &mut counter)).map_err(|error| {
         Failure::Usage(format!(
             "--expect-stdout: {given} is neither a SHA-256 of 64 digits nor a file that can be read: {error}"
@@ -74,6 +81,11 @@ mod tests {
 
     #[test]
     fn neither_is_an_error() {
-        assert!(read("/no/such/file").unwrap_err().to_string().contains("neither"));
+        assert!(
+            read("/no/such/file")
+                .unwrap_err()
+                .to_string()
+                .contains("neither")
+        );
     }
 }

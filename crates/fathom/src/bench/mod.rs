@@ -40,8 +40,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let plan = plan(&arguments, &prepared, reference)?;
     output::check_targets(&arguments)?;
     let mut record = empty_record(&arguments, &plan, &prepared);
-    let commands =
-        prepared.into_iter().map(|p| (p.command, p.hooks)).collect();
+    let commands = prepared.into_iter().map(|p| (p.command, p.hooks)).collect();
     interrupt::catch();
     let mut executor = ProcessExecutor::new(
         commands,
@@ -95,25 +94,25 @@ fn exit_code(outcome: Option<&Outcome>) -> i32 {
     }
 }
 
-fn plan(
-    arguments: &Arguments,
-    prepared: &[Prepared],
-    reference: usize,
-) -> Result<Plan, Failure> {
+fn plan(arguments: &Arguments, prepared: &[Prepared], reference: usize) -> Result<Plan, Failure> {
     let usage = |text: &str| Err(Failure::Usage(text.to_string()));
     if arguments.runs == Some(0) || arguments.max_runs == Some(0) {
         return usage("zero runs measure nothing; give at least 1");
     }
-    if let (Some(min), Some(max)) = (arguments.min_runs, arguments.max_runs) {
-        if min > max {
-            return usage(&format!("--min-runs {min} is more than --max-runs {max}"));
-        }
+    if let (Some(min), Some(max)) = (arguments.min_runs, arguments.max_runs)
+        && min > max
+    {
+        return usage(&format!("--min-runs {min} is more than --max-runs {max}"));
     }
     let one = prepared.len() == 1;
     let stop = match arguments.runs {
         Some(runs) => StopRule::Runs(runs),
         None => {
-            let soft = arguments.time.unwrap_or(if one { TIME_FOR_ONE } else { TIME_FOR_COMPARISONS });
+            let soft = arguments.time.unwrap_or(if one {
+                TIME_FOR_ONE
+            } else {
+                TIME_FOR_COMPARISONS
+            });
             let hard = match (arguments.time, arguments.min_runs) {
                 // Runs that were asked for are made, however long it takes.
                 (_, Some(_)) => Duration::MAX,
@@ -165,7 +164,9 @@ fn ignored(text: Option<&str>) -> Result<IgnoreFailure, Failure> {
 
 /// Different each time; shown and recorded, so that the order can be had again.
 fn fresh_seed() -> u64 {
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+    let time = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_nanos() as u64);
     // Six digits are enough to be different, and short enough to be typed.
     (time ^ u64::from(std::process::id()).rotate_left(40)) % 1_000_000
 }

@@ -69,7 +69,11 @@ pub fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
         &arguments.export_asciidoc,
         &arguments.export_orgmode,
     ];
-    for path in files.into_iter().flatten().filter(|path| path.as_os_str() != "-") {
+    for path in files
+        .into_iter()
+        .flatten()
+        .filter(|path| path.as_os_str() != "-")
+    {
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -78,7 +82,11 @@ pub fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::Usage(format!(
                 "can't write {}: {}",
                 path.display(),
-                if path.is_dir() { "it is a directory" } else { "its folder is not there" }
+                if path.is_dir() {
+                    "it is a directory"
+                } else {
+                    "its folder is not there"
+                }
             )));
         }
     }
@@ -105,18 +113,27 @@ pub fn write(arguments: &Arguments, record: &BenchRecord, shows: &Shows) -> Resu
     .into_iter()
     .any(goes_to_stdout);
     if !stdout_is_taken && arguments.style != Style::None {
-        print(Path::new("standard output"), report::terminal(record, &shows.options).as_bytes())?;
+        print(
+            Path::new("standard output"),
+            report::terminal(record, &shows.options).as_bytes(),
+        )?;
     }
     if goes_to_stdout(&arguments.json) {
         let mut bytes = Vec::new();
-        report::json(record, &mut bytes)
-            .map_err(|error| Failure::Write { path: "-".into(), error })?;
+        report::json(record, &mut bytes).map_err(|error| Failure::Write {
+            path: "-".into(),
+            error,
+        })?;
         print(Path::new("-"), &bytes)?;
     }
     export(&arguments.export_json, || report::hyperfine_json(record))?;
     export(&arguments.export_csv, || report::csv(record))?;
-    export(&arguments.export_markdown, || report::markdown(record, unit))?;
-    export(&arguments.export_asciidoc, || report::asciidoc(record, unit))?;
+    export(&arguments.export_markdown, || {
+        report::markdown(record, unit)
+    })?;
+    export(&arguments.export_asciidoc, || {
+        report::asciidoc(record, unit)
+    })?;
     export(&arguments.export_orgmode, || report::orgmode(record, unit))
 }
 
@@ -125,7 +142,10 @@ fn print(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     match out.write_all(bytes).and_then(|()| out.flush()) {
         // The reader has seen enough: `fathom … | head`.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| Failure::Write { path: path.to_path_buf(), error }),
+        other => other.map_err(|error| Failure::Write {
+            path: path.to_path_buf(),
+            error,
+        }),
     }
 }
 
@@ -136,17 +156,22 @@ fn export(path: &Option<std::path::PathBuf>, text: impl FnOnce() -> String) -> R
     if path.as_os_str() == "-" {
         return print(path, text.as_bytes());
     }
-    let failed = |error| Failure::Write { path: path.clone(), error };
+    let failed = |error| Failure::Write {
+        path: path.clone(),
+        error,
+    };
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return std::fs::write(path, text).map_err(failed);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|error| {
-        // Nothing half-written stays.
-        let _ = std::fs::remove_file(&beside);
-        failed(error)
-    })
+    std::fs::write(&beside, text)
+        .and_then(|()| std::fs::rename(&beside, path))
+        .map_err(|error| {
+            // Nothing half-written stays.
+            let _ = std::fs::remove_file(&beside);
+            failed(error)
+        })
 }
 
 fn unit(unit: TimeUnit) -> report::TimeUnit {

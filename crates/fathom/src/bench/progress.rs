@@ -113,7 +113,9 @@ impl Observer for Watcher<'_> {
     }
 
     fn ran(&mut self, run: &Run) -> Result<(), MeasureError> {
-        self.journal.as_mut().map_or(Ok(()), |journal| journal.append(run))
+        self.journal
+            .as_mut()
+            .map_or(Ok(()), |journal| journal.append(run))
     }
 
     fn round_done(&mut self, runs: &[Run], _round: u32, _elapsed: Duration) {

@@ -1,0 +1,87 @@
+//! The record on disk is whole at every moment.
+
+use fathom_measure::simulated::quiet_run;
+use fathom_measure::{Attempt, Journal};
+use fathom_model::{BenchRecord, Conditions, Environment, Outcome, SCHEMA_VERSION, StopReason};
+
+fn record() -> BenchRecord {
+    BenchRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "bench".into(),
+        fathom_version: "test".into(),
+        started_at: "2026-11-21T00:00:00Z".into(),
+        environment: Environment::default(),
+        conditions: Conditions {
+            seed: 1,
+            warmup_runs: 0,
+            pinned_cpus: None,
+            timeout_seconds: None,
+            margin: 0.01,
+            environment_size_randomised: true,
+        },
+        benchmarks: Vec::new(),
+        runs: Vec::new(),
+        complete: false,
+        outcome: None,
+    }
+}
+
+fn outcome() -> Outcome {
+    Outcome {
+        stop: StopReason::RunCount,
+        results: Vec::new(),
+        comparisons: Vec::new(),
+        cross_checks: Vec::new(),
+        floor: None,
+        warnings: Vec::new(),
+    }
+}
+
+#[test]
+fn after_every_run_the_file_is_a_whole_record_with_all_runs_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    std::fs::write(&path, "x".repeat(100_000)).unwrap();
+    let read = || -> BenchRecord {
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
+    };
+    let mut journal = Journal::create(&path, &record()).unwrap();
+    assert_eq!(read(), record(), "what was there before is gone");
+    for position in 0..50 {
+        let attempt = Attempt {
+            benchmark: 0,
+            warmup: false,
+            round: position,
+            position,
+        };
+        journal
+            .append(&quiet_run(&attempt, 1_000 + u64::from(position)))
+            .unwrap();
+        let now = read();
+        assert_eq!(now.runs.len(), position as usize + 1);
+        assert_eq!(
+            now.runs.last().unwrap().wall_ns,
+            1_000 + u64::from(position)
+        );
+        assert!(!now.complete);
+    }
+    journal.finish(true, &outcome()).unwrap();
+    let whole = read();
+    assert!(whole.complete);
+    assert_eq!(whole.runs.len(), 50);
+    assert_eq!(whole.outcome, Some(outcome()));
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing else is left"
+    );
+}
+
+#[test]
+fn a_record_that_cannot_be_written_is_named() {
+    let error = Journal::create("/no/such/folder/record.json".as_ref(), &record()).unwrap_err();
+    assert!(
+        error.to_string().contains("/no/such/folder/record.json"),
+        "{error}"
+    );
+}

@@ -1,0 +1,427 @@
+//! Accounts of real processes with known behaviour. Nothing here depends on how fast they are.
+#![cfg(target_os = "linux")]
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use fathom_measure::{
+    Attempt, CommandLine, Executor, Expectation, Hook, Hooks, Input, MeasureError, Output,
+    ProcessExecutor, ProcessOptions, RunReport, lookup,
+};
+use fathom_model::Exit;
+
+fn command(words: &[&str]) -> CommandLine {
+    let path = std::env::var_os("PATH").unwrap();
+    CommandLine {
+        program: lookup::find(words[0].as_ref(), &path, None).unwrap(),
+        arguments: words.iter().map(OsString::from).collect(),
+        directory: None,
+        variables: Vec::new(),
+        input: Input::Null,
+        output: Output::Null,
+        expect: None,
+    }
+}
+
+fn options() -> ProcessOptions {
+    ProcessOptions {
+        timeout: None,
+        pin: Vec::new(),
+        vary_environment_size: true,
+        show_output: false,
+        seed: 1,
+    }
+}
+
+fn executor(command: CommandLine) -> ProcessExecutor {
+    ProcessExecutor::new(vec![(command, Hooks::default())], options()).unwrap()
+}
+
+const ATTEMPT: Attempt = Attempt {
+    benchmark: 0,
+    warmup: false,
+    round: 0,
+    position: 0,
+};
+
+fn run(command: CommandLine) -> RunReport {
+    executor(command).run(&ATTEMPT).unwrap()
+}
+
+fn in_shell(line: &str) -> CommandLine {
+    command(&["sh", "-c", line])
+}
+
+/// True while any process whose command line contains `mark` is there.
+fn is_running(mark: &str) -> bool {
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(mark)
+    })
+}
+
+#[test]
+fn calls_and_bytes_are_counted_exactly() {
+    let dd = |count: &str| {
+        let io = run(command(&[
+            "dd",
+            "if=/dev/zero",
+            "of=/dev/null",
+            "bs=100",
+            count,
+        ]))
+        .run
+        .io
+        .expect("/proc/PID/io of a child is readable");
+        (
+            io.read_calls,
+            io.write_calls,
+            io.read_bytes,
+            io.written_bytes,
+        )
+    };
+    let (none, many) = (dd("count=0"), dd("count=5000"));
+    assert_eq!(many.0 - none.0, 5_000, "read calls");
+    assert_eq!(many.2 - none.2, 500_000, "bytes read");
+    // dd reports what it did on standard error, in a few calls whose length depends on the time.
+    assert!((5_000..5_010).contains(&(many.1 - none.1)), "write calls");
+    assert!(
+        (500_000..501_000).contains(&(many.3 - none.3)),
+        "bytes written"
+    );
+}
+
+#[test]
+fn children_that_were_waited_for_count() {
+    let report = run(in_shell(
+        "dd if=/dev/zero of=/dev/null bs=1 count=3000 2>/dev/null; true",
+    ));
+    assert!(report.run.io.unwrap().read_calls >= 3_000);
+    assert_eq!(
+        report.run.undisturbed_ns, None,
+        "a tree's waits are not known exactly"
+    );
+}
+
+#[test]
+fn exit_codes_and_signals_are_told_apart() {
+    assert_eq!(run(command(&["true"])).run.exit, Exit::Code(0));
+    assert_eq!(run(in_shell("exit 42")).run.exit, Exit::Code(42));
+    assert_eq!(run(in_shell("kill -SEGV $$")).run.exit, Exit::Signal(11));
+}
+
+#[test]
+fn the_end_of_standard_error_is_kept_in_bounded_memory() {
+    let report = run(in_shell(
+        "i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done; echo last >&2; exit 1",
+    ));
+    let tail = String::from_utf8(report.stderr_tail).unwrap();
+    assert!(tail.ends_with("line 2999\nlast\n"));
+    assert_eq!(tail.len(), 4096);
+}
+
+#[test]
+fn a_run_over_its_time_is_ended_with_everything_that_it_started() {
+    let mark = format!("86{}.25", std::process::id());
+    let line = format!("sleep {mark} & (setsid sleep {mark} &) ; sleep {mark}");
+    let mut executor = ProcessExecutor::new(
+        vec![(in_shell(&line), Hooks::default())],
+        ProcessOptions {
+            timeout: Some(Duration::from_millis(300)),
+            ..options()
+        },
+    )
+    .unwrap();
+    let report = executor.run(&ATTEMPT).unwrap();
+    assert_eq!(report.run.exit, Exit::TimedOut);
+    assert!(!is_running(&mark), "also the one in a session of its own");
+}
+
+#[test]
+fn processes_that_a_run_leaves_behind_are_counted_and_ended_by_the_sweep() {
+    let mark = format!("85{}.25", std::process::id());
+    let mut executor = executor(in_shell(&format!("sleep {mark} >/dev/null 2>&1 &")));
+    assert_eq!(executor.run(&ATTEMPT).unwrap().run.left_behind, 1);
+    assert!(is_running(&mark));
+    executor.sweep();
+    assert!(!is_running(&mark));
+}
+
+#[test]
+fn dropping_the_executor_leaves_nothing_behind() {
+    let mark = format!("84{}.25", std::process::id());
+    let mut executor = executor(in_shell(&format!("sleep {mark} >/dev/null 2>&1 &")));
+    executor.run(&ATTEMPT).unwrap();
+    drop(executor);
+    assert!(!is_running(&mark));
+}
+
+#[test]
+fn the_expected_output_is_told_from_another() {
+    let hello: [u8; 32] = [
+        0x58, 0x91, 0xb5, 0xb5, 0x22, 0xd5, 0xdf, 0x08, 0x6d, 0x0f, 0xf0, 0xb1, 0x10, 0xfb, 0xd9,
+        0xd2, 0x1b, 0xb4, 0xfc, 0x71, 0x63, 0xaf, 0x34, 0xd0, 0x82, 0x86, 0xa2, 0xe8, 0x46, 0xf6,
+        0xbe, 0x03,
+    ];
+    let with = |text: &str| {
+        let mut command = command(&["echo", text]);
+        command.expect = Some(Expectation {
+            sha256: hello,
+            length: Some(6),
+            given: "hello".into(),
+        });
+        run(command).wrong_output
+    };
+    assert_eq!(with("hello"), None);
+    assert!(with("hullo").unwrap().contains("6 bytes with SHA-256"));
+    assert_eq!(
+        with("hello world").as_deref(),
+        Some("12 bytes instead of 6")
+    );
+}
+
+#[test]
+fn standard_input_comes_from_the_file_from_its_start_in_every_run() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), vec![b'x'; 100_000]).unwrap();
+    let mut command = command(&["cat"]);
+    let empty = executor(command.clone())
+        .run(&ATTEMPT)
+        .unwrap()
+        .run
+        .io
+        .unwrap();
+    command.input = Input::File(file.path().to_path_buf());
+    let mut executor = executor(command);
+    for _ in 0..2 {
+        let io = executor.run(&ATTEMPT).unwrap().run.io.unwrap();
+        assert_eq!(io.read_bytes - empty.read_bytes, 100_000);
+    }
+}
+
+#[test]
+fn standard_output_goes_to_the_file_which_is_emptied_before_each_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("out");
+    let mut command = command(&["echo", "once"]);
+    command.output = Output::File(target.clone());
+    let mut executor = executor(command);
+    executor.run(&ATTEMPT).unwrap();
+    executor.run(&ATTEMPT).unwrap();
+    assert_eq!(std::fs::read_to_string(target).unwrap(), "once\n");
+}
+
+#[test]
+fn arguments_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStringExt;
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("out");
+    let mut command = command(&["printf", "%s"]);
+    command
+        .arguments
+        .push(OsString::from_vec(vec![b'a', 0xff, b' ', b'\n', 0x80]));
+    command.output = Output::File(target.clone());
+    run(command);
+    assert_eq!(
+        std::fs::read(target).unwrap(),
+        [b'a', 0xff, b' ', b'\n', 0x80]
+    );
+}
+
+#[test]
+fn directory_environment_and_iteration_reach_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = in_shell("echo $PWD $COLOUR $FATHOM_ITERATION $HYPERFINE_ITERATION > out");
+    command.directory = Some(folder.path().to_path_buf());
+    command.variables = vec![("COLOUR".into(), "deep blue".into())];
+    executor(command)
+        .run(&Attempt {
+            round: 6,
+            ..ATTEMPT
+        })
+        .unwrap();
+    let text = std::fs::read_to_string(folder.path().join("out")).unwrap();
+    let here = folder.path().canonicalize().unwrap();
+    assert_eq!(text, format!("{} deep blue 6 6\n", here.display()));
+}
+
+#[test]
+fn the_size_of_the_environment_varies_unless_it_is_fixed() {
+    let sizes = |vary| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = in_shell("env | wc -c >> sizes");
+        command.directory = Some(folder.path().to_path_buf());
+        let options = ProcessOptions {
+            vary_environment_size: vary,
+            ..options()
+        };
+        let mut executor =
+            ProcessExecutor::new(vec![(command, Hooks::default())], options).unwrap();
+        for _ in 0..5 {
+            executor.run(&ATTEMPT).unwrap();
+        }
+        let text = std::fs::read_to_string(folder.path().join("sizes")).unwrap();
+        text.lines()
+            .map(str::to_string)
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+    };
+    assert!(sizes(true) > 1);
+    assert_eq!(sizes(false), 1);
+}
+
+#[test]
+fn a_pinned_command_sees_only_its_cpus() {
+    let mut executor = ProcessExecutor::new(
+        vec![(in_shell("[ $(nproc) = 1 ]"), Hooks::default())],
+        ProcessOptions {
+            pin: vec![0],
+            ..options()
+        },
+    )
+    .unwrap();
+    assert_eq!(executor.run(&ATTEMPT).unwrap().run.exit, Exit::Code(0));
+
+    let mut nowhere = ProcessExecutor::new(
+        vec![(command(&["true"]), Hooks::default())],
+        ProcessOptions {
+            pin: vec![4000],
+            ..options()
+        },
+    )
+    .unwrap();
+    assert!(matches!(
+        nowhere.run(&ATTEMPT),
+        Err(MeasureError::Pin { .. })
+    ));
+}
+
+#[test]
+fn peak_memory_is_the_programs_own_and_not_that_of_fathom() {
+    // 200 MiB, touched, so that our own peak is far above any small program's.
+    let ballast = vec![1u8; 200 << 20];
+    let report = run(command(&["true"]));
+    assert!(ballast.iter().step_by(4096).all(|b| *b == 1));
+    let peak = report.run.peak_memory_bytes;
+    assert!((100 << 10..20 << 20).contains(&peak), "{peak} bytes");
+}
+
+#[test]
+fn memory_that_is_touched_shows_as_peak_and_as_faults() {
+    let peak = |mib: u32| {
+        let bytes = format!("bs={mib}M");
+        run(command(&[
+            "dd",
+            "if=/dev/zero",
+            "of=/dev/null",
+            &bytes,
+            "count=1",
+        ]))
+        .run
+    };
+    let (small, large) = (peak(1), peak(64));
+    let grown = (large.peak_memory_bytes - small.peak_memory_bytes) >> 20;
+    assert!((60..=66).contains(&grown), "{grown} MiB");
+}
+
+#[test]
+fn one_thread_without_children_has_undisturbed_time() {
+    let mut executor = executor(command(&["true"]));
+    let known = (0..40)
+        .filter_map(|_| {
+            let run = executor.run(&ATTEMPT).unwrap().run;
+            let undisturbed = run.undisturbed_ns?;
+            assert!(undisturbed <= run.wall_ns);
+            Some(())
+        })
+        .count();
+    assert!(
+        known > 0,
+        "on the busiest machine some of 40 runs are seen to their end at once"
+    );
+}
+
+#[test]
+fn a_missing_input_or_interpreter_is_named() {
+    let mut no_input = command(&["cat"]);
+    no_input.input = Input::File("/no/such/input".into());
+    match executor(no_input).run(&ATTEMPT) {
+        Err(MeasureError::Input { path, .. }) => assert_eq!(path, Path::new("/no/such/input")),
+        other => panic!("{other:?}"),
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let error = executor(command(&[script.to_str().unwrap()]))
+        .run(&ATTEMPT)
+        .unwrap_err();
+    assert!(error.to_string().contains("interpreter"), "{error}");
+}
+
+#[test]
+fn more_arguments_than_the_kernel_takes_are_an_error_that_says_so() {
+    let mut huge = command(&["true"]);
+    huge.arguments.extend(std::iter::repeat_n(
+        OsString::from("x".repeat(100_000)),
+        100,
+    ));
+    let error = executor(huge).run(&ATTEMPT).unwrap_err();
+    assert!(matches!(error, MeasureError::TooLong { .. }), "{error}");
+}
+
+#[test]
+fn hooks_come_before_and_after_each_run_and_know_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let hook = |role, line: &str| {
+        Some(Hook {
+            role,
+            arguments: vec!["sh".into(), "-c".into(), line.into()],
+            text: line.to_string(),
+            directory: Some(folder.path().to_path_buf()),
+            variables: Vec::new(),
+            show_output: false,
+        })
+    };
+    let mut command = in_shell("echo run >> log");
+    command.directory = Some(folder.path().to_path_buf());
+    let hooks = Hooks {
+        setup: hook("--setup", "echo setup >> log"),
+        prepare: hook("--prepare", "echo prepare $FATHOM_ITERATION >> log"),
+        conclude: hook("--conclude", "echo conclude >> log"),
+        cleanup: hook("--cleanup", "echo cleanup >> log; echo sorry >&2; exit 9"),
+    };
+    let mut executor = ProcessExecutor::new(vec![(command, hooks)], options()).unwrap();
+    executor.set_up(0).unwrap();
+    executor.run(&ATTEMPT).unwrap();
+    executor
+        .run(&Attempt {
+            round: 1,
+            ..ATTEMPT
+        })
+        .unwrap();
+    match executor.clean_up(0) {
+        Err(MeasureError::HookFailed {
+            role, exit, stderr, ..
+        }) => {
+            assert_eq!((role, exit.as_str()), ("--cleanup", "exit code 9"));
+            assert_eq!(stderr, b"sorry\n");
+        }
+        other => panic!("{other:?}"),
+    }
+    let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+    assert_eq!(
+        log.lines().collect::<Vec<_>>(),
+        [
+            "setup",
+            "prepare 0",
+            "run",
+            "conclude",
+            "prepare 1",
+            "run",
+            "conclude",
+            "cleanup"
+        ]
+    );
+}

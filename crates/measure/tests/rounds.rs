@@ -1,0 +1,404 @@
+//! Rounds, stopping and verdicts on a simulated executor: exact, and at once.
+
+use std::time::Duration;
+
+use fathom_measure::simulated::{Event, Simulated, quiet_run};
+use fathom_measure::{
+    Attempt, IgnoreFailure, Limits, MeasureError, Observer, Plan, Question, StopRule, assess,
+    conduct,
+};
+use fathom_model::{Exit, Metric, Run, StopReason, Verdict};
+
+const MS: u64 = 1_000_000;
+
+struct Silent;
+
+impl Observer for Silent {
+    fn round(&mut self, _: u32, _: bool) {}
+    fn starts(&mut self, _: usize) {}
+    fn ran(&mut self, _: &Run) -> Result<(), MeasureError> {
+        Ok(())
+    }
+    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
+}
+
+fn plan(benchmarks: usize, stop: StopRule) -> Plan {
+    Plan {
+        benchmarks,
+        warmup: 1,
+        seed: 7,
+        stop,
+        question: Question {
+            names: (0..benchmarks).map(|i| format!("command {i}")).collect(),
+            reference: 0,
+            margin: 0.01,
+            alpha: 0.05,
+        },
+        ignore_failure: IgnoreFailure::Never,
+    }
+}
+
+fn until_decided() -> StopRule {
+    StopRule::Answer(Limits {
+        minimum: 10,
+        maximum: None,
+        at_least: Duration::ZERO,
+        soft: Duration::from_secs(300),
+        hard: Duration::from_secs(300),
+        precision: None,
+    })
+}
+
+/// A reproducible number from 0 to 1 for each run.
+fn noise(attempt: &Attempt) -> f64 {
+    let mut x = u64::from(attempt.position) * 2 + u64::from(attempt.warmup) + 0x9e37_79b9_7f4a_7c15;
+    for _ in 0..3 {
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x ^= x >> 27;
+    }
+    (x >> 11) as f64 / (1u64 << 53) as f64
+}
+
+fn noisy(attempt: &Attempt, base_ns: u64, spread: f64) -> Run {
+    quiet_run(
+        attempt,
+        (base_ns as f64 * (1.0 + spread * noise(attempt))) as u64,
+    )
+}
+
+#[test]
+fn every_round_runs_every_benchmark_once_in_an_order_that_the_seed_decides() {
+    let order = |seed| {
+        let mut plan = plan(4, StopRule::Runs(50));
+        plan.seed = seed;
+        let session = conduct(
+            &plan,
+            &mut Simulated::new(|a| quiet_run(a, MS)),
+            &mut Silent,
+        );
+        assert_eq!(session.stop, StopReason::RunCount);
+        session
+            .runs
+            .iter()
+            .map(|run| (run.round, run.benchmark))
+            .collect::<Vec<_>>()
+    };
+    let first = order(1);
+    for round in 0..50u32 {
+        let mut seen: Vec<usize> = first
+            .iter()
+            .filter(|(r, _)| *r == round)
+            .map(|(_, b)| *b)
+            .collect();
+        seen.sort_unstable();
+        assert_eq!(seen, [0, 1, 2, 3], "round {round}");
+    }
+    assert_eq!(first, order(1), "the same seed gives the same order");
+    assert_ne!(first, order(2));
+    let leads = |benchmark| {
+        first
+            .iter()
+            .step_by(4)
+            .filter(|(_, b)| *b == benchmark)
+            .count()
+    };
+    for benchmark in 0..4 {
+        assert!(
+            (3..=25).contains(&leads(benchmark)),
+            "benchmark {benchmark} leads {} of 50",
+            leads(benchmark)
+        );
+    }
+}
+
+#[test]
+fn setup_floor_warmup_rounds_cleanup_and_sweep_come_in_this_order() {
+    let mut executor = Simulated::new(|a| quiet_run(a, MS));
+    let session = conduct(&plan(2, StopRule::Runs(1)), &mut executor, &mut Silent);
+    let mut events = executor.events;
+    events.dedup_by(|a, b| *a == Event::Floor && *b == Event::Floor);
+    assert_eq!(
+        events[..3],
+        [Event::SetUp(0), Event::SetUp(1), Event::Floor]
+    );
+    assert!(events[3..5].iter().all(|e| matches!(e, Event::WarmUp(_))));
+    assert!(events[5..7].iter().all(|e| matches!(e, Event::Run(_, 0))));
+    assert_eq!(
+        events[7..],
+        [
+            Event::Floor,
+            Event::CleanUp(0),
+            Event::CleanUp(1),
+            Event::Sweep
+        ]
+    );
+    assert_eq!(
+        session.floor_ns.len(),
+        40,
+        "without the warm-up runs of the empty program"
+    );
+}
+
+#[test]
+fn a_failing_run_ends_the_session_but_cleans_up_and_keeps_what_was_measured() {
+    let mut executor = Simulated::new(|a| Run {
+        exit: if a.benchmark == 1 && a.round == 2 && !a.warmup {
+            Exit::Code(3)
+        } else {
+            Exit::Code(0)
+        },
+        ..quiet_run(a, MS)
+    });
+    let session = conduct(&plan(2, StopRule::Runs(10)), &mut executor, &mut Silent);
+    assert_eq!(session.stop, StopReason::Failed);
+    match session.failure {
+        Some(MeasureError::RunFailed {
+            command, exit, run, ..
+        }) => {
+            assert_eq!(
+                (command.as_str(), exit, run),
+                ("command 1", Exit::Code(3), Some(3))
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!((5..=6).contains(&session.runs.len()));
+    assert!(
+        executor
+            .events
+            .ends_with(&[Event::CleanUp(0), Event::CleanUp(1), Event::Sweep])
+    );
+}
+
+#[test]
+fn ignored_failures_are_counted_and_left_out_of_comparisons() {
+    let mut plan = plan(2, StopRule::Runs(30));
+    plan.ignore_failure = IgnoreFailure::Codes(vec![1]);
+    let mut executor = Simulated::new(|a| Run {
+        exit: if a.benchmark == 1 && a.round.is_multiple_of(3) {
+            Exit::Code(1)
+        } else {
+            Exit::Code(0)
+        },
+        ..noisy(a, MS, 0.01)
+    });
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    assert!(session.failure.is_none());
+    let outcome = assess(
+        &session.runs,
+        &[],
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &[],
+    );
+    assert_eq!(outcome.comparisons[0].rounds, 20);
+
+    let mut other = Simulated::new(|a| Run {
+        exit: Exit::Code(2),
+        ..quiet_run(a, MS)
+    });
+    assert_eq!(
+        conduct(&plan, &mut other, &mut Silent).stop,
+        StopReason::Failed
+    );
+}
+
+#[test]
+fn a_clear_difference_stops_early_and_is_called_by_its_name() {
+    let plan = plan(2, until_decided());
+    let mut executor =
+        Simulated::new(|a| noisy(a, if a.benchmark == 1 { 2 * MS } else { MS }, 0.05));
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    assert_eq!(session.stop, StopReason::Decided);
+    assert!(session.runs.len() <= 2 * 15, "{} runs", session.runs.len());
+    let outcome = assess(
+        &session.runs,
+        &[],
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &[],
+    );
+    let comparison = &outcome.comparisons[0];
+    assert_eq!(comparison.verdict, Verdict::Slower);
+    assert!((comparison.ratio.value - 2.0).abs() < 0.05);
+}
+
+#[test]
+fn identical_programs_end_as_the_same() {
+    let plan = plan(2, until_decided());
+    let mut executor = Simulated::new(|a| noisy(a, MS, 0.02));
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    assert_eq!(session.stop, StopReason::Decided);
+    let outcome = assess(
+        &session.runs,
+        &[],
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &[],
+    );
+    assert_eq!(outcome.comparisons[0].verdict, Verdict::Same);
+}
+
+#[test]
+fn what_cannot_be_decided_ends_with_the_time_and_says_how_much_more_it_takes() {
+    let mut plan = plan(2, until_decided());
+    if let StopRule::Answer(limits) = &mut plan.stop {
+        limits.soft = Duration::from_millis(60);
+        limits.hard = limits.soft;
+    }
+    let mut executor = Simulated::new(|a| noisy(a, MS, 1.0));
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    assert_eq!(session.stop, StopReason::TimeBudget);
+    let outcome = assess(
+        &session.runs,
+        &[],
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &[],
+    );
+    assert_eq!(outcome.comparisons[0].verdict, Verdict::Undecided);
+    assert!(
+        outcome.comparisons[0]
+            .more_rounds
+            .is_some_and(|more| more.0 > 10)
+    );
+}
+
+#[test]
+fn one_command_stops_when_its_median_is_known_well() {
+    let mut plan = plan(1, until_decided());
+    if let StopRule::Answer(limits) = &mut plan.stop {
+        limits.precision = Some(0.01);
+    }
+    let mut executor = Simulated::new(|a| noisy(a, MS, 0.2));
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    assert_eq!(session.stop, StopReason::Precise);
+    let outcome = assess(
+        &session.runs,
+        &[],
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &[],
+    );
+    assert!(outcome.comparisons.is_empty());
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_drops_the_run_that_was_on() {
+    let mut executor = Simulated::new(|a| quiet_run(a, MS)).interrupted_after(12);
+    let session = conduct(&plan(2, StopRule::Runs(100)), &mut executor, &mut Silent);
+    assert_eq!(session.stop, StopReason::Interrupted);
+    assert_eq!(
+        session.runs.len(),
+        10,
+        "12 runs ended, of which 2 were warm-ups"
+    );
+    assert!(session.failure.is_none());
+    assert!(
+        executor
+            .events
+            .ends_with(&[Event::CleanUp(0), Event::CleanUp(1), Event::Sweep])
+    );
+}
+
+#[test]
+fn on_a_busy_machine_the_verdict_rests_on_undisturbed_time_and_wall_is_the_cross_check() {
+    let plan = plan(2, StopRule::Runs(50));
+    let mut executor = Simulated::new(|a| {
+        let work = if a.benchmark == 1 { MS * 102 / 100 } else { MS };
+        let wait = (noise(a) * 3.0 * MS as f64) as u64;
+        Run {
+            wall_ns: work + wait,
+            run_queue_wait_ns: Some(wait),
+            undisturbed_ns: Some(work),
+            ..quiet_run(a, work)
+        }
+    });
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    let outcome = assess(
+        &session.runs,
+        &[],
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &[],
+    );
+    let comparison = &outcome.comparisons[0];
+    assert_eq!(
+        (comparison.metric, comparison.verdict),
+        (Metric::Undisturbed, Verdict::Slower)
+    );
+    assert!((comparison.ratio.value - 1.02).abs() < 1e-6);
+    assert_eq!(outcome.cross_checks[0].metric, Metric::Wall);
+}
+
+#[test]
+fn where_undisturbed_time_is_missing_for_one_benchmark_wall_time_carries_the_verdict() {
+    let plan = plan(2, StopRule::Runs(20));
+    let mut executor = Simulated::new(|a| Run {
+        run_queue_wait_ns: Some(MS / 2),
+        undisturbed_ns: (a.benchmark == 0).then_some(MS / 2),
+        ..noisy(a, MS, 0.01)
+    });
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    let outcome = assess(
+        &session.runs,
+        &[],
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &[],
+    );
+    assert_eq!(outcome.comparisons[0].metric, Metric::Wall);
+    assert!(outcome.cross_checks.is_empty());
+}
+
+/// The promise of the whole verb: drift, spikes and all, one command against itself is called
+/// different at most one time in twenty, also when measuring stops as soon as there is a verdict.
+#[test]
+fn the_same_program_against_itself_is_rarely_called_different() {
+    let mut claims = 0;
+    let sessions = 400;
+    for seed in 0..sessions {
+        let mut plan = plan(2, until_decided());
+        plan.seed = seed;
+        if let StopRule::Answer(limits) = &mut plan.stop {
+            limits.maximum = Some(50);
+        }
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut executor = Simulated::new(move |a| {
+            let drift = 1.0 + 0.2 * (f64::from(a.position) / 30.0).sin();
+            let spike = if random() < 0.1 { 2.0 } else { 1.0 };
+            quiet_run(
+                a,
+                (MS as f64 * drift * spike * (1.0 + 0.05 * random())) as u64,
+            )
+        });
+        let session = conduct(&plan, &mut executor, &mut Silent);
+        let outcome = assess(
+            &session.runs,
+            &[],
+            &plan.question,
+            session.final_alpha,
+            session.stop,
+            &[],
+        );
+        claims += u32::from(matches!(
+            outcome.comparisons[0].verdict,
+            Verdict::Faster | Verdict::Slower
+        ));
+    }
+    // 5 % of 400 is 20; the 99.9 % bound of a fair count is 34.
+    assert!(claims <= 34, "{claims} of {sessions}");
+}
