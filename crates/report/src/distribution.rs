@@ -9,6 +9,19 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
+/// Between which values of an ascending sample the quantile `p` of its source lies, with 95 %
+/// confidence: the order statistics 1.96 standard deviations of the binomial around it. `None` where
+/// the sample is too small to have values on both sides.
+pub(crate) fn quantile_range(sorted: &[f64], p: f64) -> Option<(f64, f64)> {
+    let n = sorted.len() as f64;
+    let half = 1.96 * (n * p * (1.0 - p)).sqrt();
+    let (below, above) = ((n * p - half).floor(), (n * p + half).ceil());
+    if below < 1.0 || above > n {
+        return None;
+    }
+    Some((sorted[below as usize - 1], sorted[above as usize - 1]))
+}
+
 /// `values` in ascending order.
 pub(crate) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
@@ -72,6 +85,13 @@ mod tests {
         assert_eq!(quantile(&sample, 0.5), 2.5);
         assert_eq!(quantile(&sample, 1.0), 4.0);
         assert_eq!(quantile(&[7.0], 0.9), 7.0);
+    }
+
+    #[test]
+    fn a_quantile_is_not_bounded_by_too_few_values() {
+        let sample: Vec<f64> = (1..=50).map(f64::from).collect();
+        assert_eq!(quantile_range(&sample, 0.9), Some((40.0, 50.0)));
+        assert_eq!(quantile_range(&sample[..20], 0.9), None);
     }
 
     #[test]

@@ -224,7 +224,7 @@ fn a_short_command_with_the_floor() {
 #[test]
 fn a_tail_that_moved() {
     let slow = (0..50)
-        .filter(|round| round % 6 == 1)
+        .filter(|round| round % 4 == 1)
         .map(|round| (round, 0.02))
         .collect();
     let tail = Program {

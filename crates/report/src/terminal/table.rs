@@ -98,18 +98,22 @@ pub(super) fn write(page: &mut Page, rows: &[Row]) {
         None => stacked(page, rows),
     }
     for row in rows {
+        let mut notes = Vec::new();
         if row.runs < first.runs {
-            let why = if row.metric == Metric::Undisturbed {
-                " (one thread, no children)"
-            } else {
-                ""
-            };
-            let known = format!(
-                "known for {} of {}{why}",
+            notes.push(format!(
+                "known for {} of {}",
                 row.runs,
                 counted(first.runs as u64, "run", "runs")
-            );
-            page.field(row.label, Tone::Quiet, &known);
+            ));
+        }
+        if row.runs < first.runs && row.metric == Metric::Undisturbed {
+            notes.push("those of one thread without children".to_owned());
+        }
+        if format_level(row.level) != format_level(first.level) {
+            notes.push(format!("its interval has {}", format_level(row.level)));
+        }
+        if !notes.is_empty() {
+            page.field(row.label, Tone::Quiet, &notes.join(", "));
         }
     }
 }
@@ -135,12 +139,6 @@ fn aligned(page: &mut Page, rows: &[Row], widths: &Widths, first: &Row) {
         } else {
             Tone::Plain
         };
-        // The level of the header holds for all rows but those with fewer runs.
-        let between = if format_level(row.level) == format_level(first.level) {
-            " to "
-        } else {
-            " .. "
-        };
         let mut line = Line::new()
             .add(Tone::Plain, "  ")
             .add(Tone::Quiet, row.label)
@@ -153,7 +151,7 @@ fn aligned(page: &mut Page, rows: &[Row], widths: &Widths, first: &Row) {
             .add(
                 Tone::Plain,
                 format!(
-                    "{:>1$}{between}{2:<3$}",
+                    "{:>1$} to {2:<3$}",
                     row.low, widths.low, row.high, widths.high
                 ),
             );

@@ -124,6 +124,6 @@ pub fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> Option<C
         },
         margin,
         verdict,
-        more_rounds: (verdict == Verdict::Undecided).then_some(MoreRounds(2 * rounds as u64 - 10)),
+        more_rounds: (verdict == Verdict::Undecided).then_some(MoreRounds(2 * rounds as u64)),
     })
 }

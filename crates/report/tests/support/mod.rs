@@ -59,7 +59,11 @@ pub fn outcome(record: &BenchRecord) -> Outcome {
             .collect()
     };
     Outcome {
-        stop: StopReason::Decided,
+        stop: if count > 1 {
+            StopReason::Decided
+        } else {
+            StopReason::Precise
+        },
         results: (0..count)
             .map(|index| BenchmarkResult {
                 benchmark: index,
