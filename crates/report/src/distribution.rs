@@ -29,9 +29,10 @@ pub(crate) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 }
 
 /// Above this a value is called slow: the third quartile and three times the distance between the
-/// quartiles (Tukey's outer fence). `None` for fewer than five values, whose quartiles say nothing.
+/// quartiles (Tukey's outer fence). `None` for fewer than ten values: among so few the quartiles lie too
+/// close together by chance.
 pub(crate) fn slow_fence(sorted: &[f64]) -> Option<f64> {
-    if sorted.len() < 5 {
+    if sorted.len() < 10 {
         return None;
     }
     let (low, high) = (quantile(sorted, 0.25), quantile(sorted, 0.75));
@@ -51,7 +52,7 @@ pub(crate) struct Histogram {
     pub(crate) beyond: usize,
 }
 
-/// `bins` bins over an ascending sample; `None` where there is nothing to see: fewer than five
+/// `bins` bins over an ascending sample; `None` where there is nothing to see: fewer than ten
 /// values, or all alike.
 pub(crate) fn histogram(sorted: &[f64], bins: usize) -> Option<Histogram> {
     let fence = slow_fence(sorted)?;
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn equal_values_have_no_picture() {
-        assert_eq!(histogram(&[1.0; 9], 8), None);
+        assert_eq!(histogram(&[1.0; 12], 8), None);
         assert_eq!(histogram(&[1.0, 2.0], 8), None);
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
         format!("{level} interval [{symbol}]"),
         format!("Min [{symbol}]"),
         format!("Max [{symbol}]"),
-        "Relative".to_owned(),
+        "Relative (interval)".to_owned(),
     ];
     Table { header, rows }
 }

@@ -10,15 +10,10 @@ const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '@'];
 /// Most bins; fewer where there are not at least two runs for each.
 const BINS: usize = 26;
-/// Fewer runs than this make no shape.
-const FEWEST_RUNS: usize = 10;
 
 /// Draws an ascending sample of times between its smallest value and its fence, and says how many
 /// runs lie beyond.
 pub(super) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
-    if times.len() < FEWEST_RUNS {
-        return;
-    }
     let bins = BINS.min(page.width() / 3).min(times.len() / 2);
     let Some(histogram) = histogram(times, bins) else {
         return;

@@ -31,7 +31,7 @@ impl Cause {
     fn words(self) -> &'static str {
         match self {
             Cause::WaitedForCpu => "waited for a CPU",
-            Cause::Steal => "lost the CPU to another virtual machine",
+            Cause::Steal => "lost CPU time to the hypervisor",
             Cause::MajorFaults => "had to read pages from storage",
             Cause::InvoluntarySwitches => "taken off the CPU more often",
             Cause::Unexplained => "unexplained",
