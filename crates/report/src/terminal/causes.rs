@@ -21,7 +21,11 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         .copied()
         .filter(|run| run.undisturbed_ns.is_some())
         .collect();
-    let waited = |run: &Run| run.run_queue_wait_ns.unwrap_or(0) + run.harness_wait_ns.unwrap_or(0);
+    let waited = |run: &Run| {
+        run.run_queue_wait_ns
+            .unwrap_or(0)
+            .saturating_add(run.harness_wait_ns.unwrap_or(0))
+    };
     if single.is_empty() {
         return several_threads(page, subject);
     }

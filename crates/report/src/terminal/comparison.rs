@@ -36,7 +36,7 @@ pub(super) fn write(
             head(page, subjects, comparison);
             heading = Some(this);
         }
-        let number = format!("  {}: ", comparison.subject + 1);
+        let number = format!("  {}: ", comparison.subject.saturating_add(1));
         let name = page.fit(
             name_of(subjects, comparison.subject),
             page.width() - number.len(),
@@ -63,7 +63,7 @@ pub(super) fn write(
 
 /// With whom, and by which clock.
 fn head(page: &mut Page, subjects: &[Subject], comparison: &Comparison) {
-    let start = format!("Against {}: ", comparison.reference + 1);
+    let start = format!("Against {}: ", comparison.reference.saturating_add(1));
     let end = format!(", by {}, round by round", clock(comparison.metric));
     let name = name_of(subjects, comparison.reference);
     let start_line = Line::new().add(Tone::Plain, start.as_str());

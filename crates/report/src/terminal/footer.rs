@@ -77,7 +77,7 @@ fn warnings(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
     }
     for warning in warnings {
         let about = match warning.benchmark {
-            Some(index) if subjects.len() > 1 => format!(" ({})", index + 1),
+            Some(index) if subjects.len() > 1 => format!(" ({})", index.saturating_add(1)),
             _ => String::new(),
         };
         let message = page.clean(&warning.message);

@@ -81,7 +81,7 @@ impl Usual {
 }
 
 fn wait_ns(run: &Run) -> f64 {
-    (run.run_queue_wait_ns.unwrap_or(0) + run.harness_wait_ns.unwrap_or(0)) as f64
+    run.run_queue_wait_ns.unwrap_or(0) as f64 + run.harness_wait_ns.unwrap_or(0) as f64
 }
 
 /// Says how many runs lie above the fence of `times` (ascending, seconds), and why.
