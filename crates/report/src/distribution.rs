@@ -28,15 +28,19 @@ pub(crate) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
+/// Share above the median below which a run is not worth a word, however alike the others are.
+const ABOVE_MEDIAN: f64 = 0.10;
+
 /// Above this a value is called slow: the third quartile and three times the distance between the
-/// quartiles (Tukey's outer fence). `None` for fewer than ten values: among so few the quartiles lie too
+/// quartiles (Tukey's outer fence), but at least 10 % above the median. `None` for fewer than ten values: among so few the quartiles lie too
 /// close together by chance.
 pub(crate) fn slow_fence(sorted: &[f64]) -> Option<f64> {
     if sorted.len() < 10 {
         return None;
     }
     let (low, high) = (quantile(sorted, 0.25), quantile(sorted, 0.75));
-    Some(high + 3.0 * (high - low))
+    let worth_a_word = quantile(sorted, 0.5) * (1.0 + ABOVE_MEDIAN);
+    Some((high + 3.0 * (high - low)).max(worth_a_word))
 }
 
 /// A histogram from the smallest value to the fence.
@@ -102,6 +106,12 @@ mod tests {
         assert_eq!(histogram.beyond, 2);
         assert_eq!(histogram.counts.iter().sum::<usize>(), 40);
         assert_eq!((histogram.low, histogram.high), (0.0, 39.0));
+    }
+
+    #[test]
+    fn a_small_excess_is_not_slow() {
+        let sample = sorted(vec![1.0; 30].into_iter().chain([1.05, 1.2]).collect());
+        assert_eq!(slow_fence(&sample), Some(1.1));
     }
 
     #[test]

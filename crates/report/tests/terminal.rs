@@ -167,6 +167,13 @@ fn an_interrupted_session() {
 }
 
 #[test]
+fn a_single_round() {
+    let mut record = session(&[grep(), ripgrep()], 1);
+    outcome_of(&mut record).stop = StopReason::RunCount;
+    insta::assert_snapshot!(print(&record));
+}
+
+#[test]
 fn a_session_without_an_outcome() {
     let mut record = session(&[grep()], 5);
     record.complete = false;

@@ -119,6 +119,9 @@ fn verdict(comparison: &Comparison) -> String {
                 bound(ratio)
             )
         }
+        Verdict::Undecided if ratio.low > 1.0 || ratio.high < 1.0 || ratio.level <= 0.0 => {
+            too_few(comparison, &rounds)
+        }
         Verdict::Undecided => {
             let between = format!(
                 "between {} and {}",
@@ -130,15 +133,36 @@ fn verdict(comparison: &Comparison) -> String {
             } else {
                 format!(" ({level} interval)")
             };
-            let more = match comparison.more_rounds {
-                Some(more) => format!(
-                    "; about {} would decide",
-                    counted(more.0, "more round", "more rounds")
-                ),
-                None => String::new(),
-            };
+            let more = more(comparison);
             format!("undecided after {rounds}: {between}{level}{more}")
         }
+    }
+}
+
+/// An interval that leaves out 1 and decides nothing: so few rounds can't give its level, or any.
+fn too_few(comparison: &Comparison, rounds: &str) -> String {
+    let words = Words::of(comparison.metric);
+    let ratio = &comparison.ratio;
+    let far = if ratio.level > 0.0 {
+        change_with_interval(ratio, words)
+    } else {
+        change(ratio.value, words)
+    };
+    format!(
+        "undecided: {rounds} can't tell; {far} so far{}",
+        more(comparison)
+    )
+}
+
+fn more(comparison: &Comparison) -> String {
+    match comparison.more_rounds {
+        Some(more) => {
+            format!(
+                "; about {} would decide",
+                counted(more.0, "more round", "more rounds")
+            )
+        }
+        None => String::new(),
     }
 }
 

@@ -58,12 +58,17 @@ pub fn outcome(record: &BenchRecord) -> Outcome {
             .filter_map(|subject| compare(record, subject, metric))
             .collect()
     };
+    let comparisons = all(first);
+    let decided = comparisons
+        .iter()
+        .all(|comparison| comparison.verdict != Verdict::Undecided);
+    let stop = match (count, decided) {
+        (0 | 1, _) => StopReason::Precise,
+        (_, true) => StopReason::Decided,
+        (_, false) => StopReason::MaximumRounds,
+    };
     Outcome {
-        stop: if count > 1 {
-            StopReason::Decided
-        } else {
-            StopReason::Precise
-        },
+        stop,
         results: (0..count)
             .map(|index| BenchmarkResult {
                 benchmark: index,
@@ -75,7 +80,7 @@ pub fn outcome(record: &BenchRecord) -> Outcome {
                 summaries: summaries(record, index),
             })
             .collect(),
-        comparisons: all(first),
+        comparisons,
         cross_checks: second.map(all).unwrap_or_default(),
         floor: Some(floor()),
         warnings: Vec::new(),
