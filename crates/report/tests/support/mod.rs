@@ -92,7 +92,7 @@ pub fn outcome_of(record: &mut BenchRecord) -> &mut Outcome {
     record
         .outcome
         .as_mut()
-        .expect("the helper always computes one")
+        .expect("a session always has one here")
 }
 
 /// The verdicts of a session, to check that a scenario is what its name says.
