@@ -3,6 +3,7 @@
 mod benchmark;
 mod causes;
 mod comparison;
+mod conditions;
 mod footer;
 mod metrics;
 mod options;
@@ -27,6 +28,7 @@ pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
     let color = options.color && options.style.has_color();
     let mut page = Page::new(options.width, color, options.unicode);
     footer::partial(&mut page, record);
+    conditions::common(&mut page, record);
     let subjects = Subject::all(record);
     for subject in &subjects {
         page.gap();

@@ -167,6 +167,13 @@ fn an_interrupted_session() {
 }
 
 #[test]
+fn a_single_round() {
+    let mut record = session(&[grep(), ripgrep()], 1);
+    outcome_of(&mut record).stop = StopReason::RunCount;
+    insta::assert_snapshot!(print(&record));
+}
+
+#[test]
 fn a_session_without_an_outcome() {
     let mut record = session(&[grep()], 5);
     record.complete = false;
@@ -224,7 +231,7 @@ fn a_short_command_with_the_floor() {
 #[test]
 fn a_tail_that_moved() {
     let slow = (0..50)
-        .filter(|round| round % 6 == 1)
+        .filter(|round| round % 4 == 1)
         .map(|round| (round, 0.02))
         .collect();
     let tail = Program {

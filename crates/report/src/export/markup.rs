@@ -33,12 +33,19 @@ pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
             continue;
         };
         let median = &summary.median;
-        level.get_or_insert(median.level);
+        let has_interval = median.level > 0.0;
+        if has_interval {
+            level.get_or_insert(median.level);
+        }
         let decimals = supported_decimals(median, unit.seconds());
         let time = |seconds: f64| fixed(seconds / unit.seconds(), decimals);
         let cells = [
             time(median.value),
-            format!("{} to {}", time(median.low), time(median.high)),
+            if has_interval {
+                format!("{} to {}", time(median.low), time(median.high))
+            } else {
+                String::new()
+            },
             time(summary.min),
             time(summary.max),
             relative(record, subject.index),
@@ -52,7 +59,7 @@ pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
         format!("{level} interval [{symbol}]"),
         format!("Min [{symbol}]"),
         format!("Max [{symbol}]"),
-        "Relative".to_owned(),
+        "Relative (interval)".to_owned(),
     ];
     Table { header, rows }
 }

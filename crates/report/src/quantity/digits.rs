@@ -16,7 +16,8 @@ pub(crate) fn supported_decimals(estimate: &Estimate, unit: f64) -> usize {
     let value = (estimate.value / unit).abs();
     let width = ((estimate.high - estimate.low) / unit).abs();
     if !width.is_finite() || !value.is_finite() || width <= 0.0 {
-        return decimals_for(value, 4);
+        // A level of 0 is that of a single run: nothing is known of its precision.
+        return decimals_for(value, if estimate.level > 0.0 { 4 } else { 3 });
     }
     let magnitude = width.log10().floor();
     let leading = width / 10f64.powf(magnitude);

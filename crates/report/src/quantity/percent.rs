@@ -2,13 +2,18 @@
 
 use crate::text::JOIN;
 
-/// A share as a percentage, for example `3.1 %`: one decimal below 10 %, none above.
+/// A share as a percentage, for example `3.1 %`: one decimal below 10 %, none above and for
+/// a whole 1 %.
 pub(crate) fn format_share(share: f64) -> String {
     let percent = share * 100.0;
     if !percent.is_finite() {
         return format!("?{JOIN}%");
     }
-    let decimals = if percent.abs() < 9.95 { 1 } else { 0 };
+    let decimals = if percent.abs() < 9.95 && percent != 1.0 {
+        1
+    } else {
+        0
+    };
     format!("{percent:.decimals$}{JOIN}%")
 }
 

@@ -1,11 +1,11 @@
 //! The block of one benchmark.
 
-use fathom_model::{BenchRecord, InputFrom, Metric, OutputTo};
+use fathom_model::{BenchRecord, Metric};
 
-use super::{causes, metrics, picture, slow_runs, table};
+use super::{causes, conditions, metrics, picture, slow_runs, table};
 use crate::TimeUnit;
 use crate::distribution::sorted;
-use crate::line::{LABEL_WIDTH, Line, Page, Tone};
+use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, format_time, supported_decimals};
 use crate::session::Subject;
 use crate::text::columns;
@@ -22,7 +22,7 @@ pub(super) fn write(
     unit: Option<TimeUnit>,
 ) {
     title(page, record, subject);
-    conditions(page, subject);
+    conditions::own(page, record, subject.benchmark);
     if subject.runs.is_empty() {
         page.field("", Tone::Notice, "no run was made");
         return;
@@ -59,48 +59,6 @@ fn title(page: &mut Page, record: &BenchRecord, subject: &Subject) {
     let line = Line::new().add(Tone::Quiet, number).add(Tone::Strong, name);
     let end = page.width() - columns(&runs);
     page.push(line.pad_to(end).add(Tone::Quiet, runs));
-}
-
-/// What sets this benchmark apart from the plain way to run it: only what was asked for is shown.
-fn conditions(page: &mut Page, subject: &Subject) {
-    let benchmark = subject.benchmark;
-    let room = page.width() - LABEL_WIDTH;
-    let mut show = |label: &str, text: &str| {
-        let text = page.fit(text, room);
-        page.push(
-            Line::new()
-                .add(Tone::Plain, "  ")
-                .add(Tone::Quiet, label)
-                .pad_to(LABEL_WIDTH)
-                .add(Tone::Quiet, text),
-        );
-    };
-    if benchmark.name != benchmark.command {
-        show("command", &benchmark.command);
-    }
-    if let Some(shell) = &benchmark.shell {
-        show("shell", shell);
-    }
-    if let Some(directory) = &benchmark.working_directory {
-        show("directory", directory);
-    }
-    if !benchmark.environment_variables.is_empty() {
-        let pairs: Vec<String> = benchmark
-            .environment_variables
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        show("environment", &pairs.join(" "));
-    }
-    if let InputFrom::File(path) = &benchmark.input {
-        show("stdin", path);
-    }
-    match &benchmark.output {
-        OutputTo::Null => {}
-        OutputTo::Pipe => show("stdout", "a pipe that Fathom drains"),
-        OutputTo::File(path) => show("stdout", path),
-        OutputTo::Inherit => show("stdout", "Fathom's own"),
-    }
 }
 
 /// The cost of running nothing, beside a time that it is a large part of.

@@ -1,12 +1,11 @@
 //! Where the wall time went, and what went wrong.
 
-use std::collections::BTreeMap;
-
-use fathom_model::Exit;
+use fathom_model::{Exit, Run};
 
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count, format_share};
 use crate::session::Subject;
+use crate::text::JOIN;
 
 /// From this share of the wall time on, waiting for a CPU is worth a word.
 const BUSY_FROM: f64 = 0.01;
@@ -16,22 +15,26 @@ const BUSY_FROM: f64 = 0.01;
 /// The three are known exactly where undisturbed time is: for one thread without children. The sums
 /// over all such runs are divided, so that the shares add up to the whole.
 pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
-    let known: Vec<_> = subject
+    let single: Vec<&Run> = subject
         .runs
         .iter()
+        .copied()
         .filter(|run| run.undisturbed_ns.is_some())
         .collect();
-    let total = |of: &dyn Fn(&fathom_model::Run) -> u64| {
-        known.iter().map(|run| of(run) as f64).sum::<f64>()
+    let waited = |run: &Run| {
+        run.run_queue_wait_ns
+            .unwrap_or(0)
+            .saturating_add(run.harness_wait_ns.unwrap_or(0))
     };
-    let wall = total(&|run| run.wall_ns);
-    if wall <= 0.0 {
+    if single.is_empty() {
         return several_threads(page, subject);
     }
-    let cpu = (total(&|run| run.cpu_ns) / wall).min(1.0);
-    let wait =
-        total(&|run| run.run_queue_wait_ns.unwrap_or(0) + run.harness_wait_ns.unwrap_or(0)) / wall;
-    let wait = wait.min(1.0 - cpu);
+    let wall = total(&single, |run| run.wall_ns);
+    if wall <= 0.0 {
+        return;
+    }
+    let cpu = (total(&single, |run| run.cpu_ns) / wall).min(1.0);
+    let wait = (total(&single, waited) / wall).min(1.0 - cpu);
     let other = (1.0 - cpu - wait).max(0.0);
     let text = format!(
         "{} on CPU, {} waiting for a CPU, {} other waits",
@@ -39,71 +42,108 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         format_share(wait),
         format_share(other)
     );
-    page.field("time went", Tone::Plain, &text);
+    page.field("wall time", Tone::Plain, &text);
     if wait > BUSY_FROM {
-        let text = format!(
-            "the runs waited {} of their time for a CPU; undisturbed time leaves that out",
-            format_share(wait)
+        disturbed(
+            page,
+            &single,
+            waited,
+            "",
+            "; undisturbed time leaves that out",
         );
-        page.field("busy machine", Tone::Notice, &text);
     }
 }
 
 /// Where waits can't be divided: how many CPUs were busy, and what the main thread waited.
 fn several_threads(page: &mut Page, subject: &Subject) {
-    let total = |of: &dyn Fn(&fathom_model::Run) -> u64| {
-        subject.runs.iter().map(|run| of(run) as f64).sum::<f64>()
-    };
-    let wall = total(&|run| run.wall_ns);
+    let wall = total(&subject.runs, |run| run.wall_ns);
     if wall <= 0.0 {
         return;
     }
-    let busy = total(&|run| run.cpu_ns) / wall;
+    let busy = total(&subject.runs, |run| run.cpu_ns) / wall;
     let text = format!(
         "{busy:.2} CPUs busy on average; several threads or processes, so waits can't be told apart"
     );
-    page.field("time went", Tone::Plain, &text);
-    let wait = total(&|run| run.run_queue_wait_ns.unwrap_or(0)) / wall;
-    if wait > BUSY_FROM {
-        let text = format!(
-            "the main thread waited {} of the time for a CPU",
-            format_share(wait)
-        );
-        page.field("busy machine", Tone::Notice, &text);
+    page.field("wall time", Tone::Plain, &text);
+    let waited = |run: &Run| run.run_queue_wait_ns.unwrap_or(0);
+    if total(&subject.runs, waited) / wall > BUSY_FROM {
+        disturbed(page, &subject.runs, waited, "in the main thread ", "");
     }
 }
 
-/// Runs that did not end with success, by the way they ended.
+/// Says how many runs waited: two long waits in fifty runs are another matter than a busy machine.
+fn disturbed(page: &mut Page, runs: &[&Run], waited: impl Fn(&Run) -> u64, who: &str, then: &str) {
+    let long = |run: &&&Run| waited(run) as f64 > BUSY_FROM * run.wall_ns as f64;
+    let count = runs.iter().filter(long).count();
+    let label = if 2 * count >= runs.len() {
+        "busy machine"
+    } else {
+        "disturbed"
+    };
+    let text = format!(
+        "{} of {} waited {who}more than {} of their time for a CPU{then}",
+        format_count(count as f64),
+        counted(runs.len() as u64, "run", "runs"),
+        format_share(BUSY_FROM)
+    );
+    page.field(label, Tone::Notice, &text);
+}
+
+fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
+    runs.iter().map(|run| of(run) as f64).sum()
+}
+
+/// Runs that did not end with success, by the way they ended, the most frequent first.
 pub(super) fn failures(page: &mut Page, subject: &Subject) {
-    let mut ways: BTreeMap<String, u64> = BTreeMap::new();
-    for run in &subject.runs {
-        let way = match run.exit {
-            Exit::Code(0) => continue,
-            Exit::Code(code) => format!("with status {code}"),
-            Exit::Signal(signal) => format!("by signal {signal}"),
-            Exit::TimedOut => "by the time-out".to_owned(),
-        };
-        *ways.entry(way).or_default() += 1;
+    let mut ways: Vec<(Exit, u64)> = Vec::new();
+    for run in subject.runs.iter().filter(|run| !run.exit.is_success()) {
+        match ways.iter_mut().find(|(exit, _)| *exit == run.exit) {
+            Some((_, count)) => *count += 1,
+            None => ways.push((run.exit, 1)),
+        }
     }
-    let failed: u64 = ways.values().sum();
-    if failed == 0 {
+    if ways.is_empty() {
         return;
     }
+    ways.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let failed: u64 = ways.iter().map(|(_, count)| count).sum();
     let list: Vec<String> = ways
         .iter()
-        .map(|(way, count)| format!("{} ended {way}", format_count(*count as f64)))
+        .map(|(exit, count)| format!("{}{JOIN}{}", format_count(*count as f64), ending(*exit)))
         .collect();
     let all = counted(subject.runs.len() as u64, "run", "runs");
-    page.field(
-        "failures",
-        Tone::Bad,
-        &format!(
-            "{} of {all}: {}",
-            format_count(failed as f64),
-            list.join(", ")
-        ),
+    let text = format!(
+        "{} of {all} ended otherwise: {}",
+        format_count(failed as f64),
+        list.join(", ")
     );
+    page.field("failures", Tone::Bad, &text);
 }
+
+fn ending(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("with status {code}"),
+        Exit::Signal(signal) => match SIGNALS.iter().find(|(number, _)| *number == signal) {
+            Some((_, name)) => format!("by {name}"),
+            None => format!("by signal {signal}"),
+        },
+        Exit::TimedOut => "by the time-out".to_owned(),
+    }
+}
+
+/// The signals that end programs, as Linux numbers them on all its architectures but MIPS.
+const SIGNALS: [(i32, &str); 10] = [
+    (1, "SIGHUP"),
+    (2, "SIGINT"),
+    (4, "SIGILL"),
+    (6, "SIGABRT"),
+    (7, "SIGBUS"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (11, "SIGSEGV"),
+    (13, "SIGPIPE"),
+    (15, "SIGTERM"),
+];
 
 /// Processes that the command left running.
 pub(super) fn left_behind(page: &mut Page, subject: &Subject) {

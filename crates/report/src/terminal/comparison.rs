@@ -3,6 +3,7 @@
 use fathom_model::{BenchRecord, Comparison, Metric, Verdict};
 
 use super::options::{SortOrder, TerminalOptions};
+use crate::distribution::{quantile_range, sorted};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Words, bound, change, change_with_interval, counted, format_level};
 use crate::session::Subject;
@@ -10,6 +11,8 @@ use crate::text::JOIN;
 
 /// Columns before the verdict of a benchmark.
 const INDENT: usize = 5;
+/// A name that is cut to fewer columns than this moves to a line of its own.
+const SHORTEST_NAME: usize = 24;
 
 /// Writes every comparison, grouped by reference and clock.
 pub(super) fn write(
@@ -33,7 +36,7 @@ pub(super) fn write(
             head(page, subjects, comparison);
             heading = Some(this);
         }
-        let number = format!("  {}: ", comparison.subject + 1);
+        let number = format!("  {}: ", comparison.subject.saturating_add(1));
         let name = page.fit(
             name_of(subjects, comparison.subject),
             page.width() - number.len(),
@@ -47,7 +50,7 @@ pub(super) fn write(
             let text = format!("{} alone says: {}", clock(cross.metric), verdict(cross));
             page.prose(INDENT, Tone::Notice, &text);
         }
-        if let Some(text) = shift(comparison) {
+        if let Some(text) = shift(comparison, subjects) {
             page.prose(INDENT, Tone::Plain, &text);
         }
     }
@@ -58,22 +61,20 @@ pub(super) fn write(
     }
 }
 
-/// What is compared, by which clock, with whom.
+/// With whom, and by which clock.
 fn head(page: &mut Page, subjects: &[Subject], comparison: &Comparison) {
-    let start = format!(
-        "Compared by {}, round by round, with {}: ",
-        clock(comparison.metric),
-        comparison.reference + 1
-    );
-    let room = page.width().saturating_sub(start.len());
+    let start = format!("Against {}: ", comparison.reference.saturating_add(1));
+    let end = format!(", by {}, round by round", clock(comparison.metric));
     let name = name_of(subjects, comparison.reference);
-    if room >= 12 {
+    let start_line = Line::new().add(Tone::Plain, start.as_str());
+    let room = page.width().saturating_sub(start.len() + end.len());
+    if room >= SHORTEST_NAME {
         let name = page.fit(name, room);
-        page.push(Line::new().add(Tone::Plain, start).add(Tone::Strong, name));
+        page.push(start_line.add(Tone::Strong, name).add(Tone::Plain, end));
     } else {
-        page.prose(0, Tone::Plain, start.trim_end());
-        let name = page.fit(name, page.width() - 2);
-        page.push(Line::new().pad_to(2).add(Tone::Strong, name));
+        let name = page.fit(name, page.width() - start.len());
+        page.push(start_line.add(Tone::Strong, name));
+        page.prose(2, Tone::Plain, end.trim_start_matches(", "));
     }
 }
 
@@ -118,6 +119,9 @@ fn verdict(comparison: &Comparison) -> String {
                 bound(ratio)
             )
         }
+        Verdict::Undecided if ratio.low > 1.0 || ratio.high < 1.0 || ratio.level <= 0.0 => {
+            too_few(comparison, &rounds)
+        }
         Verdict::Undecided => {
             let between = format!(
                 "between {} and {}",
@@ -129,26 +133,56 @@ fn verdict(comparison: &Comparison) -> String {
             } else {
                 format!(" ({level} interval)")
             };
-            let more = match comparison.more_rounds {
-                Some(more) => format!(
-                    "; about {} would decide",
-                    counted(more.0, "more round", "more rounds")
-                ),
-                None => String::new(),
-            };
+            let more = more(comparison);
             format!("undecided after {rounds}: {between}{level}{more}")
         }
     }
 }
 
-/// The ratios at three quantiles, where one of them lies further from the median's than the interval
-/// is wide: then not all of the distribution moved alike.
-fn shift(comparison: &Comparison) -> Option<String> {
+/// An interval that leaves out 1 and decides nothing: so few rounds can't give its level, or any.
+fn too_few(comparison: &Comparison, rounds: &str) -> String {
+    let words = Words::of(comparison.metric);
+    let ratio = &comparison.ratio;
+    let far = if ratio.level > 0.0 {
+        change_with_interval(ratio, words)
+    } else {
+        change(ratio.value, words)
+    };
+    format!(
+        "undecided: {rounds} can't tell; {far} so far{}",
+        more(comparison)
+    )
+}
+
+fn more(comparison: &Comparison) -> String {
+    match comparison.more_rounds {
+        Some(more) => {
+            format!(
+                "; about {} would decide",
+                counted(more.0, "more round", "more rounds")
+            )
+        }
+        None => String::new(),
+    }
+}
+
+/// The ratios at three quantiles, where one of them differs from the median's by more than the
+/// interval and by more than the runs at that quantile scatter: then not all runs moved alike.
+fn shift(comparison: &Comparison, subjects: &[Subject]) -> Option<String> {
     let shift = &comparison.shift;
+    let sample = |index: usize| Some(sorted(subjects.get(index)?.values(comparison.metric)));
+    let (ours, reference) = (sample(comparison.subject)?, sample(comparison.reference)?);
     let width = comparison.ratio.high.ln() - comparison.ratio.low.ln();
-    let apart = |ratio: f64| (ratio.ln() - shift.p50.ln()).abs() > width;
-    let (low, high) = (apart(shift.p10), apart(shift.p90));
-    let what = match (low, high) {
+    let apart = |p: f64, ratio: f64| {
+        let (Some(ours), Some(reference)) =
+            (quantile_range(&ours, p), quantile_range(&reference, p))
+        else {
+            return false;
+        };
+        let possible = ours.0 / reference.1..=ours.1 / reference.0;
+        (ratio.ln() - shift.p50.ln()).abs() > width && !possible.contains(&shift.p50)
+    };
+    let what = match (apart(0.1, shift.p10), apart(0.9, shift.p90)) {
         (false, false) => return None,
         (false, true) => "the slow runs moved otherwise than the rest",
         (true, false) => "the fast runs moved otherwise than the rest",

@@ -3,7 +3,7 @@
 use fathom_model::{BenchRecord, StopReason};
 
 use crate::line::{Page, Tone};
-use crate::quantity::counted;
+use crate::quantity::{counted, format_share};
 use crate::session::{Subject, rounds};
 
 /// Says at the top that something is missing.
@@ -33,34 +33,35 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
     warnings(page, record, subjects);
     page.gap();
     let conditions = &record.conditions;
-    let mut parts = vec![format!(
-        "{}, order random with seed {}",
+    let mut order = format!(
+        "{} in random order (seed {})",
         counted(rounds(record), "round", "rounds"),
         conditions.seed
-    )];
+    );
     if conditions.warmup_runs > 0 {
-        parts.push(format!(
-            "{} each before",
-            counted(
-                u64::from(conditions.warmup_runs),
-                "warm-up run",
-                "warm-up runs"
-            )
-        ));
+        let warmup = counted(
+            u64::from(conditions.warmup_runs),
+            "warm-up run",
+            "warm-up runs",
+        );
+        order.push_str(&format!(" after {warmup} each"));
     }
+    let mut parts = vec![order];
     if let Some(cpus) = &conditions.pinned_cpus {
         let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
         parts.push(format!("pinned to CPU {}", list.join(" ")));
     }
     if conditions.environment_size_randomised {
-        parts.push("size of the environment varied".to_owned());
+        parts.push("environment size varied".to_owned());
     }
     if let Some(outcome) = &record.outcome {
+        if !outcome.comparisons.is_empty() {
+            parts.push(format!("margin {}", format_share(conditions.margin)));
+        }
         parts.push(stopped(outcome.stop).to_owned());
     }
-    page.prose(0, Tone::Quiet, &format!("{}.", parts.join("; ")));
-    let clocks =
-        "wall: from process creation to exit, as the parent sees it. Counts and bytes are medians.";
+    page.prose(0, Tone::Quiet, &parts.join("; "));
+    let clocks = "wall: from process creation to exit, as the parent sees it; counts are medians";
     page.prose(0, Tone::Quiet, clocks);
     let machine = machine(page, record);
     page.prose(0, Tone::Quiet, &machine);
@@ -76,7 +77,7 @@ fn warnings(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
     }
     for warning in warnings {
         let about = match warning.benchmark {
-            Some(index) if subjects.len() > 1 => format!(" ({})", index + 1),
+            Some(index) if subjects.len() > 1 => format!(" ({})", index.saturating_add(1)),
             _ => String::new(),
         };
         let message = page.clean(&warning.message);

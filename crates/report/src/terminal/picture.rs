@@ -8,12 +8,13 @@ use crate::text::JOIN;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '@'];
-const BINS: usize = 32;
+/// Most bins; fewer where there are not at least two runs for each.
+const BINS: usize = 26;
 
 /// Draws an ascending sample of times between its smallest value and its fence, and says how many
 /// runs lie beyond.
 pub(super) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
-    let bins = BINS.min(page.width() / 3);
+    let bins = BINS.min(page.width() / 3).min(times.len() / 2);
     let Some(histogram) = histogram(times, bins) else {
         return;
     };
@@ -45,5 +46,5 @@ pub(super) fn write(page: &mut Page, times: &[f64], unit: Option<TimeUnit>) {
             counted(histogram.beyond as u64, "run", "runs")
         ));
     }
-    page.field("runs", Tone::Plain, &text);
+    page.field("spread", Tone::Plain, &text);
 }

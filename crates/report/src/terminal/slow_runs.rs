@@ -31,7 +31,7 @@ impl Cause {
     fn words(self) -> &'static str {
         match self {
             Cause::WaitedForCpu => "waited for a CPU",
-            Cause::Steal => "lost the CPU to another virtual machine",
+            Cause::Steal => "lost CPU time to the hypervisor",
             Cause::MajorFaults => "had to read pages from storage",
             Cause::InvoluntarySwitches => "taken off the CPU more often",
             Cause::Unexplained => "unexplained",
@@ -81,7 +81,7 @@ impl Usual {
 }
 
 fn wait_ns(run: &Run) -> f64 {
-    (run.run_queue_wait_ns.unwrap_or(0) + run.harness_wait_ns.unwrap_or(0)) as f64
+    run.run_queue_wait_ns.unwrap_or(0) as f64 + run.harness_wait_ns.unwrap_or(0) as f64
 }
 
 /// Says how many runs lie above the fence of `times` (ascending, seconds), and why.
@@ -100,17 +100,7 @@ pub(super) fn write(page: &mut Page, subject: &Subject, times: &[f64], unit: Opt
     }
     let usual = Usual::of(&subject.runs);
     let causes: Vec<Cause> = slow.iter().map(|run| usual.cause_of(run)).collect();
-    let mut list = Vec::new();
-    for cause in Cause::ALL {
-        let count = causes.iter().filter(|found| **found == cause).count();
-        if count > 0 {
-            list.push(format!(
-                "{}{JOIN}{}",
-                format_count(count as f64),
-                cause.words()
-            ));
-        }
-    }
+    let list = listed(&causes);
     let unit = unit.unwrap_or_else(|| TimeUnit::fitting(fence));
     let above = format_time(fence, Some(unit), decimals_for(fence / unit.seconds(), 3))
         .replace(' ', &JOIN.to_string());
@@ -124,6 +114,27 @@ pub(super) fn write(page: &mut Page, subject: &Subject, times: &[f64], unit: Opt
     page.field(
         "slow runs",
         tone,
-        &format!("{slow} of {all} took over {above}: {}", list.join(", ")),
+        &format!("{slow} of {all} took over {above}: {}", list),
     );
+}
+
+/// Each cause with its number of runs; a single cause needs no number.
+fn listed(causes: &[Cause]) -> String {
+    let counts = Cause::ALL.map(|cause| {
+        (
+            cause,
+            causes.iter().filter(|found| **found == cause).count(),
+        )
+    });
+    let present: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
+    match present[..] {
+        [(cause, 1)] => cause.words().to_owned(),
+        [(cause, _)] => format!("all{JOIN}{}", cause.words()),
+        _ => {
+            let parts = present.iter().map(|(cause, count)| {
+                format!("{}{JOIN}{}", format_count(*count as f64), cause.words())
+            });
+            parts.collect::<Vec<_>>().join(", ")
+        }
+    }
 }

@@ -14,6 +14,7 @@ pub(super) struct Row {
     level: f64,
     unit: &'static str,
     median: String,
+    /// Empty where there is no interval: one run has none.
     low: String,
     high: String,
     /// min, p90, p99, max.
@@ -37,6 +38,7 @@ impl Row {
         decimals: usize,
     ) -> Row {
         let number = |value: f64| fixed(value / size, decimals);
+        let has_interval = summary.median.level > 0.0;
         Row {
             label,
             metric,
@@ -44,8 +46,16 @@ impl Row {
             level: summary.median.level,
             unit,
             median: number(summary.median.value),
-            low: number(summary.median.low),
-            high: number(summary.median.high),
+            low: if has_interval {
+                number(summary.median.low)
+            } else {
+                String::new()
+            },
+            high: if has_interval {
+                number(summary.median.high)
+            } else {
+                String::new()
+            },
             quantiles: [summary.min, summary.p90, summary.p99, summary.max].map(number),
         }
     }
@@ -98,24 +108,31 @@ pub(super) fn write(page: &mut Page, rows: &[Row]) {
         None => stacked(page, rows),
     }
     for row in rows {
+        let mut notes = Vec::new();
         if row.runs < first.runs {
-            let why = if row.metric == Metric::Undisturbed {
-                " (one thread, no children)"
-            } else {
-                ""
-            };
-            let known = format!(
-                "known for {} of {}{why}",
+            notes.push(format!(
+                "known for {} of {}",
                 row.runs,
                 counted(first.runs as u64, "run", "runs")
-            );
-            page.field(row.label, Tone::Quiet, &known);
+            ));
+        }
+        if row.runs < first.runs && row.metric == Metric::Undisturbed {
+            notes.push("those of one thread without children".to_owned());
+        }
+        if row.level > 0.0 && format_level(row.level) != format_level(first.level) {
+            notes.push(format!("its interval has {}", format_level(row.level)));
+        }
+        if !notes.is_empty() {
+            page.field(row.label, Tone::Quiet, &notes.join(", "));
         }
     }
 }
 
 fn aligned(page: &mut Page, rows: &[Row], widths: &Widths, first: &Row) {
-    let level = format!("{} interval", format_level(first.level)).replace(JOIN, " ");
+    let level = match first.level > 0.0 {
+        true => format!("{} interval", format_level(first.level)).replace(JOIN, " "),
+        false => "no interval".to_owned(),
+    };
     let interval = widths.interval();
     let mut header = Line::new()
         .pad_to(LABEL_WIDTH)
@@ -135,12 +152,7 @@ fn aligned(page: &mut Page, rows: &[Row], widths: &Widths, first: &Row) {
         } else {
             Tone::Plain
         };
-        // The level of the header holds for all rows but those with fewer runs.
-        let between = if format_level(row.level) == format_level(first.level) {
-            " to "
-        } else {
-            " .. "
-        };
+        let to = if row.low.is_empty() { "    " } else { " to " };
         let mut line = Line::new()
             .add(Tone::Plain, "  ")
             .add(Tone::Quiet, row.label)
@@ -153,7 +165,7 @@ fn aligned(page: &mut Page, rows: &[Row], widths: &Widths, first: &Row) {
             .add(
                 Tone::Plain,
                 format!(
-                    "{:>1$}{between}{2:<3$}",
+                    "{:>1$}{to}{2:<3$}",
                     row.low, widths.low, row.high, widths.high
                 ),
             );
@@ -167,10 +179,13 @@ fn aligned(page: &mut Page, rows: &[Row], widths: &Widths, first: &Row) {
 fn stacked(page: &mut Page, rows: &[Row]) {
     for row in rows {
         let level = format_level(row.level);
-        let interval = format!(
-            "{level}{JOIN}interval {}{JOIN}to{JOIN}{}",
-            row.low, row.high
-        );
+        let interval = match row.low.is_empty() {
+            true => String::new(),
+            false => format!(
+                ", {level}{JOIN}interval {}{JOIN}to{JOIN}{}",
+                row.low, row.high
+            ),
+        };
         let strong = if row.metric == Metric::Wall {
             Tone::Strong
         } else {
@@ -179,7 +194,7 @@ fn stacked(page: &mut Page, rows: &[Row]) {
         page.field(
             row.label,
             strong,
-            &format!("{}{JOIN}{}, {interval}", row.median, row.unit),
+            &format!("{}{JOIN}{}{interval}", row.median, row.unit),
         );
         let quantiles: Vec<String> = QUANTILES
             .iter()

@@ -21,7 +21,7 @@ pub fn median(sorted: &[f64]) -> Estimate {
     let n = sorted.len();
     let value = quantile(sorted, 0.5);
     if n < 6 {
-        let level = 1.0 - 2.0 * 0.5f64.powi(n as i32);
+        let level = 1.0 - 0.5f64.powi(n as i32 - 1);
         return Estimate {
             value,
             low: sorted[0],
@@ -97,7 +97,10 @@ pub fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> Option<C
     let at = |p: f64| quantile(&ours, p) / quantile(&reference, p);
     let margin = record.conditions.margin;
     let (low, high) = (1.0 / (1.0 + margin), 1.0 + margin);
-    let verdict = if ratio.low > low && ratio.high < high {
+    let verdict = if rounds < 6 {
+        // So few rounds can't give 95 %.
+        Verdict::Undecided
+    } else if ratio.low > low && ratio.high < high {
         Verdict::Same
     } else if ratio.high < 1.0 {
         Verdict::Faster
@@ -124,6 +127,6 @@ pub fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> Option<C
         },
         margin,
         verdict,
-        more_rounds: (verdict == Verdict::Undecided).then_some(MoreRounds(2 * rounds as u64 - 10)),
+        more_rounds: (verdict == Verdict::Undecided).then_some(MoreRounds(2 * rounds as u64)),
     })
 }

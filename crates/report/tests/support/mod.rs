@@ -58,8 +58,17 @@ pub fn outcome(record: &BenchRecord) -> Outcome {
             .filter_map(|subject| compare(record, subject, metric))
             .collect()
     };
+    let comparisons = all(first);
+    let decided = comparisons
+        .iter()
+        .all(|comparison| comparison.verdict != Verdict::Undecided);
+    let stop = match (count, decided) {
+        (0 | 1, _) => StopReason::Precise,
+        (_, true) => StopReason::Decided,
+        (_, false) => StopReason::MaximumRounds,
+    };
     Outcome {
-        stop: StopReason::Decided,
+        stop,
         results: (0..count)
             .map(|index| BenchmarkResult {
                 benchmark: index,
@@ -71,7 +80,7 @@ pub fn outcome(record: &BenchRecord) -> Outcome {
                 summaries: summaries(record, index),
             })
             .collect(),
-        comparisons: all(first),
+        comparisons,
         cross_checks: second.map(all).unwrap_or_default(),
         floor: Some(floor()),
         warnings: Vec::new(),
@@ -83,7 +92,7 @@ pub fn outcome_of(record: &mut BenchRecord) -> &mut Outcome {
     record
         .outcome
         .as_mut()
-        .expect("the helper always computes one")
+        .expect("a session always has one here")
 }
 
 /// The verdicts of a session, to check that a scenario is what its name says.

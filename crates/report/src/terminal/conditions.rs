@@ -1,0 +1,82 @@
+//! What sets a benchmark apart from the plain way to run it. Only what was asked for is shown.
+
+use fathom_model::{BenchRecord, Benchmark, InputFrom, OutputTo};
+
+use crate::line::{LABEL_WIDTH, Line, Page, Tone};
+
+/// A label and text from outside.
+type Condition = (&'static str, String);
+
+/// Writes what all benchmarks have in common, if there are several.
+pub(super) fn common(page: &mut Page, record: &BenchRecord) {
+    let shared = shared(record);
+    if !shared.is_empty() {
+        page.gap();
+        page.prose(0, Tone::Plain, "All commands with");
+        show(page, &shared);
+    }
+}
+
+/// Writes what this benchmark has and not all others.
+pub(super) fn own(page: &mut Page, record: &BenchRecord, benchmark: &Benchmark) {
+    let shared = shared(record);
+    let mut own = of(benchmark);
+    own.retain(|condition| !shared.contains(condition));
+    show(page, &own);
+}
+
+fn shared(record: &BenchRecord) -> Vec<Condition> {
+    let Some((first, others)) = record.benchmarks.split_first() else {
+        return Vec::new();
+    };
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let mut shared = of(first);
+    for other in others {
+        let theirs = of(other);
+        shared.retain(|condition| theirs.contains(condition));
+    }
+    shared
+}
+
+fn of(benchmark: &Benchmark) -> Vec<Condition> {
+    let mut list = Vec::new();
+    if benchmark.name != benchmark.command {
+        list.push(("command", benchmark.command.clone()));
+    }
+    if let Some(shell) = &benchmark.shell {
+        list.push(("shell", shell.clone()));
+    }
+    if let Some(directory) = &benchmark.working_directory {
+        list.push(("directory", directory.clone()));
+    }
+    if !benchmark.environment_variables.is_empty() {
+        let variables = benchmark.environment_variables.iter();
+        let pairs: Vec<String> = variables
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        list.push(("environment", pairs.join(" ")));
+    }
+    if let InputFrom::File(path) = &benchmark.input {
+        list.push(("stdin", path.clone()));
+    }
+    match &benchmark.output {
+        OutputTo::Null => {}
+        OutputTo::Pipe => list.push(("stdout", "a pipe that Fathom drains".to_owned())),
+        OutputTo::File(path) => list.push(("stdout", path.clone())),
+        OutputTo::Inherit => list.push(("stdout", "Fathom's own standard output".to_owned())),
+    }
+    list
+}
+
+fn show(page: &mut Page, conditions: &[Condition]) {
+    for (label, text) in conditions {
+        let text = page.fit(text, page.width() - LABEL_WIDTH);
+        let start = Line::new()
+            .add(Tone::Plain, "  ")
+            .add(Tone::Quiet, *label)
+            .pad_to(LABEL_WIDTH);
+        page.push(start.add(Tone::Quiet, text));
+    }
+}
