@@ -1,1 +1,39 @@
-//! stats
+//! Samples in, estimates and comparisons out: pure functions, without I/O and without a clock.
+//!
+//! | question | where |
+//! |---|---|
+//! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`] |
+//! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
+//! | May measuring stop now? | [`sequential`] |
+//! | Can the runs be trusted to be alike? | [`outliers`], [`two_modes`], [`is_autocorrelated`] |
+//! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
+//! | How is it drawn and printed? | [`histogram`], [`significant_digits`] |
+//!
+//! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
+
+mod autocorrelation;
+mod digits;
+mod discovery;
+mod geometric;
+mod histogram;
+mod judge;
+mod modes;
+mod outliers;
+mod paired;
+mod quantile;
+pub mod sequential;
+mod signed_rank;
+mod summary;
+mod walsh;
+
+pub use autocorrelation::{autocorrelation, is_autocorrelated};
+pub use digits::significant_digits;
+pub use discovery::benjamini_hochberg;
+pub use geometric::{geometric_mean, geometric_mean_of_matched};
+pub use histogram::{Histogram, histogram};
+pub use judge::{FEWEST_ROUNDS, PairData, judge};
+pub use modes::{Modes, two_modes};
+pub use outliers::outliers;
+pub use paired::{PairedRatio, paired_ratio};
+pub use quantile::quantile;
+pub use summary::{median_interval, summarize};

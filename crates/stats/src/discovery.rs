@@ -1,0 +1,82 @@
+//! Which of many p-values stand when one in twenty of all claims may be false?
+
+/// Benjamini and Hochberg's step-up rule (1995): true where the hypothesis is rejected, with a false
+/// discovery rate of at most `alpha` for independent or positively dependent p-values.
+///
+/// ```
+/// let rejected = fathom_stats::benjamini_hochberg(&[0.001, 0.6, 0.02, 0.04], 0.05);
+/// assert_eq!(rejected, [true, false, true, false]);
+/// ```
+pub fn benjamini_hochberg(p_values: &[f64], alpha: f64) -> Vec<bool> {
+    let limit = share(rejections(p_values, alpha), p_values.len(), alpha);
+    p_values
+        .iter()
+        .map(|p| limit.is_some_and(|limit| *p <= limit))
+        .collect()
+}
+
+/// Number of rejected hypotheses.
+pub(crate) fn rejections(p_values: &[f64], alpha: f64) -> usize {
+    let mut sorted = p_values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    (1..=sorted.len())
+        .rev()
+        .find(|&r| share(r, sorted.len(), alpha).is_some_and(|limit| sorted[r - 1] <= limit))
+        .unwrap_or(0)
+}
+
+/// Error allowance of each of `rejected` claims among `all`.
+fn share(rejected: usize, all: usize, alpha: f64) -> Option<f64> {
+    (rejected > 0).then(|| alpha * rejected as f64 / all as f64)
+}
+
+/// Error allowance of each interval so that verdict and interval agree (Benjamini and Yekutieli
+/// 2005: false coverage rate): no p-value lies between this and the limit of the step-up rule.
+pub(crate) fn interval_alpha(p_values: &[f64], alpha: f64) -> f64 {
+    share(
+        rejections(p_values, alpha).max(1),
+        p_values.len().max(1),
+        alpha,
+    )
+    .unwrap_or(alpha)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_example_of_1995() {
+        // Benjamini and Hochberg (1995), section 3.2: 15 p-values, four rejected at 0.05
+        // (Bonferroni rejects three).
+        let p = [
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
+            0.5719, 0.6528, 0.7590, 1.0,
+        ];
+        let rejected = benjamini_hochberg(&p, 0.05);
+        assert_eq!(rejected.iter().filter(|r| **r).count(), 4);
+        assert!(rejected[..4].iter().all(|r| *r));
+    }
+
+    #[test]
+    fn steps_up_past_a_p_value_that_fails_alone() {
+        // 0.04 > 0.05 / 2, but both are at most 0.05.
+        assert_eq!(benjamini_hochberg(&[0.04, 0.05], 0.05), [true, true]);
+        assert_eq!(benjamini_hochberg(&[0.04, 0.06], 0.05), [false, false]);
+        assert!(benjamini_hochberg(&[], 0.05).is_empty());
+    }
+
+    #[test]
+    fn no_p_value_lies_between_the_rule_and_the_interval() {
+        for p in [
+            vec![0.001, 0.02, 0.3],
+            vec![0.04, 0.9],
+            vec![0.05],
+            vec![0.2, 0.9],
+        ] {
+            let limit = interval_alpha(&p, 0.05);
+            let by_interval: Vec<bool> = p.iter().map(|p| *p <= limit).collect();
+            assert_eq!(by_interval, benjamini_hochberg(&p, 0.05), "{p:?}");
+        }
+    }
+}

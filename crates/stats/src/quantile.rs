@@ -1,0 +1,69 @@
+//! Which value has a given share of the sample below it?
+
+/// Quantile of sorted values by linear interpolation (Hyndman and Fan 1996, type 7: the default of
+/// R and NumPy), in the unit of the values.
+///
+/// `q` is a share, 0 to 1, and is clamped to that range. An empty slice gives NaN.
+///
+/// ```
+/// assert_eq!(fathom_stats::quantile(&[1.0, 2.0, 3.0, 4.0], 0.5), 2.5);
+/// assert_eq!(fathom_stats::quantile(&[1.0, 2.0, 3.0, 4.0], 0.9), 3.7);
+/// ```
+pub fn quantile(sorted: &[f64], q: f64) -> f64 {
+    debug_assert!(sorted.is_sorted(), "quantile needs sorted values");
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return f64::NAN;
+    };
+    let position = q.clamp(0.0, 1.0) * last as f64;
+    let below = position.floor() as usize;
+    let above = (below + 1).min(last);
+    let share = position - below as f64;
+    // Not `a + share * (b - a)`: that may leave [a, b] by a rounding error.
+    if share == 0.0 {
+        sorted[below]
+    } else {
+        (sorted[below] * (1.0 - share) + sorted[above] * share).clamp(sorted[below], sorted[above])
+    }
+}
+
+/// The finite values, sorted. A value that is not finite is an error of the caller.
+pub(crate) fn sorted_finite(values: &[f64]) -> Vec<f64> {
+    debug_assert!(
+        values.iter().all(|v| v.is_finite()),
+        "a value is not finite"
+    );
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_r_type_7() {
+        // R: quantile(c(1, 3, 4, 8, 20), c(.1, .25, .5, .9, .99), type = 7)
+        let sorted = [1.0, 3.0, 4.0, 8.0, 20.0];
+        for (q, expected) in [
+            (0.1, 1.8),
+            (0.25, 3.0),
+            (0.5, 4.0),
+            (0.9, 15.2),
+            (0.99, 19.52),
+        ] {
+            assert!((quantile(&sorted, q) - expected).abs() < 1e-12, "q = {q}");
+        }
+    }
+
+    #[test]
+    fn ends_are_the_extremes_and_beyond_is_clamped() {
+        let sorted = [2.0, 5.0, 9.0];
+        assert_eq!(quantile(&sorted, 0.0), 2.0);
+        assert_eq!(quantile(&sorted, 1.0), 9.0);
+        assert_eq!(quantile(&sorted, -1.0), 2.0);
+        assert_eq!(quantile(&sorted, 7.0), 9.0);
+        assert_eq!(quantile(&[4.0], 0.3), 4.0);
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+}
