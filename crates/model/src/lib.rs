@@ -3,15 +3,23 @@
 //! Nothing here measures, computes or prints. A room that produces a value and a room that
 //! consumes it agree on it here, and the JSON record is these types written down.
 
+mod account;
 mod comparison;
 mod environment;
+mod explanation;
+mod finding;
 mod metric;
 mod record;
 mod run;
 mod sample;
 
+pub use account::{AccountPart, Spent, ThreadAccount, TimeAccount};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::Environment;
+pub use explanation::{
+    CallRow, Explaining, Explanation, IoRow, Phase, ProcessRow, Stretch, TimedRuns,
+};
+pub use finding::{Confidence, Evidence, Finding, Place};
 pub use metric::{Direction, Metric, Unit};
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,

@@ -1,0 +1,106 @@
+//! Where the wall time of a run went.
+
+use serde::{Deserialize, Serialize};
+
+/// What a stretch of wall time was spent on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spent {
+    /// On a CPU in the program's own code.
+    UserCode,
+    /// On a CPU in the kernel, in calls that read or write.
+    KernelIo,
+    /// On a CPU in the kernel, in calls on files and folders: open, stat, getdents.
+    KernelFiles,
+    /// On a CPU in the kernel, in calls that manage memory: mmap, munmap, brk, madvise.
+    KernelMemory,
+    /// On a CPU in the kernel, in calls that make, execute and await processes and threads.
+    KernelProcesses,
+    /// On a CPU in the kernel, in calls of synchronisation, time and polling.
+    KernelWaiting,
+    /// On a CPU in the kernel, in other calls.
+    KernelOther,
+    /// On a CPU in the kernel, serving page faults.
+    PageFaults,
+    /// Waiting for standard input: whoever writes it is slower.
+    WaitingForInput,
+    /// Waiting for the reader of standard output.
+    WaitingForOutput,
+    /// Waiting for other pipes or for terminals.
+    WaitingForPipe,
+    /// Waiting for the storage device.
+    Disk,
+    /// Waiting for a socket.
+    Network,
+    /// Waiting for a lock, or for a thread that holds one.
+    Locks,
+    /// Asleep for a time that the program asked for.
+    Sleeping,
+    /// Waiting for a child process.
+    WaitingForChild,
+    /// Waiting for events (poll, select, epoll) of several kinds.
+    WaitingForEvents,
+    /// Waiting for something else.
+    OtherWait,
+    /// Ready to run, but other programs or threads had the CPU.
+    Ready,
+    /// The hypervisor gave the CPU to others.
+    Stolen,
+    /// Not explained.
+    Unaccounted,
+}
+
+/// One part of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AccountPart {
+    /// On what.
+    pub spent: Spent,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// Parts that add up to the wall time of one traced run, largest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TimeAccount {
+    /// The whole: from the start of the run to its end.
+    pub wall_ns: u64,
+    /// The parts. Their sum is `wall_ns`.
+    pub parts: Vec<AccountPart>,
+}
+
+impl TimeAccount {
+    /// Nanoseconds spent on this; 0 if it isn't a part.
+    pub fn ns(&self, spent: Spent) -> u64 {
+        self.parts
+            .iter()
+            .filter(|part| part.spent == spent)
+            .map(|part| part.ns)
+            .sum()
+    }
+
+    /// Share of the wall time, 0 to 1.
+    pub fn share(&self, spent: Spent) -> f64 {
+        if self.wall_ns == 0 {
+            0.0
+        } else {
+            self.ns(spent) as f64 / self.wall_ns as f64
+        }
+    }
+}
+
+/// The account of one thread, for `--threads` and `--processes`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ThreadAccount {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// Name, not trustworthy: escape it.
+    pub name: String,
+    /// When it began, from the start of the run.
+    pub from_ns: u64,
+    /// When it ended.
+    pub to_ns: u64,
+    /// Where its time went; the whole is its own life.
+    pub account: TimeAccount,
+}

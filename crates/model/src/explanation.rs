@@ -1,0 +1,169 @@
+//! The complete answer of `fathom why`: what its `--json` writes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Environment, Estimate, Finding, ThreadAccount, TimeAccount};
+
+/// The runs that were timed and not traced: their times are the times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TimedRuns {
+    /// Number of runs.
+    pub runs: usize,
+    /// Median wall time in seconds.
+    pub wall: Estimate,
+    /// Median CPU time in seconds.
+    pub cpu: Estimate,
+    /// Median peak memory in bytes.
+    pub peak_memory: Estimate,
+    /// Median wall time of the empty program in seconds.
+    pub floor: Option<Estimate>,
+}
+
+/// How the explaining run was made, and what it may be trusted for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explaining {
+    /// `kernel`, `sample` or `stops`.
+    pub tier: String,
+    /// Wall time of the explaining run in nanoseconds.
+    pub wall_ns: u64,
+    /// Its wall time divided by the median of the timed runs.
+    pub slowdown: f64,
+    /// False when `slowdown` is over 1.1: then only counts and shares are quoted from it.
+    pub times_are_quoted: bool,
+    /// What this tier could not see, one sentence each.
+    pub not_visible: Vec<String>,
+    /// What was seen and could not be kept, in words; empty if nothing was lost.
+    pub lost: Vec<String>,
+}
+
+/// A descriptor or path and what went through it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IoRow {
+    /// Process.
+    pub pid: u32,
+    /// Descriptor; absent where several calls on a path are summed.
+    pub fd: Option<i32>,
+    /// Path, or `pipe`, `socket` and the like; not trustworthy: escape it.
+    pub name: String,
+    /// Read calls.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Write calls.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Time in all calls on it.
+    pub total_ns: u64,
+    /// Of `total_ns`: asleep.
+    pub blocked_ns: Option<u64>,
+    /// Calls that returned an error.
+    pub errors: u64,
+    /// Seeks.
+    pub seeks: u64,
+}
+
+/// A system call and what it cost, over all threads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallRow {
+    /// Name.
+    pub name: String,
+    /// Calls that returned.
+    pub calls: u64,
+    /// Calls that returned an error.
+    pub errors: u64,
+    /// Time from entry to return.
+    pub total_ns: u64,
+    /// Of `total_ns`: asleep.
+    pub blocked_ns: Option<u64>,
+    /// Bytes moved.
+    pub bytes: u64,
+}
+
+/// A process of the tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProcessRow {
+    /// Process.
+    pub pid: u32,
+    /// Its parent in the tree.
+    pub parent: Option<u32>,
+    /// What it executed, in order, with arguments; not trustworthy: escape it.
+    pub programs: Vec<Vec<String>>,
+    /// When it began, from the start of the run.
+    pub from_ns: u64,
+    /// When it ended.
+    pub to_ns: u64,
+    /// How it ended, in words.
+    pub end: String,
+    /// Threads that it had.
+    pub threads: usize,
+}
+
+/// A point in the start of the command, from the start of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// `exec`, `first_output`, `exit` and the like.
+    pub name: String,
+    /// When it was reached.
+    pub at_ns: u64,
+}
+
+/// One stretch of a thread's life for the picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// From.
+    pub from_ns: u64,
+    /// To.
+    pub to_ns: u64,
+    /// On what.
+    pub spent: crate::Spent,
+    /// The call and its descriptor in words, if it was in one; not trustworthy: escape it.
+    pub detail: Option<String>,
+}
+
+/// Everything that `fathom why` says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// [`crate::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Always `why`.
+    pub kind: String,
+    /// Version of Fathom.
+    pub fathom_version: String,
+    /// Start, RFC 3339, UTC.
+    pub started_at: String,
+    /// Where.
+    pub environment: Environment,
+    /// The command as it was given.
+    pub command: String,
+    /// Its arguments, program first.
+    pub arguments: Vec<String>,
+    /// How the explained run ended, in words; empty for success.
+    pub end: String,
+    /// The runs that were timed.
+    pub timed: TimedRuns,
+    /// How it was explained.
+    pub explaining: Explaining,
+    /// Where the wall time went: the critical path through the main thread.
+    pub account: TimeAccount,
+    /// The same for each thread.
+    pub threads: Vec<ThreadAccount>,
+    /// By descriptor and path, most time first.
+    pub io: Vec<IoRow>,
+    /// By call, most time first.
+    pub calls: Vec<CallRow>,
+    /// The process tree, parents first.
+    pub processes: Vec<ProcessRow>,
+    /// The start of the command.
+    pub phases: Vec<Phase>,
+    /// Causes, by the time that could be won, most first.
+    pub findings: Vec<Finding>,
+    /// What the threads did when, for the picture.
+    pub timeline: Vec<Stretch>,
+    /// What must be known to trust the numbers.
+    pub warnings: Vec<String>,
+}

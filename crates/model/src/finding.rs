@@ -1,0 +1,60 @@
+//! Named causes of what is slow.
+
+use serde::{Deserialize, Serialize};
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// A likely reading of the evidence.
+    Likely,
+    /// The evidence has no other reading.
+    Certain,
+}
+
+/// A number that supports a finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What it counts or measures, such as `write calls`.
+    pub name: String,
+    /// The value.
+    pub value: f64,
+    /// Its unit: `calls`, `bytes`, `bytes/call`, `ns`, `files`, `1` for a plain ratio.
+    pub unit: String,
+}
+
+/// Where in the process tree a finding applies.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Place {
+    /// Process.
+    pub pid: Option<u32>,
+    /// Thread.
+    pub tid: Option<u32>,
+    /// Descriptor.
+    pub fd: Option<i32>,
+    /// Path or what else the descriptor is; not trustworthy: escape it.
+    pub path: Option<String>,
+}
+
+/// A named cause with its evidence, its share of the time, and what to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable identifier, such as `unbuffered-output`.
+    pub id: String,
+    /// One sentence with the numbers.
+    pub statement: String,
+    /// The numbers.
+    pub evidence: Vec<Evidence>,
+    /// Share of the wall time that goes to this cause, 0 to 1.
+    pub share: f64,
+    /// Wall time that could be won by mending it, in nanoseconds of an untraced run. Modelled.
+    pub could_win_ns: u64,
+    /// What to change, in the words of the program's language where it can be told.
+    pub advice: String,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// The limit of this machine that it is measured against, if one applies.
+    pub limit: Option<String>,
+    /// Where.
+    pub place: Place,
+}
