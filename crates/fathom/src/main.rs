@@ -1,33 +1,15 @@
-//! The `fathom` command: one file or folder per verb, parsing and calling, no measuring of its own.
+//! The `fathom` command.
 
-mod bench;
-mod command_words;
-mod failure;
-mod parameters;
-mod quantities;
-mod run_options;
+#[cfg(target_os = "linux")]
+mod cli;
 
-use clap::{Parser, Subcommand};
-use failure::Failure;
-
-/// A performance laboratory for whole programs whose numbers are true, and which says why.
-#[derive(Debug, Parser)]
-#[command(name = "fathom", version, max_term_width = 100)]
-struct Cli {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    /// Time commands and compare them
-    Bench(Box<bench::Arguments>),
-}
-
+#[cfg(target_os = "linux")]
 fn main() {
-    let cli = Cli::parse();
-    let outcome = match cli.verb {
-        Verb::Bench(arguments) => bench::run(*arguments),
-    };
-    std::process::exit(outcome.unwrap_or_else(|failure: Failure| failure.tell()));
+    std::process::exit(cli::run());
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("error: Fathom measures with means that only Linux has; it does not run here yet");
+    std::process::exit(4);
 }

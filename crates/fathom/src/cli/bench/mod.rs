@@ -18,7 +18,7 @@ use fathom_measure::{
 use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason};
 use progress::Watcher;
 
-use crate::failure::Failure;
+use crate::cli::failure::Failure;
 
 /// How often identical programs may be called different.
 const ALPHA: f64 = 0.05;

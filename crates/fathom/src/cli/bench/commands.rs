@@ -8,10 +8,10 @@ use fathom_model::{Benchmark, InputFrom, OutputTo};
 
 use super::arguments::Arguments;
 use super::expectation;
-use crate::command_words;
-use crate::failure::Failure;
-use crate::parameters::{self, Assignment, Parameter};
-use crate::run_options::{self, for_command};
+use crate::cli::command_words;
+use crate::cli::failure::Failure;
+use crate::cli::parameters::{self, Assignment, Parameter};
+use crate::cli::run_options::{self, for_command};
 
 /// A benchmark as it is recorded, and as it is run.
 pub struct Prepared {

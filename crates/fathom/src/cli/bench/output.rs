@@ -8,7 +8,7 @@ use fathom_report as report;
 use report::{SortOrder, TerminalOptions};
 
 use super::arguments::{Arguments, Sort, Style, TimeUnit};
-use crate::failure::Failure;
+use crate::cli::failure::Failure;
 
 /// What is to be shown, from `--style` and the terminal.
 pub struct Shows {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::quantities;
-use crate::run_options::RunOptions;
+use crate::cli::quantities;
+use crate::cli::run_options::RunOptions;
 
 /// See the help texts.
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use fathom_measure::Expectation;
 use sha2::{Digest, Sha256};
 
-use crate::failure::Failure;
+use crate::cli::failure::Failure;
 
 /// Reads the file, or takes 64 hexadecimal digits (with or without `sha256:`) as a hash.
 ///

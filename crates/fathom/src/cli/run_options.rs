@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use fathom_measure::{Input, Output};
 
-use crate::quantities;
+use crate::cli::quantities;
 
 /// See the help texts.
 #[derive(Debug, Clone, Args)]
