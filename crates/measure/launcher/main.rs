@@ -87,6 +87,7 @@ unsafe extern "C" fn memcpy(target: *mut u8, source: *const u8, length: usize) -
 }
 
 const PR_SET_PDEATHSIG: usize = 1;
+const PR_SET_NAME: usize = 15;
 const PR_SET_CHILD_SUBREAPER: usize = 36;
 const SIGKILL: usize = 9;
 const SIGTERM: usize = 15;
@@ -156,6 +157,8 @@ fn set_up() {
         ];
         call(number::RT_SIGACTION, [SIGTERM, handler.as_ptr() as usize, 0, 8, 0, 0]);
         call3(number::PRCTL, PR_SET_PDEATHSIG, SIGTERM, 0);
+        // Else it would be called by the number of the descriptor that it was started from.
+        call3(number::PRCTL, PR_SET_NAME, c"fathom-launcher".as_ptr() as usize, 0);
         // PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE
         let at = call(
             number::MMAP,

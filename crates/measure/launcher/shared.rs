@@ -76,7 +76,7 @@ pub struct Job {
     pub argv: u64,
     /// Array of pointers to `NAME=value` strings, 0 at its end.
     pub envp: u64,
-    /// Working directory.
+    /// Working directory, if it is another than that of the job before.
     pub directory: u64,
     /// File for standard input; `/dev/null` if 0.
     pub input: u64,

@@ -81,10 +81,13 @@ impl Drain {
         })
     }
 
-    /// Forgets what came before and gets ready for a run.
-    pub fn begin(&self, hash_stdout: bool) {
+    /// Forgets what came before and gets ready for a run. `may_be_full`: a process that an earlier run
+    /// left behind may have written meanwhile.
+    pub fn begin(&self, hash_stdout: bool, may_be_full: bool) {
         let mut state = self.lock();
-        state.empty();
+        if may_be_full {
+            state.empty();
+        }
         state.tail.clear();
         state.stdout_bytes = 0;
         state.hasher = hash_stdout.then(Sha256::new);

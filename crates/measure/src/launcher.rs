@@ -1,12 +1,11 @@
 //! Fathom's side of the launcher: starts it, hands it jobs through shared memory, ends it.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -26,9 +25,11 @@ static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));
 #[derive(Debug, Clone)]
 pub(crate) struct Order<'a> {
     pub program: &'a Path,
-    pub arguments: Vec<&'a OsStr>,
+    pub arguments: &'a Block,
     /// `NAME=value`.
-    pub environment: Vec<&'a [u8]>,
+    pub environment: &'a Block,
+    /// Further variables, for this run only.
+    pub own_environment: &'a Block,
     pub directory: &'a Path,
     pub input: Option<&'a Path>,
     pub output: Option<&'a Path>,
@@ -36,6 +37,51 @@ pub(crate) struct Order<'a> {
     pub output_fd: i32,
     pub error_fd: i32,
     pub cpu_mask: &'a [u8],
+}
+
+/// Strings, each ending with a zero byte, laid end to end: written to the shared memory in one piece.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Block {
+    bytes: Vec<u8>,
+    starts: Vec<usize>,
+}
+
+impl Block {
+    /// # Errors
+    /// `InvalidInput` if a string contains a zero byte.
+    pub fn new<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> io::Result<Block> {
+        let mut block = Block::default();
+        for string in strings {
+            block.push(&[string])?;
+        }
+        Ok(block)
+    }
+
+    /// Adds one string, made of these parts.
+    ///
+    /// # Errors
+    /// `InvalidInput` if a part contains a zero byte.
+    pub fn push(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        self.starts.push(self.bytes.len());
+        for part in parts {
+            if part.contains(&0) {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            self.bytes.extend_from_slice(part);
+        }
+        self.bytes.push(0);
+        Ok(())
+    }
+
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.starts.clear();
+    }
+
+    /// Size of all strings with their ends.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
 }
 
 /// How a wait for the launcher ended.
@@ -53,6 +99,8 @@ pub(crate) struct Launcher {
     done: OwnedFd,
     memory: NonNull<Shared>,
     early_io: bool,
+    /// Where the launcher is.
+    directory: PathBuf,
     // Kept open: the launcher runs it by its descriptor.
     _floor: OwnedFd,
 }
@@ -130,6 +178,7 @@ impl Launcher {
             done,
             memory,
             early_io: !may_read_accounts_of_the_dead(),
+            directory: PathBuf::new(),
             _floor: floor,
         };
         Ok((launcher, Pipes { stdout, stderr }))
@@ -141,7 +190,14 @@ impl Launcher {
         self.send(command::RUN)?;
         let ended = self.wait(timeout)?;
         // SAFETY: the launcher has said that it is done and waits for the next command.
-        Ok((unsafe { (*self.memory.as_ptr()).answer }, ended))
+        let answer = unsafe { (*self.memory.as_ptr()).answer };
+        if !matches!(
+            answer.failed_step,
+            step::INPUT | step::OUTPUT | step::DIRECTORY
+        ) {
+            self.directory = order.directory.to_path_buf();
+        }
+        Ok((answer, ended))
     }
 
     /// Ends every process that runs have left behind; returns how many could not be ended.
@@ -162,6 +218,7 @@ impl Launcher {
         }
     }
 
+    /// Waits for the byte that says 'done'.
     fn wait(&self, timeout: Option<Duration>) -> io::Result<Ended> {
         let deadline = timeout.map(|t| Instant::now() + t);
         let mut ended = Ended::ByItself;
@@ -175,36 +232,42 @@ impl Launcher {
                 // The kill may have come before the process was there: try again soon.
                 _ => 20,
             };
-            let mut polled = libc::pollfd {
-                fd: self.done.as_raw_fd(),
+            let watch = |fd| libc::pollfd {
+                fd,
                 events: libc::POLLIN,
                 revents: 0,
             };
-            // SAFETY: one entry.
-            match unsafe { libc::poll(&raw mut polled, 1, patience) } {
-                0 => {
-                    if ended == Ended::ByItself {
-                        ended = Ended::TimedOut;
-                    }
-                    self.kill_tree();
-                }
-                1 => {
-                    let mut byte = 0u8;
-                    // SAFETY: one byte.
-                    let got =
-                        unsafe { libc::read(self.done.as_raw_fd(), (&raw mut byte).cast(), 1) };
-                    return match got {
-                        1 => Ok(ended),
-                        0 => Err(io::ErrorKind::UnexpectedEof.into()),
-                        _ => Err(io::Error::last_os_error()),
-                    };
-                }
-                _ if crate::interrupt::received().is_some() && ended == Ended::ByItself => {
-                    ended = Ended::Interrupted;
-                    self.kill_tree();
-                }
-                _ => {}
+            let mut polled = [
+                watch(self.done.as_raw_fd()),
+                watch(crate::interrupt::descriptor()),
+            ];
+            let watched = if ended == Ended::ByItself { 2 } else { 1 };
+            // SAFETY: at most as many entries as there are.
+            let ready = unsafe { libc::poll(polled.as_mut_ptr(), watched, patience) };
+            if polled[0].revents != 0 {
+                return self.read_done().map(|()| ended);
             }
+            if ready < 0 {
+                continue;
+            }
+            if ended == Ended::ByItself {
+                ended = if ready == 0 {
+                    Ended::TimedOut
+                } else {
+                    Ended::Interrupted
+                };
+            }
+            self.kill_tree();
+        }
+    }
+
+    fn read_done(&self) -> io::Result<()> {
+        let mut byte = 0u8;
+        // SAFETY: one byte.
+        match unsafe { libc::read(self.done.as_raw_fd(), (&raw mut byte).cast(), 1) } {
+            1 => Ok(()),
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Err(io::Error::last_os_error()),
         }
     }
 
@@ -226,12 +289,19 @@ impl Launcher {
             memory: self.memory,
             at: STRINGS,
         };
-        let arguments = order.arguments.iter().map(|a| a.as_bytes());
+        let moves = self.directory != order.directory;
+        if moves {
+            // Unknown until the launcher has got there.
+            self.directory = PathBuf::new();
+        }
         let job = Job {
             path: strings.string(order.program.as_os_str().as_bytes())?,
-            argv: strings.array(arguments)?,
-            envp: strings.array(order.environment.iter().copied())?,
-            directory: strings.string(order.directory.as_os_str().as_bytes())?,
+            argv: strings.array(&[order.arguments])?,
+            envp: strings.array(&[order.environment, order.own_environment])?,
+            directory: match moves {
+                true => strings.string(order.directory.as_os_str().as_bytes())?,
+                false => 0,
+            },
             input: strings.path(order.input)?,
             output: strings.path(order.output)?,
             cpu_mask: match order.cpu_mask {
@@ -310,13 +380,18 @@ impl Strings {
         path.map_or(Ok(0), |path| self.string(path.as_os_str().as_bytes()))
     }
 
-    fn array<'a>(&mut self, items: impl Iterator<Item = &'a [u8]>) -> io::Result<u64> {
-        let mut pointers = items
-            .map(|item| self.string(item))
-            .collect::<io::Result<Vec<u64>>>()?;
-        pointers.push(0);
-        let bytes: Vec<u8> = pointers.iter().flat_map(|p| p.to_ne_bytes()).collect();
-        self.bytes(&bytes)
+    /// The strings of all blocks, and the array that points to them.
+    fn array(&mut self, blocks: &[&Block]) -> io::Result<u64> {
+        let mut pointers =
+            Vec::with_capacity(8 * (blocks.iter().map(|b| b.starts.len()).sum::<usize>() + 1));
+        for block in blocks {
+            let address = self.bytes(&block.bytes)?;
+            for start in &block.starts {
+                pointers.extend_from_slice(&(address + *start as u64).to_ne_bytes());
+            }
+        }
+        pointers.extend_from_slice(&0u64.to_ne_bytes());
+        self.bytes(&pointers)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs benchmarks as real processes.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use crate::account;
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
-use crate::launcher::{Answer, Ended, Launcher, Order, fd, step};
+use crate::launcher::{Answer, Block, Ended, Launcher, Order, fd, step};
 use crate::steal::StealWatch;
 use crate::{Attempt, CommandLine, Executor, Input, MeasureError, Output, RunReport};
 
@@ -52,7 +52,8 @@ struct Benchmark {
     directory: PathBuf,
     input: Option<PathBuf>,
     output: Option<PathBuf>,
-    environment: Vec<Vec<u8>>,
+    arguments: Block,
+    environment: Block,
 }
 
 /// Runs commands through the launcher.
@@ -64,6 +65,11 @@ pub struct ProcessExecutor {
     cpu_mask: Vec<u8>,
     steal: StealWatch,
     random: SmallRng,
+    /// Variables of the run that is on; kept for its memory.
+    own_environment: Block,
+    floor_arguments: Block,
+    /// Whether any run so far has left processes behind.
+    left_behind: bool,
     began: Instant,
 }
 
@@ -92,21 +98,8 @@ impl ProcessExecutor {
             })?;
         let benchmarks = benchmarks
             .into_iter()
-            .map(|(command, hooks)| Benchmark {
-                directory: here.join(command.directory.as_deref().unwrap_or(Path::new(""))),
-                input: match &command.input {
-                    Input::Null => None,
-                    Input::File(path) => Some(here.join(path)),
-                },
-                output: match &command.output {
-                    Output::File(path) => Some(here.join(path)),
-                    _ => None,
-                },
-                environment: environment_of(&command),
-                command,
-                hooks,
-            })
-            .collect();
+            .map(|(command, hooks)| prepare(command, hooks, &here))
+            .collect::<Result<_, _>>()?;
         Ok(ProcessExecutor {
             launcher,
             drain,
@@ -114,6 +107,14 @@ impl ProcessExecutor {
             cpu_mask: cpu_mask(&options.pin),
             steal: StealWatch::new(),
             random: SmallRng::seed_from_u64(options.seed),
+            own_environment: Block::default(),
+            left_behind: false,
+            floor_arguments: Block::new([b"floor".as_slice()]).map_err(|error| {
+                MeasureError::Launcher {
+                    what: "could not be started",
+                    error,
+                }
+            })?,
             options,
             began: Instant::now(),
         })
@@ -121,32 +122,19 @@ impl ProcessExecutor {
 
     fn execute(&mut self, attempt: &Attempt) -> Result<(Answer, Ended, Captured), MeasureError> {
         let benchmark = &self.benchmarks[attempt.benchmark];
-        let iteration = attempt.round.to_string();
-        let own = [
-            variable("FATHOM_ITERATION", iteration.as_bytes()),
-            variable("HYPERFINE_ITERATION", iteration.as_bytes()),
-        ];
         let padding = match self.options.vary_environment_size {
-            true => vec![b'X'; self.random.random_range(0..4096)],
-            false => Vec::new(),
+            true => Some(self.random.random_range(0..PADDING.len())),
+            false => None,
         };
-        let padding = variable("FATHOM_RANDOMIZED_ENVIRONMENT_OFFSET", &padding);
-        let mut environment: Vec<&[u8]> = benchmark.environment.iter().map(Vec::as_slice).collect();
-        environment.extend(own.iter().map(Vec::as_slice));
-        if self.options.vary_environment_size {
-            environment.push(&padding);
-        }
+        name_run(&mut self.own_environment, attempt.round, padding)
+            .map_err(|error| gone(error, benchmark))?;
         let checks_output = benchmark.command.expect.is_some();
         let show = self.options.show_output;
         let order = Order {
             program: &benchmark.command.program,
-            arguments: benchmark
-                .command
-                .arguments
-                .iter()
-                .map(OsString::as_os_str)
-                .collect(),
-            environment,
+            arguments: &benchmark.arguments,
+            environment: &benchmark.environment,
+            own_environment: &self.own_environment,
             directory: &benchmark.directory,
             input: benchmark.input.as_deref(),
             output: benchmark.output.as_deref(),
@@ -160,11 +148,12 @@ impl ProcessExecutor {
             error_fd: if show { fd::ERROR } else { fd::ERROR_PIPE },
             cpu_mask: &self.cpu_mask,
         };
-        self.drain.begin(checks_output);
+        self.drain.begin(checks_output, self.left_behind);
         let (answer, ended) = self
             .launcher
             .run(&order, self.options.timeout)
-            .map_err(|e| gone(e, &order))?;
+            .map_err(|error| gone(error, benchmark))?;
+        self.left_behind |= answer.left_behind > 0;
         let captured = self.drain.finish();
         self.check_start(&answer, benchmark)?;
         Ok((answer, ended, captured))
@@ -203,17 +192,7 @@ impl ProcessExecutor {
             },
             step::EXEC if error.raw_os_error() == Some(libc::E2BIG) => MeasureError::TooLong {
                 name: name(),
-                bytes: benchmark
-                    .environment
-                    .iter()
-                    .map(|v| v.len() + 1)
-                    .sum::<usize>()
-                    + benchmark
-                        .command
-                        .arguments
-                        .iter()
-                        .map(|a| a.len() + 1)
-                        .sum::<usize>(),
+                bytes: benchmark.environment.len() + benchmark.arguments.len(),
             },
             step::EXEC => MeasureError::NotExecutable {
                 path: benchmark.command.program.clone(),
@@ -311,8 +290,9 @@ impl Executor for ProcessExecutor {
         let program = PathBuf::from(format!("/proc/self/fd/{}", fd::FLOOR));
         let order = Order {
             program: &program,
-            arguments: vec![OsStr::new("floor")],
-            environment: Vec::new(),
+            arguments: &self.floor_arguments,
+            environment: &Block::default(),
+            own_environment: &Block::default(),
             directory: Path::new("/"),
             input: None,
             output: None,
@@ -320,10 +300,13 @@ impl Executor for ProcessExecutor {
             error_fd: fd::NULL,
             cpu_mask: &self.cpu_mask,
         };
-        let (answer, ended) = self
-            .launcher
-            .run(&order, None)
-            .map_err(|e| gone(e, &order))?;
+        let (answer, ended) =
+            self.launcher
+                .run(&order, None)
+                .map_err(|error| MeasureError::Launcher {
+                    what: "ended unasked",
+                    error,
+                })?;
         let ran = answer.failed_step == step::NONE && answer.status == 0;
         let wall_ns = answer.end_ns - answer.start_ns;
         let waited = account::text(&answer.schedstat).and_then(account::schedstat);
@@ -358,27 +341,64 @@ impl Executor for ProcessExecutor {
     }
 }
 
-fn gone(error: io::Error, order: &Order) -> MeasureError {
-    let name = order.arguments[0].to_string_lossy().into_owned();
+/// What the size of the environment is varied with.
+static PADDING: [u8; 4096] = [b'X'; 4096];
+
+/// The variables that tell a run its number, and those that only take room.
+fn name_run(block: &mut Block, round: u32, padding: Option<usize>) -> io::Result<()> {
+    block.clear();
+    let number = round.to_string();
+    block.push(&[b"FATHOM_ITERATION=", number.as_bytes()])?;
+    block.push(&[b"HYPERFINE_ITERATION=", number.as_bytes()])?;
+    if let Some(length) = padding {
+        block.push(&[b"FATHOM_RANDOMIZED_ENVIRONMENT_OFFSET=", &PADDING[..length]])?;
+    }
+    Ok(())
+}
+
+fn prepare(command: CommandLine, hooks: Hooks, here: &Path) -> Result<Benchmark, MeasureError> {
+    let refused = |error| MeasureError::Spawn {
+        name: command.arguments[0].to_string_lossy().into_owned(),
+        error: match error {
+            io::ErrorKind::InvalidInput => {
+                io::Error::new(error, "an argument or variable contains a zero byte")
+            }
+            other => other.into(),
+        },
+    };
+    let environment = environment_of(&command);
+    Ok(Benchmark {
+        directory: here.join(command.directory.as_deref().unwrap_or(Path::new(""))),
+        input: match &command.input {
+            Input::Null => None,
+            Input::File(path) => Some(here.join(path)),
+        },
+        output: match &command.output {
+            Output::File(path) => Some(here.join(path)),
+            _ => None,
+        },
+        arguments: Block::new(command.arguments.iter().map(|a| a.as_bytes()))
+            .map_err(|error| refused(error.kind()))?,
+        environment: Block::new(environment.iter().map(Vec::as_slice))
+            .map_err(|error| refused(error.kind()))?,
+        command,
+        hooks,
+    })
+}
+
+fn gone(error: io::Error, benchmark: &Benchmark) -> MeasureError {
     match error.raw_os_error() {
         Some(libc::E2BIG) => MeasureError::TooLong {
-            name,
-            bytes: order.environment.iter().map(|v| v.len() + 1).sum::<usize>()
-                + order.arguments.iter().map(|a| a.len() + 1).sum::<usize>(),
-        },
-        _ if error.kind() == io::ErrorKind::InvalidInput => MeasureError::Spawn {
-            name,
-            error: io::Error::new(error.kind(), "an argument contains a zero byte"),
+            name: benchmark.command.arguments[0]
+                .to_string_lossy()
+                .into_owned(),
+            bytes: benchmark.environment.len() + benchmark.arguments.len(),
         },
         _ => MeasureError::Launcher {
             what: "ended unasked",
             error,
         },
     }
-}
-
-fn variable(name: &str, value: &[u8]) -> Vec<u8> {
-    [name.as_bytes(), b"=", value].concat()
 }
 
 /// Fathom's own environment with the command's variables in it, as `NAME=value`.
