@@ -109,3 +109,86 @@ fn smallest_average_above(sorted: &[f64], average: f64) -> f64 {
     }
     smallest / 2.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All averages, formed and sorted.
+    fn brute_force(sorted: &[f64]) -> Vec<f64> {
+        let mut averages: Vec<f64> = (0..sorted.len())
+            .flat_map(|i| (i..sorted.len()).map(move |j| (sorted[i] + sorted[j]) / 2.0))
+            .collect();
+        averages.sort_unstable_by(f64::total_cmp);
+        averages
+    }
+
+    fn check_against_brute_force(mut values: Vec<f64>) {
+        values.sort_unstable_by(f64::total_cmp);
+        let averages = brute_force(&values);
+        for (i, expected) in averages.iter().enumerate() {
+            assert_eq!(
+                nth_average(&values, i as u64 + 1),
+                *expected,
+                "rank {}",
+                i + 1
+            );
+            let at_most = averages.partition_point(|a| a <= expected) as u64;
+            let below = averages.partition_point(|a| a < expected) as u64;
+            assert_eq!(count_sums_at_most(&values, 2.0 * expected), at_most);
+            assert_eq!(count_sums_below(&values, 2.0 * expected), below);
+        }
+        let middle = averages.len() / 2;
+        let median = match averages.len() % 2 {
+            1 => averages[middle],
+            _ => averages[middle - 1] + (averages[middle] - averages[middle - 1]) / 2.0,
+        };
+        assert_eq!(median_average(&values), median);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn agrees_with_forming_all(values in prop::collection::vec(-1.0..1.0f64, 1..=60)) {
+            check_against_brute_force(values);
+        }
+
+        #[test]
+        fn agrees_with_forming_all_among_ties(values in prop::collection::vec(-3..=3i8, 1..=60)) {
+            check_against_brute_force(values.into_iter().map(f64::from).collect());
+        }
+
+        #[test]
+        fn agrees_with_forming_all_over_many_magnitudes(
+            values in prop::collection::vec((-1.0..1.0f64, -30..30i32), 1..=40)
+        ) {
+            check_against_brute_force(values.into_iter().map(|(v, e)| v * 2f64.powi(e)).collect());
+        }
+    }
+
+    /// Centre of samples published with the Pragmastat reference implementation (Akinshin; MIT licence).
+    #[test]
+    fn centre_agrees_with_pragmastat() {
+        let additive_10 = [
+            7.957789081278621,
+            11.068034093520474,
+            11.017359688918825,
+            9.460832652837185,
+            8.555034203375929,
+            9.516927224691715,
+            8.49429110854656,
+            8.742147445901901,
+            8.682360261372322,
+            8.492093654887572,
+        ];
+        let centre = |values: &[f64]| {
+            let mut sorted = values.to_vec();
+            sorted.sort_unstable_by(f64::total_cmp);
+            median_average(&sorted)
+        };
+        assert!((centre(&additive_10) - 9.007933428106558).abs() < 1e-12);
+        assert_eq!(centre(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), 4.0);
+    }
+}
