@@ -14,6 +14,7 @@ fn main() {
     many_comparisons();
     rejected();
     two_modes();
+    autocorrelation();
 }
 
 fn percent(share: f64) -> String {
@@ -196,6 +197,24 @@ fn two_modes() {
         cells.push(found(&|r| mixture(n, 2, 6.0, r)));
         cells.push(found(&|r| mixture(n, 5, 6.0, r)));
         println!("| {n} | {} |", cells.join(" | "));
+    }
+}
+
+fn autocorrelation() {
+    println!("\n## Runs called alike (10,000 samples each)\n");
+    println!("| n | independent | slow waves (0.9) |\n|---|---|---|");
+    for n in [20, 50, 100, 200] {
+        let mut random = Random::new(9);
+        let mut called = |noise: Noise| {
+            percent(share(10_000, || {
+                fathom_stats::is_autocorrelated(&noise.factors(n, &mut random))
+            }))
+        };
+        println!(
+            "| {n} | {} | {} |",
+            called(Noise::Independent),
+            called(Noise::Waves)
+        );
     }
 }
 
