@@ -1,4 +1,4 @@
-//! Prints the table of error rates in `docs/statistics.md`, from fixed seeds (about half a minute):
+//! Prints the table of error rates in `docs/statistics.md`, from fixed seeds (about a minute of CPU time):
 //! `cargo run -p fathom-stats --example error_rates --release`
 
 #[path = "../tests/simulate/mod.rs"]
