@@ -31,7 +31,7 @@ pub struct PairedRatio {
 /// [`Estimate::level`] is what that has, 1 - 2^(1-n).
 ///
 /// Rounds in which a value is not positive and finite are left out. `None` when none is left.
-/// O(n log n): 34 ms for 100,000 rounds.
+/// O(n log n): 0.05 ms for 50 rounds, 8 to 70 ms for 100,000.
 ///
 /// ```
 /// let reference = [1.00, 1.02, 0.99, 1.01, 1.00, 0.98, 1.03, 1.00];

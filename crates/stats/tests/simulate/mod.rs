@@ -1,0 +1,249 @@
+//! Simulated machines: values with known truth, from fixed seeds. Shared by the tests and by the
+//! example that prints the table of error rates.
+#![allow(dead_code)] // Each user needs a part of it.
+
+pub mod rejected;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// Random numbers of the shapes that are needed here.
+pub struct Random(StdRng);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(StdRng::seed_from_u64(seed))
+    }
+
+    /// Uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        self.0.random::<f64>()
+    }
+
+    pub fn coin(&mut self) -> bool {
+        self.0.random::<bool>()
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0.random_range(0..n)
+    }
+
+    /// Exponential with mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        -(1.0 - self.uniform()).ln()
+    }
+
+    /// Standard normal (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// What a machine does to the times of runs that follow each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Noise {
+    /// Independent runs, lognormal with a spread of 3 %.
+    Independent,
+    /// The same, with every twentieth run 1 to 4 times as long.
+    Outliers,
+    /// The machine gets 20 % slower from the first run to the last.
+    Drift,
+    /// Slow waves: first-order autoregressive with a correlation of 0.9 and a spread of 5 %.
+    Waves,
+}
+
+impl Noise {
+    pub const ALL: [Noise; 4] = [
+        Noise::Independent,
+        Noise::Outliers,
+        Noise::Drift,
+        Noise::Waves,
+    ];
+
+    /// Factors on the time of `count` runs, in the order in which they run.
+    pub fn factors(self, count: usize, random: &mut Random) -> Vec<f64> {
+        let mut wave = random.normal();
+        let factor = |i: usize| {
+            let own = 0.03 * random.normal();
+            match self {
+                Noise::Independent => own.exp(),
+                Noise::Outliers if random.below(20) == 0 => {
+                    own.exp() * (1.0 + 3.0 * random.uniform())
+                }
+                Noise::Outliers => own.exp(),
+                Noise::Drift => own.exp() * (1.0 + 0.2 * i as f64 / count as f64),
+                Noise::Waves => {
+                    wave = 0.9 * wave + (1.0f64 - 0.81).sqrt() * random.normal();
+                    (0.05 * wave + own / 3.0).exp()
+                }
+            }
+        };
+        (0..count).map(factor).collect()
+    }
+}
+
+/// In which order the runs of two programs are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Order {
+    /// All of the reference, then all of the subject.
+    Sequential,
+    /// In rounds, in random order within each.
+    Rounds,
+}
+
+/// Times of a reference and of a subject that takes `ratio` times as long, `rounds` runs of each.
+pub fn measure(
+    noise: Noise,
+    order: Order,
+    rounds: usize,
+    ratio: f64,
+    random: &mut Random,
+) -> (Vec<f64>, Vec<f64>) {
+    let factors = noise.factors(2 * rounds, random);
+    match order {
+        Order::Sequential => {
+            let (reference, subject) = factors.split_at(rounds);
+            (
+                reference.to_vec(),
+                subject.iter().map(|f| f * ratio).collect(),
+            )
+        }
+        Order::Rounds => factors
+            .chunks_exact(2)
+            .map(|slots| {
+                if random.coin() {
+                    (slots[0], slots[1])
+                } else {
+                    (slots[1], slots[0])
+                }
+            })
+            .map(|(reference, subject)| (reference, subject * ratio))
+            .unzip(),
+    }
+}
+
+/// Share of `trials` in which `event` happens.
+pub fn share(trials: u32, mut event: impl FnMut() -> bool) -> f64 {
+    f64::from((0..trials).map(|_| u32::from(event())).sum::<u32>()) / f64::from(trials)
+}
+
+/// The share that is exceeded by chance in one of 1,000 simulations when the truth is `rate`.
+pub fn upper_limit(rate: f64, trials: u32) -> f64 {
+    rate + 3.09 * (rate * (1.0 - rate) / f64::from(trials)).sqrt()
+}
+
+/// Shapes with one mode, none of which may be taken for two.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    Normal,
+    NormalWithOutliers,
+    Lognormal,
+    WideLognormal,
+    Exponential,
+    Gamma,
+    Uniform,
+}
+
+impl Shape {
+    pub const ALL: [Shape; 7] = [
+        Shape::Normal,
+        Shape::NormalWithOutliers,
+        Shape::Lognormal,
+        Shape::WideLognormal,
+        Shape::Exponential,
+        Shape::Gamma,
+        Shape::Uniform,
+    ];
+
+    pub fn value(self, random: &mut Random) -> f64 {
+        match self {
+            Shape::Normal => 10.0 + random.normal(),
+            Shape::NormalWithOutliers if random.below(50) == 0 => {
+                10.0 * (2.0 + 8.0 * random.uniform())
+            }
+            Shape::NormalWithOutliers => 10.0 + random.normal(),
+            Shape::Lognormal => (0.25 * random.normal()).exp(),
+            Shape::WideLognormal => random.normal().exp(),
+            Shape::Exponential => random.exponential(),
+            Shape::Gamma => random.exponential() + random.exponential(),
+            Shape::Uniform => 1.0 + random.uniform(),
+        }
+    }
+
+    pub fn values(self, n: usize, random: &mut Random) -> Vec<f64> {
+        (0..n).map(|_| self.value(random)).collect()
+    }
+}
+
+/// `n` values of which a share of 1 in `one_in` is `sigmas` standard deviations (2 %) higher.
+pub fn mixture(n: usize, one_in: usize, sigmas: f64, random: &mut Random) -> Vec<f64> {
+    (0..n)
+        .map(|i| 1.0 + 0.02 * (random.normal() + if i % one_in == 0 { sigmas } else { 0.0 }))
+        .collect()
+}
+
+/// Measures in rounds as long as the stopping rule asks, at most `most` rounds. The round at which a
+/// difference is claimed, and in which direction (true: the subject takes longer).
+pub fn stop_by_rule(
+    noise: Noise,
+    most: u32,
+    ratio: f64,
+    random: &mut Random,
+) -> Option<(u32, bool)> {
+    use fathom_stats::sequential::{early_alpha, final_alpha, is_look};
+    let (reference, subject) = measure(noise, Order::Rounds, most as usize, ratio, random);
+    let claim = |n: u32, alpha: f64| {
+        let paired =
+            fathom_stats::paired_ratio(&reference[..n as usize], &subject[..n as usize], 0.95)?;
+        (paired.p_value <= alpha).then_some((n, paired.ratio.value > 1.0))
+    };
+    (1..=most)
+        .find_map(|n| claim(n, early_alpha(is_look(n, 10)?, 0.05)))
+        .or_else(|| claim(most, final_alpha(0.05, true)))
+}
+
+/// What not to do: test at 5 % after each round and stop at the first claim.
+pub fn stop_by_peeking(noise: Noise, most: usize, random: &mut Random) -> bool {
+    let (reference, subject) = measure(noise, Order::Rounds, most, 1.0, random);
+    (6..=most).any(|n| {
+        fathom_stats::paired_ratio(&reference[..n], &subject[..n], 0.95)
+            .unwrap()
+            .p_value
+            <= 0.05
+    })
+}
+
+/// One family of ten comparisons of which `real` differ by 3 %: numbers of true and false claims.
+pub fn family(real: usize, rounds: usize, corrected: bool, random: &mut Random) -> (usize, usize) {
+    let samples: Vec<_> = (0..10)
+        .map(|i| {
+            let ratio = if i < real { 1.03 } else { 1.0 };
+            measure(Noise::Independent, Order::Rounds, rounds, ratio, random)
+        })
+        .collect();
+    let pairs: Vec<_> = samples
+        .iter()
+        .enumerate()
+        .map(|(i, (reference, subject))| fathom_stats::PairData {
+            reference_index: 0,
+            subject_index: i,
+            metric: fathom_model::Metric::Wall,
+            reference,
+            subject,
+        })
+        .collect();
+    let together = fathom_stats::judge(&pairs, 0.0, 0.05);
+    let claimed = |pair: &fathom_stats::PairData, judged: &[fathom_model::Comparison]| {
+        let found = judged.iter().find(|c| c.subject == pair.subject_index);
+        found.is_some_and(|c| c.ratio.low > 1.0 || c.ratio.high < 1.0)
+    };
+    let claims: Vec<bool> = pairs
+        .iter()
+        .map(|p| match corrected {
+            true => claimed(p, &together),
+            false => claimed(p, &fathom_stats::judge(&[*p], 0.0, 0.05)),
+        })
+        .collect();
+    let count = |range: &[bool]| range.iter().filter(|c| **c).count();
+    (count(&claims[..real]), count(&claims[real..]))
+}
