@@ -17,7 +17,10 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
     let early = options.early_rounds.to_string();
     let early_name = format!("Fathom, up to {early} rounds (-M {early})");
     let fathom = [
-        ("Fathom, 50 rounds (-r 50)", vec!["-r".to_string(), "50".to_string()]),
+        (
+            "Fathom, 50 rounds (-r 50)",
+            vec!["-r".to_string(), "50".to_string()],
+        ),
         (early_name.as_str(), vec!["-M".to_string(), early.clone()]),
     ];
     let headers = [
@@ -34,7 +37,10 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
         eprintln!("  {}", condition.name());
         let series = Series {
             condition,
-            commands: [tools.work_command(iterations), tools.work_command(iterations)],
+            commands: [
+                tools.work_command(iterations),
+                tools.work_command(iterations),
+            ],
             fathom: &fathom,
             repetitions: options.repetitions,
         };
@@ -47,11 +53,19 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
             }
             let claims = tally.count(Claim::Faster) + tally.count(Claim::Slower);
             row.push(tally.rate(claims));
-            row.extend([percent(tally.median_error(1.0)), percent(tally.worst_error(1.0))]);
+            row.extend([
+                percent(tally.median_error(1.0)),
+                percent(tally.worst_error(1.0)),
+            ]);
             if tally.is_fathom {
                 let share = claims as f64 / tally.comparisons() as f64;
                 row.extend(["at most 5 %".to_string(), result(share <= ASKED)]);
-                table.note(format!("{}, {}: {}.", condition.name(), tally.method, tally.how()));
+                table.note(format!(
+                    "{}, {}: {}.",
+                    condition.name(),
+                    tally.method,
+                    tally.how()
+                ));
             }
             table.row(row);
         }

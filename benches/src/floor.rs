@@ -4,11 +4,15 @@ use rand::seq::SliceRandom;
 
 use crate::Result;
 use crate::options::Options;
-use crate::table::{Table, result, ratio, us};
+use crate::table::{Table, ratio, result, us};
 use crate::tools::{Tools, median};
 
-const NAMES: [&str; 4] =
-    ["C loop (vfork, execve, wait4)", "Fathom", "Fathom with --json", "hyperfine 2"];
+const NAMES: [&str; 4] = [
+    "C loop (vfork, execve, wait4)",
+    "Fathom",
+    "Fathom with --json",
+    "hyperfine 2",
+];
 /// The record is written after every run, so it could make the next one slower.
 const JUDGED: [usize; 2] = [1, 2];
 const RUNS: usize = 300;
@@ -38,7 +42,14 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             medians[tool].extend(measured.map(|measured| measured.commands[0].median_s));
         }
     }
-    let headers = ["median of an empty program", "reported", "/ C loop", "95 % interval", "asked", "result"];
+    let headers = [
+        "median of an empty program",
+        "reported",
+        "/ C loop",
+        "95 % interval",
+        "asked",
+        "result",
+    ];
     let mut table = Table::new("Floor: time that is added to a run", &headers);
     for (tool, name) in NAMES.iter().enumerate() {
         let mine = &medians[tool];
@@ -47,9 +58,14 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             continue;
         }
         let mut row = vec![name.to_string(), us(median(mine))];
-        if tool > 0 && let Some(paired) = fathom_stats::paired_ratio(&medians[0], mine, 0.95) {
+        if tool > 0
+            && let Some(paired) = fathom_stats::paired_ratio(&medians[0], mine, 0.95)
+        {
             let found = paired.ratio;
-            row.extend([ratio(found.value), format!("{:.3} to {:.3}", found.low, found.high)]);
+            row.extend([
+                ratio(found.value),
+                format!("{:.3} to {:.3}", found.low, found.high),
+            ]);
             if JUDGED.contains(&tool) {
                 row.push("within 2 %".to_string());
                 row.push(result((found.value - 1.0).abs() <= ASKED));

@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 
 use crate::Result;
 use crate::options::Options;
-use crate::table::{NOTHING_ASKED, Table, mib, ratio, result, us};
+use crate::table::{Table, mib, ratio, result, us};
 use crate::tools::{Measured, Tools, median};
 
 const RUNS: usize = 10_000;
@@ -22,7 +22,7 @@ const SESSIONS: usize = 2;
 const ASKED: f64 = 1.02;
 const BALLAST: usize = 1 << 30;
 const BALLAST_RUNS: usize = 500;
-const BALLAST_PAIRS: usize = 8;
+const BALLAST_PAIRS: usize = 6;
 
 /// Both questions.
 ///
@@ -49,7 +49,9 @@ fn many_runs(tools: &Tools, options: &Options, table: &mut Table) -> Result<()> 
     for _ in 0..options.scaled(SESSIONS) {
         order.shuffle(&mut rand::rng());
         for tool in order {
-            let Some(measured) = session(tools, tool, runs)? else { continue };
+            let Some(measured) = session(tools, tool, runs)? else {
+                continue;
+            };
             let wall = &measured.commands[0].wall_s;
             let (first, last) = (&wall[..part], &wall[wall.len() - part..]);
             found[tool].push([median(first), median(last), measured.usage.peak_bytes]);
@@ -57,7 +59,10 @@ fn many_runs(tools: &Tools, options: &Options, table: &mut Table) -> Result<()> 
     }
     for (tool, name) in NAMES.iter().enumerate() {
         let column = |i: usize| median(&found[tool].iter().map(|f| f[i]).collect::<Vec<_>>());
-        let label = format!("{name}: median of runs 1–{part}, {}–{runs}", runs - part + 1);
+        let label = format!(
+            "{name}: median of runs 1–{part}, {}–{runs}",
+            runs - part + 1
+        );
         if found[tool].is_empty() {
             table.row([label, "not found".to_string()]);
             continue;
@@ -71,7 +76,9 @@ fn many_runs(tools: &Tools, options: &Options, table: &mut Table) -> Result<()> 
         table.row(row);
     }
     for (tool, name) in NAMES.iter().enumerate().take(2) {
-        let Some(few) = session(tools, tool, 100)? else { continue };
+        let Some(few) = session(tools, tool, 100)? else {
+            continue;
+        };
         let few = few.usage.peak_bytes;
         let many = median(&found[tool].iter().map(|f| f[2]).collect::<Vec<_>>());
         table.row([
@@ -79,7 +86,6 @@ fn many_runs(tools: &Tools, options: &Options, table: &mut Table) -> Result<()> 
             mib(few),
             mib(many),
             ratio(many / few),
-            NOTHING_ASKED.to_string(),
         ]);
     }
     Ok(())
@@ -111,8 +117,12 @@ fn much_memory(tools: &Tools, options: &Options, table: &mut Table) -> Result<()
         order.shuffle(&mut rand::rng());
         for with in order {
             let bytes = (with * BALLAST).to_string();
-            let words: [&std::ffi::OsStr; 4] =
-                [BALLAST_SESSION.as_ref(), bytes.as_ref(), file.as_ref(), tools.empty.as_ref()];
+            let words: [&std::ffi::OsStr; 4] = [
+                BALLAST_SESSION.as_ref(),
+                bytes.as_ref(),
+                file.as_ref(),
+                tools.empty.as_ref(),
+            ];
             let usage = tools.run(&own, &words)?;
             if usage.peak_bytes < (with * BALLAST) as f64 {
                 return Err("the session with 1 GiB did not have it".into());
@@ -142,7 +152,9 @@ fn much_memory(tools: &Tools, options: &Options, table: &mut Table) -> Result<()
 
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
     Some(line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
@@ -155,7 +167,12 @@ pub const BALLAST_SESSION: &str = "ballast-session";
 /// # Errors
 /// When the program can't be measured.
 pub fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Result<()> {
-    let attempt = Attempt { benchmark: 0, warmup: false, round: 0, position: 0 };
+    let attempt = Attempt {
+        benchmark: 0,
+        warmup: false,
+        round: 0,
+        position: 0,
+    };
     let recorded = vec![quiet_run(&attempt, 1); bytes.div_ceil(size_of::<Run>())];
     let command = CommandLine {
         arguments: vec![program.into()],
@@ -176,7 +193,12 @@ pub fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Result<()> 
     let failed = |error: MeasureError| error.to_string();
     let mut executor =
         ProcessExecutor::new(vec![(command, Hooks::default())], options).map_err(failed)?;
-    let question = Question { names: vec!["empty".into()], reference: 0, margin: 0.01, alpha: 0.05 };
+    let question = Question {
+        names: vec!["empty".into()],
+        reference: 0,
+        margin: 0.01,
+        alpha: 0.05,
+    };
     let plan = Plan {
         benchmarks: 1,
         warmup: 10,
@@ -191,7 +213,11 @@ pub fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Result<()> 
     }
     // Kept until here, so that it was in memory all the time.
     drop(std::hint::black_box(recorded));
-    let wall: Vec<f64> = session.runs.iter().map(|run| run.wall_ns as f64 / 1e9).collect();
+    let wall: Vec<f64> = session
+        .runs
+        .iter()
+        .map(|run| run.wall_ns as f64 / 1e9)
+        .collect();
     std::fs::write(file, format!("{}\n", median(&wall))).map_err(|e| e.to_string())
 }
 

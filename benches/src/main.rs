@@ -65,8 +65,15 @@ fn everything(options: &Options) -> Result<()> {
     let tools = Tools::prepare()?;
     page.add(&header(&tools, options))?;
     let began = Instant::now();
-    let compares = options.figures.iter().any(|figure| ["aa", "power"].contains(figure));
-    let iterations = if compares { subjects::iterations_for(&tools, WORK)? } else { 0 };
+    let compares = options
+        .figures
+        .iter()
+        .any(|figure| ["aa", "power"].contains(figure));
+    let iterations = if compares {
+        subjects::iterations_for(&tools, WORK)?
+    } else {
+        0
+    };
     for figure in &options.figures {
         eprintln!("measuring {figure} …");
         let table = match *figure {
@@ -74,13 +81,15 @@ fn everything(options: &Options) -> Result<()> {
             "own-cost" => own_cost::measure(&tools, options)?,
             "growth" => growth::measure(&tools, options)?,
             "memory" => memory::measure(&tools, options)?,
-            "large" => large::measure(options)?,
+            "large" => large::measure(&tools)?,
             "power" => power::measure(&tools, options, iterations)?,
             _ => aa::measure(&tools, options, iterations)?,
         };
         page.add(&format!("\n{}", table.render()))?;
     }
-    let load = environment().load_average.map_or("unknown".to_string(), |l| format!("{l:.2}"));
+    let load = environment()
+        .load_average
+        .map_or("unknown".to_string(), |l| format!("{l:.2}"));
     page.add(&format!(
         "\nMeasured in {:.0} s; one-minute load average at the end {load}.\n",
         began.elapsed().as_secs_f64()
@@ -95,14 +104,29 @@ fn header(tools: &Tools, options: &Options) -> String {
         Some(path) => known(tools::version(path)),
         None => "hyperfine not found: cargo install hyperfine".to_string(),
     };
-    let memory = machine.memory_bytes.map(|bytes| format!("{:.0} GiB", bytes as f64 / 1e9 * 0.931));
+    let memory = machine
+        .memory_bytes
+        .map(|bytes| format!("{:.0} GiB", bytes as f64 / 1e9 * 0.931));
     let mut text = format!("# Measured {}\n\n", now_rfc3339());
     for (name, value) in [
-        ("CPU", format!("{} × {}", machine.cpus, known(machine.cpu_model))),
-        ("virtual machine", known(machine.virtual_machine.map(|v| v.to_string()))),
+        (
+            "CPU",
+            format!("{} × {}", machine.cpus, known(machine.cpu_model)),
+        ),
+        (
+            "virtual machine",
+            known(machine.virtual_machine.map(|v| v.to_string())),
+        ),
         ("memory", known(memory)),
         ("kernel", machine.kernel),
-        ("load average", known(machine.load_average.map(|load| format!("{load:.2} at the start")))),
+        (
+            "load average",
+            known(
+                machine
+                    .load_average
+                    .map(|load| format!("{load:.2} at the start")),
+            ),
+        ),
         ("Fathom", known(tools::version(&tools.fathom))),
         ("hyperfine", hyperfine),
     ] {
@@ -129,7 +153,9 @@ impl Page {
     fn add(&mut self, text: &str) -> Result<()> {
         print!("{text}");
         match &mut self.0 {
-            Some(file) => file.write_all(text.as_bytes()).map_err(|e| format!("--markdown: {e}")),
+            Some(file) => file
+                .write_all(text.as_bytes())
+                .map_err(|e| format!("--markdown: {e}")),
             None => Ok(()),
         }
     }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 /// The figures, in the order in which they are measured.
-pub const FIGURES: [&str; 7] = ["floor", "own-cost", "growth", "memory", "large", "power", "aa"];
+pub const FIGURES: [&str; 7] = [
+    "floor", "own-cost", "growth", "memory", "large", "power", "aa",
+];
 
 /// How to call it.
 pub const USAGE: &str = "\
@@ -16,8 +18,8 @@ Figures (default: all): floor own-cost growth memory large power aa
 Options:
   --repetitions N         comparisons of each kind for aa (default 40)
   --power-repetitions N   comparisons of each kind for power (default 20)
-  --early-rounds N        most rounds of the sessions of aa that may stop early (default 101)
-  --blocks N              blocks of each tool for floor (default 20)
+  --early-rounds N        most rounds of the sessions of aa that may stop early (default 85)
+  --blocks N              blocks of each tool for floor (default 16)
   --quick                 a tenth of everything: shows that it works, proves nothing
   --markdown FILE         write the tables to a file as well
 
@@ -55,15 +57,20 @@ impl Options {
             figures: Vec::new(),
             repetitions: 4,
             power_repetitions: 3,
-            early_rounds: 101,
+            early_rounds: 85,
             blocks: 4,
             quick: true,
             markdown: None,
         };
-        // At 13 ms a round, Fathom's first look is due after 84 rounds (it takes none in the first
-        // second): with less than that a session could not stop early, and nothing would be tested.
-        let mut options =
-            Options { repetitions: 40, power_repetitions: 20, blocks: 20, quick: false, ..quick };
+        // Fathom takes no look in the first second. At 13 ms a round its first one comes after 84
+        // rounds; with fewer, no session could stop early and nothing would be tested.
+        let mut options = Options {
+            repetitions: 40,
+            power_repetitions: 20,
+            blocks: 16,
+            quick: false,
+            ..quick
+        };
         while let Some(word) = arguments.next() {
             let mut number = || {
                 let text = arguments.next().unwrap_or_default();
@@ -94,13 +101,21 @@ impl Options {
                 },
             }
         }
-        options.figures = if figures.is_empty() { FIGURES.to_vec() } else { figures };
+        options.figures = if figures.is_empty() {
+            FIGURES.to_vec()
+        } else {
+            figures
+        };
         Ok(options)
     }
 
     /// `count`, or a tenth of it when it has to be quick.
     pub fn scaled(&self, count: usize) -> usize {
-        if self.quick { count.div_ceil(10) } else { count }
+        if self.quick {
+            count.div_ceil(10)
+        } else {
+            count
+        }
     }
 }
 

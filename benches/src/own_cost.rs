@@ -15,7 +15,7 @@ const NAMES: [&str; 4] = [
 ];
 const SHORT: usize = 100;
 const LONG: usize = 1000;
-const BLOCKS: usize = 6;
+const BLOCKS: usize = 5;
 
 /// CPU time of the tool and all its processes, less what the runs themselves took.
 ///
@@ -32,7 +32,10 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             own[tool][length].extend(cost);
         }
     }
-    let per_run: Vec<f64> = own.iter().map(|own| median(&own[1]) / LONG as f64).collect();
+    let per_run: Vec<f64> = own
+        .iter()
+        .map(|own| median(&own[1]) / LONG as f64)
+        .collect();
     let per_further: Vec<f64> = own
         .iter()
         .map(|own| (median(&own[1]) - median(&own[0])) / (LONG - SHORT) as f64)
@@ -46,7 +49,10 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         "asked",
         "result",
     ];
-    let mut table = Table::new("Own cost: CPU time that a tool takes beside the program", &headers);
+    let mut table = Table::new(
+        "Own cost: CPU time that a tool takes beside the program",
+        &headers,
+    );
     for (tool, name) in NAMES.iter().enumerate() {
         if own[tool][1].is_empty() {
             table.row([name.to_string(), "not found".to_string()]);

@@ -72,7 +72,12 @@ impl Tally {
     /// `3 of 40 (2 to 20 %)`: with the 95 % interval of the rate.
     pub fn rate(&self, count: usize) -> String {
         let (low, high) = proportion_interval(count, self.comparisons());
-        format!("{count} of {} ({:.0} to {:.0} %)", self.comparisons(), low * 100.0, high * 100.0)
+        format!(
+            "{count} of {} ({:.0} to {:.0} %)",
+            self.comparisons(),
+            low * 100.0,
+            high * 100.0
+        )
     }
 
     /// Median of the ratios second / first.
@@ -91,7 +96,10 @@ impl Tally {
     }
 
     fn errors(&self, truth: f64) -> Vec<f64> {
-        self.ratios.iter().map(|ratio| (ratio / truth - 1.0).abs()).collect()
+        self.ratios
+            .iter()
+            .map(|ratio| (ratio / truth - 1.0).abs())
+            .collect()
     }
 
     /// How Fathom came to its answers: rounds, early stops, and the clock.
@@ -126,7 +134,11 @@ impl Series<'_> {
     /// # Errors
     /// When a tool or a load fails.
     pub fn measure(&self, tools: &Tools) -> Result<Vec<Tally>> {
-        let mut tallies: Vec<Tally> = self.fathom.iter().map(|(name, _)| Tally::new(name)).collect();
+        let mut tallies: Vec<Tally> = self
+            .fathom
+            .iter()
+            .map(|(name, _)| Tally::new(name))
+            .collect();
         tallies.push(Tally::new("hyperfine 2 and Welch's t"));
         tallies.push(Tally::new("hyperfine 2 and Mann-Whitney"));
         let mut loads = self.condition.start(tools)?;
@@ -148,8 +160,13 @@ impl Series<'_> {
         let mut flags = vec!["-w", WARMUPS, "-n", "first", "-n", "second"];
         flags.extend(options.iter().map(String::as_str));
         let (record, _) = tools.fathom_record(&flags, &self.commands)?;
-        let outcome = record.outcome.ok_or("fathom wrote a record without an outcome")?;
-        let comparison = outcome.comparisons.first().ok_or("fathom compared nothing")?;
+        let outcome = record
+            .outcome
+            .ok_or("fathom wrote a record without an outcome")?;
+        let comparison = outcome
+            .comparisons
+            .first()
+            .ok_or("fathom compared nothing")?;
         let claim = match comparison.verdict {
             Verdict::Faster => Claim::Faster,
             Verdict::Slower => Claim::Slower,
@@ -163,7 +180,9 @@ impl Series<'_> {
 
     fn hyperfine_once(&self, tools: &Tools, tallies: &mut [Tally]) -> Result<()> {
         let flags = ["-w", WARMUPS, "-r", RUNS];
-        let Some(measured) = tools.hyperfine(&flags, &self.commands)? else { return Ok(()) };
+        let Some(measured) = tools.hyperfine(&flags, &self.commands)? else {
+            return Ok(());
+        };
         let [first, second] = &measured.commands[..] else {
             return Err("hyperfine did not report two commands".into());
         };

@@ -18,7 +18,11 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
     let words = |text: &str| text.split(' ').map(str::to_string).collect::<Vec<_>>();
     let cases = [
         (0.02, Condition::Busy, [("Fathom (-M 50)", words("-M 50"))]),
-        (0.01, Condition::Quiet, [("Fathom (-M 50 --margin 0.5%)", words("-M 50 --margin 0.5%"))]),
+        (
+            0.01,
+            Condition::Quiet,
+            [("Fathom (-M 50 --margin 0.5%)", words("-M 50 --margin 0.5%"))],
+        ),
     ];
     let headers = [
         "true difference",
@@ -40,7 +44,11 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
             repetitions: options.power_repetitions,
         };
         for tally in series.measure(tools)? {
-            let case = format!("{:.0} % more work, {}", difference * 100.0, condition.name());
+            let case = format!(
+                "{:.0} % more work, {}",
+                difference * 100.0,
+                condition.name()
+            );
             let mut row = vec![case, tally.method.clone()];
             if tally.comparisons() == 0 {
                 row.push("not found".to_string());
@@ -54,7 +62,12 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
                 let share = right as f64 / tally.comparisons() as f64;
                 row.push("18 of 20, never the wrong way".to_string());
                 row.push(result(share >= ASKED && wrong == 0));
-                table.note(format!("{}, {}: {}.", condition.name(), tally.method, tally.how()));
+                table.note(format!(
+                    "{}, {}: {}.",
+                    condition.name(),
+                    tally.method,
+                    tally.how()
+                ));
             }
             table.row(row);
         }

@@ -20,7 +20,9 @@ pub fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<PathBuf> {
         .args(flags)
         .arg(&source)
         .output()
-        .map_err(|error| format!("can't start the C compiler 'cc': {error}; install gcc or clang"))?;
+        .map_err(|error| {
+            format!("can't start the C compiler 'cc': {error}; install gcc or clang")
+        })?;
     if output.status.success() {
         return Ok(program);
     }
@@ -30,7 +32,10 @@ pub fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<PathBuf> {
         ""
     };
     let errors = String::from_utf8_lossy(&output.stderr);
-    Err(format!("can't compile {}:\n{errors}{hint}", source.display()))
+    Err(format!(
+        "can't compile {}:\n{errors}{hint}",
+        source.display()
+    ))
 }
 
 /// CPU time of a `work` of so many rounds, in seconds: the least of some runs, since neighbours only
@@ -116,7 +121,9 @@ impl Loads {
     pub fn check(&mut self) -> Result<()> {
         for load in &mut self.0 {
             if let Ok(Some(status)) = load.try_wait() {
-                return Err(format!("a load beside the measurement ended early: {status}"));
+                return Err(format!(
+                    "a load beside the measurement ended early: {status}"
+                ));
             }
         }
         Ok(())

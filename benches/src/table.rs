@@ -9,9 +9,6 @@ pub struct Table {
     notes: Vec<String>,
 }
 
-/// Stands where nothing was asked.
-pub const NOTHING_ASKED: &str = "";
-
 impl Table {
     /// An empty table.
     pub fn new(title: &str, headers: &[&str]) -> Table {
@@ -38,7 +35,11 @@ impl Table {
     /// The table as text that ends with a line end.
     pub fn render(&self) -> String {
         let width = |column: usize| {
-            let cells = self.rows.iter().chain([&self.headers]).map(|row| &row[column]);
+            let cells = self
+                .rows
+                .iter()
+                .chain([&self.headers])
+                .map(|row| &row[column]);
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.headers.len()).map(width).collect();
@@ -50,12 +51,19 @@ impl Table {
             text + "\n"
         };
         let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-        let mut text = format!("## {}\n\n{}{}", self.title, line(&self.headers), line(&rule));
+        let mut text = format!(
+            "## {}\n\n{}{}",
+            self.title,
+            line(&self.headers),
+            line(&rule)
+        );
         self.rows.iter().for_each(|row| text.push_str(&line(row)));
         if !self.notes.is_empty() {
             text.push('\n');
         }
-        self.notes.iter().for_each(|note| text.push_str(&format!("- {note}\n")));
+        self.notes
+            .iter()
+            .for_each(|note| text.push_str(&format!("- {note}\n")));
         text
     }
 }
@@ -72,7 +80,11 @@ pub fn us(seconds: f64) -> String {
 
 /// A ratio with three decimals.
 pub fn ratio(value: f64) -> String {
-    if value.is_finite() { format!("{value:.3}") } else { "–".to_string() }
+    if value.is_finite() {
+        format!("{value:.3}")
+    } else {
+        "–".to_string()
+    }
 }
 
 /// A share as percent.

@@ -71,7 +71,10 @@ impl Tools {
     /// When Fathom or a C program can't be built.
     pub fn prepare() -> Result<Tools> {
         let own = std::env::current_exe().map_err(|e| format!("can't tell where I am: {e}"))?;
-        let target = own.ancestors().nth(2).ok_or("can't tell where target/ is")?;
+        let target = own
+            .ancestors()
+            .nth(2)
+            .ok_or("can't tell where target/ is")?;
         let folder = target.join("benches");
         std::fs::create_dir_all(&folder)
             .map_err(|e| format!("can't make {}: {e}", folder.display()))?;
@@ -115,15 +118,22 @@ impl Tools {
         let text = std::fs::read_to_string(&account)
             .map_err(|e| failed(&format!("left no account ({e}): {stderr}")))?;
         let _ = std::fs::remove_file(&account);
-        let numbers: Vec<f64> =
-            text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let numbers: Vec<f64> = text
+            .split_ascii_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
         let [status, user_us, system_us, peak_kib] = numbers[..] else {
-            return Err(failed(&format!("left an account that can't be read: {text}")));
+            return Err(failed(&format!(
+                "left an account that can't be read: {text}"
+            )));
         };
         if status != 0.0 {
             return Err(failed(&format!("failed (wait status {status}): {stderr}")));
         }
-        Ok(Usage { cpu_s: (user_us + system_us) / 1e6, peak_bytes: peak_kib * 1024.0 })
+        Ok(Usage {
+            cpu_s: (user_us + system_us) / 1e6,
+            peak_bytes: peak_kib * 1024.0,
+        })
     }
 
     /// Measures with Fathom and its complete record.
@@ -136,7 +146,10 @@ impl Tools {
         commands: &[String],
     ) -> Result<(BenchRecord, Usage)> {
         let file = self.scratch.join("fathom.json");
-        let usage = self.run(&self.fathom, &line(&["bench", "--json"], &file, options, commands))?;
+        let usage = self.run(
+            &self.fathom,
+            &line(&["bench", "--json"], &file, options, commands),
+        )?;
         let text = std::fs::read_to_string(&file).map_err(|e| format!("fathom --json: {e}"))?;
         let record = serde_json::from_str(&text).map_err(|e| format!("fathom --json: {e}"))?;
         Ok((record, usage))
@@ -149,16 +162,26 @@ impl Tools {
     pub fn fathom_json(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
         let (record, usage) = self.fathom_record(options, commands)?;
         let samples = |benchmark| {
-            let runs: Vec<_> = record.runs.iter().filter(|r| r.benchmark == benchmark).collect();
+            let runs: Vec<_> = record
+                .runs
+                .iter()
+                .filter(|r| r.benchmark == benchmark)
+                .collect();
             let wall_s: Vec<f64> = runs.iter().map(|run| run.wall_ns as f64 / 1e9).collect();
             Samples {
                 median_s: median(&wall_s),
                 wall_s,
                 cpu_s: runs.iter().map(|run| run.cpu_ns as f64 / 1e9).sum(),
-                peak_bytes: runs.iter().map(|run| run.peak_memory_bytes as f64).collect(),
+                peak_bytes: runs
+                    .iter()
+                    .map(|run| run.peak_memory_bytes as f64)
+                    .collect(),
             }
         };
-        Ok(Measured { commands: (0..record.benchmarks.len()).map(samples).collect(), usage })
+        Ok(Measured {
+            commands: (0..record.benchmarks.len()).map(samples).collect(),
+            usage,
+        })
     }
 
     /// Measures with Fathom and writes what hyperfine's users know, without the record.
@@ -179,7 +202,10 @@ impl Tools {
                 peak_bytes: numbers(&result["memory_usage_byte"]),
             }
         };
-        Ok(Measured { commands: results(&file)?.iter().map(samples).collect(), usage })
+        Ok(Measured {
+            commands: results(&file)?.iter().map(samples).collect(),
+            usage,
+        })
     }
 
     /// Measures with hyperfine 2; `None` where there is none.
@@ -187,13 +213,22 @@ impl Tools {
     /// # Errors
     /// When it fails.
     pub fn hyperfine(&self, options: &[&str], commands: &[String]) -> Result<Option<Measured>> {
-        let Some(hyperfine) = &self.hyperfine else { return Ok(None) };
+        let Some(hyperfine) = &self.hyperfine else {
+            return Ok(None);
+        };
         let file = self.scratch.join("hyperfine.json");
-        let usage = self.run(hyperfine, &line(&["--export-json"], &file, options, commands))?;
+        let usage = self.run(
+            hyperfine,
+            &line(&["--export-json"], &file, options, commands),
+        )?;
         let samples = |result: &Value| {
-            let runs = result["measurements"].as_array().map_or(&[][..], Vec::as_slice);
+            let runs = result["measurements"]
+                .as_array()
+                .map_or(&[][..], Vec::as_slice);
             let all = |metric: &str| -> Vec<f64> {
-                runs.iter().filter_map(|run| run[metric]["value"].as_f64()).collect()
+                runs.iter()
+                    .filter_map(|run| run[metric]["value"].as_f64())
+                    .collect()
             };
             let median_s = &result["summary"]["time_wall_clock"]["median"];
             Samples {
@@ -203,7 +238,10 @@ impl Tools {
                 peak_bytes: all("memory_peak_resident"),
             }
         };
-        Ok(Some(Measured { commands: results(&file)?.iter().map(samples).collect(), usage }))
+        Ok(Some(Measured {
+            commands: results(&file)?.iter().map(samples).collect(),
+            usage,
+        }))
     }
 
     /// Measures one program with the C loop.
@@ -213,15 +251,22 @@ impl Tools {
     pub fn c_loop(&self, warmups: usize, runs: usize, program: &Path) -> Result<Measured> {
         let file = self.scratch.join("loop.txt");
         let (warmups, runs) = (warmups.to_string(), runs.to_string());
-        let words: [&OsStr; 4] =
-            [file.as_ref(), warmups.as_ref(), runs.as_ref(), program.as_ref()];
+        let words: [&OsStr; 4] = [
+            file.as_ref(),
+            warmups.as_ref(),
+            runs.as_ref(),
+            program.as_ref(),
+        ];
         let usage = self.run(&self.vfork_loop, &words)?;
         let text = std::fs::read_to_string(&file).map_err(|e| format!("the C loop: {e}"))?;
         let columns: Vec<(f64, f64)> = text
             .lines()
             .filter_map(|line| {
                 let (wall, cpu) = line.split_once(' ')?;
-                Some((wall.parse::<f64>().ok()? / 1e9, cpu.parse::<f64>().ok()? / 1e9))
+                Some((
+                    wall.parse::<f64>().ok()? / 1e9,
+                    cpu.parse::<f64>().ok()? / 1e9,
+                ))
             })
             .collect();
         let (wall_s, cpu_s): (Vec<f64>, Vec<f64>) = columns.into_iter().unzip();
@@ -231,7 +276,10 @@ impl Tools {
             cpu_s: cpu_s.iter().sum(),
             peak_bytes: Vec::new(),
         };
-        Ok(Measured { commands: vec![samples], usage })
+        Ok(Measured {
+            commands: vec![samples],
+            usage,
+        })
     }
 
     /// A file for results.
@@ -289,14 +337,25 @@ fn results(file: &Path) -> Result<Vec<Value>> {
 }
 
 fn numbers(list: &Value) -> Vec<f64> {
-    list.as_array().map_or(&[][..], Vec::as_slice).iter().filter_map(Value::as_f64).collect()
+    list.as_array()
+        .map_or(&[][..], Vec::as_slice)
+        .iter()
+        .filter_map(Value::as_f64)
+        .collect()
 }
 
 /// Always the release build, whatever this suite was built as.
 fn build_fathom(target: &Path) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--release", "--quiet", "--package", "fathom", "--manifest-path"])
+        .args([
+            "build",
+            "--release",
+            "--quiet",
+            "--package",
+            "fathom",
+            "--manifest-path",
+        ])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
         .arg("--target-dir")
         .arg(target)
@@ -311,9 +370,9 @@ fn build_fathom(target: &Path) -> Result<PathBuf> {
 /// `$HYPERFINE`, then `PATH`, then where cargo installs; only a version 2 counts.
 fn find_hyperfine() -> Option<PathBuf> {
     let given = std::env::var_os("HYPERFINE").map(PathBuf::from);
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
-        Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"))
-    });
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let installed = home.map(|home| home.join("bin/hyperfine"));
     [given, in_path("hyperfine"), installed]
         .into_iter()
@@ -323,12 +382,21 @@ fn find_hyperfine() -> Option<PathBuf> {
 
 fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
 }
 
 /// First line of what `program --version` prints.
 pub fn version(program: &Path) -> Option<String> {
-    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
+    let output = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    output.status.success().then(|| text.lines().next().map(str::to_string))?
+    output
+        .status
+        .success()
+        .then(|| text.lines().next().map(str::to_string))?
 }
