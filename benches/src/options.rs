@@ -18,7 +18,7 @@ Figures (default: all): floor own-cost growth memory large power aa
 Options:
   --repetitions N         comparisons of each kind for aa (default 40)
   --power-repetitions N   comparisons of each kind for power (default 20)
-  --early-rounds N        most rounds of the sessions of aa that may stop early (default 85)
+  --early-rounds N        most rounds of the sessions of aa that may stop early (default 85; 50 if busy)
   --blocks N              blocks of each tool for floor (default 16)
   --quick                 a tenth of everything: shows that it works, proves nothing
   --markdown FILE         write the tables to a file as well
@@ -35,8 +35,8 @@ pub struct Options {
     pub repetitions: usize,
     /// Comparisons of each kind for `power`.
     pub power_repetitions: usize,
-    /// Most rounds of a session that may stop early.
-    pub early_rounds: u32,
+    /// Most rounds of a session that may stop early, if not the usual.
+    pub early_rounds: Option<u32>,
     /// Blocks of each tool for `floor`.
     pub blocks: usize,
     /// A tenth of everything.
@@ -57,13 +57,11 @@ impl Options {
             figures: Vec::new(),
             repetitions: 4,
             power_repetitions: 3,
-            early_rounds: 85,
+            early_rounds: None,
             blocks: 4,
             quick: true,
             markdown: None,
         };
-        // Fathom takes no look in the first second. At 13 ms a round its first one comes after 84
-        // rounds; with fewer, no session could stop early and nothing would be tested.
         let mut options = Options {
             repetitions: 40,
             power_repetitions: 20,
@@ -82,7 +80,7 @@ impl Options {
             match word.as_str() {
                 "--repetitions" => options.repetitions = number()? as usize,
                 "--power-repetitions" => options.power_repetitions = number()? as usize,
-                "--early-rounds" => options.early_rounds = number()?,
+                "--early-rounds" => options.early_rounds = Some(number()?),
                 "--blocks" => options.blocks = number()? as usize,
                 "--quick" => {
                     options.repetitions = 4;
