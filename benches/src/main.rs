@@ -4,6 +4,7 @@
 //! here passes or fails: times of a machine say as much about the machine.
 
 mod aa;
+mod find;
 mod floor;
 mod growth;
 mod large;
@@ -101,7 +102,7 @@ fn header(tools: &Tools, options: &Options) -> String {
     let machine = environment();
     let known = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_string());
     let hyperfine = match &tools.hyperfine {
-        Some(path) => known(tools::version(path)),
+        Some(path) => known(find::version(path)),
         None => "hyperfine not found: cargo install hyperfine".to_string(),
     };
     let memory = machine
@@ -127,7 +128,7 @@ fn header(tools: &Tools, options: &Options) -> String {
                     .map(|load| format!("{load:.2} at the start")),
             ),
         ),
-        ("Fathom", known(tools::version(&tools.fathom))),
+        ("Fathom", known(find::version(&tools.fathom))),
         ("hyperfine", hyperfine),
     ] {
         text.push_str(&format!("- {name}: {value}\n"));
