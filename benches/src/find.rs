@@ -1,0 +1,67 @@
+//! Where the tools are.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Result;
+
+/// Always the release build, whatever this suite was built as.
+///
+/// # Errors
+/// When cargo fails.
+pub fn build_fathom(target: &Path) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args([
+            "build",
+            "--release",
+            "--quiet",
+            "--package",
+            "fathom",
+            "--manifest-path",
+        ])
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
+        .arg("--target-dir")
+        .arg(target)
+        .status()
+        .map_err(|e| format!("can't start cargo to build fathom: {e}"))?;
+    if !status.success() {
+        return Err("fathom can't be built".into());
+    }
+    Ok(target.join("release/fathom"))
+}
+
+/// `$HYPERFINE`, then `PATH`, then where cargo installs; only a version 2 counts.
+pub fn find_hyperfine() -> Option<PathBuf> {
+    let given = std::env::var_os("HYPERFINE").map(PathBuf::from);
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let installed = home.map(|home| home.join("bin/hyperfine"));
+    [given, in_path("hyperfine"), installed]
+        .into_iter()
+        .flatten()
+        .find(|path| version(path).is_some_and(|text| text.starts_with("hyperfine 2.")))
+}
+
+/// The file of that name in the first folder of `PATH` that has one.
+pub fn in_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+/// First line of what `program --version` prints.
+pub fn version(program: &Path) -> Option<String> {
+    let output = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    output
+        .status
+        .success()
+        .then(|| text.lines().next().map(str::to_string))?
+}

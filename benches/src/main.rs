@@ -1,0 +1,163 @@
+//! What Fathom must reach, measured beside hyperfine 2 and a bare C loop in the same run.
+//!
+//! One file for each figure; `pairs` and `sample_tests` serve the two that compare commands. Nothing
+//! here passes or fails: times of a machine say as much about the machine.
+
+mod aa;
+mod find;
+mod floor;
+mod growth;
+mod large;
+mod memory;
+mod options;
+mod own_cost;
+mod pairs;
+mod power;
+mod sample_tests;
+mod subjects;
+mod table;
+mod tools;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use fathom_measure::{environment, now_rfc3339};
+use options::{Options, USAGE};
+use tools::Tools;
+
+/// Errors are sentences for whoever runs this.
+pub type Result<T> = std::result::Result<T, String>;
+
+/// Length of the command that is compared, in seconds.
+const WORK: f64 = 0.006;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match &arguments[..] {
+        [word, bytes, file, program] if word == growth::BALLAST_SESSION => bytes
+            .parse()
+            .map_err(|error| format!("{bytes}: {error}"))
+            .and_then(|bytes| growth::ballast_session(bytes, Path::new(file), Path::new(program))),
+        _ => match Options::parse(arguments) {
+            Ok(options) => everything(&options),
+            Err(problem) if problem.is_empty() => {
+                println!("{USAGE}");
+                return ExitCode::SUCCESS;
+            }
+            Err(problem) => {
+                eprintln!("error: {problem}\n\n{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn everything(options: &Options) -> Result<()> {
+    let mut page = Page::new(options)?;
+    let tools = Tools::prepare()?;
+    page.add(&header(&tools, options))?;
+    let began = Instant::now();
+    let compares = options
+        .figures
+        .iter()
+        .any(|figure| ["aa", "power"].contains(figure));
+    let iterations = if compares {
+        subjects::iterations_for(&tools, WORK)?
+    } else {
+        0
+    };
+    for figure in &options.figures {
+        eprintln!("measuring {figure} …");
+        let table = match *figure {
+            "floor" => floor::measure(&tools, options)?,
+            "own-cost" => own_cost::measure(&tools, options)?,
+            "growth" => growth::measure(&tools, options)?,
+            "memory" => memory::measure(&tools, options)?,
+            "large" => large::measure(&tools)?,
+            "power" => power::measure(&tools, options, iterations)?,
+            _ => aa::measure(&tools, options, iterations)?,
+        };
+        page.add(&format!("\n{}", table.render()))?;
+    }
+    let load = environment()
+        .load_average
+        .map_or("unknown".to_string(), |l| format!("{l:.2}"));
+    page.add(&format!(
+        "\nMeasured in {:.0} s; one-minute load average at the end {load}.\n",
+        began.elapsed().as_secs_f64()
+    ))
+}
+
+/// Date, machine, versions.
+fn header(tools: &Tools, options: &Options) -> String {
+    let machine = environment();
+    let known = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_string());
+    let hyperfine = match &tools.hyperfine {
+        Some(path) => known(find::version(path)),
+        None => "hyperfine not found: cargo install hyperfine".to_string(),
+    };
+    let memory = machine
+        .memory_bytes
+        .map(|bytes| format!("{:.0} GiB", bytes as f64 / 1e9 * 0.931));
+    let mut text = format!("# Measured {}\n\n", now_rfc3339());
+    for (name, value) in [
+        (
+            "CPU",
+            format!("{} × {}", machine.cpus, known(machine.cpu_model)),
+        ),
+        (
+            "virtual machine",
+            known(machine.virtual_machine.map(|v| v.to_string())),
+        ),
+        ("memory", known(memory)),
+        ("kernel", machine.kernel),
+        (
+            "load average",
+            known(
+                machine
+                    .load_average
+                    .map(|load| format!("{load:.2} at the start")),
+            ),
+        ),
+        ("Fathom", known(find::version(&tools.fathom))),
+        ("hyperfine", hyperfine),
+    ] {
+        text.push_str(&format!("- {name}: {value}\n"));
+    }
+    if options.quick {
+        text.push_str("- **quick run: a tenth of the measurements, proves nothing**\n");
+    }
+    text
+}
+
+/// Standard output and, if asked for, a file. Written figure by figure: what is there stays when a
+/// later figure fails.
+struct Page(Option<std::fs::File>);
+
+impl Page {
+    fn new(options: &Options) -> Result<Page> {
+        let file = options.markdown.as_ref().map(|path| {
+            std::fs::File::create(path).map_err(|e| format!("can't write {}: {e}", path.display()))
+        });
+        Ok(Page(file.transpose()?))
+    }
+
+    fn add(&mut self, text: &str) -> Result<()> {
+        print!("{text}");
+        match &mut self.0 {
+            Some(file) => file
+                .write_all(text.as_bytes())
+                .map_err(|e| format!("--markdown: {e}")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What the caller wants.
+
+use std::path::PathBuf;
+
+/// The figures, in the order in which they are measured.
+pub const FIGURES: [&str; 7] = [
+    "floor", "own-cost", "growth", "memory", "large", "power", "aa",
+];
+
+/// How to call it.
+pub const USAGE: &str = "\
+Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
+
+Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
+
+Figures (default: all): floor own-cost growth memory large power aa
+
+Options:
+  --repetitions N         comparisons of each kind for aa (default 40)
+  --power-repetitions N   comparisons of each kind for power (default 20)
+  --early-rounds N        most rounds of the sessions of aa that may stop early (default 85; 50 if busy)
+  --blocks N              blocks of each tool for floor (default 16)
+  --quick                 a tenth of everything: shows that it works, proves nothing
+  --markdown FILE         write the tables to a file as well
+
+hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures
+another fathom than this workspace's.";
+
+/// Parsed arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Names out of [`FIGURES`].
+    pub figures: Vec<&'static str>,
+    /// Comparisons of each kind for `aa`.
+    pub repetitions: usize,
+    /// Comparisons of each kind for `power`.
+    pub power_repetitions: usize,
+    /// Most rounds of a session that may stop early, if not the usual.
+    pub early_rounds: Option<u32>,
+    /// Blocks of each tool for `floor`.
+    pub blocks: usize,
+    /// A tenth of everything.
+    pub quick: bool,
+    /// Where the tables go, besides standard output.
+    pub markdown: Option<PathBuf>,
+}
+
+impl Options {
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    /// With what is wrong; empty when help was asked for.
+    pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
+        let mut arguments = arguments.into_iter();
+        let mut figures: Vec<&'static str> = Vec::new();
+        let quick = Options {
+            figures: Vec::new(),
+            repetitions: 4,
+            power_repetitions: 3,
+            early_rounds: None,
+            blocks: 4,
+            quick: true,
+            markdown: None,
+        };
+        let mut options = Options {
+            repetitions: 40,
+            power_repetitions: 20,
+            blocks: 16,
+            quick: false,
+            ..quick
+        };
+        while let Some(word) = arguments.next() {
+            let mut number = || {
+                let text = arguments.next().unwrap_or_default();
+                match text.parse::<u32>() {
+                    Ok(number) if number > 0 => Ok(number),
+                    _ => Err(format!("{word} needs a number above 0, not {text:?}")),
+                }
+            };
+            match word.as_str() {
+                "--repetitions" => options.repetitions = number()? as usize,
+                "--power-repetitions" => options.power_repetitions = number()? as usize,
+                "--early-rounds" => options.early_rounds = Some(number()?),
+                "--blocks" => options.blocks = number()? as usize,
+                "--quick" => {
+                    options.repetitions = 4;
+                    options.power_repetitions = 3;
+                    options.blocks = 4;
+                    options.quick = true;
+                }
+                "--markdown" => {
+                    let path = arguments.next().ok_or("--markdown needs a file")?;
+                    options.markdown = Some(PathBuf::from(path));
+                }
+                "-h" | "--help" => return Err(String::new()),
+                name => match FIGURES.iter().find(|figure| **figure == name) {
+                    Some(figure) => figures.push(figure),
+                    None => return Err(format!("there is no figure or option {name:?}")),
+                },
+            }
+        }
+        options.figures = if figures.is_empty() {
+            FIGURES.to_vec()
+        } else {
+            figures
+        };
+        Ok(options)
+    }
+
+    /// `count`, or a tenth of it when it has to be quick.
+    pub fn scaled(&self, count: usize) -> usize {
+        if self.quick {
+            count.div_ceil(10)
+        } else {
+            count
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        Options::parse(line.split_whitespace().map(str::to_string))
+    }
+
+    #[test]
+    fn without_names_all_figures_are_measured() {
+        assert_eq!(parse("").unwrap().figures, FIGURES);
+        assert_eq!(parse("aa --repetitions 7").unwrap().figures, ["aa"]);
+        assert_eq!(parse("aa --repetitions 7").unwrap().repetitions, 7);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert!(parse("flor").unwrap_err().contains("flor"));
+        assert!(parse("--blocks 0").unwrap_err().contains("--blocks"));
+        assert!(parse("--markdown").unwrap_err().contains("--markdown"));
+    }
+}

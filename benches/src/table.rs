@@ -1,0 +1,113 @@
+//! Tables that are Markdown and can be read as they are.
+
+/// A figure: what was asked and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    title: String,
+    headers: Vec<String>,
+    rows: Vec<Vec<String>>,
+    notes: Vec<String>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(title: &str, headers: &[&str]) -> Table {
+        Table {
+            title: title.to_string(),
+            headers: headers.iter().map(|h| h.to_string()).collect(),
+            rows: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds a line. Short ones are filled up with empty cells.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let mut row: Vec<String> = cells.into_iter().collect();
+        row.resize(self.headers.len(), String::new());
+        self.rows.push(row);
+    }
+
+    /// Adds a sentence below the table.
+    pub fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// The table as text that ends with a line end.
+    pub fn render(&self) -> String {
+        let width = |column: usize| {
+            let cells = self
+                .rows
+                .iter()
+                .chain([&self.headers])
+                .map(|row| &row[column]);
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.headers.len()).map(width).collect();
+        let line = |row: &[String]| {
+            let mut text = String::from("|");
+            for (cell, width) in row.iter().zip(&widths) {
+                text.push_str(&format!(" {cell:<width$} |"));
+            }
+            text + "\n"
+        };
+        let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+        let mut text = format!(
+            "## {}\n\n{}{}",
+            self.title,
+            line(&self.headers),
+            line(&rule)
+        );
+        self.rows.iter().for_each(|row| text.push_str(&line(row)));
+        if !self.notes.is_empty() {
+            text.push('\n');
+        }
+        self.notes
+            .iter()
+            .for_each(|note| text.push_str(&format!("- {note}\n")));
+        text
+    }
+}
+
+/// The word for the last column.
+pub fn result(reached: bool) -> String {
+    if reached { "reached" } else { "not reached" }.to_string()
+}
+
+/// Seconds as microseconds.
+pub fn us(seconds: f64) -> String {
+    format!("{:.1} µs", seconds * 1e6)
+}
+
+/// A ratio with three decimals.
+pub fn ratio(value: f64) -> String {
+    if value.is_finite() {
+        format!("{value:.3}")
+    } else {
+        "–".to_string()
+    }
+}
+
+/// A share as percent.
+pub fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+/// Bytes as MiB.
+pub fn mib(bytes: f64) -> String {
+    format!("{:.2} MiB", bytes / f64::from(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_short_rows_are_filled() {
+        let mut table = Table::new("Floor", &["tool", "µs"]);
+        table.row(["a loop".to_string(), "1".to_string()]);
+        table.row(["b".to_string()]);
+        table.note("a note");
+        let expected = "## Floor\n\n| tool   | µs |\n| ------ | -- |\n| a loop | 1  |\n| b      |    |\n\n- a note\n";
+        assert_eq!(table.render(), expected);
+    }
+}

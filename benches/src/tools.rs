@@ -1,0 +1,346 @@
+//! The tools that are compared: where they are, how they are run, what they reported.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use fathom_model::BenchRecord;
+use serde_json::Value;
+
+use crate::Result;
+use crate::find::{build_fathom, find_hyperfine, in_path};
+use crate::subjects::compile;
+
+/// Everything that is needed to measure.
+#[derive(Debug)]
+pub struct Tools {
+    /// The `fathom` of this workspace.
+    pub fathom: PathBuf,
+    /// hyperfine 2, if there is one.
+    pub hyperfine: Option<PathBuf>,
+    /// A C loop around vfork, execve and wait4.
+    pub vfork_loop: PathBuf,
+    /// Runs a tool and says what it cost.
+    pub meter: PathBuf,
+    /// Fixed work.
+    pub work: PathBuf,
+    /// 0.7 MiB.
+    pub tiny: PathBuf,
+    /// A neighbour.
+    pub load: PathBuf,
+    /// An empty dynamic program.
+    pub empty: PathBuf,
+    /// Folder for result files.
+    scratch: PathBuf,
+}
+
+/// What a tool cost, with everything that it waited for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usage {
+    /// User and system time in seconds.
+    pub cpu_s: f64,
+    /// Largest resident memory of one of the processes, in bytes.
+    pub peak_bytes: f64,
+}
+
+/// What a tool reported of one command, in the order of the runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    /// Wall times in seconds.
+    pub wall_s: Vec<f64>,
+    /// CPU time of all runs together, in seconds.
+    pub cpu_s: f64,
+    /// Peak memory in bytes.
+    pub peak_bytes: Vec<f64>,
+    /// The median wall time that the tool itself reports, in seconds.
+    pub median_s: f64,
+}
+
+/// A session of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// One for each command.
+    pub commands: Vec<Samples>,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl Tools {
+    /// Finds and builds them.
+    ///
+    /// # Errors
+    /// When Fathom or a C program can't be built.
+    pub fn prepare() -> Result<Tools> {
+        let own = std::env::current_exe().map_err(|e| format!("can't tell where I am: {e}"))?;
+        let target = own
+            .ancestors()
+            .nth(2)
+            .ok_or("can't tell where target/ is")?;
+        let folder = target.join("benches");
+        std::fs::create_dir_all(&folder)
+            .map_err(|e| format!("can't make {}: {e}", folder.display()))?;
+        let fathom = match std::env::var_os("FATHOM") {
+            Some(path) => PathBuf::from(path),
+            None => build_fathom(target)?,
+        };
+        Ok(Tools {
+            fathom,
+            hyperfine: find_hyperfine(),
+            vfork_loop: compile("vfork_loop.c", &[], &folder)?,
+            meter: compile("meter.c", &["-static"], &folder)?,
+            work: compile("subjects/work.c", &["-static"], &folder)?,
+            tiny: compile("subjects/tiny.c", &["-static"], &folder)?,
+            load: compile("subjects/load.c", &[], &folder)?,
+            empty: in_path("true").ok_or("there is no program 'true' in PATH")?,
+            scratch: folder,
+        })
+    }
+
+    /// Runs a program with an environment that is the same for all tools: what the caller has in
+    /// his (cargo's LD_LIBRARY_PATH, say) changes what starting a program costs.
+    ///
+    /// # Errors
+    /// When it can't be run or fails.
+    pub fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Usage> {
+        let account = self.scratch.join("account");
+        let failed = |what: &str| format!("{} {what}", program.display());
+        let output = Command::new(&self.meter)
+            .arg(&account)
+            .arg(program)
+            .args(arguments)
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .output()
+            .map_err(|e| failed(&format!("could not be started: {e}")))?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let text = std::fs::read_to_string(&account)
+            .map_err(|e| failed(&format!("left no account ({e}): {stderr}")))?;
+        let _ = std::fs::remove_file(&account);
+        let numbers: Vec<f64> = text
+            .split_ascii_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [status, user_us, system_us, peak_kib] = numbers[..] else {
+            return Err(failed(&format!(
+                "left an account that can't be read: {text}"
+            )));
+        };
+        if status != 0.0 {
+            return Err(failed(&format!("failed (wait status {status}): {stderr}")));
+        }
+        Ok(Usage {
+            cpu_s: (user_us + system_us) / 1e6,
+            peak_bytes: peak_kib * 1024.0,
+        })
+    }
+
+    /// Measures with Fathom and its complete record.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn fathom_record(
+        &self,
+        options: &[&str],
+        commands: &[String],
+    ) -> Result<(BenchRecord, Usage)> {
+        let file = self.scratch.join("fathom.json");
+        let usage = self.run(
+            &self.fathom,
+            &line(&["bench", "--json"], &file, options, commands),
+        )?;
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("fathom --json: {e}"))?;
+        let record = serde_json::from_str(&text).map_err(|e| format!("fathom --json: {e}"))?;
+        Ok((record, usage))
+    }
+
+    /// The same, as samples.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn fathom_json(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
+        let (record, usage) = self.fathom_record(options, commands)?;
+        let samples = |benchmark| {
+            let runs: Vec<_> = record
+                .runs
+                .iter()
+                .filter(|r| r.benchmark == benchmark)
+                .collect();
+            let wall_s: Vec<f64> = runs.iter().map(|run| run.wall_ns as f64 / 1e9).collect();
+            Samples {
+                median_s: median(&wall_s),
+                wall_s,
+                cpu_s: runs.iter().map(|run| run.cpu_ns as f64 / 1e9).sum(),
+                peak_bytes: runs
+                    .iter()
+                    .map(|run| run.peak_memory_bytes as f64)
+                    .collect(),
+            }
+        };
+        Ok(Measured {
+            commands: (0..record.benchmarks.len()).map(samples).collect(),
+            usage,
+        })
+    }
+
+    /// Measures with Fathom and writes what hyperfine's users know, without the record.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn fathom_export(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
+        let file = self.scratch.join("fathom-export.json");
+        let words = line(&["bench", "--export-json"], &file, options, commands);
+        let usage = self.run(&self.fathom, &words)?;
+        let samples = |result: &Value| {
+            let number = |key: &str| result[key].as_f64().unwrap_or(f64::NAN);
+            let wall_s = numbers(&result["times"]);
+            Samples {
+                median_s: number("median"),
+                cpu_s: (number("user") + number("system")) * wall_s.len() as f64,
+                wall_s,
+                peak_bytes: numbers(&result["memory_usage_byte"]),
+            }
+        };
+        Ok(Measured {
+            commands: results(&file)?.iter().map(samples).collect(),
+            usage,
+        })
+    }
+
+    /// Measures with hyperfine 2; `None` where there is none.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn hyperfine(&self, options: &[&str], commands: &[String]) -> Result<Option<Measured>> {
+        let Some(hyperfine) = &self.hyperfine else {
+            return Ok(None);
+        };
+        let file = self.scratch.join("hyperfine.json");
+        let usage = self.run(
+            hyperfine,
+            &line(&["--export-json"], &file, options, commands),
+        )?;
+        let samples = |result: &Value| {
+            let runs = result["measurements"]
+                .as_array()
+                .map_or(&[][..], Vec::as_slice);
+            let all = |metric: &str| -> Vec<f64> {
+                runs.iter()
+                    .filter_map(|run| run[metric]["value"].as_f64())
+                    .collect()
+            };
+            let median_s = &result["summary"]["time_wall_clock"]["median"];
+            Samples {
+                median_s: median_s.as_f64().unwrap_or(f64::NAN),
+                wall_s: all("time_wall_clock"),
+                cpu_s: all("time_cpu").iter().sum(),
+                peak_bytes: all("memory_peak_resident"),
+            }
+        };
+        Ok(Some(Measured {
+            commands: results(&file)?.iter().map(samples).collect(),
+            usage,
+        }))
+    }
+
+    /// Measures one program with the C loop.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn c_loop(&self, warmups: usize, runs: usize, program: &Path) -> Result<Measured> {
+        let file = self.scratch.join("loop.txt");
+        let (warmups, runs) = (warmups.to_string(), runs.to_string());
+        let words: [&OsStr; 4] = [
+            file.as_ref(),
+            warmups.as_ref(),
+            runs.as_ref(),
+            program.as_ref(),
+        ];
+        let usage = self.run(&self.vfork_loop, &words)?;
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("the C loop: {e}"))?;
+        let columns: Vec<(f64, f64)> = text
+            .lines()
+            .filter_map(|line| {
+                let (wall, cpu) = line.split_once(' ')?;
+                Some((
+                    wall.parse::<f64>().ok()? / 1e9,
+                    cpu.parse::<f64>().ok()? / 1e9,
+                ))
+            })
+            .collect();
+        let (wall_s, cpu_s): (Vec<f64>, Vec<f64>) = columns.into_iter().unzip();
+        let samples = Samples {
+            median_s: median(&wall_s),
+            wall_s,
+            cpu_s: cpu_s.iter().sum(),
+            peak_bytes: Vec::new(),
+        };
+        Ok(Measured {
+            commands: vec![samples],
+            usage,
+        })
+    }
+
+    /// A file for results.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.scratch.join(name)
+    }
+
+    /// The empty program as a command.
+    pub fn empty_command(&self) -> String {
+        quoted(&self.empty)
+    }
+
+    /// `work` of so many iterations as a command.
+    pub fn work_command(&self, iterations: u64) -> String {
+        format!("{} {iterations}", quoted(&self.work))
+    }
+
+    /// `tiny` as a command.
+    pub fn tiny_command(&self) -> String {
+        quoted(&self.tiny)
+    }
+}
+
+/// A path as a word of a command line.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}
+
+/// Median; NaN for nothing.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    fathom_stats::quantile(&sorted, 0.5)
+}
+
+/// The words of a call without output: both tools know `-N` and `--style none`.
+fn line(first: &[&str], file: &Path, options: &[&str], commands: &[String]) -> Vec<String> {
+    let mut words: Vec<String> = first.iter().map(|w| w.to_string()).collect();
+    words.push(file.display().to_string());
+    words.extend(["-N", "--style", "none"].map(String::from));
+    words.extend(options.iter().map(|w| w.to_string()));
+    words.extend_from_slice(commands);
+    words
+}
+
+fn results(file: &Path) -> Result<Vec<Value>> {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let whole: Value =
+        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
+    let results = whole["results"].as_array().cloned().unwrap_or_default();
+    if results.is_empty() {
+        return Err(format!("{} has no results", file.display()));
+    }
+    Ok(results)
+}
+
+fn numbers(list: &Value) -> Vec<f64> {
+    list.as_array()
+        .map_or(&[][..], Vec::as_slice)
+        .iter()
+        .filter_map(Value::as_f64)
+        .collect()
+}
