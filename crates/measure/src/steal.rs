@@ -6,7 +6,7 @@ use std::time::Instant;
 
 /// How often `/proc/stat` is read at most. It counts in steps of 10 ms, and reading it costs tens of
 /// microseconds: once per run of a short command would be most of the harness's own cost.
-const INTERVAL_NS: u128 = 10_000_000;
+const INTERVAL_NS: u128 = 50_000_000;
 
 /// Watches the steal of the whole machine.
 #[derive(Debug)]
