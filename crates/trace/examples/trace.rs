@@ -49,7 +49,11 @@ fn arguments() -> Result<Arguments, String> {
                 timeout = Some(seconds.ok_or("--timeout takes seconds")?);
             }
             "--" => break,
-            _ => return Err(format!("unknown option {text}; see the top of this example")),
+            _ => {
+                return Err(format!(
+                    "unknown option {text}; see the top of this example"
+                ));
+            }
         }
     }
     parsed.command = TraceCommand::new(words);
@@ -122,7 +126,12 @@ fn account(t: &Trace) -> String {
             p.end.and_then(|e| e.code.or(e.signal.map(|s| -s))),
         ));
         for e in &p.execs {
-            line(format!("      {} {} {:?}", ms(e.at_ns), e.path, e.arguments));
+            line(format!(
+                "      {} {} {:?}",
+                ms(e.at_ns),
+                e.path,
+                e.arguments
+            ));
         }
     }
     line("\nthreads (ms on CPU)".to_owned());
@@ -191,7 +200,10 @@ fn account(t: &Trace) -> String {
     }
     line("\ndescriptors".to_owned());
     for d in t.descriptors.iter().take(40) {
-        line(format!("  {} fd {}: {:?} +{}", d.pid, d.fd, d.names, d.more_names));
+        line(format!(
+            "  {} fd {}: {:?} +{}",
+            d.pid, d.fd, d.names, d.more_names
+        ));
     }
     line(format!("\nfiles ({})", t.files.len()));
     for f in t.files.iter().take(25) {
@@ -202,7 +214,10 @@ fn account(t: &Trace) -> String {
     }
     line(format!("\nfailed lookups ({})", t.failed_lookups.len()));
     for l in t.failed_lookups.iter().take(15) {
-        line(format!("  {} {} {} x {} errno {}", l.pid, l.call, l.calls, l.path, l.errno));
+        line(format!(
+            "  {} {} {} x {} errno {}",
+            l.pid, l.call, l.calls, l.path, l.errno
+        ));
     }
     if let Some(timeline) = &t.timeline {
         line(format!("\ntimeline: {} intervals", timeline.len()));

@@ -33,6 +33,9 @@ mod tests {
     fn codes_and_signals_are_told_apart() {
         assert_eq!(end(3 << 8, false).code, Some(3));
         let killed = end(libc::SIGKILL, true);
-        assert_eq!((killed.code, killed.signal, killed.cut_short), (None, Some(9), true));
+        assert_eq!(
+            (killed.code, killed.signal, killed.cut_short),
+            (None, Some(9), true)
+        );
     }
 }

@@ -49,58 +49,143 @@ pub enum Direction {
 }
 
 const READS: &[&str] = &[
-    "read",
-    "pread64",
-    "readv",
-    "preadv",
-    "preadv2",
-    "recvfrom",
-    "recvmsg",
+    "read", "pread64", "readv", "preadv", "preadv2", "recvfrom", "recvmsg",
 ];
 
 const WRITES: &[&str] = &[
-    "write",
-    "pwrite64",
-    "writev",
-    "pwritev",
-    "pwritev2",
-    "sendto",
-    "sendmsg",
+    "write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg",
 ];
 
 /// Calls that move bytes between two descriptors, or fill a buffer; the first argument is theirs
 /// except for `getrandom`, which has none.
-const MOVES: &[&str] = &["sendfile", "splice", "tee", "copy_file_range", "vmsplice", "getdents", "getdents64"];
+const MOVES: &[&str] = &[
+    "sendfile",
+    "splice",
+    "tee",
+    "copy_file_range",
+    "vmsplice",
+    "getdents",
+    "getdents64",
+];
 
 const FD_FIRST: &[&str] = &[
-    "close", "fstat", "lseek", "ioctl", "fcntl", "flock", "fsync", "fdatasync", "ftruncate",
-    "fchdir", "fchmod", "fchown", "fstatfs", "connect", "accept", "accept4", "shutdown", "bind",
-    "listen", "getsockname", "getpeername", "setsockopt", "getsockopt", "dup", "dup2", "dup3",
-    "epoll_wait", "epoll_pwait", "epoll_pwait2", "epoll_ctl", "recvmmsg", "sendmmsg",
-    "sync_file_range", "fallocate", "timerfd_settime", "timerfd_gettime", "inotify_add_watch",
-    "inotify_rm_watch", "syncfs", "fadvise64", "readahead", "io_uring_enter", "fsetxattr",
-    "fgetxattr", "flistxattr", "fremovexattr",
+    "close",
+    "fstat",
+    "lseek",
+    "ioctl",
+    "fcntl",
+    "flock",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fchdir",
+    "fchmod",
+    "fchown",
+    "fstatfs",
+    "connect",
+    "accept",
+    "accept4",
+    "shutdown",
+    "bind",
+    "listen",
+    "getsockname",
+    "getpeername",
+    "setsockopt",
+    "getsockopt",
+    "dup",
+    "dup2",
+    "dup3",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "epoll_ctl",
+    "recvmmsg",
+    "sendmmsg",
+    "sync_file_range",
+    "fallocate",
+    "timerfd_settime",
+    "timerfd_gettime",
+    "inotify_add_watch",
+    "inotify_rm_watch",
+    "syncfs",
+    "fadvise64",
+    "readahead",
+    "io_uring_enter",
+    "fsetxattr",
+    "fgetxattr",
+    "flistxattr",
+    "fremovexattr",
 ];
 
 const PATH_FIRST: &[&str] = &[
-    "open", "creat", "stat", "lstat", "access", "readlink", "execve", "chdir", "mkdir", "rmdir",
-    "unlink", "rename", "link", "symlink", "chmod", "chown", "statfs", "truncate", "getxattr",
-    "lgetxattr", "mknod", "utime", "utimes",
+    "open",
+    "creat",
+    "stat",
+    "lstat",
+    "access",
+    "readlink",
+    "execve",
+    "chdir",
+    "mkdir",
+    "rmdir",
+    "unlink",
+    "rename",
+    "link",
+    "symlink",
+    "chmod",
+    "chown",
+    "statfs",
+    "truncate",
+    "getxattr",
+    "lgetxattr",
+    "mknod",
+    "utime",
+    "utimes",
 ];
 
 const PATH_SECOND: &[&str] = &[
-    "openat", "openat2", "newfstatat", "statx", "faccessat", "faccessat2", "readlinkat",
-    "execveat", "mkdirat", "unlinkat", "renameat", "renameat2", "fchmodat", "fchownat",
-    "utimensat", "inotify_add_watch", "name_to_handle_at",
+    "openat",
+    "openat2",
+    "newfstatat",
+    "statx",
+    "faccessat",
+    "faccessat2",
+    "readlinkat",
+    "execveat",
+    "mkdirat",
+    "unlinkat",
+    "renameat",
+    "renameat2",
+    "fchmodat",
+    "fchownat",
+    "utimensat",
+    "inotify_add_watch",
+    "name_to_handle_at",
 ];
 
 const OPENS: &[&str] = &["open", "creat", "openat", "openat2"];
 
 /// Calls that make a descriptor and name no path.
 const MAKES_FD: &[&str] = &[
-    "socket", "accept", "accept4", "eventfd", "eventfd2", "epoll_create", "epoll_create1",
-    "timerfd_create", "memfd_create", "inotify_init", "inotify_init1", "signalfd", "signalfd4",
-    "io_uring_setup", "pidfd_open", "userfaultfd", "perf_event_open", "bpf", "fanotify_init",
+    "socket",
+    "accept",
+    "accept4",
+    "eventfd",
+    "eventfd2",
+    "epoll_create",
+    "epoll_create1",
+    "timerfd_create",
+    "memfd_create",
+    "inotify_init",
+    "inotify_init1",
+    "signalfd",
+    "signalfd4",
+    "io_uring_setup",
+    "pidfd_open",
+    "userfaultfd",
+    "perf_event_open",
+    "bpf",
+    "fanotify_init",
 ];
 
 /// Flags of the call with this name.
@@ -122,16 +207,17 @@ pub fn flags_of_name(name: &str) -> u32 {
     if is_in(OPENS) || is_in(MAKES_FD) {
         flags |= TELL_OK;
     }
-    flags | match name {
-        "pipe" | "pipe2" => PAIR0 | TELL_OK,
-        "socketpair" => PAIR3 | TELL_OK,
-        "connect" | "bind" => ADDRESS | TELL,
-        "close" => CLOSE0 | TELL_OK,
-        "dup" => TELL_OK,
-        "dup2" | "dup3" => CLOSE1 | TELL_OK,
-        "fcntl" => IF_DUP | TELL_OK,
-        _ => 0,
-    }
+    flags
+        | match name {
+            "pipe" | "pipe2" => PAIR0 | TELL_OK,
+            "socketpair" => PAIR3 | TELL_OK,
+            "connect" | "bind" => ADDRESS | TELL,
+            "close" => CLOSE0 | TELL_OK,
+            "dup" => TELL_OK,
+            "dup2" | "dup3" => CLOSE1 | TELL_OK,
+            "fcntl" => IF_DUP | TELL_OK,
+            _ => 0,
+        }
 }
 
 /// Flags of the call with this number on this machine; 0 for a number without a name.
@@ -153,7 +239,9 @@ pub fn name(nr: u32) -> String {
 
 /// Number of the call with this name; `None` where this architecture has none.
 pub fn number(name: &str) -> Option<u32> {
-    Sysno::iter().find(|s| s.name() == name).map(|s| s.id() as u32)
+    Sysno::iter()
+        .find(|s| s.name() == name)
+        .map(|s| s.id() as u32)
 }
 
 /// Which way the named call moves bytes; `None` if it moves none or both ways.

@@ -72,7 +72,11 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
         "pipe" | "pipe2" | "socketpair" => {
             let marked = name == "pipe2" && told.args[1] & cloexec != 0
                 || name == "socketpair" && told.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
-            let kind = if name == "socketpair" { "socket pair" } else { "pipe" };
+            let kind = if name == "socketpair" {
+                "socket pair"
+            } else {
+                "pipe"
+            };
             for half in told.payload.chunks_exact(4).take(2) {
                 let fd = i32::from_ne_bytes([half[0], half[1], half[2], half[3]]);
                 names.opened(pid, fd, kind, marked, true, time);
@@ -83,14 +87,25 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
             if (told.result >= 0 || ongoing)
                 && let Some(address) = address(told.payload)
             {
-                let how = if name == "connect" { "socket to" } else { "socket at" };
+                let how = if name == "connect" {
+                    "socket to"
+                } else {
+                    "socket at"
+                };
                 names.renamed(pid, fd, &format!("{how} {address}"), time);
             }
         }
         "accept" | "accept4" => {
             let listening = names.name(pid, fd);
             let from = listening.map_or(String::new(), |n| format!(" from {n}"));
-            names.opened(pid, result, &format!("accepted socket{from}"), false, true, time);
+            names.opened(
+                pid,
+                result,
+                &format!("accepted socket{from}"),
+                false,
+                true,
+                time,
+            );
         }
         "socket" => {
             let kind = match told.args[0] as i32 {
@@ -201,7 +216,10 @@ mod tests {
     #[test]
     fn opens_relative_to_an_open_directory_get_its_name() {
         let mut n = Names::default();
-        apply(&mut n, &told("openat", [-100i64 as u64, 0, 0], 3, b"/etc\0"));
+        apply(
+            &mut n,
+            &told("openat", [-100i64 as u64, 0, 0], 3, b"/etc\0"),
+        );
         apply(&mut n, &told("openat", [3, 0, 0], 4, b"hosts\0"));
         assert_eq!(n.name(1, 4).as_deref(), Some("/etc/hosts"));
     }

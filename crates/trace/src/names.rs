@@ -217,7 +217,10 @@ mod tests {
         n.settle((1, 1), 3, read(5, 21), 8);
         let (descriptors, files, _) = n.rows();
         assert_eq!(descriptors[0].names, ["a", "b"]);
-        let told: Vec<_> = files.iter().map(|f| (&*f.name, f.reads, f.read_bytes)).collect();
+        let told: Vec<_> = files
+            .iter()
+            .map(|f| (&*f.name, f.reads, f.read_bytes))
+            .collect();
         assert_eq!(told, [("a", 2, 20), ("b", 3, 1)]);
     }
 

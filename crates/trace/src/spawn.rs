@@ -66,7 +66,13 @@ pub(crate) fn hold(
     let pid = unsafe { libc::fork() };
     match pid {
         -1 => Err(system("forking")(io::Error::last_os_error())),
-        0 => child(&prepared, &pointers, &hold_read, &failure_write, &hold_write),
+        0 => child(
+            &prepared,
+            &pointers,
+            &hold_read,
+            &failure_write,
+            &hold_write,
+        ),
         pid => {
             drop((hold_read, failure_write));
             let pid = pid as u32;
@@ -181,15 +187,16 @@ impl Drop for Held {
     }
 }
 
-fn prepare(
-    command: &TraceCommand,
-    follow: Option<BorrowedFd<'_>>,
-) -> Result<Prepared, TraceError> {
+fn prepare(command: &TraceCommand, follow: Option<BorrowedFd<'_>>) -> Result<Prepared, TraceError> {
     let first = command.argv.first().ok_or(TraceError::NoCommand)?;
     let env = command.env.clone();
     let env: Vec<(OsString, OsString)> = env.unwrap_or_else(|| std::env::vars_os().collect());
     let path = env.iter().find(|(name, _)| name == "PATH");
-    let program = resolve(first, path.map(|(_, v)| v.as_os_str()), command.cwd.as_deref())?;
+    let program = resolve(
+        first,
+        path.map(|(_, v)| v.as_os_str()),
+        command.cwd.as_deref(),
+    )?;
     let null = [&command.stdin, &command.stdout, &command.stderr]
         .iter()
         .any(|io| matches!(io, Io::Null))
@@ -210,7 +217,11 @@ fn prepare(
     let on_terminal = matches!(command.stdin, Io::Inherit) && unsafe { libc::isatty(0) } == 1;
     Ok(Prepared {
         program,
-        argv: command.argv.iter().map(|a| c_string(a)).collect::<Result<_, _>>()?,
+        argv: command
+            .argv
+            .iter()
+            .map(|a| c_string(a))
+            .collect::<Result<_, _>>()?,
         env: env
             .iter()
             .map(|(name, value)| {
@@ -220,8 +231,16 @@ fn prepare(
                 c_string(&OsString::from_vec(pair))
             })
             .collect::<Result<_, _>>()?,
-        cwd: command.cwd.as_ref().map(|d| c_string(d.as_os_str())).transpose()?,
-        stdio: [source(&command.stdin), source(&command.stdout), source(&command.stderr)],
+        cwd: command
+            .cwd
+            .as_ref()
+            .map(|d| c_string(d.as_os_str()))
+            .transpose()?,
+        stdio: [
+            source(&command.stdin),
+            source(&command.stdout),
+            source(&command.stderr),
+        ],
         own_group: !on_terminal,
         follow: follow.map(|fd| fd.as_raw_fd()),
         _null: null,

@@ -202,9 +202,7 @@ impl<'a> Btf<'a> {
 fn read_u32(data: &[u8], at: usize) -> Result<u32, BtfError> {
     let bytes = data.get(at..at.wrapping_add(4));
     let bytes = bytes.and_then(|b| b.try_into().ok());
-    bytes
-        .map(u32::from_ne_bytes)
-        .ok_or(BtfError::Malformed(at))
+    bytes.map(u32::from_ne_bytes).ok_or(BtfError::Malformed(at))
 }
 
 /// Bytes after a type's 12-byte head; `None` for a kind that is not known.

@@ -9,9 +9,7 @@ use crate::accounts;
 use crate::calls::{self, Direction};
 use crate::made::{self, Told};
 use crate::names::{Moved, Names};
-use crate::result::{
-    Cause, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
-};
+use crate::result::{Cause, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace};
 
 /// Gathers what one run told.
 #[derive(Debug)]
@@ -54,7 +52,14 @@ impl Collector {
             off_cpu: Vec::new(),
             survivors: 0,
         };
-        new.begin(Who { tid: root, pid: root }, None, start);
+        new.begin(
+            Who {
+                tid: root,
+                pid: root,
+            },
+            None,
+            start,
+        );
         new
     }
 
@@ -152,7 +157,14 @@ impl Collector {
             } => {
                 let at_ns = self.since_start(time);
                 if old_tid != who.tid {
-                    self.thread(Who { tid: old_tid, ..who }, time).ended_ns = Some(at_ns);
+                    self.thread(
+                        Who {
+                            tid: old_tid,
+                            ..who
+                        },
+                        time,
+                    )
+                    .ended_ns = Some(at_ns);
                     self.thread(who, time).ended_ns = None;
                 }
                 self.names.execed(who.pid);
@@ -253,10 +265,15 @@ impl Collector {
             self.still_alive(a, &mut calls, &mut off, end);
         }
         self.settle(&calls, end);
-        self.rows = calls.into_iter().map(|(k, t)| row(k, t, self.start)).collect();
-        self.rows.sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid, r.number, r.fd));
+        self.rows = calls
+            .into_iter()
+            .map(|(k, t)| row(k, t, self.start))
+            .collect();
+        self.rows
+            .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid, r.number, r.fd));
         self.off_cpu = off.into_iter().map(off_row).collect();
-        self.off_cpu.sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid));
+        self.off_cpu
+            .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid));
     }
 
     /// Adds what a thread was in the middle of.

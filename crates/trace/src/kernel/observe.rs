@@ -17,10 +17,7 @@ use crate::watch::{Limits, ended, now};
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Runs the command and tells what the kernel saw.
-pub(crate) fn observe(
-    command: &TraceCommand,
-    options: &TraceOptions,
-) -> Result<Trace, TraceError> {
+pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
     let mut session = Session::arm(options)?;
     let mut child = spawn::hold(command, Some(session.follow()))?;
     child.wait_ready()?;
@@ -106,7 +103,10 @@ fn losses(session: &Session) -> Result<Losses, TraceError> {
 fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
     let entries = session.maps.tasks.entries();
     let entries = entries.map_err(system("reading the table of threads"))?;
-    Ok(entries.iter().filter_map(|(_, v)| Alive::decode(v)).collect())
+    Ok(entries
+        .iter()
+        .filter_map(|(_, v)| Alive::decode(v))
+        .collect())
 }
 
 fn kill_tree(session: &Session, child: &Held) {

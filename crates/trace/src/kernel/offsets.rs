@@ -98,5 +98,7 @@ fn registers(btf: &Btf<'_>) -> Result<([i16; 4], Option<i16>), BtfError> {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn registers(_: &Btf<'_>) -> Result<([i16; 4], Option<i16>), BtfError> {
-    Err(BtfError::NoType("saved registers of this processor".to_owned()))
+    Err(BtfError::NoType(
+        "saved registers of this processor".to_owned(),
+    ))
 }

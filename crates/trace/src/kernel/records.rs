@@ -252,7 +252,10 @@ impl Alive {
             call_ready: u64_at(bytes, task::CALL_READY)?,
             off_since: u64_at(bytes, task::OFF_SINCE)?,
             woken: u64_at(bytes, task::WOKEN)?,
-            off_call: in_call(u32_at(bytes, task::OFF_NR)?, u32_at(bytes, task::OFF_NR + 4)?),
+            off_call: in_call(
+                u32_at(bytes, task::OFF_NR)?,
+                u32_at(bytes, task::OFF_NR + 4)?,
+            ),
             cause: cause(u32_at(bytes, task::OFF_CAUSE)? as i32)?,
             on_since: u64_at(bytes, task::ON_SINCE)?,
             on_total: u64_at(bytes, task::ON_TOTAL)?,

@@ -98,7 +98,14 @@ fn map(fd: BorrowedFd<'_>, len: usize, prot: i32, off: usize) -> io::Result<*mut
     let fd = fd.as_raw_fd();
     // SAFETY: a fresh shared mapping, placed by the kernel.
     let at = unsafe {
-        libc::mmap(std::ptr::null_mut(), len, prot, libc::MAP_SHARED, fd, off as libc::off_t)
+        libc::mmap(
+            std::ptr::null_mut(),
+            len,
+            prot,
+            libc::MAP_SHARED,
+            fd,
+            off as libc::off_t,
+        )
     };
     match at {
         libc::MAP_FAILED => Err(io::Error::last_os_error()),

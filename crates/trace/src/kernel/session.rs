@@ -51,7 +51,11 @@ impl Session {
         for p in programs::attached(&context).map_err(defect)? {
             let program = Program::tracing(p.name, &p.code, p.tracepoint);
             let program = program.map_err(|r| refused_program(p.name, r))?;
-            attached.push(program.attach().map_err(system("attaching to a tracepoint"))?);
+            attached.push(
+                program
+                    .attach()
+                    .map_err(system("attaching to a tracepoint"))?,
+            );
         }
         Ok(Self {
             maps,

@@ -5,8 +5,8 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::layout::{call, lost, task};
-use super::{Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, tell};
 use super::zero_frame;
+use super::{Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, tell};
 use crate::calls::{BYTES, COMPAT, FD, TABLE_SIZE, TELL};
 use crate::result::SIZE_LIMITS;
 

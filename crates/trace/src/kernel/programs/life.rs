@@ -2,8 +2,8 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::layout::{call, cause, lost, record, task};
-use super::{Context, KEY_SLOT, add_one, calls, count_lost, find_task, scratch, send, tell};
 use super::zero_frame;
+use super::{Context, KEY_SLOT, add_one, calls, count_lost, find_task, scratch, send, tell};
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
@@ -97,7 +97,8 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R1, R6, 16);
     a.load(Width::Double, R3, R1, c.offsets.binprm_filename);
     a.mov(R1, R9).alu_imm(Alu::Add, R1, path);
-    a.mov_imm(R2, record::PATH_MAX).call(Helper::ProbeReadKernelStr);
+    a.mov_imm(R2, record::PATH_MAX)
+        .call(Helper::ProbeReadKernelStr);
     // All of the arguments' bytes if they lie on pages that are there, else the first argument.
     a.load(Width::Double, R8, R8, c.offsets.task_mm);
     a.load(Width::Double, R3, R8, c.offsets.mm_arg_start);
@@ -162,7 +163,8 @@ pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
         a.load(Width::Double, R1, R7, from);
         a.store(Width::Double, R9, to, R1);
     }
-    a.mov(R1, R9).alu_imm(Alu::Add, R1, i32::from(record::EXIT_NAME));
+    a.mov(R1, R9)
+        .alu_imm(Alu::Add, R1, i32::from(record::EXIT_NAME));
     a.mov_imm(R2, 16);
     a.mov(R3, R6).alu_imm(Alu::Add, R3, i32::from(o.task_comm));
     a.call(Helper::ProbeReadKernel);

@@ -55,11 +55,29 @@ impl Maps {
     pub fn create(sizes: Sizes) -> io::Result<Self> {
         let maps = Self {
             tasks: Map::create(MapKind::Hash, "fathom_tasks", 4, task::SIZE, sizes.threads)?,
-            calls: Map::create(MapKind::Hash, "fathom_calls", call::KEY, call::SIZE, sizes.calls)?,
-            off_cpu: Map::create(MapKind::Hash, "fathom_off", off::KEY, off::SIZE, sizes.off_cpu)?,
+            calls: Map::create(
+                MapKind::Hash,
+                "fathom_calls",
+                call::KEY,
+                call::SIZE,
+                sizes.calls,
+            )?,
+            off_cpu: Map::create(
+                MapKind::Hash,
+                "fathom_off",
+                off::KEY,
+                off::SIZE,
+                sizes.off_cpu,
+            )?,
             call_flags: Map::create(MapKind::Array, "fathom_flags", 4, 4, TABLE_SIZE)?,
             lost: Map::create(MapKind::Array, "fathom_lost", 4, 8, lost::COUNT)?,
-            scratch: Map::create(MapKind::PerCpuArray, "fathom_scratch", 4, record::SCRATCH, 1)?,
+            scratch: Map::create(
+                MapKind::PerCpuArray,
+                "fathom_scratch",
+                4,
+                record::SCRATCH,
+                1,
+            )?,
             ring: Map::create(MapKind::Ring, "fathom_ring", 0, 0, sizes.ring)?,
         };
         for nr in 0..TABLE_SIZE {

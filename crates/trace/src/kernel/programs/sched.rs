@@ -112,8 +112,14 @@ fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
 
 /// The thread in `R7` gets a CPU: closes its off-CPU interval, if it has one.
 fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
-    let (have_now, was_asleep, ready_only, split, no_sleep, no_ready) =
-        (a.label(), a.label(), a.label(), a.label(), a.label(), a.label());
+    let (have_now, was_asleep, ready_only, split, no_sleep, no_ready) = (
+        a.label(),
+        a.label(),
+        a.label(),
+        a.label(),
+        a.label(),
+        a.label(),
+    );
     a.load(Width::Double, R9, R10, NOW);
     a.jump_if_imm(Cond::NotEqual, R9, 0, have_now);
     a.call(Helper::KtimeNs);
@@ -196,7 +202,8 @@ fn add_interval(c: &Context<'_>, a: &mut Asm) {
     let (found, done, not_longer) = (a.label(), a.label(), a.label());
     let key = |a: &mut Asm| {
         a.load_map(R1, c.maps.off_cpu.fd());
-        a.mov(R2, R7).alu_imm(Alu::Add, R2, i32::from(task::OFF_KEY));
+        a.mov(R2, R7)
+            .alu_imm(Alu::Add, R2, i32::from(task::OFF_KEY));
     };
     key(a);
     a.call(Helper::MapLookup);

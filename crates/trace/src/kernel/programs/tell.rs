@@ -45,7 +45,10 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     scratch(c, a, done);
     head(a, record::CALL);
     a.store(Width::Double, R0, record::RESULT, R8);
-    for (argument, at) in [record::ARG0, record::ARG1, record::ARG2].into_iter().enumerate() {
+    for (argument, at) in [record::ARG0, record::ARG1, record::ARG2]
+        .into_iter()
+        .enumerate()
+    {
         a.load(Width::Double, R1, R9, args[argument]);
         a.store(Width::Double, R0, at, R1);
     }
