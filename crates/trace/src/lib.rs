@@ -24,6 +24,7 @@ mod kernel;
 mod made;
 mod names;
 mod result;
+mod sample;
 mod spawn;
 mod watch;
 
@@ -49,6 +50,7 @@ pub fn trace(
 ) -> Result<Trace, TraceError> {
     match tier {
         Tier::Kernel => kernel::observe(command, options),
-        Tier::Sample | Tier::Stops => Err(TraceError::NoCommand),
+        Tier::Sample => sample::observe(command, options),
+        Tier::Stops => Err(TraceError::NoCommand),
     }
 }
