@@ -16,6 +16,7 @@
 
 mod accounts;
 pub mod calls;
+mod collect;
 mod command;
 mod error;
 mod guardian;
@@ -23,9 +24,11 @@ mod inherited;
 mod kernel;
 mod made;
 mod names;
+mod records;
 mod result;
 mod sample;
 mod spawn;
+mod stops;
 mod watch;
 
 pub use command::{Io, TimelineOptions, TraceCommand, TraceOptions};
@@ -51,6 +54,6 @@ pub fn trace(
     match tier {
         Tier::Kernel => kernel::observe(command, options),
         Tier::Sample => sample::observe(command, options),
-        Tier::Stops => Err(TraceError::NoCommand),
+        Tier::Stops => stops::observe(command, options),
     }
 }

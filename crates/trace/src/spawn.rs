@@ -177,6 +177,13 @@ impl Held {
     }
 }
 
+/// Kills the process behind a descriptor, and no other that may have got its number.
+pub(crate) fn kill_by_pidfd(pidfd: &OwnedFd) {
+    let (fd, none) = (pidfd.as_raw_fd(), 0usize);
+    // SAFETY: takes integers and a null pointer for the optional details.
+    unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, none, 0) };
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
         if !self.reaped {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::collect::Collector;
-use super::records::{Alive, CallKey, CallTotals, OffTotals};
 use super::session::Session;
+use crate::collect::Collector;
 use crate::command::{TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
 use crate::inherited;
 use crate::kernel::layout::lost;
+use crate::records::{Alive, CallKey, CallTotals, OffTotals};
 use crate::result::{Losses, Tier, Trace};
 use crate::spawn::{self, Held};
 use crate::watch::{Limits, ended, now};

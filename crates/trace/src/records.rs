@@ -2,7 +2,7 @@
 //!
 //! Ring records and table entries as values. Points in time are the kernel's monotonic clock, ns.
 
-use super::layout::{call, off, record, task};
+use crate::kernel::layout::{call, off, record, task};
 use crate::result::Cause;
 
 /// Who did it: thread and process.
@@ -51,6 +51,7 @@ pub enum Record<'a> {
         voluntary: u64,
         involuntary: u64,
         on_cpu: u64,
+        /// 0 if it is not told here.
         started: u64,
         name: &'a [u8],
     },
@@ -269,7 +270,7 @@ fn in_call(nr: u32, fd: u32) -> Option<(u32, i32)> {
 }
 
 fn cause(number: i32) -> Option<Cause> {
-    use super::layout::cause as c;
+    use crate::kernel::layout::cause as c;
     Some(match number {
         c::SLEEP => Cause::Asleep,
         c::UNINTERRUPTIBLE => Cause::Uninterruptible,

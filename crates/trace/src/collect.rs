@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-use super::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
 use crate::accounts;
 use crate::calls::{self, Direction};
 use crate::made::{self, Told};
 use crate::names::{Moved, Names};
+use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
 use crate::result::{Cause, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace};
 
 /// Gathers what one run told.
@@ -113,6 +113,11 @@ impl Collector {
             self.unreadable += 1;
             return;
         };
+        self.apply(decoded);
+    }
+
+    /// Takes what one record says.
+    pub fn apply(&mut self, decoded: Record<'_>) {
         match decoded {
             Record::Follow { time, who } => {
                 self.start = time;
@@ -189,9 +194,10 @@ impl Collector {
                 name,
             } => {
                 let ended = self.since_start(time);
-                let started_ns = self.since_start(started);
                 let name = text(name);
+                let began = (started != 0).then(|| self.since_start(started));
                 let thread = self.thread(who, time);
+                let started_ns = began.unwrap_or(thread.started_ns);
                 *thread = Thread {
                     pid: who.pid,
                     tid: who.tid,
