@@ -1,6 +1,6 @@
 //! Traces a command and prints a readable account, or JSON.
 //!
-//! `cargo run -p fathom-trace --example trace --release -- [--tier kernel|sample|stops] [--json]
+//! `cargo run -p fathom-trace --example trace --release -- [--tier kernel|sample|stops] [--json] [--detect]
 //! [--timeline] [--quiet] [--timeout SECONDS] -- COMMAND ARGS...`
 //!
 //! The account goes to stderr, so that the command's own output stays usable.
@@ -10,12 +10,14 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use fathom_trace::detect::detect;
 use fathom_trace::{Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, trace};
 
 struct Arguments {
     tier: Tier,
     json: bool,
     quiet: bool,
+    detect: bool,
     options: TraceOptions,
     command: TraceCommand,
 }
@@ -25,6 +27,7 @@ fn arguments() -> Result<Arguments, String> {
         tier: Tier::Kernel,
         json: false,
         quiet: false,
+        detect: false,
         options: TraceOptions::default(),
         command: TraceCommand::default(),
     };
@@ -42,6 +45,7 @@ fn arguments() -> Result<Arguments, String> {
                 }
             }
             "--json" => parsed.json = true,
+            "--detect" => parsed.detect = true,
             "--quiet" => parsed.quiet = true,
             "--timeline" => parsed.options.timeline = Some(TimelineOptions::default()),
             "--timeout" => {
@@ -69,6 +73,12 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if args.detect {
+        for tier in detect() {
+            eprintln!("{tier:?}");
+        }
+        return ExitCode::SUCCESS;
+    }
     let trace = match trace(&args.command, args.tier, &args.options) {
         Ok(trace) => trace,
         Err(error) => {

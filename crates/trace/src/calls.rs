@@ -39,6 +39,12 @@ pub const COMPAT: u32 = 0x1_0000;
 /// Calls whose number is at or above this are counted, with no descriptor or path.
 pub const TABLE_SIZE: u32 = 512;
 
+/// Results from here down to [`INTERRUPTED_LAST`] are the kernel's own and reach no program: a
+/// signal came, and the call is restarted or ends as `EINTR` (`ERESTARTSYS` and kin).
+pub const INTERRUPTED_FIRST: i32 = -512;
+/// See [`INTERRUPTED_FIRST`].
+pub const INTERRUPTED_LAST: i32 = -516;
+
 /// Which way a call moves bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {

@@ -18,6 +18,7 @@ mod accounts;
 pub mod calls;
 mod collect;
 mod command;
+pub mod detect;
 mod error;
 mod guardian;
 mod inherited;

@@ -157,11 +157,12 @@ pub struct SyscallRow {
     pub name: String,
     /// The descriptor in its first argument; `None` for calls that have none there.
     pub fd: Option<i32>,
-    /// Calls that returned.
+    /// Calls that returned a result.
     pub calls: u64,
-    /// Calls that never returned: cut off by the end of the thread or of the trace.
+    /// Calls that did not: interrupted by a signal (and perhaps restarted, which is another call),
+    /// or cut off by the end of the thread or of the trace.
     pub unfinished: u64,
-    /// Calls that returned an error, interrupted ones included.
+    /// Calls that returned an error.
     pub errors: u64,
     /// Errors that were `EAGAIN`: nothing there yet.
     pub would_block: u64,

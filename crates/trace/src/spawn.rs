@@ -299,9 +299,10 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 fn pidfd(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: takes two integers; the result, if not -1, is a new descriptor that nobody owns.
+    // SAFETY: takes two integers.
     match unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } {
         -1 => Err(io::Error::last_os_error()),
+        // SAFETY: it was just made and nobody else owns it.
         fd => Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }),
     }
 }
@@ -332,7 +333,7 @@ fn child(
     failure: &OwnedFd,
     other_end: &OwnedFd,
 ) -> ! {
-    // SAFETY (whole function): only async-signal-safe calls on memory made before the fork.
+    // SAFETY: from here to the end only async-signal-safe calls on memory made before the fork.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         // Else the child would keep its own pipe open and never see that the tracer is gone.

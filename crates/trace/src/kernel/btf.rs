@@ -222,8 +222,10 @@ fn trailing_bytes(info: u32) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Builds BTF from (name, info, size-or-type, trailing words).
-    fn synthetic(types: &[(&str, u32, u32, Vec<(&str, u32, u32)>)], args: &[u32]) -> Vec<u8> {
+    /// A type: name, info word, size or type word, members as (name, type, offset).
+    type Described<'a> = (&'a str, u32, u32, Vec<(&'a str, u32, u32)>);
+
+    fn synthetic(types: &[Described<'_>], args: &[u32]) -> Vec<u8> {
         let mut strings = vec![0u8];
         let mut intern = |s: &str| {
             if s.is_empty() {

@@ -43,7 +43,7 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
         sampling.late_ticks += u64::from(late > period / 2);
         sampling.worst_lateness_ns = sampling.worst_lateness_ns.max(late);
         tree.look(now);
-        if sampling.ticks % ROUNDS_PER_LISTING == 0 {
+        if sampling.ticks.is_multiple_of(ROUNDS_PER_LISTING) {
             tree.discover(now());
         }
         sampling.ticks += 1;

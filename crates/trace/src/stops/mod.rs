@@ -7,4 +7,4 @@ mod observe;
 mod ptrace;
 mod table;
 
-pub(crate) use observe::observe;
+pub(crate) use observe::{attempt, observe};

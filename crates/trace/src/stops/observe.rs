@@ -34,6 +34,13 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     })
 }
 
+/// Whether a child can be traced at all: tried on one that never runs anything.
+pub(crate) fn attempt() -> Result<(), TraceError> {
+    let mut child = spawn::hold(&crate::detect::nothing(), None)?;
+    child.wait_ready()?;
+    ptrace::seize(child.pid).map_err(system("tracing the child (ptrace)"))
+}
+
 fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
     let mut child = spawn::hold(command, None)?;
     child.wait_ready()?;
@@ -65,7 +72,7 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
             }
             false
         });
-        let outcome = run.to_the_end(&mut child);
+        let outcome = run.handle_stops(&mut child);
         done.store(true, Ordering::Release);
         (outcome, watch.join().unwrap_or(false))
     });
@@ -119,7 +126,7 @@ impl Run {
     }
 
     /// Handles stops until the command has ended; then ends what is left.
-    fn to_the_end(&mut self, child: &mut Held) -> Result<(i32, libc::rusage, u64), TraceError> {
+    fn handle_stops(&mut self, child: &mut Held) -> Result<(i32, libc::rusage, u64), TraceError> {
         let mut ending = None;
         while !self.tracees.is_empty() || ending.is_none() {
             let mut status = 0;

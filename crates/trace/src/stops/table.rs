@@ -45,6 +45,10 @@ impl Table {
 
     /// A call returned.
     pub fn returned(&mut self, who: Who, call: &Entered, result: i64, now: u64) {
+        let interrupted = i64::from(calls::INTERRUPTED_LAST)..=calls::INTERRUPTED_FIRST.into();
+        if interrupted.contains(&result) {
+            return self.cut_off(who, call, now);
+        }
         let row = self.row(who, call);
         row.calls += 1;
         row.total += now - call.at;
@@ -59,7 +63,7 @@ impl Table {
         }
     }
 
-    /// A call will never return, or nobody will see it.
+    /// A call was interrupted, or will never return, or nobody will see it.
     pub fn cut_off(&mut self, who: Who, call: &Entered, now: u64) {
         let row = self.row(who, call);
         row.unfinished += 1;

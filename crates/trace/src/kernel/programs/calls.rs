@@ -7,7 +7,7 @@ use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::layout::{call, lost, task};
 use super::zero_frame;
 use super::{Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, tell};
-use crate::calls::{BYTES, COMPAT, FD, TABLE_SIZE, TELL};
+use crate::calls::{self, BYTES, COMPAT, FD, TABLE_SIZE, TELL};
 use crate::result::SIZE_LIMITS;
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
@@ -123,6 +123,15 @@ fn add_result(a: &mut Asm, done: super::Label) {
     a.mov_imm(R1, -1);
     a.jump_if(Cond::SLess, R1, R8, good);
     a.jump_if_imm(Cond::SLess, R8, -4095, good);
+    let (finished, first, last) = (a.label(), calls::INTERRUPTED_FIRST, calls::INTERRUPTED_LAST);
+    a.mov_imm(R1, first);
+    a.jump_if(Cond::SLess, R1, R8, finished);
+    a.jump_if_imm(Cond::SLess, R8, last, finished);
+    add_one(a, R0, call::UNFINISHED, R1);
+    a.mov_imm(R2, -1);
+    add_to(a, R0, call::CALLS, R2, R1);
+    a.jump(done);
+    a.bind(finished);
     add_one(a, R0, call::ERRORS, R1);
     a.jump_if_imm(Cond::NotEqual, R8, -libc::EAGAIN, done);
     add_one(a, R0, call::WOULD_BLOCK, R1);
