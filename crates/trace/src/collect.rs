@@ -170,7 +170,14 @@ impl Collector {
                         time,
                     )
                     .ended_ns = Some(at_ns);
-                    self.thread(who, time).ended_ns = None;
+                    // What the first thread had done before it was replaced stays its own row.
+                    self.thread_at.insert(who.tid, self.threads.len());
+                    self.threads.push(Thread {
+                        pid: who.pid,
+                        tid: who.tid,
+                        started_ns: at_ns,
+                        ..Thread::default()
+                    });
                 }
                 self.names.execed(who.pid);
                 let process = self.process(who.pid, time);

@@ -68,6 +68,11 @@ impl Tree {
                 }
                 // A zombie leader's other threads may live on; its files stay readable.
                 Ok(None) => true,
+                // It now runs a set-uid program.
+                Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                    self.refused.insert(thread.pid);
+                    false
+                }
                 Err(_) => {
                     self.ended(thread, at);
                     false
@@ -148,7 +153,7 @@ impl Tree {
     fn add_thread(&mut self, pid: u32, tid: u32, now: u64) {
         match Looked::open(pid, tid, now) {
             Ok(looked) => self.alive.push(looked),
-            Err(e) if matches!(e.kind(), io::ErrorKind::PermissionDenied) => {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
                 self.refused.insert(pid);
             }
             // Ended between being listed and being opened.

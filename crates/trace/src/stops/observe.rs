@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -98,6 +99,8 @@ struct Run {
     until: Instant,
     letting_go: bool,
     begun: bool,
+    /// Set-uid programs that were run: a traced one does not get its rights.
+    without_rights: Vec<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -122,6 +125,7 @@ impl Run {
             until: Instant::now() + options.stops_time,
             letting_go: false,
             begun: false,
+            without_rights: Vec::new(),
         }
     }
 
@@ -264,6 +268,10 @@ impl Run {
         }
         let path = fs::read_link(format!("/proc/{tid}/exe"));
         let path = path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned());
+        let mode = fs::metadata(&path).map_or(0, |m| m.mode());
+        if mode & (libc::S_ISUID | libc::S_ISGID) != 0 {
+            self.without_rights.push(path.clone());
+        }
         let mut arguments = fs::read(format!("/proc/{tid}/cmdline")).unwrap_or_default();
         let arguments_cut = arguments.len() > 512;
         arguments.truncate(512);
@@ -338,6 +346,12 @@ impl Run {
             "waiting apart from working: a call's time holds both, and the stops themselves"
                 .to_owned(),
         );
+        for path in &self.without_rights {
+            trace.not_visible.push(format!(
+                "what {path} does with the rights that its set-uid or set-gid bit gives: traced by \
+                 stops it runs without them, unless root traces"
+            ));
+        }
         if self.letting_go {
             trace.not_visible.push(format!(
                 "what came after the first {} calls: from there on it ran untraced",
