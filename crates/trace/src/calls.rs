@@ -1,0 +1,309 @@
+//! What does a system call do with its arguments?
+//!
+//! One table for all tiers: which argument is a descriptor or a path, which results are bytes,
+//! and which calls make, name or close a descriptor.
+
+use syscalls::Sysno;
+
+/// The first argument is a descriptor.
+pub const FD: u32 = 1;
+/// A positive result is a number of bytes moved.
+pub const BYTES: u32 = 1 << 1;
+/// The first argument is a path.
+pub const PATH0: u32 = 1 << 2;
+/// The second argument is a path, relative to the directory in the first.
+pub const PATH1: u32 = 1 << 3;
+/// Worth a record of its own when it succeeds.
+pub const TELL_OK: u32 = 1 << 4;
+/// Worth a record of its own when it fails.
+pub const TELL_ERROR: u32 = 1 << 5;
+/// The first argument points to two descriptors made by the call.
+pub const PAIR0: u32 = 1 << 6;
+/// The fourth argument points to two descriptors made by the call.
+pub const PAIR3: u32 = 1 << 7;
+/// The second argument is a socket address, the third its length.
+pub const ADDRESS: u32 = 1 << 8;
+/// Closes the first argument: the record carries the totals of that descriptor.
+pub const CLOSE0: u32 = 1 << 9;
+/// Closes the second argument if it was open: the record carries its totals.
+pub const CLOSE1: u32 = 1 << 10;
+/// Told only if the second argument asks for a duplicate (`fcntl`).
+pub const IF_DUP: u32 = 1 << 11;
+
+/// Flags that need a look beyond the counters.
+pub const TELL: u32 = TELL_OK | TELL_ERROR;
+
+/// Number added to a call made through the 32-bit entry, whose numbers are another table.
+pub const COMPAT: u32 = 0x1_0000;
+
+/// Calls whose number is at or above this are counted, with no descriptor or path.
+pub const TABLE_SIZE: u32 = 512;
+
+/// Results from here down to [`INTERRUPTED_LAST`] are the kernel's own and reach no program: a
+/// signal came, and the call is restarted or ends as `EINTR` (`ERESTARTSYS` and kin).
+pub const INTERRUPTED_FIRST: i32 = -512;
+/// See [`INTERRUPTED_FIRST`].
+pub const INTERRUPTED_LAST: i32 = -516;
+
+/// Which way a call moves bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From a descriptor to the program.
+    Read,
+    /// From the program to a descriptor.
+    Write,
+}
+
+const READS: &[&str] = &[
+    "read", "pread64", "readv", "preadv", "preadv2", "recvfrom", "recvmsg",
+];
+
+const WRITES: &[&str] = &[
+    "write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg",
+];
+
+/// Calls that move bytes between two descriptors, or fill a buffer; the first argument is theirs
+/// except for `getrandom`, which has none.
+const MOVES: &[&str] = &[
+    "sendfile",
+    "splice",
+    "tee",
+    "copy_file_range",
+    "vmsplice",
+    "getdents",
+    "getdents64",
+];
+
+const FD_FIRST: &[&str] = &[
+    "close",
+    "fstat",
+    "lseek",
+    "ioctl",
+    "fcntl",
+    "flock",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fchdir",
+    "fchmod",
+    "fchown",
+    "fstatfs",
+    "connect",
+    "accept",
+    "accept4",
+    "shutdown",
+    "bind",
+    "listen",
+    "getsockname",
+    "getpeername",
+    "setsockopt",
+    "getsockopt",
+    "dup",
+    "dup2",
+    "dup3",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "epoll_ctl",
+    "recvmmsg",
+    "sendmmsg",
+    "sync_file_range",
+    "fallocate",
+    "timerfd_settime",
+    "timerfd_gettime",
+    "inotify_add_watch",
+    "inotify_rm_watch",
+    "syncfs",
+    "fadvise64",
+    "readahead",
+    "io_uring_enter",
+    "fsetxattr",
+    "fgetxattr",
+    "flistxattr",
+    "fremovexattr",
+];
+
+const PATH_FIRST: &[&str] = &[
+    "open",
+    "creat",
+    "stat",
+    "lstat",
+    "access",
+    "readlink",
+    "execve",
+    "chdir",
+    "mkdir",
+    "rmdir",
+    "unlink",
+    "rename",
+    "link",
+    "symlink",
+    "chmod",
+    "chown",
+    "statfs",
+    "truncate",
+    "getxattr",
+    "lgetxattr",
+    "mknod",
+    "utime",
+    "utimes",
+];
+
+const PATH_SECOND: &[&str] = &[
+    "openat",
+    "openat2",
+    "newfstatat",
+    "statx",
+    "faccessat",
+    "faccessat2",
+    "readlinkat",
+    "execveat",
+    "mkdirat",
+    "unlinkat",
+    "renameat",
+    "renameat2",
+    "fchmodat",
+    "fchownat",
+    "utimensat",
+    "inotify_add_watch",
+    "name_to_handle_at",
+];
+
+const OPENS: &[&str] = &["open", "creat", "openat", "openat2"];
+
+/// Calls that make a descriptor and name no path.
+const MAKES_FD: &[&str] = &[
+    "socket",
+    "accept",
+    "accept4",
+    "eventfd",
+    "eventfd2",
+    "epoll_create",
+    "epoll_create1",
+    "timerfd_create",
+    "memfd_create",
+    "inotify_init",
+    "inotify_init1",
+    "signalfd",
+    "signalfd4",
+    "io_uring_setup",
+    "pidfd_open",
+    "userfaultfd",
+    "perf_event_open",
+    "bpf",
+    "fanotify_init",
+];
+
+/// Flags of the call with this name.
+pub fn flags_of_name(name: &str) -> u32 {
+    let is_in = |list: &[&str]| list.contains(&name);
+    let mut flags = 0;
+    if is_in(READS) || is_in(WRITES) || is_in(MOVES) {
+        flags |= FD | BYTES;
+    }
+    if is_in(FD_FIRST) {
+        flags |= FD;
+    }
+    if is_in(PATH_FIRST) {
+        flags |= PATH0 | TELL_ERROR;
+    }
+    if is_in(PATH_SECOND) {
+        flags |= PATH1 | TELL_ERROR;
+    }
+    if is_in(OPENS) || is_in(MAKES_FD) {
+        flags |= TELL_OK;
+    }
+    flags
+        | match name {
+            "pipe" | "pipe2" => PAIR0 | TELL_OK,
+            "socketpair" => PAIR3 | TELL_OK,
+            "connect" | "bind" => ADDRESS | TELL,
+            "close" => CLOSE0 | TELL_OK,
+            "dup" => TELL_OK,
+            "dup2" | "dup3" => CLOSE1 | TELL_OK,
+            "fcntl" => IF_DUP | TELL_OK,
+            _ => 0,
+        }
+}
+
+/// Flags of the call with this number on this machine; 0 for a number without a name.
+pub fn flags(nr: u32) -> u32 {
+    Sysno::new(nr as usize).map_or(0, |s| flags_of_name(s.name()))
+}
+
+/// Name of a call by its number as the tiers report it, such as `read`; `32-bit call 3` for one
+/// made through the 32-bit entry, `call 9999` for a number without a name.
+pub fn name(nr: u32) -> String {
+    if nr & COMPAT != 0 {
+        return format!("32-bit call {}", nr & !COMPAT);
+    }
+    match Sysno::new(nr as usize) {
+        Some(s) => s.name().to_owned(),
+        None => format!("call {nr}"),
+    }
+}
+
+/// Number of the call with this name; `None` where this architecture has none.
+pub fn number(name: &str) -> Option<u32> {
+    Sysno::iter()
+        .find(|s| s.name() == name)
+        .map(|s| s.id() as u32)
+}
+
+/// Which way the named call moves bytes; `None` if it moves none or both ways.
+pub fn direction(name: &str) -> Option<Direction> {
+    if READS.contains(&name) {
+        Some(Direction::Read)
+    } else if WRITES.contains(&name) {
+        Some(Direction::Write)
+    } else {
+        None
+    }
+}
+
+/// Whether the named call opens a path.
+pub fn opens_path(name: &str) -> bool {
+    OPENS.contains(&name)
+}
+
+/// Calls whose totals a record of a close carries, in that order.
+pub const TOTALS: [&str; 6] = ["read", "write", "pread64", "pwrite64", "readv", "writev"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_agree_with_the_kernel_headers() {
+        for (wanted, nr) in [
+            ("read", libc::SYS_read),
+            ("openat", libc::SYS_openat),
+            ("futex", libc::SYS_futex),
+        ] {
+            assert_eq!(name(nr as u32), wanted);
+            assert_eq!(number(wanted), Some(nr as u32));
+        }
+        assert_eq!(name(COMPAT | 3), "32-bit call 3");
+        assert_eq!(name(9999), "call 9999");
+    }
+
+    #[test]
+    fn every_named_call_fits_the_kernel_side_table() {
+        let beyond: Vec<_> = Sysno::iter()
+            .filter(|s| s.id() as u32 >= TABLE_SIZE && flags(s.id() as u32) != 0)
+            .collect();
+        assert_eq!(beyond, []);
+    }
+
+    #[test]
+    fn descriptors_and_paths_are_told_apart() {
+        assert_eq!(flags_of_name("read"), FD | BYTES);
+        assert_eq!(flags_of_name("openat"), PATH1 | TELL);
+        assert_eq!(flags_of_name("newfstatat"), PATH1 | TELL_ERROR);
+        assert_eq!(flags_of_name("close"), FD | CLOSE0 | TELL_OK);
+        assert_eq!(flags_of_name("futex"), 0);
+        assert_eq!(flags_of_name("inotify_add_watch") & FD, FD);
+        assert_eq!(direction("pwritev2"), Some(Direction::Write));
+        assert_eq!(direction("sendfile"), None);
+    }
+}

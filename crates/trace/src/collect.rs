@@ -1,0 +1,475 @@
+//! How do records and tables become a trace?
+//!
+//! Pure: it is fed bytes and decoded rows, and holds no descriptor.
+
+use std::collections::HashMap;
+
+use crate::accounts;
+use crate::calls::{self, Direction};
+use crate::made::{self, Told};
+use crate::names::{Moved, Names};
+use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
+use crate::result::{Cause, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace};
+
+/// Gathers what one run told.
+#[derive(Debug)]
+pub struct Collector {
+    start: u64,
+    root: u32,
+    /// Descriptor names, to be filled with the inherited ones first.
+    pub names: Names,
+    processes: Vec<Process>,
+    threads: Vec<Thread>,
+    process_at: HashMap<u32, usize>,
+    thread_at: HashMap<u32, usize>,
+    intervals: Option<Vec<Interval>>,
+    most_intervals: usize,
+    lost_intervals: u64,
+    unreadable: u64,
+    root_is: Option<u32>,
+    rows: Vec<SyscallRow>,
+    off_cpu: Vec<OffCpuRow>,
+    survivors: usize,
+}
+
+impl Collector {
+    /// For a tree that begins about `start` with process `root`; keeps up to `most_intervals`.
+    pub fn new(start: u64, root: u32, most_intervals: Option<usize>) -> Self {
+        let mut new = Self {
+            start,
+            root,
+            names: Names::default(),
+            processes: Vec::new(),
+            threads: Vec::new(),
+            process_at: HashMap::new(),
+            thread_at: HashMap::new(),
+            intervals: most_intervals.map(|_| Vec::new()),
+            most_intervals: most_intervals.unwrap_or(0),
+            lost_intervals: 0,
+            unreadable: 0,
+            root_is: None,
+            rows: Vec::new(),
+            off_cpu: Vec::new(),
+            survivors: 0,
+        };
+        new.begin(
+            Who {
+                tid: root,
+                pid: root,
+            },
+            None,
+            start,
+        );
+        new
+    }
+
+    /// When the child was let go, by the kernel's monotonic clock, ns.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    fn since_start(&self, time: u64) -> u64 {
+        time.saturating_sub(self.start)
+    }
+
+    fn begin(&mut self, who: Who, parent: Option<u32>, time: u64) {
+        let started_ns = self.since_start(time);
+        if who.tid == who.pid {
+            self.process_at.insert(who.pid, self.processes.len());
+            self.processes.push(Process {
+                pid: who.pid,
+                parent,
+                started_ns,
+                ..Process::default()
+            });
+        }
+        self.thread_at.insert(who.tid, self.threads.len());
+        self.threads.push(Thread {
+            pid: who.pid,
+            tid: who.tid,
+            started_ns,
+            ..Thread::default()
+        });
+    }
+
+    /// The thread's row; made now if its beginning was not seen.
+    fn thread(&mut self, who: Who, time: u64) -> &mut Thread {
+        if !self.thread_at.contains_key(&who.tid) {
+            self.begin(who, None, time);
+        }
+        &mut self.threads[self.thread_at[&who.tid]]
+    }
+
+    fn process(&mut self, pid: u32, time: u64) -> &mut Process {
+        if !self.process_at.contains_key(&pid) {
+            self.begin(Who { tid: pid, pid }, None, time);
+        }
+        &mut self.processes[self.process_at[&pid]]
+    }
+
+    /// Takes one record of the ring.
+    pub fn record(&mut self, bytes: &[u8]) {
+        let Some(decoded) = record(bytes) else {
+            self.unreadable += 1;
+            return;
+        };
+        self.apply(decoded);
+    }
+
+    /// Takes what one record says.
+    pub fn apply(&mut self, decoded: Record<'_>) {
+        match decoded {
+            Record::Follow { time, who } => {
+                self.start = time;
+                self.root_is = Some(who.pid);
+            }
+            Record::Call {
+                time,
+                who,
+                nr,
+                result,
+                args,
+                payload,
+            } => {
+                let told = Told {
+                    pid: who.pid,
+                    tid: who.tid,
+                    nr,
+                    result,
+                    args,
+                    payload,
+                    time: self.since_start(time),
+                };
+                made::apply(&mut self.names, &told);
+            }
+            Record::Fork {
+                time,
+                parent,
+                child,
+            } => {
+                self.begin(child, Some(parent.pid), time);
+                if child.pid != parent.pid {
+                    self.names.forked(parent.pid, child.pid);
+                }
+            }
+            Record::Exec {
+                time,
+                who,
+                old_tid,
+                path,
+                arguments,
+                arguments_cut,
+            } => {
+                let at_ns = self.since_start(time);
+                if old_tid != who.tid {
+                    self.thread(
+                        Who {
+                            tid: old_tid,
+                            ..who
+                        },
+                        time,
+                    )
+                    .ended_ns = Some(at_ns);
+                    // What the first thread had done before it was replaced stays its own row.
+                    self.thread_at.insert(who.tid, self.threads.len());
+                    self.threads.push(Thread {
+                        pid: who.pid,
+                        tid: who.tid,
+                        started_ns: at_ns,
+                        ..Thread::default()
+                    });
+                }
+                self.names.execed(who.pid);
+                let process = self.process(who.pid, time);
+                process.execs.push(Exec {
+                    at_ns,
+                    path: text(path),
+                    arguments: split(arguments),
+                    arguments_cut,
+                });
+            }
+            Record::Exit {
+                time,
+                who,
+                code,
+                minor_faults,
+                major_faults,
+                voluntary,
+                involuntary,
+                on_cpu,
+                started,
+                name,
+            } => {
+                let ended = self.since_start(time);
+                let name = text(name);
+                let began = (started != 0).then(|| self.since_start(started));
+                let thread = self.thread(who, time);
+                let started_ns = began.unwrap_or(thread.started_ns);
+                *thread = Thread {
+                    pid: who.pid,
+                    tid: who.tid,
+                    name,
+                    started_ns,
+                    ended_ns: Some(ended),
+                    on_cpu_ns: Some(on_cpu),
+                    minor_faults: Some(minor_faults),
+                    major_faults: Some(major_faults),
+                    voluntary_switches: Some(voluntary),
+                    involuntary_switches: Some(involuntary),
+                };
+                let process = self.process(who.pid, time);
+                process.ended_ns = Some(ended);
+                if who.tid == who.pid {
+                    process.end = Some(accounts::end(code, false));
+                }
+            }
+            Record::Off {
+                who,
+                from,
+                woken,
+                to,
+                cause,
+                call,
+                waker,
+            } => self.interval(who, (from, woken, to), cause, call, waker),
+        }
+    }
+
+    fn interval(
+        &mut self,
+        who: Who,
+        (from, woken, to): (u64, u64, u64),
+        cause: Cause,
+        call: Option<(u32, i32)>,
+        waker: u32,
+    ) {
+        let (start, most) = (self.start, self.most_intervals);
+        let Some(intervals) = &mut self.intervals else {
+            return;
+        };
+        if intervals.len() >= most {
+            self.lost_intervals += 1;
+            return;
+        }
+        intervals.push(Interval {
+            pid: who.pid,
+            tid: who.tid,
+            from_ns: from.saturating_sub(start),
+            woken_ns: (woken != 0).then(|| woken.saturating_sub(start)),
+            to_ns: to.saturating_sub(start),
+            cause,
+            call: call.map(|(nr, _)| calls::name(nr)),
+            fd: call.and_then(|(_, fd)| (fd >= 0).then_some(fd)),
+            woken_by: (waker != 0).then_some(waker),
+        });
+    }
+
+    /// Takes the tables as they were at `end`, with the threads that were still alive.
+    pub fn end(
+        &mut self,
+        calls: Vec<(CallKey, CallTotals)>,
+        mut off: Vec<OffTotals>,
+        alive: &[Alive],
+        end: u64,
+    ) {
+        let mut calls: HashMap<CallKey, CallTotals> = calls.into_iter().collect();
+        for a in alive {
+            self.survivors += usize::from(a.call.who.tid == a.call.who.pid);
+            self.still_alive(a, &mut calls, &mut off, end);
+        }
+        self.settle(&calls, end);
+        self.rows = calls
+            .into_iter()
+            .map(|(k, t)| row(k, t, self.start))
+            .collect();
+        self.rows
+            .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid, r.number, r.fd));
+        self.off_cpu = off.into_iter().map(off_row).collect();
+        self.off_cpu
+            .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid));
+    }
+
+    /// Adds what a thread was in the middle of.
+    fn still_alive(
+        &mut self,
+        a: &Alive,
+        calls: &mut HashMap<CallKey, CallTotals>,
+        off: &mut Vec<OffTotals>,
+        end: u64,
+    ) {
+        let off_now = |from: u64| end.saturating_sub(from);
+        let (mut asleep, mut ready) = (0, 0);
+        let waits = !matches!(a.cause, Cause::Preempted | Cause::Ready);
+        if a.off_since != 0 {
+            match (waits, a.woken) {
+                (true, 0) => asleep = off_now(a.off_since),
+                (true, woken) => {
+                    asleep = woken.saturating_sub(a.off_since);
+                    ready = off_now(woken);
+                }
+                (false, _) => ready = off_now(a.off_since),
+            }
+        }
+        let ready_cause = if waits { Cause::Ready } else { a.cause };
+        for (cause, total) in [(a.cause, asleep), (ready_cause, ready)] {
+            if total > 0 {
+                add_off(off, a, cause, total);
+            }
+        }
+        if a.enter != 0 {
+            let fresh = CallTotals {
+                first: a.enter,
+                ..CallTotals::default()
+            };
+            let totals = calls.entry(a.call).or_insert(fresh);
+            totals.unfinished += 1;
+            totals.total += off_now(a.enter);
+            totals.blocked += a.call_blocked + asleep;
+            totals.ready += a.call_ready + ready;
+        }
+        let running = match a.off_since {
+            0 => off_now(a.on_since),
+            _ => 0,
+        };
+        let started = self.since_start(a.started);
+        let thread = self.thread(a.call.who, a.started);
+        thread.started_ns = started;
+        thread.on_cpu_ns = Some(a.on_total + running);
+    }
+
+    /// Gives what was moved on descriptors that were never closed to the files that they were.
+    fn settle(&mut self, calls: &HashMap<CallKey, CallTotals>, end: u64) {
+        let mut moved: HashMap<(Who, i32), Moved> = HashMap::new();
+        let mut first_output: HashMap<u32, u64> = HashMap::new();
+        for (key, totals) in calls {
+            let name = calls::name(key.nr);
+            let entry = moved.entry((key.who, key.fd)).or_default();
+            made::add(entry, &name, totals.calls, totals.bytes);
+            if key.fd == 1 && calls::direction(&name) == Some(Direction::Write) {
+                let first = first_output.entry(key.who.pid).or_insert(totals.first);
+                *first = totals.first.min(*first);
+            }
+        }
+        let time = self.since_start(end);
+        for ((who, fd), total) in moved {
+            self.names.settle((who.pid, who.tid), fd, total, time);
+        }
+        for (pid, first) in first_output {
+            let first = self.since_start(first);
+            self.process(pid, end).first_output_ns = Some(first);
+        }
+    }
+
+    /// What was gathered; tier, duration, end, accounts and the kernel's losses are the caller's.
+    pub fn trace(self) -> Trace {
+        let mut not_visible = vec![
+            "work that makes no system call: io_uring, calls served by the vDSO, mapped files \
+             (their disk waits are shown outside calls)"
+                .to_owned(),
+        ];
+        if self.survivors > 0 {
+            not_visible.push(format!(
+                "what {} process(es) that outlived the command would still have done: they were \
+                 killed",
+                self.survivors
+            ));
+        }
+        if self.root_is.is_some_and(|pid| pid != self.root) {
+            not_visible.push(
+                "names of inherited descriptors: the kernel numbers processes otherwise than \
+                 this container"
+                    .to_owned(),
+            );
+        }
+        if self.unreadable > 0 {
+            not_visible.push(format!("{} records could not be read", self.unreadable));
+        }
+        let lost = Losses {
+            names: self.names.lost,
+            intervals: self.lost_intervals,
+            ..Losses::default()
+        };
+        let (descriptors, files, failed_lookups) = self.names.rows();
+        Trace {
+            processes: self.processes,
+            threads: self.threads,
+            syscalls: self.rows,
+            off_cpu: self.off_cpu,
+            descriptors,
+            files,
+            failed_lookups,
+            timeline: self.intervals,
+            lost,
+            not_visible,
+            ..Trace::default()
+        }
+    }
+}
+
+fn add_off(off: &mut Vec<OffTotals>, a: &Alive, cause: Cause, total: u64) {
+    let who = a.call.who;
+    let same = |o: &&mut OffTotals| o.who == who && o.call == a.off_call && o.cause == cause;
+    match off.iter_mut().find(same) {
+        Some(row) => {
+            row.count += 1;
+            row.total += total;
+            row.longest = row.longest.max(total);
+        }
+        None => off.push(OffTotals {
+            who,
+            call: a.off_call,
+            cause,
+            count: 1,
+            total,
+            longest: total,
+            by_length: Vec::new(),
+        }),
+    }
+}
+
+fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
+    SyscallRow {
+        pid: key.who.pid,
+        tid: key.who.tid,
+        number: key.nr,
+        name: calls::name(key.nr),
+        fd: (key.fd >= 0).then_some(key.fd),
+        calls: t.calls,
+        unfinished: t.unfinished,
+        errors: t.errors,
+        would_block: t.would_block,
+        bytes: t.bytes,
+        total_ns: t.total,
+        blocked_ns: Some(t.blocked),
+        ready_ns: Some(t.ready),
+        sizes: t.sizes,
+        first_ns: t.first.saturating_sub(start),
+    }
+}
+
+fn off_row(o: OffTotals) -> OffCpuRow {
+    OffCpuRow {
+        pid: o.who.pid,
+        tid: o.who.tid,
+        call: o.call.map(|(nr, _)| calls::name(nr)),
+        fd: o.call.and_then(|(_, fd)| (fd >= 0).then_some(fd)),
+        cause: o.cause,
+        count: o.count,
+        total_ns: o.total,
+        longest_ns: Some(o.longest),
+        by_length: o.by_length,
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Arguments as they lie in memory, each followed by a zero.
+fn split(bytes: &[u8]) -> Vec<String> {
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    bytes.split(|b| *b == 0).map(text).collect()
+}

@@ -1,0 +1,104 @@
+//! What is traced, and within which limits?
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Where a standard descriptor of the command leads.
+#[derive(Debug, Default)]
+pub enum Io {
+    /// To where the tracer's own leads.
+    #[default]
+    Inherit,
+    /// To `/dev/null`.
+    Null,
+    /// To this open file, pipe or socket.
+    Fd(OwnedFd),
+}
+
+/// A command to trace.
+#[derive(Debug, Default)]
+pub struct TraceCommand {
+    /// Program and arguments; a program without `/` is searched in `PATH`.
+    pub argv: Vec<OsString>,
+    /// The whole environment; `None` for the tracer's own.
+    pub env: Option<Vec<(OsString, OsString)>>,
+    /// Working directory; `None` for the tracer's own.
+    pub cwd: Option<PathBuf>,
+    /// Standard input.
+    pub stdin: Io,
+    /// Standard output.
+    pub stdout: Io,
+    /// Standard error.
+    pub stderr: Io,
+    /// Kill the command and its process group after this long.
+    pub timeout: Option<Duration>,
+}
+
+impl TraceCommand {
+    /// The command with everything else inherited.
+    pub fn new<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// How much is traced and kept.
+#[derive(Clone, Debug)]
+pub struct TraceOptions {
+    /// Single off-CPU intervals, if wanted (kernel tier).
+    pub timeline: Option<TimelineOptions>,
+    /// Threads alive at once that can be followed (kernel tier).
+    pub most_threads: u32,
+    /// Rows of (thread, call, descriptor) that are kept (kernel tier).
+    pub most_rows: u32,
+    /// Bytes of the ring of records, a power of 2 of at least a page (kernel tier).
+    pub ring_bytes: u32,
+    /// Distance of samples (sampling tier).
+    pub sample_period: Duration,
+    /// Calls that are looked at before the command is let run freely (stops tier).
+    pub most_stops: u64,
+    /// Time after which it is let run freely (stops tier).
+    pub stops_time: Duration,
+    /// Kill the command when this becomes true; the trace up to then is returned.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Default for TraceOptions {
+    fn default() -> Self {
+        Self {
+            timeline: None,
+            most_threads: 8192,
+            most_rows: 32_768,
+            // 10 000 to 50 000 records between two looks 10 ms apart.
+            ring_bytes: 4 << 20,
+            sample_period: Duration::from_millis(1),
+            most_stops: 20_000,
+            stops_time: Duration::from_millis(500),
+            stop: None,
+        }
+    }
+}
+
+/// Which off-CPU intervals are kept one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimelineOptions {
+    /// Only those at least this long; up to 2 s.
+    pub shortest: Duration,
+    /// At most this many; more are counted as lost.
+    pub most: usize,
+}
+
+impl Default for TimelineOptions {
+    fn default() -> Self {
+        Self {
+            shortest: Duration::from_micros(20),
+            most: 100_000,
+        }
+    }
+}

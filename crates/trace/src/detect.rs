@@ -1,0 +1,145 @@
+//! Which tiers does this machine allow this user?
+//!
+//! Told by trying each on a child that never runs anything, not by looking at versions or settings.
+
+use std::fs;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::{TraceCommand, TraceOptions};
+use crate::error::TraceError;
+use crate::kernel::session::Session;
+use crate::result::Tier;
+use crate::spawn;
+use crate::stops;
+
+/// Whether a tier works here, and if not, why and what helps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Availability {
+    /// The tier.
+    pub tier: Tier,
+    /// Whether a command can be traced this way now.
+    pub available: bool,
+    /// The error number of the attempt, if the system refused it.
+    pub errno: Option<i32>,
+    /// One sentence: why not. Empty if available.
+    pub why_not: String,
+    /// What to do about it. Empty if available, or if nothing helps.
+    pub remedy: String,
+}
+
+/// Tries every tier, best first. Takes about 30 ms, most of it for the in-kernel tier; the caller
+/// may keep the answer for as long as privileges and kernel stay the same.
+pub fn detect() -> Vec<Availability> {
+    vec![
+        verdict(Tier::Kernel, try_kernel(), kernel_remedy),
+        verdict(Tier::Sample, try_sample(), child_remedy),
+        verdict(Tier::Stops, stops::attempt(), child_remedy),
+    ]
+}
+
+fn verdict(
+    tier: Tier,
+    attempt: Result<(), TraceError>,
+    remedy: fn(&TraceError) -> &'static str,
+) -> Availability {
+    match attempt {
+        Ok(()) => Availability {
+            tier,
+            available: true,
+            errno: None,
+            why_not: String::new(),
+            remedy: String::new(),
+        },
+        Err(error) => Availability {
+            tier,
+            available: false,
+            errno: errno(&error),
+            remedy: remedy(&error).to_owned(),
+            why_not: match error {
+                TraceError::NotAllowed(why) => why.to_owned(),
+                other => other.to_string(),
+            },
+        },
+    }
+}
+
+fn errno(error: &TraceError) -> Option<i32> {
+    match error {
+        TraceError::NotAllowed(_) => Some(libc::EPERM),
+        TraceError::System { error, .. } | TraceError::NotStarted { error, .. } => {
+            error.raw_os_error()
+        }
+        _ => None,
+    }
+}
+
+fn kernel_remedy(error: &TraceError) -> &'static str {
+    match error {
+        TraceError::NotAllowed(_) => {
+            "run as root, or once: sudo setcap cap_bpf,cap_perfmon+ep <this program>; in a \
+             container add the capabilities BPF and PERFMON and allow bpf(2) in its seccomp profile"
+        }
+        TraceError::Kernel(_) | TraceError::Btf(_) => {
+            "use a kernel of Linux 5.18 or later built with CONFIG_DEBUG_INFO_BTF"
+        }
+        _ => "",
+    }
+}
+
+fn child_remedy(_: &TraceError) -> &'static str {
+    "mount /proc, set kernel.yama.ptrace_scope to 0 or 1, and allow ptrace in the container's \
+     seccomp profile"
+}
+
+fn try_kernel() -> Result<(), TraceError> {
+    let small = TraceOptions {
+        most_threads: 16,
+        most_rows: 16,
+        ring_bytes: 64 << 10,
+        ..TraceOptions::default()
+    };
+    Session::arm(&small).map(drop)
+}
+
+/// A command that a held child is made for and that is never run.
+pub(crate) fn nothing() -> TraceCommand {
+    TraceCommand::new(["/"])
+}
+
+fn try_sample() -> Result<(), TraceError> {
+    let mut child = spawn::hold(&nothing(), None)?;
+    child.wait_ready()?;
+    let read = |name: &str| fs::read(format!("/proc/{}/task/{0}/{name}", child.pid));
+    let both = read("syscall").and_then(|_| read("stat"));
+    let what = "reading what a child is doing from /proc";
+    let text = both.map_err(|error| TraceError::System { what, error })?;
+    match text.is_empty() {
+        true => Err(TraceError::System {
+            what,
+            error: io::ErrorKind::UnexpectedEof.into(),
+        }),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_says_why() {
+        for tier in detect() {
+            assert_eq!(tier.available, tier.why_not.is_empty(), "{tier:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_kernel_tier_says_how_to_be_allowed() {
+        let refused = Err(TraceError::NotAllowed("bpf(2) refuses"));
+        let told = verdict(Tier::Kernel, refused, kernel_remedy);
+        assert_eq!((told.available, told.errno), (false, Some(libc::EPERM)));
+        assert!(told.remedy.contains("setcap cap_bpf,cap_perfmon+ep"));
+    }
+}

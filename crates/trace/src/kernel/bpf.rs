@@ -1,0 +1,327 @@
+//! How does one speak to the kernel's `bpf(2)`?
+//!
+//! Maps, programs and their attachment as owned descriptors: closing them (also by the kernel,
+//! when the process is killed) removes everything. Layouts follow `union bpf_attr` of
+//! `include/uapi/linux/bpf.h`; the trailing part of it that is not sent counts as zero.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+const MAP_CREATE: i32 = 0;
+const MAP_LOOKUP: i32 = 1;
+const MAP_UPDATE: i32 = 2;
+const MAP_NEXT_KEY: i32 = 4;
+const PROG_LOAD: i32 = 5;
+const PROG_TEST_RUN: i32 = 10;
+const RAW_TRACEPOINT_OPEN: i32 = 17;
+
+const TYPE_RAW_TRACEPOINT: u32 = 17;
+const TYPE_TRACING: u32 = 26;
+const ATTACH_TRACE_RAW_TP: u32 = 23;
+
+/// What the kernel requires of programs that read other tasks' memory.
+const LICENSE: &CStr = c"Dual MIT/GPL";
+
+/// Kind of a map, as numbered by the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum MapKind {
+    /// Keys are hashed; entries are allocated when the map is made.
+    Hash = 1,
+    /// Keys are indices from 0.
+    Array = 2,
+    /// An array with one value for each CPU.
+    PerCpuArray = 6,
+    /// A byte ring that programs write and this process reads.
+    Ring = 27,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct MapCreate {
+    kind: u32,
+    key_size: u32,
+    value_size: u32,
+    max_entries: u32,
+    flags: u32,
+    inner_fd: u32,
+    numa_node: u32,
+    name: [u8; 16],
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct MapElement {
+    fd: u32,
+    pad: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct ProgLoad {
+    kind: u32,
+    insn_count: u32,
+    insns: u64,
+    license: u64,
+    log_level: u32,
+    log_size: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+    ifindex: u32,
+    expected_attach: u32,
+    btf_fd: u32,
+    func_info_size: u32,
+    func_info: u64,
+    func_info_count: u32,
+    line_info_size: u32,
+    line_info: u64,
+    line_info_count: u32,
+    attach_btf_id: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct RawTracepoint {
+    name: u64,
+    fd: u32,
+    pad: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct TestRun {
+    fd: u32,
+    rest: [u32; 15],
+}
+
+fn bpf<T>(command: i32, attr: &mut T) -> io::Result<i32> {
+    let size = std::mem::size_of::<T>();
+    // SAFETY: `attr` is a live repr(C) prefix of `union bpf_attr` of the given size, and every
+    // pointer in it was taken from a slice that outlives this call.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attr), size) };
+    match result {
+        -1 => Err(io::Error::last_os_error()),
+        value => Ok(value as i32),
+    }
+}
+
+fn owned(fd: i32) -> OwnedFd {
+    // SAFETY: the kernel has just returned this descriptor to us; nobody else owns it.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+fn name16(name: &str) -> [u8; 16] {
+    let mut out = [0; 16];
+    let len = name.len().min(15);
+    out[..len].copy_from_slice(&name.as_bytes()[..len]);
+    out
+}
+
+/// A map in the kernel; freed when this and all programs that use it are closed.
+#[derive(Debug)]
+pub struct Map {
+    fd: OwnedFd,
+    key_size: usize,
+    value_size: usize,
+}
+
+impl Map {
+    /// Makes a map. Sizes in bytes; for [`MapKind::Ring`] both 0 and `entries` its bytes, a power of 2.
+    ///
+    /// # Errors
+    /// The kernel's: `EPERM` without `CAP_BPF`, `ENOMEM`, `EINVAL` for a kind it does not know.
+    pub fn create(
+        kind: MapKind,
+        name: &str,
+        key_size: usize,
+        value_size: usize,
+        entries: u32,
+    ) -> io::Result<Self> {
+        let mut attr = MapCreate {
+            kind: kind as u32,
+            key_size: key_size as u32,
+            value_size: value_size as u32,
+            max_entries: entries,
+            name: name16(name),
+            ..MapCreate::default()
+        };
+        let fd = owned(bpf(MAP_CREATE, &mut attr)?);
+        Ok(Self {
+            fd,
+            key_size,
+            value_size,
+        })
+    }
+
+    /// The descriptor, for [`super::asm::Asm::load_map`].
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    fn element(&self, key: Option<&[u8]>, value: *const u8) -> MapElement {
+        MapElement {
+            fd: self.fd.as_raw_fd() as u32,
+            key: key.map_or(0, |k| k.as_ptr() as u64),
+            value: value as u64,
+            ..MapElement::default()
+        }
+    }
+
+    /// Writes one entry.
+    ///
+    /// # Errors
+    /// The kernel's; `InvalidInput` if a size is not the map's.
+    pub fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        if key.len() != self.key_size || value.len() != self.value_size {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut attr = self.element(Some(key), value.as_ptr());
+        bpf(MAP_UPDATE, &mut attr).map(drop)
+    }
+
+    /// Reads one entry; `None` if there is none. Not for per-CPU maps.
+    ///
+    /// # Errors
+    /// The kernel's; `InvalidInput` if the size is not the map's.
+    pub fn get(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        if key.len() != self.key_size {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut value = vec![0u8; self.value_size];
+        let mut attr = self.element(Some(key), value.as_mut_ptr());
+        match bpf(MAP_LOOKUP, &mut attr) {
+            Ok(_) => Ok(Some(value)),
+            Err(e) if e.raw_os_error() == Some(libc::ENOENT) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Every entry as (key, value). Entries that come or go meanwhile may be missed.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn entries(&self) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let mut out = Vec::new();
+        let mut previous: Option<Vec<u8>> = None;
+        loop {
+            let mut key = vec![0u8; self.key_size];
+            let mut attr = self.element(previous.as_deref(), key.as_mut_ptr());
+            match bpf(MAP_NEXT_KEY, &mut attr) {
+                Ok(_) => {}
+                Err(e) if e.raw_os_error() == Some(libc::ENOENT) => return Ok(out),
+                Err(e) => return Err(e),
+            }
+            if let Some(value) = self.get(&key)? {
+                out.push((key.clone(), value));
+            }
+            previous = Some(key);
+        }
+    }
+}
+
+/// Why a program was refused.
+#[derive(Debug)]
+pub struct Refused {
+    /// The kernel's errno.
+    pub error: io::Error,
+    /// The end of the verifier's log, empty if it had nothing to say.
+    pub log: String,
+}
+
+/// A loaded program; freed when this and its attachment are closed.
+#[derive(Debug)]
+pub struct Program {
+    fd: OwnedFd,
+}
+
+impl Program {
+    /// Loads a program for the tracepoint whose `btf_trace_...` type has this number.
+    ///
+    /// # Errors
+    /// The kernel's errno with the verifier's log.
+    pub fn tracing(name: &str, code: &[u64], tracepoint: u32) -> Result<Self, Refused> {
+        Self::load(name, code, |attr| {
+            attr.kind = TYPE_TRACING;
+            attr.expected_attach = ATTACH_TRACE_RAW_TP;
+            attr.attach_btf_id = tracepoint;
+        })
+    }
+
+    /// Loads a program that is only run by [`Program::run_here`].
+    ///
+    /// # Errors
+    /// The kernel's errno with the verifier's log.
+    pub fn callable(name: &str, code: &[u64]) -> Result<Self, Refused> {
+        Self::load(name, code, |attr| attr.kind = TYPE_RAW_TRACEPOINT)
+    }
+
+    fn load(name: &str, code: &[u64], set: impl Fn(&mut ProgLoad)) -> Result<Self, Refused> {
+        let mut attr = ProgLoad {
+            insn_count: code.len() as u32,
+            insns: code.as_ptr() as u64,
+            license: LICENSE.as_ptr() as u64,
+            name: name16(name),
+            ..ProgLoad::default()
+        };
+        set(&mut attr);
+        let error = match bpf(PROG_LOAD, &mut attr) {
+            Ok(fd) => return Ok(Self { fd: owned(fd) }),
+            Err(error) => error,
+        };
+        if error.raw_os_error() == Some(libc::EPERM) {
+            let log = String::new();
+            return Err(Refused { error, log });
+        }
+        // Loaded again only for the log: asking for it at once makes every load slower.
+        let mut log = vec![0u8; 1 << 20];
+        attr.log_level = 1;
+        attr.log_size = log.len() as u32;
+        attr.log = log.as_mut_ptr() as u64;
+        match bpf(PROG_LOAD, &mut attr) {
+            Ok(fd) => Ok(Self { fd: owned(fd) }),
+            Err(error) => {
+                let end = log.iter().position(|b| *b == 0).unwrap_or(log.len());
+                let start = end.saturating_sub(2000);
+                let log = String::from_utf8_lossy(&log[start..end]).into_owned();
+                Err(Refused { error, log })
+            }
+        }
+    }
+
+    /// Attaches to the tracepoint that the program was loaded for.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn attach(&self) -> io::Result<OwnedFd> {
+        let mut attr = RawTracepoint {
+            fd: self.fd.as_raw_fd() as u32,
+            ..RawTracepoint::default()
+        };
+        bpf(RAW_TRACEPOINT_OPEN, &mut attr).map(owned)
+    }
+
+    /// The descriptor, for [`run_here`].
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Runs a [`Program::callable`] once in the calling thread.
+///
+/// Allocates nothing and takes no lock, so a child may call it between `fork` and `exec`.
+///
+/// # Errors
+/// The kernel's; `ENOTSUPP` (524) before Linux 5.10.
+pub fn run_here(program: BorrowedFd<'_>) -> io::Result<()> {
+    let mut attr = TestRun {
+        fd: program.as_raw_fd() as u32,
+        ..TestRun::default()
+    };
+    bpf(PROG_TEST_RUN, &mut attr).map(drop)
+}

@@ -1,0 +1,128 @@
+//! What do the kernel programs and this process agree on?
+//!
+//! The layout of map keys, map values and ring records, in bytes. Programs are assembled with
+//! these offsets and the read-out decodes with them.
+
+/// State of one traced thread; key: thread number (`u32`).
+///
+/// The first 16 bytes are the key of the call table and the next 24 that of the off-CPU table,
+/// so that neither key has to be built on the hot path.
+pub mod task {
+    /// Key of the call table: thread, process, call number, descriptor.
+    pub const CALL_KEY: i16 = 0;
+    pub const TID: i16 = 0;
+    pub const TGID: i16 = 4;
+    pub const NR: i16 = 8;
+    pub const FD: i16 = 12;
+    /// Key of the off-CPU table: the same four as they were when the thread left the CPU, and why.
+    pub const OFF_KEY: i16 = 16;
+    pub const OFF_NR: i16 = 24;
+    pub const OFF_CAUSE: i16 = 32;
+    /// When the current call was entered, ns; 0 outside calls.
+    pub const ENTER: i16 = 40;
+    /// Asleep within the current call, ns.
+    pub const CALL_BLOCKED: i16 = 48;
+    /// Ready but not running within the current call, ns.
+    pub const CALL_READY: i16 = 56;
+    /// When the thread left the CPU, ns; 0 while it runs.
+    pub const OFF_SINCE: i16 = 64;
+    /// When it was woken since, ns; 0 while asleep.
+    pub const WOKEN: i16 = 72;
+    /// When it last got a CPU, ns.
+    pub const ON_SINCE: i16 = 80;
+    /// On a CPU so far, ns.
+    pub const ON_TOTAL: i16 = 88;
+    /// When the thread was made, ns.
+    pub const STARTED: i16 = 96;
+    /// What to do with the current call (`crate::calls` flags).
+    pub const FLAGS: i16 = 104;
+    /// Thread that was on the CPU where the wake-up came from.
+    pub const WAKER: i16 = 108;
+    pub const SIZE: usize = 112;
+}
+
+/// One row of the call table.
+pub mod call {
+    pub const KEY: usize = 16;
+    pub const CALLS: i16 = 0;
+    pub const TOTAL: i16 = 8;
+    pub const BLOCKED: i16 = 16;
+    pub const READY: i16 = 24;
+    pub const BYTES: i16 = 32;
+    pub const ERRORS: i16 = 40;
+    pub const WOULD_BLOCK: i16 = 48;
+    pub const UNFINISHED: i16 = 56;
+    pub const FIRST: i16 = 64;
+    /// Eight counters of calls by bytes moved; limits in `crate::result::SIZE_LIMITS`.
+    pub const SIZES: i16 = 72;
+    pub const SIZE: usize = 136;
+}
+
+/// One row of the off-CPU table.
+pub mod off {
+    pub const KEY: usize = 24;
+    pub const COUNT: i16 = 0;
+    pub const TOTAL: i16 = 8;
+    pub const MAX: i16 = 16;
+    /// Counters of 4 bytes, by powers of two of 1.024 us.
+    pub const BUCKETS: i16 = 24;
+    pub const BUCKET_COUNT: usize = 24;
+    pub const SIZE: usize = 120;
+}
+
+/// Why a thread was off the CPU, as written by the programs.
+pub mod cause {
+    pub const SLEEP: i32 = 0;
+    pub const UNINTERRUPTIBLE: i32 = 1;
+    pub const DISK: i32 = 2;
+    pub const STOPPED: i32 = 3;
+    pub const PREEMPTED: i32 = 4;
+    pub const READY: i32 = 5;
+}
+
+/// A ring record: a head of [`record::HEAD`] bytes, then a payload.
+pub mod record {
+    pub const KIND: i16 = 0;
+    pub const TIME: i16 = 8;
+    pub const TID: i16 = 16;
+    pub const TGID: i16 = 20;
+    pub const NR: i16 = 24;
+    pub const FD: i16 = 28;
+    pub const RESULT: i16 = 32;
+    pub const ARG0: i16 = 40;
+    pub const ARG1: i16 = 48;
+    pub const ARG2: i16 = 56;
+    pub const HEAD: usize = 64;
+
+    pub const CALL: i32 = 1;
+    pub const FORK: i32 = 2;
+    pub const EXEC: i32 = 3;
+    pub const EXIT: i32 = 4;
+    pub const OFF: i32 = 5;
+    pub const FOLLOW: i32 = 6;
+
+    /// Longest path that is recorded, its final zero included.
+    pub const PATH_MAX: i32 = 256;
+    /// Longest argument list that is recorded.
+    pub const ARGV_MAX: i32 = 512;
+    /// Payload of EXEC: path, then arguments, at fixed places.
+    pub const EXEC_PAYLOAD: usize = (PATH_MAX + ARGV_MAX) as usize;
+    /// Payload of EXIT.
+    pub const EXIT_ON_TOTAL: i16 = HEAD as i16;
+    pub const EXIT_STARTED: i16 = HEAD as i16 + 8;
+    pub const EXIT_VOLUNTARY: i16 = HEAD as i16 + 16;
+    pub const EXIT_INVOLUNTARY: i16 = HEAD as i16 + 24;
+    pub const EXIT_NAME: i16 = HEAD as i16 + 32;
+    pub const EXIT_PAYLOAD: usize = 48;
+    /// Scratch space a record is put together in.
+    pub const SCRATCH: usize = HEAD + EXEC_PAYLOAD;
+}
+
+/// Counters of what was lost; index into the loss table, `u64` each.
+pub mod lost {
+    pub const CALLS: i32 = 0;
+    pub const OFF_CPU: i32 = 1;
+    pub const RECORDS: i32 = 2;
+    pub const THREADS: i32 = 3;
+    pub const COUNT: u32 = 4;
+}

@@ -1,0 +1,17 @@
+//! The in-kernel tier: programs that count and time every call of the tree where it happens.
+//!
+//! Assembled here in Rust for the running kernel (`asm`, `btf`, `offsets`, `programs`), loaded with
+//! `bpf(2)` (`bpf`, `session`), read through tables and a ring (`layout`, `ring`) and
+//! put together into a `Trace` (`observe`).
+
+pub mod asm;
+pub mod bpf;
+pub mod btf;
+pub mod layout;
+mod observe;
+pub mod offsets;
+pub mod programs;
+pub mod ring;
+pub mod session;
+
+pub(crate) use observe::observe;

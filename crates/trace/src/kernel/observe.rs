@@ -1,0 +1,138 @@
+//! How is a command run under the in-kernel tier?
+
+use std::time::Duration;
+
+use super::session::Session;
+use crate::collect::Collector;
+use crate::command::{TraceCommand, TraceOptions};
+use crate::error::{TraceError, system};
+use crate::inherited;
+use crate::kernel::layout::lost;
+use crate::records::{Alive, CallKey, CallTotals, OffTotals};
+use crate::result::{Losses, Tier, Trace};
+use crate::spawn::{self, Held};
+use crate::watch::{Limits, ended, now};
+
+/// Distance of looks at the ring: 4 MiB hold what comes in 10 ms many times over.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Runs the command and tells what the kernel saw.
+pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
+    let mut session = Session::arm(options)?;
+    let mut child = spawn::hold(command, Some(session.follow()))?;
+    child.wait_ready()?;
+    let limits = Limits::start(command.timeout, options.stop.clone());
+    let start = now();
+    let most = options.timeline.map(|t| t.most);
+    let mut collector = Collector::new(start, child.pid, most);
+    inherited::name_descriptors(&mut collector.names, child.pid);
+    child.release()?;
+
+    let mut cut_short = false;
+    while !ended(&child.pidfd, limits.shorten(LOOK)) {
+        session.ring.drain(|record| collector.record(record));
+        if limits.reached() {
+            cut_short = true;
+            kill_tree(&session, &child);
+            while !ended(&child.pidfd, LOOK) {
+                session.ring.drain(|record| collector.record(record));
+            }
+            break;
+        }
+    }
+    let end = now();
+    let alive = alive(&session)?;
+    session.disarm();
+    session.ring.drain(|record| collector.record(record));
+    child.wait_exec()?;
+    let start = collector.start();
+    let trace = finish(&session, collector, &alive, end)?;
+    kill_survivors(&alive, child.pid);
+    let (status, usage) = child.reap()?;
+    Ok(Trace {
+        tier: Some(Tier::Kernel),
+        duration_ns: end - start,
+        end: crate::accounts::end(status, cut_short),
+        accounts: crate::accounts::accounts(&usage),
+        ..trace
+    })
+}
+
+fn finish(
+    session: &Session,
+    mut collector: Collector,
+    alive: &[Alive],
+    end: u64,
+) -> Result<Trace, TraceError> {
+    let read = |map: &super::bpf::Map| map.entries().map_err(system("reading a kernel table"));
+    let calls: Vec<(CallKey, CallTotals)> = read(&session.maps.calls)?
+        .iter()
+        .filter_map(|(k, v)| Some((CallKey::decode(k)?, CallTotals::decode(v)?)))
+        .collect();
+    let off: Vec<OffTotals> = read(&session.maps.off_cpu)?
+        .iter()
+        .filter_map(|(k, v)| OffTotals::decode(k, v))
+        .collect();
+    collector.end(calls, off, alive, end);
+    let mut trace = collector.trace();
+    let kernel = losses(session)?;
+    trace.lost = Losses {
+        names: trace.lost.names,
+        intervals: trace.lost.intervals,
+        ..kernel
+    };
+    Ok(trace)
+}
+
+fn losses(session: &Session) -> Result<Losses, TraceError> {
+    let count = |which: i32| -> Result<u64, TraceError> {
+        let value = session.maps.lost.get(&which.to_ne_bytes());
+        let value = value.map_err(system("reading the table of losses"))?;
+        let bytes = value.and_then(|v| v.try_into().ok());
+        Ok(bytes.map_or(0, u64::from_ne_bytes))
+    };
+    Ok(Losses {
+        calls: count(lost::CALLS)?,
+        off_cpu: count(lost::OFF_CPU)?,
+        records: count(lost::RECORDS)?,
+        threads: count(lost::THREADS)?,
+        ..Losses::default()
+    })
+}
+
+fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
+    let entries = session.maps.tasks.entries();
+    let entries = entries.map_err(system("reading the table of threads"))?;
+    Ok(entries
+        .iter()
+        .filter_map(|(_, v)| Alive::decode(v))
+        .collect())
+}
+
+fn kill_tree(session: &Session, child: &Held) {
+    child.kill();
+    if let Ok(alive) = alive(session) {
+        kill_survivors(&alive, child.pid);
+    }
+}
+
+/// Kills what left the command's process group. A thread leaves the table as it exits, so that
+/// these numbers are theirs, except within the microseconds since the table was read.
+fn kill_survivors(alive: &[Alive], root: u32) {
+    for survivor in alive {
+        let pid = survivor.call.who.pid;
+        // In another pid namespace the kernel's numbers are not ours: then the root is not there.
+        if pid != root && in_our_namespace(pid) {
+            // SAFETY: sends a signal to a process of the traced tree.
+            unsafe { libc::kill(pid as i32, libc::SIGKILL) };
+        }
+    }
+}
+
+fn in_our_namespace(pid: u32) -> bool {
+    // Without a nested namespace the list that the kernel shows has a single number.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|l| l.starts_with("NSpid:"));
+    line.is_some_and(|l| l.split_whitespace().count() == 2)
+        && std::path::Path::new(&format!("/proc/{pid}")).exists()
+}

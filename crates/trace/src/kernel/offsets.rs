@@ -1,0 +1,104 @@
+//! Where in this kernel's structs are the few members that the programs read?
+
+use super::btf::{Btf, BtfError, Kind, Member};
+
+/// Offsets and type numbers of the running kernel, bytes unless said otherwise.
+#[derive(Clone, Debug)]
+pub struct Offsets {
+    pub task_pid: i16,
+    pub task_tgid: i16,
+    pub task_mm: i16,
+    pub task_comm: i16,
+    pub task_exit_code: i16,
+    pub task_minor_faults: i16,
+    pub task_major_faults: i16,
+    pub task_voluntary: i16,
+    pub task_involuntary: i16,
+    pub task_in_iowait: Member,
+    pub mm_arg_start: i16,
+    pub mm_arg_end: i16,
+    pub binprm_filename: i16,
+    /// The call's first four arguments in the saved registers.
+    pub regs_arguments: [i16; 4],
+    /// The saved code segment, which tells 32-bit callers; only on x86.
+    pub regs_cs: Option<i16>,
+    pub sys_enter: u32,
+    pub sys_exit: u32,
+    pub sched_switch: u32,
+    pub sched_wakeup: u32,
+    pub sched_process_fork: u32,
+    pub sched_process_exec: u32,
+    pub sched_process_exit: u32,
+}
+
+/// Where the running kernel describes itself; readable by every user.
+pub const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
+
+impl Offsets {
+    /// Looks everything up in the kernel's type information.
+    ///
+    /// # Errors
+    /// [`BtfError`]: malformed, or a kernel that lacks what the programs need. Kernels before 5.18
+    /// pass no task state to `sched_switch` and are refused.
+    pub fn of(btf: &Btf<'_>) -> Result<Self, BtfError> {
+        let task = btf.find(Kind::Struct, "task_struct")?;
+        let mm = btf.find(Kind::Struct, "mm_struct")?;
+        let binprm = btf.find(Kind::Struct, "linux_binprm")?;
+        let of_task = |name| btf.member(task, name).map(Member::byte_offset);
+        let tracepoint = |name: &str| btf.find(Kind::Typedef, &format!("btf_trace_{name}"));
+        let sched_switch = tracepoint("sched_switch")?;
+        if btf.tracepoint_arguments(sched_switch)? < 4 {
+            let what = "sched_switch with the task's state (Linux 5.18 or later)";
+            return Err(BtfError::NoType(what.to_owned()));
+        }
+        let (regs_arguments, regs_cs) = registers(btf)?;
+        Ok(Self {
+            task_pid: of_task("pid")?,
+            task_tgid: of_task("tgid")?,
+            task_mm: of_task("mm")?,
+            task_comm: of_task("comm")?,
+            task_exit_code: of_task("exit_code")?,
+            task_minor_faults: of_task("min_flt")?,
+            task_major_faults: of_task("maj_flt")?,
+            task_voluntary: of_task("nvcsw")?,
+            task_involuntary: of_task("nivcsw")?,
+            task_in_iowait: btf.member(task, "in_iowait")?,
+            mm_arg_start: btf.member(mm, "arg_start")?.byte_offset(),
+            mm_arg_end: btf.member(mm, "arg_end")?.byte_offset(),
+            binprm_filename: btf.member(binprm, "filename")?.byte_offset(),
+            regs_arguments,
+            regs_cs,
+            sys_enter: tracepoint("sys_enter")?,
+            sys_exit: tracepoint("sys_exit")?,
+            sched_switch,
+            sched_wakeup: tracepoint("sched_wakeup")?,
+            sched_process_fork: tracepoint("sched_process_fork")?,
+            sched_process_exec: tracepoint("sched_process_exec")?,
+            sched_process_exit: tracepoint("sched_process_exit")?,
+        })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers(btf: &Btf<'_>) -> Result<([i16; 4], Option<i16>), BtfError> {
+    let regs = btf.find(Kind::Struct, "pt_regs")?;
+    let at = |name| btf.member(regs, name).map(Member::byte_offset);
+    let arguments = [at("di")?, at("si")?, at("dx")?, at("r10")?];
+    Ok((arguments, Some(at("cs")?)))
+}
+
+#[cfg(target_arch = "aarch64")]
+fn registers(btf: &Btf<'_>) -> Result<([i16; 4], Option<i16>), BtfError> {
+    let regs = btf.find(Kind::Struct, "pt_regs")?;
+    let at = |name| btf.member(regs, name).map(Member::byte_offset);
+    let first = at("regs")?;
+    // The first argument's register holds the result when the call returns; the kernel keeps a copy.
+    Ok(([at("orig_x0")?, first + 8, first + 16, first + 24], None))
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn registers(_: &Btf<'_>) -> Result<([i16; 4], Option<i16>), BtfError> {
+    Err(BtfError::NoType(
+        "saved registers of this processor".to_owned(),
+    ))
+}

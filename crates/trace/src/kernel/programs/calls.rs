@@ -1,0 +1,153 @@
+//! How long did a call take, what did it move and did it fail?
+//!
+//! The hot path: about 60 instructions in all on the way in and out. The clock is read last on
+//! the way in and first on the way out, so that a call's time holds little of the tracing itself.
+
+use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
+use super::super::layout::{call, lost, task};
+use super::zero_frame;
+use super::{Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, tell};
+use crate::calls::{self, BYTES, COMPAT, FD, TABLE_SIZE, TELL};
+use crate::result::SIZE_LIMITS;
+
+use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
+
+/// Code segment of 32-bit user code on x86.
+const USER32_CS: i32 = 0x23;
+
+/// `sys_enter(regs, number)`: notes what is called, on what, and when.
+pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
+    let (out, plain, store, no_fd) = (a.label(), a.label(), a.label(), a.label());
+    find_current(c, a, out);
+    a.load(Width::Double, R8, R6, 8); // number
+    a.load(Width::Double, R9, R6, 0); // registers
+    if let Some(cs) = c.offsets.regs_cs {
+        let native = a.label();
+        a.load(Width::Half, R1, R9, cs);
+        a.jump_if_imm(Cond::NotEqual, R1, USER32_CS, native);
+        a.alu_imm(Alu::Or, R8, COMPAT as i32);
+        a.bind(native);
+    }
+    a.store(Width::Word, R7, task::NR, R8);
+    a.mov_imm(R6, 0); // flags
+    a.jump_if_imm(Cond::GreaterEqual, R8, TABLE_SIZE as i32, plain);
+    a.store(Width::Word, R10, KEY_SLOT, R8);
+    lookup_slot(a, &c.maps.call_flags, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, plain);
+    a.load(Width::Word, R6, R0, 0);
+    a.bind(plain);
+    a.store(Width::Word, R7, task::FLAGS, R6);
+    a.jump_if_imm(Cond::AnySet, R6, FD as i32, store);
+    a.mov_imm(R1, -1);
+    a.jump(no_fd);
+    a.bind(store);
+    a.load(Width::Double, R1, R9, c.offsets.regs_arguments[0]);
+    a.bind(no_fd);
+    a.store(Width::Word, R7, task::FD, R1);
+    a.store_imm(Width::Double, R7, task::CALL_BLOCKED, 0);
+    a.store_imm(Width::Double, R7, task::CALL_READY, 0);
+    a.call(Helper::KtimeNs);
+    a.store(Width::Double, R7, task::ENTER, R0);
+    a.bind(out);
+    a.exit();
+}
+
+/// `sys_exit(regs, result)`: adds the call to its row, and tells of it if it is worth a record.
+pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
+    let (out, row_done, told) = (a.label(), a.label(), a.label());
+    find_current(c, a, out);
+    a.load(Width::Double, R8, R7, task::ENTER);
+    a.jump_if_imm(Cond::Equal, R8, 0, out);
+    a.call(Helper::KtimeNs);
+    a.mov(R9, R0);
+    a.alu(Alu::Sub, R9, R8); // how long
+    a.store_imm(Width::Double, R7, task::ENTER, 0);
+    find_row(c, a, row_done);
+    add_one(a, R0, call::CALLS, R1);
+    add_call_times(a);
+    a.load(Width::Double, R8, R6, 8); // result
+    add_result(a, row_done);
+    a.bind(row_done);
+
+    a.load(Width::Word, R1, R7, task::FLAGS);
+    a.alu_imm(Alu::And, R1, TELL as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, told);
+    tell::call(c, a, told);
+    a.bind(told);
+    a.bind(out);
+    a.exit();
+}
+
+/// `R0 = ` the row of the thread's current call, made if need be; jumps to `none`, the loss
+/// counted, if the table is full. `R8` holds when the call was entered.
+pub(super) fn find_row(c: &Context<'_>, a: &mut Asm, none: super::Label) {
+    let found = a.label();
+    let lookup = |a: &mut Asm| {
+        a.load_map(R1, c.maps.calls.fd()).mov(R2, R7);
+        a.call(Helper::MapLookup);
+    };
+    lookup(a);
+    a.jump_if_imm(Cond::NotEqual, R0, 0, found);
+    let fresh = -8 - call::SIZE as i16;
+    zero_frame(a, fresh, call::SIZE);
+    a.store(Width::Double, R10, fresh + call::FIRST, R8);
+    a.load_map(R1, c.maps.calls.fd())
+        .mov(R2, R7)
+        .mov(R3, R10)
+        .alu_imm(Alu::Add, R3, i32::from(fresh))
+        .mov_imm(R4, 0)
+        .call(Helper::MapUpdate);
+    lookup(a);
+    a.jump_if_imm(Cond::NotEqual, R0, 0, found);
+    count_lost(c, a, lost::CALLS);
+    a.jump(none);
+    a.bind(found);
+}
+
+/// Adds the time in `R9` and what of it was spent off the CPU to the row in `R0`.
+pub(super) fn add_call_times(a: &mut Asm) {
+    let never_off = a.label();
+    add_to(a, R0, call::TOTAL, R9, R1);
+    a.load(Width::Double, R2, R7, task::CALL_BLOCKED);
+    a.load(Width::Double, R3, R7, task::CALL_READY);
+    a.mov(R1, R2).alu(Alu::Or, R1, R3);
+    a.jump_if_imm(Cond::Equal, R1, 0, never_off);
+    add_to(a, R0, call::BLOCKED, R2, R1);
+    add_to(a, R0, call::READY, R3, R1);
+    a.bind(never_off);
+}
+
+/// Adds the result in `R8` to the row in `R0`, then goes on at `done`.
+fn add_result(a: &mut Asm, done: super::Label) {
+    let (good, sized) = (a.label(), a.label());
+    a.mov_imm(R1, -1);
+    a.jump_if(Cond::SLess, R1, R8, good);
+    a.jump_if_imm(Cond::SLess, R8, -4095, good);
+    let (finished, first, last) = (a.label(), calls::INTERRUPTED_FIRST, calls::INTERRUPTED_LAST);
+    a.mov_imm(R1, first);
+    a.jump_if(Cond::SLess, R1, R8, finished);
+    a.jump_if_imm(Cond::SLess, R8, last, finished);
+    add_one(a, R0, call::UNFINISHED, R1);
+    a.mov_imm(R2, -1);
+    add_to(a, R0, call::CALLS, R2, R1);
+    a.jump(done);
+    a.bind(finished);
+    add_one(a, R0, call::ERRORS, R1);
+    a.jump_if_imm(Cond::NotEqual, R8, -libc::EAGAIN, done);
+    add_one(a, R0, call::WOULD_BLOCK, R1);
+    a.jump(done);
+    a.bind(good);
+    a.load(Width::Word, R1, R7, task::FLAGS);
+    a.alu_imm(Alu::And, R1, BYTES as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, done);
+    add_to(a, R0, call::BYTES, R8, R1);
+    for (bucket, limit) in (0..).zip(SIZE_LIMITS) {
+        let larger = a.label();
+        a.jump_if_imm(Cond::Greater, R8, limit as i32, larger);
+        add_one(a, R0, call::SIZES + 8 * bucket, R1);
+        a.jump(sized);
+        a.bind(larger);
+    }
+    add_one(a, R0, call::SIZES + 8 * SIZE_LIMITS.len() as i16, R1);
+    a.bind(sized);
+}

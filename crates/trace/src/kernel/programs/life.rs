@@ -1,0 +1,215 @@
+//! Which threads are followed, and when do they begin, exec and end?
+
+use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
+use super::super::layout::{call, cause, lost, record, task};
+use super::zero_frame;
+use super::{Context, KEY_SLOT, add_one, calls, count_lost, find_task, scratch, send, tell};
+
+use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
+
+/// A thread's state put together in the frame.
+const STATE: i16 = -48 - task::SIZE as i16;
+
+/// Run by a held child on itself: from here on its thread is traced.
+pub(super) fn follow_me(c: &Context<'_>, a: &mut Asm) {
+    let out = a.label();
+    a.call(Helper::CurrentPidTgid);
+    a.mov(R6, R0);
+    a.mov(R7, R0).alu_imm(Alu::ShiftRight, R7, 32);
+    fresh_state(a, R6, R7);
+    a.store(Width::Double, R10, STATE + task::ON_SINCE, R0);
+    add_task(c, a, R6);
+    // Tells where the trace begins, and what number the kernel knows the command by.
+    a.mov(R7, R10).alu_imm(Alu::Add, R7, i32::from(STATE));
+    scratch(c, a, out);
+    tell::head(a, record::FOLLOW);
+    for at in [record::RESULT, record::ARG0, record::ARG1, record::ARG2] {
+        a.store_imm(Width::Double, R0, at, 0);
+    }
+    a.mov(R2, R0).mov_imm(R3, record::HEAD as i32);
+    send(c, a);
+    a.bind(out);
+    a.exit();
+}
+
+/// `sched_process_fork(parent, child)`: the child of a traced thread is traced.
+pub(super) fn fork(c: &Context<'_>, a: &mut Asm) {
+    let out = a.label();
+    a.mov(R6, R1);
+    a.load(Width::Double, R1, R6, 0);
+    a.load(Width::Word, R1, R1, c.offsets.task_pid);
+    find_task(c, a, R1, out);
+    a.mov(R7, R0);
+    a.load(Width::Double, R1, R6, 8);
+    a.load(Width::Word, R8, R1, c.offsets.task_pid);
+    a.load(Width::Word, R9, R1, c.offsets.task_tgid);
+    fresh_state(a, R8, R9);
+    // Not on a CPU yet: ready since it was made.
+    a.store(Width::Double, R10, STATE + task::OFF_SINCE, R0);
+    a.store_imm(Width::Word, R10, STATE + task::OFF_CAUSE, cause::READY);
+    add_task(c, a, R8);
+    scratch(c, a, out);
+    tell::head(a, record::FORK);
+    a.store_imm(Width::Double, R0, record::RESULT, 0);
+    a.store(Width::Double, R0, record::ARG0, R8);
+    a.store(Width::Double, R0, record::ARG1, R9);
+    a.store_imm(Width::Double, R0, record::ARG2, 0);
+    a.mov(R2, R0).mov_imm(R3, record::HEAD as i32);
+    send(c, a);
+    a.bind(out);
+    a.exit();
+}
+
+/// `sched_process_exec(task, its thread number before, binprm)`
+pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
+    let (same, out, done) = (a.label(), a.label(), a.label());
+    a.mov(R6, R1);
+    // A thread that is not the process's first takes the first's number when it execs.
+    a.load(Width::Word, R1, R6, 8);
+    find_task(c, a, R1, out);
+    a.mov(R7, R0);
+    a.load(Width::Double, R8, R6, 0);
+    a.load(Width::Word, R9, R8, c.offsets.task_pid);
+    a.load(Width::Word, R1, R7, task::TID);
+    a.jump_if(Cond::Equal, R1, R9, same);
+    for at in (0..task::SIZE as i16).step_by(8) {
+        a.load(Width::Double, R1, R7, at);
+        a.store(Width::Double, R10, STATE + at, R1);
+    }
+    a.store(Width::Word, R10, STATE + task::TID, R9);
+    a.store(Width::Word, R10, STATE + task::OFF_KEY, R9);
+    add_task(c, a, R9);
+    a.load(Width::Word, R1, R6, 8);
+    delete_task(c, a, R1);
+    find_task(c, a, R9, out);
+    a.mov(R7, R0);
+    a.bind(same);
+
+    scratch(c, a, out);
+    tell::head(a, record::EXEC);
+    a.mov(R9, R0);
+    a.store_imm(Width::Double, R9, record::RESULT, 0);
+    a.load(Width::Word, R1, R6, 8);
+    a.store(Width::Double, R9, record::ARG0, R1);
+    let (path, argv) = (record::HEAD as i32, record::HEAD as i32 + record::PATH_MAX);
+    a.store_imm(Width::Byte, R9, path as i16, 0);
+    a.store_imm(Width::Byte, R9, argv as i16, 0);
+    a.load(Width::Double, R1, R6, 16);
+    a.load(Width::Double, R3, R1, c.offsets.binprm_filename);
+    a.mov(R1, R9).alu_imm(Alu::Add, R1, path);
+    a.mov_imm(R2, record::PATH_MAX)
+        .call(Helper::ProbeReadKernelStr);
+    // All of the arguments' bytes if they lie on pages that are there, else the first argument.
+    a.load(Width::Double, R8, R8, c.offsets.task_mm);
+    a.load(Width::Double, R3, R8, c.offsets.mm_arg_start);
+    a.load(Width::Double, R1, R8, c.offsets.mm_arg_end);
+    a.alu(Alu::Sub, R1, R3);
+    a.store(Width::Double, R9, record::ARG2, R1);
+    a.mov(R8, R3);
+    a.mov(R1, R9).alu_imm(Alu::Add, R1, argv);
+    a.mov_imm(R2, record::ARGV_MAX).call(Helper::ProbeReadUser);
+    a.store(Width::Double, R9, record::ARG1, R0);
+    a.jump_if_imm(Cond::Equal, R0, 0, done);
+    a.mov(R1, R9).alu_imm(Alu::Add, R1, argv);
+    a.mov_imm(R2, record::ARGV_MAX).mov(R3, R8);
+    a.call(Helper::ProbeReadUserStr);
+    a.bind(done);
+    a.mov(R2, R9);
+    a.mov_imm(R3, record::SCRATCH as i32);
+    send(c, a);
+    a.bind(out);
+    a.exit();
+}
+
+/// `sched_process_exit(task, ...)`: closes the call it never returned from, and tells its totals.
+pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
+    let (out, no_call, told) = (a.label(), a.label(), a.label());
+    a.load(Width::Double, R6, R1, 0);
+    a.load(Width::Word, R1, R6, c.offsets.task_pid);
+    find_task(c, a, R1, out);
+    a.mov(R7, R0);
+    a.call(Helper::KtimeNs);
+    a.mov(R9, R0);
+    a.load(Width::Double, R1, R7, task::ON_SINCE);
+    a.alu(Alu::Sub, R0, R1);
+    add_to_total(a);
+    a.load(Width::Double, R8, R7, task::ENTER);
+    a.jump_if_imm(Cond::Equal, R8, 0, no_call);
+    a.alu(Alu::Sub, R9, R8);
+    calls::find_row(c, a, no_call);
+    calls::add_call_times(a);
+    add_one(a, R0, call::UNFINISHED, R1);
+    a.bind(no_call);
+
+    scratch(c, a, told);
+    tell::head(a, record::EXIT);
+    a.mov(R9, R0);
+    let o = c.offsets;
+    for (width, from, to) in [
+        (Width::Word, o.task_exit_code, record::RESULT),
+        (Width::Double, o.task_minor_faults, record::ARG0),
+        (Width::Double, o.task_major_faults, record::ARG1),
+        (Width::Double, o.task_voluntary, record::EXIT_VOLUNTARY),
+        (Width::Double, o.task_involuntary, record::EXIT_INVOLUNTARY),
+    ] {
+        a.load(width, R1, R6, from);
+        a.store(Width::Double, R9, to, R1);
+    }
+    a.store_imm(Width::Double, R9, record::ARG2, 0);
+    for (from, to) in [
+        (task::ON_TOTAL, record::EXIT_ON_TOTAL),
+        (task::STARTED, record::EXIT_STARTED),
+    ] {
+        a.load(Width::Double, R1, R7, from);
+        a.store(Width::Double, R9, to, R1);
+    }
+    a.mov(R1, R9)
+        .alu_imm(Alu::Add, R1, i32::from(record::EXIT_NAME));
+    a.mov_imm(R2, 16);
+    a.mov(R3, R6).alu_imm(Alu::Add, R3, i32::from(o.task_comm));
+    a.call(Helper::ProbeReadKernel);
+    a.mov(R2, R9);
+    a.mov_imm(R3, (record::HEAD + record::EXIT_PAYLOAD) as i32);
+    send(c, a);
+    a.bind(told);
+    a.load(Width::Word, R1, R6, o.task_pid);
+    delete_task(c, a, R1);
+    a.bind(out);
+    a.exit();
+}
+
+fn add_to_total(a: &mut Asm) {
+    super::add_to(a, R7, task::ON_TOTAL, R0, R1);
+}
+
+/// A state for thread `tid` of process `tgid` in the frame, made now; `R0 = ` now.
+fn fresh_state(a: &mut Asm, tid: Reg, tgid: Reg) {
+    zero_frame(a, STATE, task::SIZE);
+    for key in [task::CALL_KEY, task::OFF_KEY] {
+        a.store(Width::Word, R10, STATE + key + task::TID, tid);
+        a.store(Width::Word, R10, STATE + key + task::TGID, tgid);
+    }
+    a.store_imm(Width::Double, R10, STATE + task::OFF_NR, -1);
+    a.call(Helper::KtimeNs);
+    a.store(Width::Double, R10, STATE + task::STARTED, R0);
+}
+
+/// Enters the state in the frame under the number in `tid`; counts the loss if the table is full.
+fn add_task(c: &Context<'_>, a: &mut Asm, tid: Reg) {
+    let added = a.label();
+    a.store(Width::Word, R10, KEY_SLOT, tid);
+    a.load_map(R1, c.maps.tasks.fd());
+    a.mov(R2, R10).alu_imm(Alu::Add, R2, i32::from(KEY_SLOT));
+    a.mov(R3, R10).alu_imm(Alu::Add, R3, i32::from(STATE));
+    a.mov_imm(R4, 0).call(Helper::MapUpdate);
+    a.jump_if_imm(Cond::Equal, R0, 0, added);
+    count_lost(c, a, lost::THREADS);
+    a.bind(added);
+}
+
+fn delete_task(c: &Context<'_>, a: &mut Asm, tid: Reg) {
+    a.store(Width::Word, R10, KEY_SLOT, tid);
+    a.load_map(R1, c.maps.tasks.fd());
+    a.mov(R2, R10).alu_imm(Alu::Add, R2, i32::from(KEY_SLOT));
+    a.call(Helper::MapDelete);
+}

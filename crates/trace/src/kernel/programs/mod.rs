@@ -1,0 +1,224 @@
+//! Which programs run in the kernel?
+//!
+//! Seven small ones on scheduler and system-call tracepoints and one that a held child runs to be
+//! followed. They share the maps below and never wait or loop. Registers by convention:
+//! `R6` the tracepoint's arguments, `R7` the state of the traced thread.
+
+mod calls;
+mod life;
+mod sched;
+mod tell;
+
+use std::io;
+
+use super::asm::{Asm, AsmError, Cond, Helper, Label, Reg, Width};
+use super::bpf::{Map, MapKind};
+use super::layout::{call, lost, off, record, task};
+use super::offsets::Offsets;
+use crate::calls::TABLE_SIZE;
+
+use Reg::{R0, R1, R2, R4, R6, R10};
+
+/// Stack slot for the key of a lookup, 4 bytes.
+const KEY_SLOT: i16 = -4;
+
+/// How much the kernel side may hold; more is counted as lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Threads alive at once.
+    pub threads: u32,
+    /// Rows of (thread, call, descriptor).
+    pub calls: u32,
+    /// Rows of (thread, call, descriptor, cause).
+    pub off_cpu: u32,
+    /// Bytes of the ring, a power of 2 and of whole pages.
+    pub ring: u32,
+}
+
+/// The tables that programs and this process share.
+#[derive(Debug)]
+pub struct Maps {
+    pub tasks: Map,
+    pub calls: Map,
+    pub off_cpu: Map,
+    pub call_flags: Map,
+    pub lost: Map,
+    pub scratch: Map,
+    pub ring: Map,
+}
+
+impl Maps {
+    /// Makes the tables and fills the one of call flags.
+    ///
+    /// # Errors
+    /// The kernel's, `EPERM` foremost.
+    pub fn create(sizes: Sizes) -> io::Result<Self> {
+        let maps = Self {
+            tasks: Map::create(MapKind::Hash, "fathom_tasks", 4, task::SIZE, sizes.threads)?,
+            calls: Map::create(
+                MapKind::Hash,
+                "fathom_calls",
+                call::KEY,
+                call::SIZE,
+                sizes.calls,
+            )?,
+            off_cpu: Map::create(
+                MapKind::Hash,
+                "fathom_off",
+                off::KEY,
+                off::SIZE,
+                sizes.off_cpu,
+            )?,
+            call_flags: Map::create(MapKind::Array, "fathom_flags", 4, 4, TABLE_SIZE)?,
+            lost: Map::create(MapKind::Array, "fathom_lost", 4, 8, lost::COUNT)?,
+            scratch: Map::create(
+                MapKind::PerCpuArray,
+                "fathom_scratch",
+                4,
+                record::SCRATCH,
+                1,
+            )?,
+            ring: Map::create(MapKind::Ring, "fathom_ring", 0, 0, sizes.ring)?,
+        };
+        for nr in 0..TABLE_SIZE {
+            let flags = crate::calls::flags(nr);
+            if flags != 0 {
+                let (key, value) = (nr.to_ne_bytes(), flags.to_ne_bytes());
+                maps.call_flags.set(&key, &value)?;
+            }
+        }
+        Ok(maps)
+    }
+}
+
+/// What the programs are assembled from.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Where members lie in this kernel.
+    pub offsets: &'a Offsets,
+    /// The shared tables.
+    pub maps: &'a Maps,
+    /// Shortest off-CPU interval that gets a record of its own, ns; `None` for none at all.
+    pub interval_ns: Option<i32>,
+}
+
+/// An assembled program.
+#[derive(Debug)]
+pub struct Assembled {
+    /// Name shown by `bpftool prog`.
+    pub name: &'static str,
+    /// Number of the tracepoint's type.
+    pub tracepoint: u32,
+    /// Instructions.
+    pub code: Vec<u64>,
+}
+
+/// The programs to attach, in the order to attach them.
+///
+/// # Errors
+/// [`AsmError`], a defect in a program.
+pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
+    let o = c.offsets;
+    let assemble = |name, tracepoint, write: fn(&Context<'_>, &mut Asm)| {
+        let mut a = Asm::new();
+        write(c, &mut a);
+        let code = a.finish()?;
+        Ok(Assembled {
+            name,
+            tracepoint,
+            code,
+        })
+    };
+    Ok(vec![
+        assemble("fathom_fork", o.sched_process_fork, life::fork)?,
+        assemble("fathom_exec", o.sched_process_exec, life::exec)?,
+        assemble("fathom_exit", o.sched_process_exit, life::exit)?,
+        assemble("fathom_switch", o.sched_switch, sched::switch)?,
+        assemble("fathom_wakeup", o.sched_wakeup, sched::wakeup)?,
+        assemble("fathom_leave", o.sys_exit, calls::leave)?,
+        assemble("fathom_enter", o.sys_enter, calls::enter)?,
+    ])
+}
+
+/// The program that makes the thread that runs it a traced one.
+///
+/// # Errors
+/// [`AsmError`], a defect in the program.
+pub fn follow_me(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
+    let mut a = Asm::new();
+    life::follow_me(c, &mut a);
+    a.finish()
+}
+
+/// `R0 = ` the state of the thread whose number is in `reg`, or jumps to `none`.
+fn find_task(c: &Context<'_>, a: &mut Asm, reg: Reg, none: Label) {
+    a.store(Width::Word, R10, KEY_SLOT, reg);
+    lookup_slot(a, &c.maps.tasks, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, none);
+}
+
+/// `R7 = ` the state of the running thread, or jumps to `none`. Keeps `R6`.
+fn find_current(c: &Context<'_>, a: &mut Asm, none: Label) {
+    a.mov(R6, R1);
+    a.call(Helper::CurrentPidTgid);
+    find_task(c, a, R0, none);
+    a.mov(Reg::R7, R0);
+}
+
+/// `R0 = ` address of the entry whose key is in the frame at `slot`, or 0.
+fn lookup_slot(a: &mut Asm, map: &Map, slot: i16) {
+    a.load_map(R1, map.fd())
+        .mov(R2, R10)
+        .alu_imm(super::asm::Alu::Add, R2, i32::from(slot))
+        .call(Helper::MapLookup);
+}
+
+/// Adds 1 to a loss counter.
+fn count_lost(c: &Context<'_>, a: &mut Asm, which: i32) {
+    let gone = a.label();
+    a.store_imm(Width::Word, R10, KEY_SLOT, which);
+    lookup_slot(a, &c.maps.lost, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, gone);
+    a.mov_imm(R1, 1).atomic_add(R0, 0, R1);
+    a.bind(gone);
+}
+
+/// `*(u64 *)(row + off) += reg` for a row that only one thread writes. Clobbers `temp`.
+fn add_to(a: &mut Asm, row: Reg, off: i16, reg: Reg, temp: Reg) {
+    a.load(Width::Double, temp, row, off)
+        .alu(super::asm::Alu::Add, temp, reg)
+        .store(Width::Double, row, off, temp);
+}
+
+/// `*(u64 *)(row + off) += 1` likewise.
+fn add_one(a: &mut Asm, row: Reg, off: i16, temp: Reg) {
+    a.load(Width::Double, temp, row, off)
+        .alu_imm(super::asm::Alu::Add, temp, 1)
+        .store(Width::Double, row, off, temp);
+}
+
+/// Zeroes the frame from `from` up to `from + len`, a multiple of 8.
+fn zero_frame(a: &mut Asm, from: i16, len: usize) {
+    for at in (0..len as i16).step_by(8) {
+        a.store_imm(Width::Double, R10, from + at, 0);
+    }
+}
+
+/// Sends `R3` bytes at `R2` to the ring without waking its reader; counts the loss if it is full.
+fn send(c: &Context<'_>, a: &mut Asm) {
+    const NO_WAKEUP: i32 = 1;
+    let sent = a.label();
+    a.load_map(R1, c.maps.ring.fd())
+        .mov_imm(R4, NO_WAKEUP)
+        .call(Helper::RingOutput);
+    a.jump_if_imm(Cond::Equal, R0, 0, sent);
+    count_lost(c, a, lost::RECORDS);
+    a.bind(sent);
+}
+
+/// `R0 = ` this CPU's scratch record, or jumps to `none`.
+fn scratch(c: &Context<'_>, a: &mut Asm, none: Label) {
+    a.store_imm(Width::Word, R10, KEY_SLOT, 0);
+    lookup_slot(a, &c.maps.scratch, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, none);
+}

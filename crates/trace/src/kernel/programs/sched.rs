@@ -1,0 +1,255 @@
+//! Why was a thread not running, and for how long?
+//!
+//! `sched_switch` stamps a thread as it leaves the CPU with what it was doing, `sched_wakeup`
+//! when it could go on; when it is back, the time is added to one row per cause.
+
+use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
+use super::super::layout::{cause, lost, off, record, task};
+use super::{Context, add_to, count_lost, find_task, zero_frame};
+
+use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
+
+/// Bits of a task's state, from `include/linux/sched.h`.
+const UNINTERRUPTIBLE: i32 = 2;
+const STOPPED_OR_TRACED: i32 = 4 | 8;
+
+/// Frame slots: now, asleep, ready; and a record head below them.
+const NOW: i16 = -16;
+const ASLEEP: i16 = -24;
+const READY: i16 = -32;
+const RECORD: i16 = -32 - record::HEAD as i16;
+
+/// `sched_switch(preempt, previous, next, state of previous)`
+pub(super) fn switch(c: &Context<'_>, a: &mut Asm) {
+    let (no_previous, out) = (a.label(), a.label());
+    a.mov(R6, R1);
+    a.store_imm(Width::Double, R10, NOW, 0);
+    a.load(Width::Double, R8, R6, 8);
+    a.load(Width::Word, R1, R8, c.offsets.task_pid);
+    a.jump_if_imm(Cond::Equal, R1, 0, no_previous);
+    find_task(c, a, R1, no_previous);
+    a.mov(R7, R0);
+    leave_cpu(c, a);
+    a.bind(no_previous);
+
+    a.load(Width::Double, R1, R6, 16);
+    a.load(Width::Word, R1, R1, c.offsets.task_pid);
+    a.jump_if_imm(Cond::Equal, R1, 0, out);
+    find_task(c, a, R1, out);
+    a.mov(R7, R0);
+    get_cpu(c, a, out);
+    a.bind(out);
+    a.exit();
+}
+
+/// `sched_wakeup(task)`
+pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
+    let out = a.label();
+    a.load(Width::Double, R6, R1, 0);
+    a.load(Width::Word, R1, R6, c.offsets.task_pid);
+    find_task(c, a, R1, out);
+    a.mov(R7, R0);
+    a.load(Width::Double, R1, R7, task::OFF_SINCE);
+    a.jump_if_imm(Cond::Equal, R1, 0, out);
+    a.load(Width::Double, R1, R7, task::WOKEN);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, out);
+    a.load(Width::Word, R1, R7, task::OFF_CAUSE);
+    a.jump_if_imm(Cond::GreaterEqual, R1, cause::PREEMPTED, out);
+    a.call(Helper::KtimeNs);
+    a.store(Width::Double, R7, task::WOKEN, R0);
+    a.call(Helper::CurrentPidTgid);
+    a.store(Width::Word, R7, task::WAKER, R0);
+    a.bind(out);
+    a.exit();
+}
+
+/// The thread in `R7`, whose task is in `R8`, leaves the CPU.
+fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
+    let (outside, noted, known) = (a.label(), a.label(), a.label());
+    a.call(Helper::KtimeNs);
+    a.store(Width::Double, R10, NOW, R0);
+    a.store(Width::Double, R7, task::OFF_SINCE, R0);
+    a.store_imm(Width::Double, R7, task::WOKEN, 0);
+    a.store_imm(Width::Word, R7, task::WAKER, 0);
+    a.load(Width::Double, R1, R7, task::ON_SINCE);
+    a.alu(Alu::Sub, R0, R1);
+    add_to(a, R7, task::ON_TOTAL, R0, R1);
+
+    // What it was doing: its call, or none (a page fault, or plain computing).
+    a.load(Width::Double, R1, R7, task::ENTER);
+    a.jump_if_imm(Cond::Equal, R1, 0, outside);
+    a.load(Width::Double, R1, R7, task::NR);
+    a.store(Width::Double, R7, task::OFF_NR, R1);
+    a.jump(noted);
+    a.bind(outside);
+    a.store_imm(Width::Double, R7, task::OFF_NR, -1);
+    a.bind(noted);
+
+    let is = |a: &mut Asm, cause: i32| {
+        a.mov_imm(R2, cause);
+    };
+    is(a, cause::PREEMPTED);
+    a.load(Width::Double, R1, R6, 0);
+    a.alu_imm(Alu::And, R1, 0xff);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, known);
+    a.load(Width::Double, R3, R6, 24);
+    a.alu_imm(Alu::ShiftLeft, R3, 32);
+    a.alu_imm(Alu::ShiftRight, R3, 32);
+    a.jump_if_imm(Cond::Equal, R3, 0, known);
+    is(a, cause::DISK);
+    let iowait = c.offsets.task_in_iowait;
+    a.load(Width::Byte, R1, R8, iowait.byte_offset());
+    a.alu_imm(Alu::And, R1, 1 << (iowait.bit_offset % 8));
+    a.jump_if_imm(Cond::NotEqual, R1, 0, known);
+    is(a, cause::STOPPED);
+    a.jump_if_imm(Cond::AnySet, R3, STOPPED_OR_TRACED, known);
+    is(a, cause::UNINTERRUPTIBLE);
+    a.jump_if_imm(Cond::AnySet, R3, UNINTERRUPTIBLE, known);
+    is(a, cause::SLEEP);
+    a.bind(known);
+    a.store(Width::Word, R7, task::OFF_CAUSE, R2);
+}
+
+/// The thread in `R7` gets a CPU: closes its off-CPU interval, if it has one.
+fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
+    let (have_now, was_asleep, ready_only, split, no_sleep, no_ready) = (
+        a.label(),
+        a.label(),
+        a.label(),
+        a.label(),
+        a.label(),
+        a.label(),
+    );
+    a.load(Width::Double, R9, R10, NOW);
+    a.jump_if_imm(Cond::NotEqual, R9, 0, have_now);
+    a.call(Helper::KtimeNs);
+    a.mov(R9, R0);
+    a.bind(have_now);
+    a.store(Width::Double, R7, task::ON_SINCE, R9);
+    a.load(Width::Double, R8, R7, task::OFF_SINCE);
+    a.jump_if_imm(Cond::Equal, R8, 0, out);
+    a.store_imm(Width::Double, R7, task::OFF_SINCE, 0);
+
+    // R1 asleep, R2 ready.
+    a.load(Width::Word, R3, R7, task::OFF_CAUSE);
+    a.jump_if_imm(Cond::GreaterEqual, R3, cause::PREEMPTED, ready_only);
+    a.mov(R2, R9);
+    a.load(Width::Double, R1, R7, task::WOKEN);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, was_asleep);
+    a.mov(R1, R9);
+    a.bind(was_asleep);
+    a.alu(Alu::Sub, R2, R1);
+    a.alu(Alu::Sub, R1, R8);
+    a.jump(split);
+    a.bind(ready_only);
+    a.mov(R2, R9);
+    a.alu(Alu::Sub, R2, R8);
+    a.mov_imm(R1, 0);
+    a.bind(split);
+    a.store(Width::Double, R10, ASLEEP, R1);
+    a.store(Width::Double, R10, READY, R2);
+    add_to(a, R7, task::CALL_BLOCKED, R1, R3);
+    add_to(a, R7, task::CALL_READY, R2, R3);
+
+    if let Some(shortest) = c.interval_ns {
+        tell_interval(c, a, shortest);
+    }
+    // The record is sent; its time is no longer needed, so R8 and R9 are free.
+    a.load(Width::Double, R9, R10, ASLEEP);
+    a.jump_if_imm(Cond::Equal, R9, 0, no_sleep);
+    add_interval(c, a);
+    a.bind(no_sleep);
+    a.load(Width::Double, R9, R10, READY);
+    a.jump_if_imm(Cond::Equal, R9, 0, no_ready);
+    let preempted = a.label();
+    a.load(Width::Word, R1, R7, task::OFF_CAUSE);
+    a.jump_if_imm(Cond::Equal, R1, cause::PREEMPTED, preempted);
+    a.store_imm(Width::Word, R7, task::OFF_CAUSE, cause::READY);
+    a.bind(preempted);
+    add_interval(c, a);
+    a.bind(no_ready);
+}
+
+/// Sends the interval from `R8` to `R9` if it is at least `shortest` ns long.
+fn tell_interval(c: &Context<'_>, a: &mut Asm, shortest: i32) {
+    let short = a.label();
+    a.mov(R1, R9).alu(Alu::Sub, R1, R8);
+    a.jump_if_imm(Cond::Less, R1, shortest, short);
+    a.store_imm(Width::Double, R10, RECORD + record::KIND, record::OFF);
+    a.store(Width::Double, R10, RECORD + record::TIME, R9);
+    for (from, to) in [
+        (task::OFF_KEY, record::TID),
+        (task::OFF_NR, record::NR),
+        (task::OFF_SINCE, record::ARG0),
+        (task::WOKEN, record::ARG1),
+    ] {
+        a.load(Width::Double, R1, R7, from);
+        a.store(Width::Double, R10, RECORD + to, R1);
+    }
+    a.store(Width::Double, R10, RECORD + record::ARG0, R8);
+    a.load(Width::Word, R1, R7, task::OFF_CAUSE);
+    a.store(Width::Double, R10, RECORD + record::RESULT, R1);
+    a.load(Width::Word, R1, R7, task::WAKER);
+    a.store(Width::Double, R10, RECORD + record::ARG2, R1);
+    a.mov(R2, R10).alu_imm(Alu::Add, R2, i32::from(RECORD));
+    a.mov_imm(R3, record::HEAD as i32);
+    super::send(c, a);
+    a.bind(short);
+}
+
+/// Adds an interval of `R9` ns to the row whose key is in the thread's state. Clobbers `R8`.
+fn add_interval(c: &Context<'_>, a: &mut Asm) {
+    let (found, done, not_longer) = (a.label(), a.label(), a.label());
+    let key = |a: &mut Asm| {
+        a.load_map(R1, c.maps.off_cpu.fd());
+        a.mov(R2, R7)
+            .alu_imm(Alu::Add, R2, i32::from(task::OFF_KEY));
+    };
+    key(a);
+    a.call(Helper::MapLookup);
+    a.jump_if_imm(Cond::NotEqual, R0, 0, found);
+    let fresh = RECORD - off::SIZE as i16;
+    zero_frame(a, fresh, off::SIZE);
+    key(a);
+    a.mov(R3, R10).alu_imm(Alu::Add, R3, i32::from(fresh));
+    a.mov_imm(R4, 0).call(Helper::MapUpdate);
+    key(a);
+    a.call(Helper::MapLookup);
+    a.jump_if_imm(Cond::NotEqual, R0, 0, found);
+    count_lost(c, a, lost::OFF_CPU);
+    a.jump(done);
+    a.bind(found);
+    super::add_one(a, R0, off::COUNT, R1);
+    add_to(a, R0, off::TOTAL, R9, R1);
+    a.load(Width::Double, R1, R0, off::MAX);
+    a.jump_if(Cond::GreaterEqual, R1, R9, not_longer);
+    a.store(Width::Double, R0, off::MAX, R9);
+    a.bind(not_longer);
+    bucket(a);
+    a.alu(Alu::Add, R0, R2);
+    a.load(Width::Word, R1, R0, off::BUCKETS);
+    a.alu_imm(Alu::Add, R1, 1);
+    a.store(Width::Word, R0, off::BUCKETS, R1);
+    a.bind(done);
+}
+
+/// `R2 = ` 4 x the bucket of `R9` ns: the bits that ns / 1024 needs, at most the last bucket.
+fn bucket(a: &mut Asm) {
+    let (zero, fits) = (a.label(), a.label());
+    a.mov(R1, R9).alu_imm(Alu::ShiftRight, R1, 10);
+    a.mov_imm(R2, 0);
+    a.jump_if_imm(Cond::Equal, R1, 0, zero);
+    a.mov_imm(R2, 1);
+    for bits in [16, 8, 4, 2, 1] {
+        let small = a.label();
+        a.jump_if_imm(Cond::Less, R1, 1 << bits, small);
+        a.alu_imm(Alu::ShiftRight, R1, bits);
+        a.alu_imm(Alu::Add, R2, bits);
+        a.bind(small);
+    }
+    a.bind(zero);
+    a.jump_if_imm(Cond::Less, R2, off::BUCKET_COUNT as i32, fits);
+    a.mov_imm(R2, off::BUCKET_COUNT as i32 - 1);
+    a.bind(fits);
+    a.alu_imm(Alu::ShiftLeft, R2, 2);
+}

@@ -1,0 +1,161 @@
+//! Which calls get a record of their own, and what is in it?
+//!
+//! Those that make, name or close a descriptor, and those that fail to find a path: rare beside
+//! reads and writes, so a record each (70 to 330 bytes, about 0.3 us) is affordable.
+
+use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
+use super::super::layout::{call, record, task};
+use super::{Context, scratch, send};
+use crate::calls::{
+    self, ADDRESS, CLOSE0, CLOSE1, IF_DUP, PAIR0, PAIR3, PATH0, PATH1, TELL_ERROR, TELL_OK, TOTALS,
+};
+
+use Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
+
+const PAYLOAD: i16 = record::HEAD as i16;
+/// Longest socket address that names something: `sockaddr_un`.
+const ADDRESS_MAX: i32 = 110;
+/// Frame slots: how long the payload is, and a key of the call table.
+const LENGTH: i16 = -16;
+const TOTALS_KEY: i16 = -32;
+
+/// Tells of the call that just returned, if its outcome is one to tell of; then goes on at `done`.
+/// `R6` the tracepoint's arguments, `R7` the thread.
+pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
+    let (failed, wanted, not_dup) = (a.label(), a.label(), a.label());
+    let args = c.offsets.regs_arguments;
+    a.load(Width::Double, R8, R6, 8); // result
+    a.load(Width::Double, R9, R6, 0); // registers
+    a.load(Width::Word, R6, R7, task::FLAGS);
+    a.jump_if_imm(Cond::SLess, R8, 0, failed);
+    a.mov(R1, R6).alu_imm(Alu::And, R1, TELL_OK as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, done);
+    a.mov(R1, R6).alu_imm(Alu::And, R1, IF_DUP as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, not_dup);
+    a.load(Width::Double, R1, R9, args[1]);
+    a.jump_if_imm(Cond::Equal, R1, libc::F_DUPFD, not_dup);
+    a.jump_if_imm(Cond::NotEqual, R1, libc::F_DUPFD_CLOEXEC, done);
+    a.bind(not_dup);
+    a.jump(wanted);
+    a.bind(failed);
+    a.mov(R1, R6).alu_imm(Alu::And, R1, TELL_ERROR as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, done);
+    a.bind(wanted);
+
+    scratch(c, a, done);
+    head(a, record::CALL);
+    a.store(Width::Double, R0, record::RESULT, R8);
+    for (argument, at) in [record::ARG0, record::ARG1, record::ARG2]
+        .into_iter()
+        .enumerate()
+    {
+        a.load(Width::Double, R1, R9, args[argument]);
+        a.store(Width::Double, R0, at, R1);
+    }
+    a.mov(R8, R0); // the record from here on
+    a.store_imm(Width::Double, R10, LENGTH, 0);
+    payload(c, a);
+    a.load(Width::Double, R3, R10, LENGTH);
+    a.alu_imm(Alu::And, R3, 0x1ff);
+    a.alu_imm(Alu::Add, R3, record::HEAD as i32);
+    a.mov(R2, R8);
+    send(c, a);
+}
+
+/// Fills the head of the record in `R0` for the thread in `R7`, all but the result. Keeps `R0`.
+pub(super) fn head(a: &mut Asm, kind: i32) {
+    a.store(Width::Double, R10, TOTALS_KEY, R0);
+    a.call(Helper::KtimeNs);
+    a.mov(R1, R0);
+    a.load(Width::Double, R0, R10, TOTALS_KEY);
+    a.store_imm(Width::Double, R0, record::KIND, kind);
+    a.store(Width::Double, R0, record::TIME, R1);
+    a.load(Width::Double, R1, R7, task::TID);
+    a.store(Width::Double, R0, record::TID, R1);
+    a.load(Width::Double, R1, R7, task::NR);
+    a.store(Width::Double, R0, record::NR, R1);
+}
+
+/// Appends what the flags in `R6` ask for to the record in `R8`; registers of the call in `R9`.
+fn payload(c: &Context<'_>, a: &mut Asm) {
+    let args = c.offsets.regs_arguments;
+    let end = a.label();
+    for (flag, argument) in [(PATH0, 0), (PATH1, 1)] {
+        when(a, flag, end, |a| {
+            target(a);
+            a.mov_imm(R2, record::PATH_MAX);
+            a.load(Width::Double, R3, R9, args[argument]);
+            a.call(Helper::ProbeReadUserStr);
+            let bad = a.label();
+            a.jump_if_imm(Cond::SLess, R0, 0, bad);
+            a.store(Width::Double, R10, LENGTH, R0);
+            a.bind(bad);
+        });
+    }
+    for (flag, argument) in [(PAIR0, 0), (PAIR3, 3)] {
+        when(a, flag, end, |a| {
+            target(a);
+            a.mov_imm(R2, 8);
+            a.load(Width::Double, R3, R9, args[argument]);
+            a.call(Helper::ProbeReadUser);
+            a.store_imm(Width::Double, R10, LENGTH, 8);
+        });
+    }
+    when(a, ADDRESS, end, |a| {
+        let short = a.label();
+        a.load(Width::Double, R2, R9, args[2]);
+        a.jump_if_imm(Cond::Less, R2, ADDRESS_MAX, short);
+        a.mov_imm(R2, ADDRESS_MAX);
+        a.bind(short);
+        a.store(Width::Double, R10, LENGTH, R2);
+        target(a);
+        a.load(Width::Double, R3, R9, args[1]);
+        a.call(Helper::ProbeReadUser);
+    });
+    for (flag, argument) in [(CLOSE0, 0), (CLOSE1, 1)] {
+        when(a, flag, end, |a| totals(c, a, args[argument]));
+    }
+    a.bind(end);
+}
+
+/// Runs `write` if `flag` is set in `R6`, then jumps to `end`.
+fn when(a: &mut Asm, flag: u32, end: Label, write: impl FnOnce(&mut Asm)) {
+    let skip = a.label();
+    a.mov(R1, R6).alu_imm(Alu::And, R1, flag as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, skip);
+    write(a);
+    a.jump(end);
+    a.bind(skip);
+}
+
+/// `R1 = ` where the payload goes.
+fn target(a: &mut Asm) {
+    a.mov(R1, R8).alu_imm(Alu::Add, R1, i32::from(PAYLOAD));
+}
+
+/// Appends (calls, bytes) so far of each of [`TOTALS`] on the descriptor in this argument, by this
+/// thread: what the file that is being closed got since the last such record.
+fn totals(c: &Context<'_>, a: &mut Asm, argument: i16) {
+    a.load(Width::Double, R1, R7, task::TID);
+    a.store(Width::Double, R10, TOTALS_KEY, R1);
+    a.load(Width::Double, R1, R9, argument);
+    a.store(Width::Word, R10, TOTALS_KEY + 12, R1);
+    for (i, name) in (0..).zip(TOTALS) {
+        let at = PAYLOAD + 16 * i;
+        let absent = a.label();
+        a.store_imm(Width::Double, R8, at, 0);
+        a.store_imm(Width::Double, R8, at + 8, 0);
+        let Some(nr) = calls::number(name) else {
+            continue;
+        };
+        a.store_imm(Width::Word, R10, TOTALS_KEY + 8, nr as i32);
+        super::lookup_slot(a, &c.maps.calls, TOTALS_KEY);
+        a.jump_if_imm(Cond::Equal, R0, 0, absent);
+        a.load(Width::Double, R1, R0, call::CALLS);
+        a.store(Width::Double, R8, at, R1);
+        a.load(Width::Double, R1, R0, call::BYTES);
+        a.store(Width::Double, R8, at + 8, R1);
+        a.bind(absent);
+    }
+    a.store_imm(Width::Double, R10, LENGTH, 16 * TOTALS.len() as i32);
+}

@@ -1,0 +1,261 @@
+//! What did a call do to the descriptor table?
+//!
+//! Turns one call with its arguments, result and what was copied of its memory into changes of
+//! [`Names`]; shared by the tiers that see single calls.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::calls::{self, TOTALS};
+use crate::names::{Moved, Names};
+
+/// One call that made, named or closed a descriptor, or did not find a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// Number of the call.
+    pub nr: u32,
+    /// What it returned, negative for an error.
+    pub result: i64,
+    /// Its first three arguments.
+    pub args: [u64; 3],
+    /// A path, a pair of descriptors, an address or totals, as `calls::flags` asks for.
+    pub payload: &'a [u8],
+    /// When it returned.
+    pub time: u64,
+}
+
+/// Applies one call.
+pub fn apply(names: &mut Names, told: &Told<'_>) {
+    let name = calls::name(told.nr);
+    let flags = calls::flags(told.nr);
+    let Told { pid, time, .. } = *told;
+    let fd = told.args[0] as i32;
+    if told.result < 0 && flags & (calls::PATH0 | calls::PATH1) != 0 {
+        let path = path(names, told, flags);
+        names.failed(pid, (told.nr, &name), &path, -told.result as i32, time);
+        return;
+    }
+    let result = told.result as i32;
+    let cloexec = libc::O_CLOEXEC as u64;
+    match name.as_str() {
+        "open" => {
+            let path = path(names, told, flags);
+            names.opened(pid, result, &path, told.args[1] & cloexec != 0, true, time);
+        }
+        "openat" | "openat2" => {
+            let path = path(names, told, flags);
+            let marked = name == "openat" && told.args[2] & cloexec != 0;
+            names.opened(pid, result, &path, marked, true, time);
+        }
+        "creat" => {
+            let path = path(names, told, flags);
+            names.opened(pid, result, &path, false, true, time);
+        }
+        "close" => {
+            settle(names, told, fd);
+            names.closed(pid, fd);
+        }
+        "dup" => names.duplicated(pid, fd, result, false, time),
+        "dup2" | "dup3" => {
+            let to = told.args[1] as i32;
+            settle(names, told, to);
+            let marked = name == "dup3" && told.args[2] & cloexec != 0;
+            names.duplicated(pid, fd, to, marked, time);
+        }
+        "fcntl" => {
+            let marked = told.args[1] == libc::F_DUPFD_CLOEXEC as u64;
+            names.duplicated(pid, fd, result, marked, time);
+        }
+        "pipe" | "pipe2" | "socketpair" => {
+            let marked = name == "pipe2" && told.args[1] & cloexec != 0
+                || name == "socketpair" && told.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
+            let kind = if name == "socketpair" {
+                "socket pair"
+            } else {
+                "pipe"
+            };
+            for half in told.payload.chunks_exact(4).take(2) {
+                let fd = i32::from_ne_bytes([half[0], half[1], half[2], half[3]]);
+                names.opened(pid, fd, kind, marked, true, time);
+            }
+        }
+        "connect" | "bind" => {
+            let ongoing = told.result == -i64::from(libc::EINPROGRESS);
+            if (told.result >= 0 || ongoing)
+                && let Some(address) = address(told.payload)
+            {
+                let how = if name == "connect" {
+                    "socket to"
+                } else {
+                    "socket at"
+                };
+                names.renamed(pid, fd, &format!("{how} {address}"), time);
+            }
+        }
+        "accept" | "accept4" => {
+            let listening = names.name(pid, fd);
+            let from = listening.map_or(String::new(), |n| format!(" from {n}"));
+            names.opened(
+                pid,
+                result,
+                &format!("accepted socket{from}"),
+                false,
+                true,
+                time,
+            );
+        }
+        "socket" => {
+            let kind = match told.args[0] as i32 {
+                libc::AF_UNIX => "unix socket",
+                libc::AF_INET | libc::AF_INET6 => "inet socket",
+                libc::AF_NETLINK => "netlink socket",
+                _ => "socket",
+            };
+            let marked = told.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
+            names.opened(pid, result, kind, marked, true, time);
+        }
+        other if flags & calls::TELL_OK != 0 => {
+            let kind = other.trim_end_matches(|c: char| c.is_ascii_digit());
+            let kind = kind.trim_end_matches("_create").trim_end_matches("_init");
+            names.opened(pid, result, kind, false, true, time);
+        }
+        _ => {}
+    }
+}
+
+/// The path as it was named; one that is relative to an open directory with that before it.
+fn path(names: &Names, told: &Told<'_>, flags: u32) -> String {
+    let end = told.payload.iter().position(|b| *b == 0);
+    let named = String::from_utf8_lossy(&told.payload[..end.unwrap_or(told.payload.len())]);
+    let directory = told.args[0] as i32;
+    if flags & calls::PATH1 == 0 || named.starts_with('/') || directory == libc::AT_FDCWD {
+        return named.into_owned();
+    }
+    match names.name(told.pid, directory) {
+        Some(directory) if named.is_empty() => directory.to_string(),
+        Some(directory) => format!("{}/{named}", directory.trim_end_matches('/')),
+        None => named.into_owned(),
+    }
+}
+
+fn settle(names: &mut Names, told: &Told<'_>, fd: i32) {
+    let mut moved = Moved::default();
+    for (name, pair) in TOTALS.iter().zip(told.payload.chunks_exact(16)) {
+        let half = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&pair[at..at + 8]);
+            u64::from_ne_bytes(bytes)
+        };
+        add(&mut moved, name, half(0), half(8));
+    }
+    if told.payload.len() >= 16 * TOTALS.len() {
+        names.settle((told.pid, told.tid), fd, moved, told.time);
+    }
+}
+
+/// Adds calls and bytes of the named call to the right side.
+pub fn add(moved: &mut Moved, name: &str, calls: u64, bytes: u64) {
+    match calls::direction(name) {
+        Some(calls::Direction::Read) => {
+            moved.reads += calls;
+            moved.read_bytes += bytes;
+        }
+        Some(calls::Direction::Write) => {
+            moved.writes += calls;
+            moved.written_bytes += bytes;
+        }
+        None => {}
+    }
+}
+
+/// A socket address as people write it.
+fn address(bytes: &[u8]) -> Option<String> {
+    let family = i32::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
+    let port = || Some(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?));
+    match family {
+        libc::AF_INET => {
+            let host: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
+            Some(format!("{}:{}", Ipv4Addr::from(host), port()?))
+        }
+        libc::AF_INET6 => {
+            let host: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
+            Some(format!("[{}]:{}", Ipv6Addr::from(host), port()?))
+        }
+        libc::AF_UNIX => {
+            let path = bytes.get(2..)?;
+            let (mark, path) = match path.split_first() {
+                Some((0, rest)) => ("@", rest),
+                _ => ("", path),
+            };
+            let end = path.iter().position(|b| *b == 0).unwrap_or(path.len());
+            Some(format!("{mark}{}", String::from_utf8_lossy(&path[..end])))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told<'a>(name: &str, args: [u64; 3], result: i64, payload: &'a [u8]) -> Told<'a> {
+        Told {
+            pid: 1,
+            tid: 1,
+            nr: calls::number(name).expect("a call of this architecture"),
+            result,
+            args,
+            payload,
+            time: 0,
+        }
+    }
+
+    #[test]
+    fn opens_relative_to_an_open_directory_get_its_name() {
+        let mut n = Names::default();
+        apply(
+            &mut n,
+            &told("openat", [-100i64 as u64, 0, 0], 3, b"/etc\0"),
+        );
+        apply(&mut n, &told("openat", [3, 0, 0], 4, b"hosts\0"));
+        assert_eq!(n.name(1, 4).as_deref(), Some("/etc/hosts"));
+    }
+
+    #[test]
+    fn pipes_and_duplicates_and_closes_are_followed() {
+        let mut n = Names::default();
+        let pair = [5i32.to_ne_bytes(), 6i32.to_ne_bytes()].concat();
+        apply(&mut n, &told("pipe2", [0, 0, 0], 0, &pair));
+        apply(&mut n, &told("dup3", [6, 1, 0], 1, &[]));
+        apply(&mut n, &told("close", [6, 0, 0], 0, &[]));
+        assert_eq!(n.name(1, 1).as_deref(), Some("pipe"));
+        assert_eq!(n.name(1, 6), None);
+    }
+
+    #[test]
+    fn addresses_are_written_as_people_write_them() {
+        let mut inet = (libc::AF_INET as u16).to_ne_bytes().to_vec();
+        inet.extend([0x1f, 0x90, 127, 0, 0, 1]);
+        assert_eq!(address(&inet).as_deref(), Some("127.0.0.1:8080"));
+        let mut unix = (libc::AF_UNIX as u16).to_ne_bytes().to_vec();
+        unix.extend(b"/run/x\0");
+        assert_eq!(address(&unix).as_deref(), Some("/run/x"));
+        assert_eq!(address(&[1]), None);
+    }
+
+    #[test]
+    fn a_close_settles_what_the_file_got() {
+        let mut n = Names::default();
+        apply(&mut n, &told("openat", [-100i64 as u64, 0, 0], 3, b"f\0"));
+        let totals: Vec<u8> = [4u64, 40, 0, 0, 1, 7, 0, 0, 0, 0, 0, 0]
+            .iter()
+            .flat_map(|v| v.to_ne_bytes())
+            .collect();
+        apply(&mut n, &told("close", [3, 0, 0], 0, &totals));
+        let (_, files, _) = n.rows();
+        assert_eq!((files[0].reads, files[0].read_bytes), (5, 47));
+    }
+}

@@ -1,0 +1,261 @@
+//! What is behind a descriptor number, and which file got how much?
+//!
+//! Follows what processes do to their descriptor tables: opens, duplicates, pipes, sockets, closes,
+//! forks and execs. Pure: it is told events and asked for names. Bounded: what is beyond the bounds
+//! is counted.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::result::{DescriptorRow, FileRow, LookupRow};
+
+/// Different files, and different failed lookups, that are kept of one tree.
+pub const MOST_NAMES: usize = 50_000;
+/// Different names that are kept of one descriptor number.
+const MOST_NAMES_OF_FD: usize = 8;
+
+/// Calls and bytes, read and written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    pub reads: u64,
+    pub read_bytes: u64,
+    pub writes: u64,
+    pub written_bytes: u64,
+}
+
+impl Moved {
+    fn since(self, before: Self) -> Self {
+        Self {
+            reads: self.reads.saturating_sub(before.reads),
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
+            writes: self.writes.saturating_sub(before.writes),
+            written_bytes: self.written_bytes.saturating_sub(before.written_bytes),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    name: Arc<str>,
+    close_on_exec: bool,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    names: Vec<Arc<str>>,
+    more: u64,
+}
+
+/// Names of the descriptors of a process tree.
+#[derive(Debug, Default)]
+pub struct Names {
+    open: HashMap<u32, HashMap<i32, Open>>,
+    seen: HashMap<(u32, i32), Seen>,
+    files: HashMap<(u32, Arc<str>), FileRow>,
+    lookups: HashMap<(u32, u32, i32, Arc<str>), LookupRow>,
+    /// What each (thread, descriptor) had moved when it was last settled.
+    settled: HashMap<(u32, i32), Moved>,
+    /// Names and lookups that were not kept.
+    pub lost: u64,
+}
+
+impl Names {
+    /// `fd` of `pid` now is `name`. `made`: opened by the process, rather than inherited.
+    pub fn opened(&mut self, pid: u32, fd: i32, name: &str, cloexec: bool, made: bool, time: u64) {
+        let name: Arc<str> = name.into();
+        let seen = self.seen.entry((pid, fd)).or_default();
+        if !seen.names.contains(&name) {
+            match seen.names.len() < MOST_NAMES_OF_FD {
+                true => seen.names.push(name.clone()),
+                false => seen.more += 1,
+            }
+        }
+        if made && let Some(file) = self.file(pid, &name, time) {
+            file.opens += 1;
+        }
+        let open = Open {
+            name,
+            close_on_exec: cloexec,
+        };
+        self.open.entry(pid).or_default().insert(fd, open);
+    }
+
+    /// `to` of `pid` now is the same as `from`.
+    pub fn duplicated(&mut self, pid: u32, from: i32, to: i32, cloexec: bool, time: u64) {
+        let name = self.name(pid, from);
+        let name = name.unwrap_or_else(|| "unknown".into());
+        self.opened(pid, to, &name, cloexec, false, time);
+    }
+
+    /// The name of `fd` is better known: a socket was connected.
+    pub fn renamed(&mut self, pid: u32, fd: i32, name: &str, time: u64) {
+        self.opened(pid, fd, name, false, true, time);
+    }
+
+    /// A thread had moved this much on `fd` in all when `fd` was closed or the trace ended: what is
+    /// new since the last time goes to the file that `fd` is.
+    pub fn settle(&mut self, who: (u32, u32), fd: i32, total: Moved, time: u64) {
+        let (pid, tid) = who;
+        let before = self.settled.insert((tid, fd), total).unwrap_or_default();
+        let new = total.since(before);
+        if new == Moved::default() {
+            return;
+        }
+        // A descriptor that an exec closed is known by what it last was.
+        let last = || self.seen.get(&(pid, fd))?.names.last().cloned();
+        let name = self.name(pid, fd).or_else(last);
+        let name = name.unwrap_or_else(|| format!("descriptor {fd}").into());
+        if let Some(file) = self.file(pid, &name, time) {
+            file.reads += new.reads;
+            file.read_bytes += new.read_bytes;
+            file.writes += new.writes;
+            file.written_bytes += new.written_bytes;
+        }
+    }
+
+    /// `fd` of `pid` is no more.
+    pub fn closed(&mut self, pid: u32, fd: i32) {
+        if let Some(table) = self.open.get_mut(&pid) {
+            table.remove(&fd);
+        }
+    }
+
+    /// A process was made: it has what its parent has.
+    pub fn forked(&mut self, parent: u32, child: u32) {
+        let table = self.open.get(&parent).cloned().unwrap_or_default();
+        for (fd, open) in &table {
+            let seen = self.seen.entry((child, *fd)).or_default();
+            seen.names.push(open.name.clone());
+        }
+        self.open.insert(child, table);
+    }
+
+    /// A process runs a new program: what was to be closed then is.
+    pub fn execed(&mut self, pid: u32) {
+        if let Some(table) = self.open.get_mut(&pid) {
+            table.retain(|_, open| !open.close_on_exec);
+        }
+    }
+
+    /// `path` could not be had.
+    pub fn failed(&mut self, pid: u32, call: (u32, &str), path: &str, errno: i32, time: u64) {
+        let key = (pid, call.0, errno, Arc::from(path));
+        if !self.lookups.contains_key(&key) && self.lookups.len() >= MOST_NAMES {
+            self.lost += 1;
+            return;
+        }
+        let row = self.lookups.entry(key).or_insert_with(|| LookupRow {
+            pid,
+            call: call.1.to_owned(),
+            path: path.to_owned(),
+            errno,
+            calls: 0,
+            first_ns: time,
+        });
+        row.calls += 1;
+    }
+
+    /// What `fd` of `pid` is now.
+    pub fn name(&self, pid: u32, fd: i32) -> Option<Arc<str>> {
+        Some(self.open.get(&pid)?.get(&fd)?.name.clone())
+    }
+
+    fn file(&mut self, pid: u32, name: &Arc<str>, time: u64) -> Option<&mut FileRow> {
+        let key = (pid, name.clone());
+        if !self.files.contains_key(&key) && self.files.len() >= MOST_NAMES {
+            self.lost += 1;
+            return None;
+        }
+        Some(self.files.entry(key).or_insert_with(|| FileRow {
+            pid,
+            name: name.to_string(),
+            first_ns: time,
+            ..FileRow::default()
+        }))
+    }
+
+    /// The rows of descriptors, files and failed lookups, in the order that `Trace` promises.
+    pub fn rows(self) -> (Vec<DescriptorRow>, Vec<FileRow>, Vec<LookupRow>) {
+        let row = |((pid, fd), seen): ((u32, i32), Seen)| DescriptorRow {
+            pid,
+            fd,
+            names: seen.names.iter().map(|n| n.to_string()).collect(),
+            more_names: seen.more,
+        };
+        let mut descriptors: Vec<_> = self.seen.into_iter().map(row).collect();
+        descriptors.sort_by_key(|d| (d.pid, d.fd));
+        let mut files: Vec<_> = self.files.into_values().collect();
+        files.sort_by(|a, b| {
+            let bytes = |f: &FileRow| f.read_bytes + f.written_bytes;
+            (bytes(b), b.opens, &a.name).cmp(&(bytes(a), a.opens, &b.name))
+        });
+        let mut lookups: Vec<_> = self.lookups.into_values().collect();
+        lookups.sort_by(|a, b| (b.calls, &a.path, a.pid).cmp(&(a.calls, &b.path, b.pid)));
+        (descriptors, files, lookups)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(reads: u64, read_bytes: u64) -> Moved {
+        Moved {
+            reads,
+            read_bytes,
+            ..Moved::default()
+        }
+    }
+
+    #[test]
+    fn files_that_share_a_number_get_what_is_theirs() {
+        let mut n = Names::default();
+        n.opened(1, 3, "a", false, true, 5);
+        n.settle((1, 1), 3, read(2, 20), 6);
+        n.closed(1, 3);
+        n.opened(1, 3, "b", false, true, 7);
+        n.settle((1, 1), 3, read(5, 21), 8);
+        let (descriptors, files, _) = n.rows();
+        assert_eq!(descriptors[0].names, ["a", "b"]);
+        let told: Vec<_> = files
+            .iter()
+            .map(|f| (&*f.name, f.reads, f.read_bytes))
+            .collect();
+        assert_eq!(told, [("a", 2, 20), ("b", 3, 1)]);
+    }
+
+    #[test]
+    fn a_child_inherits_and_an_exec_closes_what_was_marked() {
+        let mut n = Names::default();
+        n.opened(1, 3, "kept", false, true, 0);
+        n.opened(1, 4, "gone", true, true, 0);
+        n.forked(1, 2);
+        n.duplicated(2, 3, 9, false, 0);
+        n.execed(2);
+        assert_eq!(n.name(2, 9).as_deref(), Some("kept"));
+        assert_eq!(n.name(2, 4), None);
+        assert_eq!(n.name(1, 4).as_deref(), Some("gone"));
+    }
+
+    #[test]
+    fn failed_lookups_are_added_up_by_path_and_reason() {
+        let mut n = Names::default();
+        for _ in 0..3 {
+            n.failed(1, (257, "openat"), "/lib/x.so", 2, 9);
+        }
+        n.failed(1, (257, "openat"), "/lib/x.so", 13, 9);
+        let (_, _, lookups) = n.rows();
+        let told: Vec<_> = lookups.iter().map(|l| (l.errno, l.calls)).collect();
+        assert_eq!(told, [(2, 3), (13, 1)]);
+    }
+
+    #[test]
+    fn names_beyond_the_bound_are_counted_as_lost() {
+        let mut n = Names::default();
+        for i in 0..MOST_NAMES + 3 {
+            n.opened(1, 3, &i.to_string(), false, true, 0);
+        }
+        assert_eq!(n.lost, 3);
+        assert_eq!(n.rows().1.len(), MOST_NAMES);
+    }
+}

@@ -1,0 +1,341 @@
+//! What do the bytes that the programs wrote mean?
+//!
+//! Ring records and table entries as values. Points in time are the kernel's monotonic clock, ns.
+
+use crate::kernel::layout::{call, off, record, task};
+use crate::result::Cause;
+
+/// Who did it: thread and process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Who {
+    pub tid: u32,
+    pub pid: u32,
+}
+
+/// A record of the ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record<'a> {
+    Follow {
+        time: u64,
+        who: Who,
+    },
+    Call {
+        time: u64,
+        who: Who,
+        nr: u32,
+        result: i64,
+        args: [u64; 3],
+        payload: &'a [u8],
+    },
+    Fork {
+        time: u64,
+        parent: Who,
+        child: Who,
+    },
+    Exec {
+        time: u64,
+        who: Who,
+        old_tid: u32,
+        path: &'a [u8],
+        /// Each followed by a zero.
+        arguments: &'a [u8],
+        /// There were more.
+        arguments_cut: bool,
+    },
+    Exit {
+        time: u64,
+        who: Who,
+        code: i32,
+        minor_faults: u64,
+        major_faults: u64,
+        voluntary: u64,
+        involuntary: u64,
+        on_cpu: u64,
+        /// 0 if it is not told here.
+        started: u64,
+        name: &'a [u8],
+    },
+    Off {
+        who: Who,
+        from: u64,
+        woken: u64,
+        to: u64,
+        cause: Cause,
+        /// `None` outside calls.
+        call: Option<(u32, i32)>,
+        waker: u32,
+    },
+}
+
+/// Decodes a ring record; `None` if it is of no known kind or too short.
+pub fn record(bytes: &[u8]) -> Option<Record<'_>> {
+    let who = Who {
+        tid: u32_at(bytes, record::TID)?,
+        pid: u32_at(bytes, record::TGID)?,
+    };
+    let time = u64_at(bytes, record::TIME)?;
+    let nr = u32_at(bytes, record::NR)?;
+    let result = u64_at(bytes, record::RESULT)? as i64;
+    let [a0, a1, a2] = [record::ARG0, record::ARG1, record::ARG2].map(|at| u64_at(bytes, at));
+    let (a0, a1, a2) = (a0?, a1?, a2?);
+    let payload = bytes.get(record::HEAD..)?;
+    Some(match u32_at(bytes, record::KIND)? as i32 {
+        record::CALL => Record::Call {
+            time,
+            who,
+            nr,
+            result,
+            args: [a0, a1, a2],
+            payload,
+        },
+        record::FOLLOW => Record::Follow { time, who },
+        record::FORK => Record::Fork {
+            time,
+            parent: who,
+            child: Who {
+                tid: a0 as u32,
+                pid: a1 as u32,
+            },
+        },
+        record::EXEC => {
+            let (path, arguments) = payload.split_at_checked(record::PATH_MAX as usize)?;
+            // If all could not be read at once, there is only the first.
+            let (read_all, len) = (a1 == 0, a2 as usize);
+            let arguments = match read_all {
+                true => &arguments[..len.min(arguments.len())],
+                false => until_zero(arguments),
+            };
+            Record::Exec {
+                time,
+                who,
+                old_tid: a0 as u32,
+                path: until_zero(path),
+                arguments,
+                arguments_cut: arguments.len() < len,
+            }
+        }
+        record::EXIT => Record::Exit {
+            time,
+            who,
+            code: result as i32,
+            minor_faults: a0,
+            major_faults: a1,
+            voluntary: u64_at(bytes, record::EXIT_VOLUNTARY)?,
+            involuntary: u64_at(bytes, record::EXIT_INVOLUNTARY)?,
+            on_cpu: u64_at(bytes, record::EXIT_ON_TOTAL)?,
+            started: u64_at(bytes, record::EXIT_STARTED)?,
+            name: until_zero(bytes.get(record::EXIT_NAME as usize..)?),
+        },
+        record::OFF => Record::Off {
+            who,
+            from: a0,
+            woken: a1,
+            to: time,
+            cause: cause(result as i32)?,
+            call: in_call(nr, u32_at(bytes, record::FD)?),
+            waker: a2 as u32,
+        },
+        _ => return None,
+    })
+}
+
+/// A key of the call table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallKey {
+    pub who: Who,
+    pub nr: u32,
+    pub fd: i32,
+}
+
+impl CallKey {
+    /// Decodes the first 16 bytes.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        Some(Self {
+            who: Who {
+                tid: u32_at(bytes, task::TID)?,
+                pid: u32_at(bytes, task::TGID)?,
+            },
+            nr: u32_at(bytes, task::NR)?,
+            fd: u32_at(bytes, task::FD)? as i32,
+        })
+    }
+}
+
+/// A row of the call table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallTotals {
+    pub calls: u64,
+    pub total: u64,
+    pub blocked: u64,
+    pub ready: u64,
+    pub bytes: u64,
+    pub errors: u64,
+    pub would_block: u64,
+    pub unfinished: u64,
+    pub first: u64,
+    pub sizes: [u64; 8],
+}
+
+impl CallTotals {
+    /// Decodes a row.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut sizes = [0; 8];
+        for (i, size) in (0..).zip(&mut sizes) {
+            *size = u64_at(bytes, call::SIZES + 8 * i)?;
+        }
+        Some(Self {
+            calls: u64_at(bytes, call::CALLS)?,
+            total: u64_at(bytes, call::TOTAL)?,
+            blocked: u64_at(bytes, call::BLOCKED)?,
+            ready: u64_at(bytes, call::READY)?,
+            bytes: u64_at(bytes, call::BYTES)?,
+            errors: u64_at(bytes, call::ERRORS)?,
+            would_block: u64_at(bytes, call::WOULD_BLOCK)?,
+            unfinished: u64_at(bytes, call::UNFINISHED)?,
+            first: u64_at(bytes, call::FIRST)?,
+            sizes,
+        })
+    }
+}
+
+/// A row of the off-CPU table with its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OffTotals {
+    pub who: Who,
+    pub call: Option<(u32, i32)>,
+    pub cause: Cause,
+    pub count: u64,
+    pub total: u64,
+    pub longest: u64,
+    pub by_length: Vec<u32>,
+}
+
+impl OffTotals {
+    /// Decodes an entry.
+    pub fn decode(key: &[u8], row: &[u8]) -> Option<Self> {
+        let k = CallKey::decode(key)?;
+        let buckets = (0..off::BUCKET_COUNT as i16).map(|i| u32_at(row, off::BUCKETS + 4 * i));
+        Some(Self {
+            who: k.who,
+            call: in_call(k.nr, k.fd as u32),
+            cause: cause(u32_at(key, task::OFF_CAUSE - task::OFF_KEY)? as i32)?,
+            count: u64_at(row, off::COUNT)?,
+            total: u64_at(row, off::TOTAL)?,
+            longest: u64_at(row, off::MAX)?,
+            by_length: buckets.collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// State of a thread that is still alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alive {
+    pub call: CallKey,
+    pub enter: u64,
+    pub call_blocked: u64,
+    pub call_ready: u64,
+    pub off_since: u64,
+    pub woken: u64,
+    pub off_call: Option<(u32, i32)>,
+    pub cause: Cause,
+    pub on_since: u64,
+    pub on_total: u64,
+    pub started: u64,
+}
+
+impl Alive {
+    /// Decodes a state.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        Some(Self {
+            call: CallKey::decode(bytes)?,
+            enter: u64_at(bytes, task::ENTER)?,
+            call_blocked: u64_at(bytes, task::CALL_BLOCKED)?,
+            call_ready: u64_at(bytes, task::CALL_READY)?,
+            off_since: u64_at(bytes, task::OFF_SINCE)?,
+            woken: u64_at(bytes, task::WOKEN)?,
+            off_call: in_call(
+                u32_at(bytes, task::OFF_NR)?,
+                u32_at(bytes, task::OFF_NR + 4)?,
+            ),
+            cause: cause(u32_at(bytes, task::OFF_CAUSE)? as i32)?,
+            on_since: u64_at(bytes, task::ON_SINCE)?,
+            on_total: u64_at(bytes, task::ON_TOTAL)?,
+            started: u64_at(bytes, task::STARTED)?,
+        })
+    }
+}
+
+fn in_call(nr: u32, fd: u32) -> Option<(u32, i32)> {
+    (nr != u32::MAX).then_some((nr, fd as i32))
+}
+
+fn cause(number: i32) -> Option<Cause> {
+    use crate::kernel::layout::cause as c;
+    Some(match number {
+        c::SLEEP => Cause::Asleep,
+        c::UNINTERRUPTIBLE => Cause::Uninterruptible,
+        c::DISK => Cause::Disk,
+        c::STOPPED => Cause::Stopped,
+        c::PREEMPTED => Cause::Preempted,
+        c::READY => Cause::Ready,
+        _ => return None,
+    })
+}
+
+fn until_zero(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().position(|b| *b == 0);
+    &bytes[..end.unwrap_or(bytes.len())]
+}
+
+fn u64_at(bytes: &[u8], at: i16) -> Option<u64> {
+    let at = at as usize;
+    Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: i16) -> Option<u32> {
+    let at = at as usize;
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(bytes: &mut [u8], at: i16, value: u64) {
+        let at = at as usize;
+        bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+    }
+
+    #[test]
+    fn an_interval_outside_calls_has_no_call() {
+        let mut b = vec![0u8; record::HEAD];
+        put(&mut b, record::KIND, record::OFF as u64);
+        put(&mut b, record::TIME, 900);
+        put(&mut b, record::TID, 7 | 5 << 32);
+        put(&mut b, record::NR, u64::MAX);
+        put(&mut b, record::RESULT, 2);
+        put(&mut b, record::ARG0, 100);
+        let got = record(&b).expect("decodes");
+        let who = Who { tid: 7, pid: 5 };
+        let wanted = Record::Off {
+            who,
+            from: 100,
+            woken: 0,
+            to: 900,
+            cause: Cause::Disk,
+            call: None,
+            waker: 0,
+        };
+        assert_eq!(got, wanted);
+    }
+
+    #[test]
+    fn short_or_unknown_records_are_refused() {
+        let mut b = vec![0u8; record::HEAD];
+        put(&mut b, record::KIND, 99);
+        assert_eq!(record(&b), None);
+        put(&mut b, record::KIND, record::EXIT as u64);
+        assert_eq!(record(&b), None);
+        assert_eq!(record(&b[..8]), None);
+    }
+}

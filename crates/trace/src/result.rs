@@ -1,0 +1,337 @@
+//! What does a trace say?
+//!
+//! One result for all tiers. Times are nanoseconds; points in time count from [`Trace`]'s start,
+//! when the held child was let go, right before its `execve`. Texts that come from the traced
+//! programs (paths, arguments, names) are made valid UTF-8 with U+FFFD and are not trustworthy:
+//! escape them before showing them.
+
+use serde::{Deserialize, Serialize};
+
+/// How a trace was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Programs in the kernel that count and time every call (root, or `CAP_BPF` and `CAP_PERFMON`).
+    Kernel,
+    /// Threads looked at about 1000 times a second through `/proc` (any user): shares, no counts.
+    Sample,
+    /// Every call stopped and looked at through `ptrace`, up to a budget (any user): exact and slow.
+    Stops,
+}
+
+/// Everything that one traced run told.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// How it was made; `None` only in a default value.
+    pub tier: Option<Tier>,
+    /// From the start to the end of the command as its parent saw it.
+    pub duration_ns: u64,
+    /// How the command ended.
+    pub end: End,
+    /// The command and all descendants it waited for, from `wait4`.
+    pub accounts: Accounts,
+    /// Processes in the order in which they began.
+    pub processes: Vec<Process>,
+    /// Threads in the order in which they began.
+    pub threads: Vec<Thread>,
+    /// One row for each thread, call and descriptor; most time first. Empty in the sampling tier.
+    pub syscalls: Vec<SyscallRow>,
+    /// One row for each thread, call, descriptor and cause; most time first.
+    pub off_cpu: Vec<OffCpuRow>,
+    /// What each descriptor number was, in the order of process and number.
+    pub descriptors: Vec<DescriptorRow>,
+    /// Files, pipes and sockets that were opened or used; most bytes first.
+    pub files: Vec<FileRow>,
+    /// Paths that were asked for and not there (or not allowed); most calls first.
+    pub failed_lookups: Vec<LookupRow>,
+    /// Single off-CPU intervals in the order in which they ended, if they were asked for.
+    pub timeline: Option<Vec<Interval>>,
+    /// How the sampler fared; only in the sampling tier.
+    pub sampling: Option<Sampling>,
+    /// What was seen and could not be kept.
+    pub lost: Losses,
+    /// What this tier could not see in this run, one sentence each.
+    pub not_visible: Vec<String>,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// Exit code, 0 to 255; `None` if it was killed.
+    pub code: Option<i32>,
+    /// The signal that killed it.
+    pub signal: Option<i32>,
+    /// Killed by the tracer because its time was up or the caller asked to stop.
+    pub cut_short: bool,
+}
+
+/// Totals of the command and its waited-for descendants from `wait4` (`struct rusage`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accounts {
+    /// CPU time in user code. The sum with `system_ns` is exact; the split is by 4 ms ticks.
+    pub user_ns: u64,
+    /// CPU time in the kernel.
+    pub system_ns: u64,
+    /// Largest resident set of any one process, bytes.
+    pub peak_memory_bytes: u64,
+    /// Page faults served without a disk.
+    pub minor_faults: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
+    /// Switches because a thread waited.
+    pub voluntary_switches: u64,
+    /// Switches because the scheduler took the CPU away.
+    pub involuntary_switches: u64,
+}
+
+/// A process of the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Process number.
+    pub pid: u32,
+    /// The process that made it; `None` for the command itself.
+    pub parent: Option<u32>,
+    /// When it was made.
+    pub started_ns: u64,
+    /// When it ended; `None` if it outlived the trace or its end was not seen.
+    pub ended_ns: Option<u64>,
+    /// How it ended, likewise.
+    pub end: Option<End>,
+    /// The programs it ran, in order: a script's interpreter is what really ran.
+    pub execs: Vec<Exec>,
+    /// When its first write to descriptor 1 was called.
+    pub first_output_ns: Option<u64>,
+}
+
+/// A successful `execve`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exec {
+    /// When the new program was in place.
+    pub at_ns: u64,
+    /// The file as it was named, at most 255 bytes.
+    pub path: String,
+    /// Its arguments, at most 512 bytes of them.
+    pub arguments: Vec<String>,
+    /// There were more bytes of arguments than are kept.
+    pub arguments_cut: bool,
+}
+
+/// A thread of the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Its process.
+    pub pid: u32,
+    /// Its number; the process's own for the first thread.
+    pub tid: u32,
+    /// Its name when it ended, at most 15 bytes.
+    pub name: String,
+    /// When it was made.
+    pub started_ns: u64,
+    /// When it ended; `None` if it outlived the trace or its end was not seen.
+    pub ended_ns: Option<u64>,
+    /// Wall time on a CPU, stolen time included (kernel tier) or CPU time (sampling tier).
+    pub on_cpu_ns: Option<u64>,
+    /// Page faults served without a disk; `None` where the tier does not tell.
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for a disk.
+    pub major_faults: Option<u64>,
+    /// Switches because it waited.
+    pub voluntary_switches: Option<u64>,
+    /// Switches because the scheduler took the CPU away.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// Upper limits in bytes of the first seven of eight size classes; the last has none.
+pub const SIZE_LIMITS: [u64; 7] = [0, 1, 15, 511, 4095, 65_535, 1_048_575];
+
+/// Calls of one kind by one thread on one descriptor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyscallRow {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// The call's number on this architecture; 65536 is added to a call through the 32-bit entry.
+    pub number: u32,
+    /// The call's name.
+    pub name: String,
+    /// The descriptor in its first argument; `None` for calls that have none there.
+    pub fd: Option<i32>,
+    /// Calls that returned a result.
+    pub calls: u64,
+    /// Calls that did not: interrupted by a signal (and perhaps restarted, which is another call),
+    /// or cut off by the end of the thread or of the trace.
+    pub unfinished: u64,
+    /// Calls that returned an error.
+    pub errors: u64,
+    /// Errors that were `EAGAIN`: nothing there yet.
+    pub would_block: u64,
+    /// Sum of positive results of calls that move bytes.
+    pub bytes: u64,
+    /// Time between entry and return.
+    pub total_ns: u64,
+    /// Of `total_ns`: asleep, waiting for something. `None` where the tier does not tell.
+    pub blocked_ns: Option<u64>,
+    /// Of `total_ns`: able to run, waiting for a CPU. `None` where the tier does not tell.
+    pub ready_ns: Option<u64>,
+    /// Calls that move bytes, by bytes moved: see [`SIZE_LIMITS`].
+    pub sizes: [u64; 8],
+    /// When the first of them was entered.
+    pub first_ns: u64,
+}
+
+/// Why a thread was not on a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Waiting for something that a signal may interrupt: input, a lock, a timer, a child.
+    Asleep,
+    /// Waiting for something that no signal interrupts and that is not a disk: `vfork`, page locks.
+    Uninterruptible,
+    /// Waiting for a disk (the task's `in_iowait`).
+    Disk,
+    /// Stopped by a signal or a debugger.
+    Stopped,
+    /// The scheduler took the CPU away, or it was yielded.
+    Preempted,
+    /// Woken or just made, and not yet on a CPU.
+    Ready,
+    /// Running or ready, which this tier cannot tell apart (sampling tier).
+    Running,
+}
+
+/// Time off the CPU of one thread for one reason; in the sampling tier also `Running`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OffCpuRow {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// Name of the call it was in; `None` outside calls (a page fault, or plain computing).
+    pub call: Option<String>,
+    /// The call's descriptor.
+    pub fd: Option<i32>,
+    /// Why.
+    pub cause: Cause,
+    /// Intervals (kernel tier) or samples (sampling tier).
+    pub count: u64,
+    /// Time: measured (kernel tier) or samples times their distance (sampling tier).
+    pub total_ns: u64,
+    /// The longest interval; `None` in the sampling tier.
+    pub longest_ns: Option<u64>,
+    /// Intervals by length: entry 0 is below 1.024 us, entry `n` from `2^(n-1)` to `2^n` times
+    /// 1.024 us, the last is open. Empty in the sampling tier.
+    pub by_length: Vec<u32>,
+}
+
+/// What a descriptor number of a process was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DescriptorRow {
+    /// Process.
+    pub pid: u32,
+    /// Descriptor.
+    pub fd: i32,
+    /// The first different things it was, in order, at most eight.
+    pub names: Vec<String>,
+    /// How many more there were.
+    pub more_names: u64,
+}
+
+/// What a file, pipe or socket got from a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRow {
+    /// Process.
+    pub pid: u32,
+    /// Path as it was opened, or `pipe`, `socket` and the like with what is known.
+    pub name: String,
+    /// Times it was opened (or made).
+    pub opens: u64,
+    /// Calls of the read family, at the moment when it was closed or the trace ended.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Calls of the write family.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// When it was first opened.
+    pub first_ns: u64,
+}
+
+/// A path that could not be had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookupRow {
+    /// Process.
+    pub pid: u32,
+    /// The call that asked.
+    pub call: String,
+    /// The path as it was named.
+    pub path: String,
+    /// The error number, such as 2 for `ENOENT`.
+    pub errno: i32,
+    /// How often.
+    pub calls: u64,
+    /// When first.
+    pub first_ns: u64,
+}
+
+/// One interval off the CPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// When it left the CPU.
+    pub from_ns: u64,
+    /// When it was woken; `None` if it was able to run all the time.
+    pub woken_ns: Option<u64>,
+    /// When it was back on a CPU.
+    pub to_ns: u64,
+    /// Why it left.
+    pub cause: Cause,
+    /// Name of the call it was in.
+    pub call: Option<String>,
+    /// The call's descriptor.
+    pub fd: Option<i32>,
+    /// The thread that ran where the wake-up came from. It caused it if it is of this tree;
+    /// an interrupt may also have struck there.
+    pub woken_by: Option<u32>,
+}
+
+/// How the sampler fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Rounds of samples.
+    pub ticks: u64,
+    /// Wanted distance of rounds.
+    pub period_ns: u64,
+    /// Rounds that began more than half a period late. Beyond 5 % the shares lean towards waiting.
+    pub late_ticks: u64,
+    /// The latest one.
+    pub worst_lateness_ns: u64,
+}
+
+/// What could not be kept; all zero in a complete trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Losses {
+    /// Calls that found the call table full.
+    pub calls: u64,
+    /// Off-CPU intervals that found their table full.
+    pub off_cpu: u64,
+    /// Records (opens, closes, forks, execs, exits, intervals) that found the ring full.
+    pub records: u64,
+    /// Threads that could not be followed because too many were alive.
+    pub threads: u64,
+    /// File names and failed lookups beyond what is kept.
+    pub names: u64,
+    /// Timeline intervals beyond what is kept.
+    pub intervals: u64,
+}
+
+impl Losses {
+    /// Whether nothing was lost.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}

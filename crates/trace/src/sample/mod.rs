@@ -1,0 +1,10 @@
+//! The sampling tier: what is each thread doing, asked 1000 times a second from outside.
+//!
+//! Needs no privilege and does not slow the target, but sees shares and no counts.
+
+mod observe;
+mod parse;
+mod thread;
+mod tree;
+
+pub(crate) use observe::observe;

@@ -1,0 +1,112 @@
+//! What do the files of a thread in `/proc` say?
+//!
+//! Pure parsers of `syscall`, `stat`, `schedstat` and `children`, as described in the kernel's
+//! `Documentation/filesystems/proc.rst`.
+
+/// What `/proc/PID/task/TID/syscall` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Running or ready to run.
+    Running,
+    /// Blocked in a call: its number and first argument.
+    Call(u32, u64),
+    /// Blocked outside calls, as in a page fault.
+    NoCall,
+}
+
+/// Parses `running`, `-1 SP PC` or `NR ARG0 ... ARG5 SP PC`.
+pub fn doing(text: &[u8]) -> Option<Doing> {
+    let text = std::str::from_utf8(text).ok()?.trim_end();
+    if text == "running" {
+        return Some(Doing::Running);
+    }
+    let mut words = text.split(' ');
+    let number: i64 = words.next()?.parse().ok()?;
+    if number < 0 {
+        return Some(Doing::NoCall);
+    }
+    let first = words.next()?.strip_prefix("0x")?;
+    let first = u64::from_str_radix(first, 16).ok()?;
+    Some(Doing::Call(u32::try_from(number).ok()?, first))
+}
+
+/// What is used of `/proc/PID/task/TID/stat`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// The thread's name.
+    pub name: String,
+    /// Its state, as the kernel's letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X`, `I`.
+    pub state: u8,
+    /// The process that made its process.
+    pub parent: u32,
+    /// Minor and major page faults of the thread so far.
+    pub faults: (u64, u64),
+}
+
+/// Parses a `stat` line. The name is in brackets and may hold anything, brackets included.
+pub fn stat(text: &[u8]) -> Option<Stat> {
+    let open = text.iter().position(|b| *b == b'(')?;
+    let close = text.iter().rposition(|b| *b == b')')?;
+    let name = text.get(open + 1..close)?;
+    let rest = std::str::from_utf8(text.get(close + 2..)?).ok()?;
+    let mut words = rest.split(' ');
+    let state = *words.next()?.as_bytes().first()?;
+    let parent = words.next()?.parse().ok()?;
+    // Fields 10 and 12 of the line: minflt, cminflt between, majflt.
+    let minor = words.nth(5)?.parse().ok()?;
+    let major = words.nth(1)?.parse().ok()?;
+    Some(Stat {
+        name: String::from_utf8_lossy(name).into_owned(),
+        state,
+        parent,
+        faults: (minor, major),
+    })
+}
+
+/// CPU time in ns, the first number of `schedstat`.
+pub fn on_cpu(text: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(text).ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+/// Process numbers of `children`.
+pub fn children(text: &[u8]) -> Vec<u32> {
+    let text = String::from_utf8_lossy(text);
+    text.split_whitespace()
+        .filter_map(|w| w.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blocked_call_tells_its_number_and_descriptor() {
+        let line = b"0 0x3 0x7ffd 0x1000 0x0 0x0 0x0 0x7ffdc8 0x7f12\n";
+        assert_eq!(doing(line), Some(Doing::Call(0, 3)));
+        assert_eq!(doing(b"running\n"), Some(Doing::Running));
+        assert_eq!(doing(b"-1 0x7ffdc8 0x7f12\n"), Some(Doing::NoCall));
+        assert_eq!(doing(b""), None);
+        assert_eq!(doing(b"12"), None);
+    }
+
+    #[test]
+    fn a_name_with_brackets_and_blanks_does_not_confuse() {
+        let line = b"77 (a) R (b) D 12 77 77 0 -1 4194304 150 9 3 0 1 2 0 0 20 0 1 0";
+        let got = stat(line).expect("parses");
+        assert_eq!(
+            (got.name.as_str(), got.state, got.parent),
+            ("a) R (b", b'D', 12)
+        );
+        assert_eq!(got.faults, (150, 3));
+        assert_eq!(stat(b"77 (cut"), None);
+    }
+
+    #[test]
+    fn numbers_are_found_in_their_places() {
+        assert_eq!(on_cpu(b"123456 789 3\n"), Some(123_456));
+        assert_eq!(children(b"12 13 \n"), [12, 13]);
+        assert_eq!(children(b""), []);
+    }
+}

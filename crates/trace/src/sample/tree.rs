@@ -1,0 +1,248 @@
+//! Which threads are there, and what was seen of each?
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+
+use super::thread::{Look, Looked};
+use crate::calls;
+use crate::inherited;
+use crate::names::Names;
+use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
+
+/// What a sample is filed under: thread, process, call, descriptor, cause.
+type Key = (u32, u32, Option<u32>, Option<i32>, Cause);
+
+#[derive(Debug, Default)]
+struct Seen {
+    samples: u64,
+    ns: u64,
+}
+
+/// The tree as it is known.
+#[derive(Debug)]
+pub(super) struct Tree {
+    start: u64,
+    alive: Vec<Looked>,
+    known: HashSet<u32>,
+    process_at: HashMap<u32, usize>,
+    processes: Vec<Process>,
+    threads: Vec<Thread>,
+    seen: HashMap<Key, Seen>,
+    /// Processes that may not be looked at.
+    refused: HashSet<u32>,
+    names: Names,
+}
+
+impl Tree {
+    /// A tree that begins with process `root`.
+    pub fn new(root: u32, start: u64) -> Self {
+        let mut tree = Self {
+            start,
+            alive: Vec::new(),
+            known: HashSet::new(),
+            process_at: HashMap::new(),
+            processes: Vec::new(),
+            threads: Vec::new(),
+            seen: HashMap::new(),
+            refused: HashSet::new(),
+            names: Names::default(),
+        };
+        inherited::name_descriptors(&mut tree.names, root);
+        tree.add_process(root, None, start);
+        tree
+    }
+
+    /// Looks at every known thread once; each look stands for the time since the one before.
+    pub fn look(&mut self, now: impl Fn() -> u64) {
+        let mut looked = std::mem::take(&mut self.alive);
+        looked.retain_mut(|thread| {
+            let before = thread.last;
+            let look = thread.look();
+            let at = now();
+            match look {
+                Ok(Some(look)) => {
+                    thread.last = at;
+                    self.saw(thread, &look, at - before);
+                    true
+                }
+                // A zombie leader's other threads may live on; its files stay readable.
+                Ok(None) => true,
+                // It now runs a set-uid program.
+                Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                    self.refused.insert(thread.pid);
+                    false
+                }
+                Err(_) => {
+                    self.ended(thread, at);
+                    false
+                }
+            }
+        });
+        self.alive = looked;
+    }
+
+    fn saw(&mut self, thread: &Looked, look: &Look, ns: u64) {
+        let Looked { pid, tid, .. } = *thread;
+        let fd = look.call.and_then(|(nr, first)| {
+            let has_fd = calls::flags(nr) & calls::FD != 0;
+            has_fd.then_some(first as i32)
+        });
+        let key = (tid, pid, look.call.map(|(nr, _)| nr), fd, look.cause);
+        let seen = self.seen.entry(key).or_default();
+        seen.samples += 1;
+        seen.ns += ns;
+        // Asked again now and then: the number may lead elsewhere by now.
+        if seen.samples % 64 == 1
+            && let Some(fd) = fd
+            && let Ok(target) = fs::read_link(format!("/proc/{pid}/fd/{fd}"))
+        {
+            let name = inherited::kind(&target.to_string_lossy());
+            let time = thread.last - self.start;
+            self.names.opened(pid, fd, &name, false, false, time);
+        }
+        if look.renamed && tid == pid {
+            self.note_exec(pid, thread.last - self.start);
+        }
+    }
+
+    /// Finds threads and processes that are new.
+    pub fn discover(&mut self, now: u64) {
+        let pids: Vec<u32> = self.process_at.keys().copied().collect();
+        for pid in pids {
+            let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
+                continue;
+            };
+            for entry in tasks.flatten() {
+                let tid = entry.file_name().to_str().and_then(|t| t.parse().ok());
+                if let Some(tid) = tid
+                    && self.known.insert(tid)
+                {
+                    self.add_thread(pid, tid, now);
+                }
+            }
+        }
+        let children: Vec<(u32, u32)> = self
+            .alive
+            .iter()
+            .flat_map(|t| t.children().into_iter().map(|c| (t.pid, c)))
+            .collect();
+        for (parent, child) in children {
+            if !self.process_at.contains_key(&child) {
+                self.names.forked(parent, child);
+                self.add_process(child, Some(parent), now);
+            }
+        }
+    }
+
+    fn add_process(&mut self, pid: u32, parent: Option<u32>, now: u64) {
+        self.process_at.insert(pid, self.processes.len());
+        self.processes.push(Process {
+            pid,
+            parent,
+            started_ns: now - self.start,
+            ..Process::default()
+        });
+        self.known.insert(pid);
+        self.add_thread(pid, pid, now);
+        if parent.is_some() {
+            self.note_exec(pid, now - self.start);
+        }
+    }
+
+    fn add_thread(&mut self, pid: u32, tid: u32, now: u64) {
+        match Looked::open(pid, tid, now) {
+            Ok(looked) => self.alive.push(looked),
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                self.refused.insert(pid);
+            }
+            // Ended between being listed and being opened.
+            Err(_) => {}
+        }
+    }
+
+    fn note_exec(&mut self, pid: u32, at_ns: u64) {
+        let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let text = text.strip_suffix(&[0]).unwrap_or(&text);
+        let words = text
+            .split(|b| *b == 0)
+            .map(|w| String::from_utf8_lossy(w).into_owned());
+        let path = fs::read_link(format!("/proc/{pid}/exe"));
+        let exec = Exec {
+            at_ns,
+            path: path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned()),
+            arguments: words.take(64).collect(),
+            arguments_cut: false,
+        };
+        if let Some(at) = self.process_at.get(&pid) {
+            let execs = &mut self.processes[*at].execs;
+            let same = |e: &Exec| (&e.path, &e.arguments) == (&exec.path, &exec.arguments);
+            if !exec.path.is_empty() && !execs.last().is_some_and(same) {
+                execs.push(exec);
+            }
+        }
+    }
+
+    fn ended(&mut self, thread: &Looked, at: u64) {
+        let ended = Some(at - self.start);
+        self.threads.push(Thread {
+            pid: thread.pid,
+            tid: thread.tid,
+            name: thread.name.clone(),
+            started_ns: thread.first - self.start,
+            ended_ns: ended,
+            on_cpu_ns: thread.on_cpu,
+            minor_faults: thread.faults.map(|f| f.0),
+            major_faults: thread.faults.map(|f| f.1),
+            ..Thread::default()
+        });
+        if let Some(index) = self.process_at.get(&thread.pid) {
+            self.processes[*index].ended_ns = ended;
+        }
+    }
+
+    /// Processes that are still there, apart from the root.
+    pub fn survivors(&self, root: u32) -> HashSet<u32> {
+        let alive = self.alive.iter().map(|t| t.pid);
+        alive.filter(|pid| *pid != root).collect()
+    }
+
+    /// Ends the observation and fills in what was seen.
+    pub fn finish(mut self, root: u32, at: u64, trace: &mut crate::result::Trace) {
+        for thread in std::mem::take(&mut self.alive) {
+            let outlives = thread.pid != root;
+            self.ended(&thread, at);
+            if outlives && let Some(last) = self.threads.last_mut() {
+                last.ended_ns = None;
+                if let Some(index) = self.process_at.get(&thread.pid) {
+                    self.processes[*index].ended_ns = None;
+                }
+            }
+        }
+        let row = |((tid, pid, nr, fd, cause), seen): (Key, Seen)| OffCpuRow {
+            pid,
+            tid,
+            call: nr.map(calls::name),
+            fd,
+            cause,
+            count: seen.samples,
+            total_ns: seen.ns,
+            longest_ns: None,
+            by_length: Vec::new(),
+        };
+        trace.off_cpu = self.seen.into_iter().map(row).collect();
+        trace
+            .off_cpu
+            .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid, r.fd));
+        self.threads.sort_by_key(|t| (t.started_ns, t.tid));
+        trace.threads = self.threads;
+        trace.processes = self.processes;
+        trace.lost.names = self.names.lost;
+        (trace.descriptors, trace.files, trace.failed_lookups) = self.names.rows();
+        for pid in &self.refused {
+            trace.not_visible.push(format!(
+                "process {pid}: it runs with other rights (a set-uid or unreadable program)"
+            ));
+        }
+    }
+}

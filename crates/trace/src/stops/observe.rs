@@ -1,0 +1,389 @@
+//! How is a command run under the stops tier?
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::ptrace::{self, SyscallStop};
+use super::table::{Entered, Table, is_told, memory_of};
+use crate::calls;
+use crate::collect::Collector;
+use crate::command::{TraceCommand, TraceOptions};
+use crate::error::{TraceError, system};
+use crate::inherited;
+use crate::records::{Record, Who};
+use crate::result::{Tier, Trace};
+use crate::spawn::{self, Held};
+use crate::watch::{Limits, ended, now};
+
+const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
+
+/// Runs the command and tells what the stops showed.
+///
+/// In a thread of its own: `ptrace` and its waits belong to the thread that traces, and so the
+/// caller's other children are left alone.
+pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| observe_here(command, options));
+        match run.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Whether a child can be traced at all: tried on one that never runs anything.
+pub(crate) fn attempt() -> Result<(), TraceError> {
+    let mut child = spawn::hold(&crate::detect::nothing(), None)?;
+    child.wait_ready()?;
+    ptrace::seize(child.pid).map_err(system("tracing the child (ptrace)"))
+}
+
+fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
+    let mut child = spawn::hold(command, None)?;
+    child.wait_ready()?;
+    ptrace::seize(child.pid).map_err(system("tracing the child (ptrace)"))?;
+    ptrace::interrupt(child.pid).map_err(system("stopping the child (ptrace)"))?;
+    let limits = Limits::start(command.timeout, options.stop.clone());
+    let start = now();
+    let mut run = Run::new(child.pid, start, options);
+    inherited::name_descriptors(&mut run.collector.names, child.pid);
+    child.release()?;
+
+    let done = AtomicBool::new(false);
+    let pidfd = child
+        .pidfd
+        .try_clone()
+        .map_err(system("copying a descriptor"))?;
+    let (pid, own_group) = (child.pid, child.own_group);
+    let (outcome, cut_short) = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            while !done.load(Ordering::Acquire) && !ended(&pidfd, Duration::from_millis(10)) {
+                if limits.reached() {
+                    spawn::kill_by_pidfd(&pidfd);
+                    if own_group {
+                        // SAFETY: the group's number stays taken while its leader is not reaped.
+                        unsafe { libc::kill(-(pid as i32), libc::SIGKILL) };
+                    }
+                    return true;
+                }
+            }
+            false
+        });
+        let outcome = run.handle_stops(&mut child);
+        done.store(true, Ordering::Release);
+        (outcome, watch.join().unwrap_or(false))
+    });
+    let (status, usage, end) = outcome?;
+    child.wait_exec()?;
+    Ok(Trace {
+        tier: Some(Tier::Stops),
+        duration_ns: end - start,
+        end: crate::accounts::end(status, cut_short),
+        accounts: crate::accounts::accounts(&usage),
+        ..run.trace(end)
+    })
+}
+
+/// What is known of the traced threads.
+struct Run {
+    root: u32,
+    tracees: HashMap<u32, Tracee>,
+    table: Table,
+    collector: Collector,
+    looked_at: u64,
+    most: u64,
+    until: Instant,
+    letting_go: bool,
+    begun: bool,
+    /// Set-uid programs that were run: a traced one does not get its rights.
+    without_rights: Vec<String>,
+}
+
+#[derive(Clone, Copy)]
+struct Tracee {
+    who: Who,
+    call: Option<Entered>,
+}
+
+impl Run {
+    fn new(root: u32, start: u64, options: &TraceOptions) -> Self {
+        let who = Who {
+            tid: root,
+            pid: root,
+        };
+        Self {
+            root,
+            tracees: HashMap::from([(root, Tracee { who, call: None })]),
+            table: Table::default(),
+            collector: Collector::new(start, root, None),
+            looked_at: 0,
+            most: options.most_stops,
+            until: Instant::now() + options.stops_time,
+            letting_go: false,
+            begun: false,
+            without_rights: Vec::new(),
+        }
+    }
+
+    /// Handles stops until the command has ended; then ends what is left.
+    fn handle_stops(&mut self, child: &mut Held) -> Result<(i32, libc::rusage, u64), TraceError> {
+        let mut ending = None;
+        while !self.tracees.is_empty() || ending.is_none() {
+            let mut status = 0;
+            // SAFETY: an all-zero rusage is valid.
+            let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+            let flags = libc::__WALL | libc::__WNOTHREAD;
+            // SAFETY: both pointers are to live values.
+            let tid = unsafe { libc::wait4(-1, &mut status, flags, &mut usage) };
+            if tid == -1 {
+                let error = io::Error::last_os_error();
+                if error.kind() == io::ErrorKind::Interrupted {
+                    continue;
+                }
+                if let Some(ending) = ending {
+                    return Ok(ending);
+                }
+                return Err(system("waiting for the command")(error));
+            }
+            let (tid, time) = (tid as u32, now());
+            if libc::WIFSTOPPED(status) {
+                self.stopped(tid, status, time);
+                continue;
+            }
+            self.gone(tid, status, time);
+            if tid == self.root {
+                ending = Some((status, usage, time));
+                child.reaped();
+                for tid in self.tracees.keys() {
+                    // SAFETY: a traced thread keeps its number until we have waited for it.
+                    unsafe { libc::kill(*tid as i32, libc::SIGKILL) };
+                }
+            }
+        }
+        ending.ok_or_else(|| system("waiting for the command")(io::ErrorKind::NotFound.into()))
+    }
+
+    fn gone(&mut self, tid: u32, status: i32, time: u64) {
+        let Some(tracee) = self.tracees.remove(&tid) else {
+            // Let go before; of the command itself the end is still worth telling.
+            if tid == self.root {
+                let who = Who { tid, pid: tid };
+                self.collector.apply(exit(who, status, time));
+            }
+            return;
+        };
+        if let Some(call) = tracee.call {
+            self.table.cut_off(tracee.who, &call, time);
+        }
+        self.collector.apply(exit(tracee.who, status, time));
+    }
+
+    fn stopped(&mut self, tid: u32, status: i32, time: u64) {
+        if !self.tracees.contains_key(&tid) {
+            self.add(tid, time);
+        }
+        let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
+        let mut deliver = 0;
+        match event {
+            0 if signal == STOP_AT_CALL => self.at_call(tid, time),
+            0 => deliver = signal,
+            libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
+                if let Ok(new) = ptrace::event_message(tid) {
+                    self.announced(new, time);
+                }
+            }
+            libc::PTRACE_EVENT_EXEC => self.exec(tid, time),
+            libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP && !self.letting_go => {
+                // A job-control stop: it is to stay stopped. Fails only if it was killed meanwhile.
+                let _ = ptrace::listen(tid);
+                return;
+            }
+            _ => {}
+        }
+        if !self.letting_go && (self.looked_at >= self.most || Instant::now() >= self.until) {
+            self.let_go();
+        }
+        // Both fail only if the thread was killed meanwhile; then its end is reported next.
+        if self.letting_go {
+            if ptrace::detach(tid, deliver).is_ok() {
+                let tracee = self.tracees.remove(&tid);
+                if let Some(Tracee {
+                    who,
+                    call: Some(call),
+                }) = tracee
+                {
+                    self.table.cut_off(who, &call, time);
+                }
+            }
+        } else {
+            let _ = ptrace::to_next_call(tid, deliver);
+        }
+    }
+
+    /// Stops all threads, to let each go when it has stopped.
+    fn let_go(&mut self) {
+        self.letting_go = true;
+        for tid in self.tracees.keys() {
+            // Fails if it has ended or is stopped already, which is as good.
+            let _ = ptrace::interrupt(*tid);
+        }
+    }
+
+    fn announced(&mut self, new: u32, time: u64) {
+        // When letting go, the new thread may have stopped and been let go before this news.
+        let traced = || status_number(new, "TracerPid:").is_some_and(|t| t != 0);
+        if !self.tracees.contains_key(&new) && (!self.letting_go || traced()) {
+            self.add(new, time);
+        }
+    }
+
+    fn add(&mut self, tid: u32, time: u64) {
+        let pid = status_number(tid, "Tgid:").unwrap_or(tid);
+        let parent = match pid == tid {
+            true => status_number(tid, "PPid:").unwrap_or(self.root),
+            false => pid,
+        };
+        let who = Who { tid, pid };
+        let parent = Who {
+            tid: parent,
+            pid: parent,
+        };
+        self.collector.apply(Record::Fork {
+            time,
+            parent,
+            child: who,
+        });
+        self.tracees.insert(tid, Tracee { who, call: None });
+    }
+
+    fn exec(&mut self, tid: u32, time: u64) {
+        let old_tid = ptrace::event_message(tid).unwrap_or(tid);
+        if let Some(mut tracee) = self.tracees.remove(&old_tid) {
+            tracee.who.tid = tid;
+            self.tracees.insert(tid, tracee);
+        }
+        let path = fs::read_link(format!("/proc/{tid}/exe"));
+        let path = path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned());
+        let mode = fs::metadata(&path).map_or(0, |m| m.mode());
+        if mode & (libc::S_ISUID | libc::S_ISGID) != 0 {
+            self.without_rights.push(path.clone());
+        }
+        let mut arguments = fs::read(format!("/proc/{tid}/cmdline")).unwrap_or_default();
+        let arguments_cut = arguments.len() > 512;
+        arguments.truncate(512);
+        self.collector.apply(Record::Exec {
+            time,
+            who: Who { tid, pid: tid },
+            old_tid,
+            path: path.as_bytes(),
+            arguments: &arguments,
+            arguments_cut,
+        });
+    }
+
+    fn at_call(&mut self, tid: u32, time: u64) {
+        let Some(tracee) = self.tracees.get_mut(&tid) else {
+            return;
+        };
+        match ptrace::syscall(tid) {
+            // The held child's own waiting is no part of the command.
+            Ok(Some(SyscallStop::Entry { nr, .. })) if !self.begun && !is_execve(nr) => {}
+            Ok(Some(SyscallStop::Entry { nr, args })) => {
+                self.begun = true;
+                self.looked_at += 1;
+                let at = time;
+                tracee.call = Some(Entered { nr, args, at });
+            }
+            Ok(Some(SyscallStop::Exit { result })) => {
+                if let Some(call) = tracee.call.take() {
+                    let who = tracee.who;
+                    self.returned(who, &call, result, time);
+                }
+            }
+            // Killed between the stop and the question.
+            Ok(None) | Err(_) => {}
+        }
+    }
+
+    fn returned(&mut self, who: Who, call: &Entered, result: i64, time: u64) {
+        self.table.returned(who, call, result, time);
+        let Entered { nr, args, .. } = *call;
+        if !is_told(nr, &args, result) {
+            return;
+        }
+        let payload = match calls::flags(nr) {
+            f if f & calls::CLOSE0 != 0 => self.table.totals(who, args[0] as i32),
+            f if f & calls::CLOSE1 != 0 => self.table.totals(who, args[1] as i32),
+            _ => memory_of(nr, &args)
+                .map_or_else(Vec::new, |(at, len)| ptrace::memory(who.tid, at, len)),
+        };
+        self.collector.apply(Record::Call {
+            time,
+            who,
+            nr,
+            result,
+            args: [args[0], args[1], args[2]],
+            payload: &payload,
+        });
+    }
+
+    fn trace(mut self, end: u64) -> Trace {
+        let rows = self.table.rows.into_iter().collect();
+        self.collector.end(rows, Vec::new(), &[], end);
+        let mut trace = self.collector.trace();
+        for row in &mut trace.syscalls {
+            (row.blocked_ns, row.ready_ns) = (None, None);
+        }
+        for thread in &mut trace.threads {
+            (thread.on_cpu_ns, thread.minor_faults, thread.major_faults) = (None, None, None);
+            (thread.voluntary_switches, thread.involuntary_switches) = (None, None);
+        }
+        trace.not_visible.push(
+            "waiting apart from working: a call's time holds both, and the stops themselves"
+                .to_owned(),
+        );
+        for path in &self.without_rights {
+            trace.not_visible.push(format!(
+                "what {path} does with the rights that its set-uid or set-gid bit gives: traced by \
+                 stops it runs without them, unless root traces"
+            ));
+        }
+        if self.letting_go {
+            trace.not_visible.push(format!(
+                "what came after the first {} calls: from there on it ran untraced",
+                self.looked_at
+            ));
+        }
+        trace
+    }
+}
+
+fn is_execve(nr: u32) -> bool {
+    i64::from(nr) == libc::SYS_execve
+}
+
+fn exit(who: Who, status: i32, time: u64) -> Record<'static> {
+    Record::Exit {
+        time,
+        who,
+        code: status,
+        minor_faults: 0,
+        major_faults: 0,
+        voluntary: 0,
+        involuntary: 0,
+        on_cpu: 0,
+        started: 0,
+        name: b"",
+    }
+}
+
+/// A number of `/proc/TID/status`.
+fn status_number(tid: u32, key: &str) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix(key))?;
+    line.trim().parse().ok()
+}

@@ -1,0 +1,147 @@
+//! What do the stops add up to?
+//!
+//! The same rows that the kernel programs keep, filled by hand, and the memory that goes with the
+//! calls worth telling.
+
+use std::collections::HashMap;
+
+use crate::calls::{self, TOTALS};
+use crate::records::{CallKey, CallTotals, Who};
+use crate::result::SIZE_LIMITS;
+
+/// A call that was entered and has not returned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entered {
+    /// Its number.
+    pub nr: u32,
+    /// Its arguments.
+    pub args: [u64; 6],
+    /// When, ns of the monotonic clock.
+    pub at: u64,
+}
+
+/// Rows by thread, call and descriptor.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    /// The rows.
+    pub rows: HashMap<CallKey, CallTotals>,
+}
+
+impl Table {
+    fn row(&mut self, who: Who, call: &Entered) -> &mut CallTotals {
+        let has_fd = calls::flags(call.nr) & calls::FD != 0;
+        let fd = if has_fd { call.args[0] as i32 } else { -1 };
+        let key = CallKey {
+            who,
+            nr: call.nr,
+            fd,
+        };
+        let fresh = CallTotals {
+            first: call.at,
+            ..CallTotals::default()
+        };
+        self.rows.entry(key).or_insert(fresh)
+    }
+
+    /// A call returned.
+    pub fn returned(&mut self, who: Who, call: &Entered, result: i64, now: u64) {
+        let interrupted = i64::from(calls::INTERRUPTED_LAST)..=calls::INTERRUPTED_FIRST.into();
+        if interrupted.contains(&result) {
+            return self.cut_off(who, call, now);
+        }
+        let row = self.row(who, call);
+        row.calls += 1;
+        row.total += now - call.at;
+        if (-4095..0).contains(&result) {
+            row.errors += 1;
+            row.would_block += u64::from(result == -i64::from(libc::EAGAIN));
+        } else if calls::flags(call.nr) & calls::BYTES != 0 {
+            let bytes = result as u64;
+            row.bytes += bytes;
+            let class = SIZE_LIMITS.iter().position(|limit| bytes <= *limit);
+            row.sizes[class.unwrap_or(SIZE_LIMITS.len())] += 1;
+        }
+    }
+
+    /// A call was interrupted, or will never return, or nobody will see it.
+    pub fn cut_off(&mut self, who: Who, call: &Entered, now: u64) {
+        let row = self.row(who, call);
+        row.unfinished += 1;
+        row.total += now - call.at;
+    }
+
+    /// (calls, bytes) of each of [`TOTALS`] on `fd` by this thread, as a close tells them.
+    pub fn totals(&self, who: Who, fd: i32) -> Vec<u8> {
+        let mut out = Vec::with_capacity(16 * TOTALS.len());
+        for name in TOTALS {
+            let nr = calls::number(name).unwrap_or(u32::MAX);
+            let row = self.rows.get(&CallKey { who, nr, fd });
+            let (calls, bytes) = row.map_or((0, 0), |r| (r.calls, r.bytes));
+            out.extend(calls.to_ne_bytes());
+            out.extend(bytes.to_ne_bytes());
+        }
+        out
+    }
+}
+
+/// Whether a call with this outcome is worth telling, as the kernel programs decide it.
+pub(super) fn is_told(nr: u32, args: &[u64; 6], result: i64) -> bool {
+    let flags = calls::flags(nr);
+    if result < 0 {
+        return flags & calls::TELL_ERROR != 0;
+    }
+    let duplicates = [libc::F_DUPFD as u64, libc::F_DUPFD_CLOEXEC as u64].contains(&args[1]);
+    flags & calls::TELL_OK != 0 && (flags & calls::IF_DUP == 0 || duplicates)
+}
+
+/// Which memory goes with a call: address and length.
+pub(super) fn memory_of(nr: u32, args: &[u64; 6]) -> Option<(u64, usize)> {
+    let flags = calls::flags(nr);
+    let is = |flag: u32| flags & flag != 0;
+    match () {
+        () if is(calls::PATH0) => Some((args[0], 256)),
+        () if is(calls::PATH1) => Some((args[1], 256)),
+        () if is(calls::PAIR0) => Some((args[0], 8)),
+        () if is(calls::PAIR3) => Some((args[3], 8)),
+        () if is(calls::ADDRESS) => Some((args[1], (args[2] as usize).min(110))),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, args: [u64; 6]) -> Entered {
+        let nr = calls::number(name).expect("a call of this architecture");
+        Entered { nr, args, at: 10 }
+    }
+
+    const ME: Who = Who { tid: 2, pid: 1 };
+
+    #[test]
+    fn results_go_to_bytes_sizes_and_errors() {
+        let mut t = Table::default();
+        let read = call("read", [7, 0, 0, 0, 0, 0]);
+        for result in [1, 1, 4096, 0, -11, -5] {
+            t.returned(ME, &read, result, 15);
+        }
+        let (nr, fd) = (read.nr, 7);
+        let row = t.rows[&CallKey { who: ME, nr, fd }];
+        assert_eq!(
+            (row.calls, row.bytes, row.errors, row.would_block),
+            (6, 4098, 2, 1)
+        );
+        assert_eq!(row.sizes, [1, 2, 0, 0, 0, 1, 0, 0]);
+        assert_eq!((row.total, row.first), (30, 10));
+    }
+
+    #[test]
+    fn only_duplicating_fcntls_are_told() {
+        let set_flags = call("fcntl", [3, libc::F_SETFD as u64, 0, 0, 0, 0]);
+        let duplicate = call("fcntl", [3, libc::F_DUPFD as u64, 0, 0, 0, 0]);
+        assert!(!is_told(set_flags.nr, &set_flags.args, 0));
+        assert!(is_told(duplicate.nr, &duplicate.args, 9));
+        assert!(!is_told(duplicate.nr, &duplicate.args, -9));
+    }
+}

@@ -1,0 +1,48 @@
+//! What the tests of all tiers share.
+
+use fathom_trace::detect::detect;
+use fathom_trace::{Io, SyscallRow, Tier, Trace, TraceCommand, TraceOptions, trace};
+
+/// Whether the tier works here; says why not if it does not.
+pub fn available(tier: Tier) -> bool {
+    let verdicts = detect();
+    let found = verdicts.iter().find(|v| v.tier == tier);
+    let verdict = found.expect("every tier is tried");
+    if !verdict.available {
+        println!("skipped: {}", verdict.why_not);
+    }
+    verdict.available
+}
+
+/// A command with all descriptors on `/dev/null`.
+pub fn quiet(argv: &[&str]) -> TraceCommand {
+    TraceCommand {
+        stdin: Io::Null,
+        stdout: Io::Null,
+        stderr: Io::Null,
+        ..TraceCommand::new(argv.iter().copied())
+    }
+}
+
+/// Traces a quiet command under the usual options.
+pub fn run(tier: Tier, argv: &[&str]) -> Trace {
+    let options = TraceOptions::default();
+    trace(&quiet(argv), tier, &options).expect("the command is traced")
+}
+
+/// The sum of the rows of a call on a descriptor.
+#[allow(dead_code)] // not every test file adds up
+pub fn sum(trace: &Trace, name: &str, fd: Option<i32>) -> SyscallRow {
+    let mut total = SyscallRow::default();
+    let rows = trace.syscalls.iter();
+    for row in rows.filter(|r| r.name == name && r.fd == fd) {
+        total.calls += row.calls;
+        total.unfinished += row.unfinished;
+        total.errors += row.errors;
+        total.bytes += row.bytes;
+        for (sum, add) in total.sizes.iter_mut().zip(row.sizes) {
+            *sum += add;
+        }
+    }
+    total
+}

@@ -1,0 +1,271 @@
+//! The in-kernel tier on real programs of known behaviour.
+
+mod common;
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::Read;
+use std::time::Duration;
+
+use common::{available, quiet, run, sum};
+use fathom_trace::{
+    Cause, Losses, Tier, TimelineOptions, TraceCommand, TraceError, TraceOptions, trace,
+};
+
+const ZEROS: [&str; 5] = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=100000"];
+
+#[test]
+fn every_one_byte_call_is_counted() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let t = run(Tier::Kernel, &ZEROS);
+    let (read, write) = (sum(&t, "read", Some(0)), sum(&t, "write", Some(1)));
+    assert_eq!(
+        (read.calls, read.bytes, read.sizes[1]),
+        (100_000, 100_000, 100_000)
+    );
+    assert_eq!(
+        (write.calls, write.bytes, write.sizes[1]),
+        (100_000, 100_000, 100_000)
+    );
+    assert_eq!(t.lost, Losses::default());
+    assert_eq!(t.end.code, Some(0));
+    let pid = t.processes[0].pid;
+    let zero = t
+        .files
+        .iter()
+        .find(|f| f.name == "/dev/zero")
+        .expect("a file");
+    assert_eq!((zero.pid, zero.reads, zero.opens), (pid, 100_000, 1));
+}
+
+#[test]
+fn time_in_calls_and_off_the_cpu_fits_into_the_run() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let t = run(Tier::Kernel, &ZEROS);
+    let on_cpu = t.threads[0].on_cpu_ns.expect("the kernel tells");
+    let off: u64 = t.off_cpu.iter().map(|o| o.total_ns).sum();
+    assert!(
+        on_cpu + off <= t.duration_ns,
+        "{on_cpu} + {off} > {}",
+        t.duration_ns
+    );
+    for row in &t.syscalls {
+        let waited = row.blocked_ns.unwrap_or(0) + row.ready_ns.unwrap_or(0);
+        assert!(waited <= row.total_ns, "{row:?}");
+    }
+}
+
+#[test]
+fn all_children_are_followed_with_their_programs_and_ends() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let script = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true a b; done; /bin/false; exit 7";
+    let t = run(Tier::Kernel, &["sh", "-c", script]);
+    assert_eq!(t.processes.len(), 12);
+    let root = &t.processes[0];
+    assert_eq!(
+        (root.parent, root.end.and_then(|e| e.code)),
+        (None, Some(7))
+    );
+    let mut codes = Vec::new();
+    for child in &t.processes[1..] {
+        assert_eq!(child.parent, Some(root.pid));
+        assert_eq!(child.execs.len(), 1);
+        codes.extend(child.end.and_then(|e| e.code));
+    }
+    assert_eq!(codes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    let exec = &t.processes[1].execs[0];
+    assert_eq!(
+        (exec.path.as_str(), exec.arguments_cut),
+        ("/bin/true", false)
+    );
+    assert_eq!(exec.arguments, ["/bin/true", "a", "b"]);
+}
+
+#[test]
+fn files_and_failed_lookups_have_their_names() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let file = std::env::temp_dir().join(format!("fathom-trace-{}", std::process::id()));
+    fs::write(&file, vec![b'x'; 70_000]).expect("a file to read");
+    let name = file.to_str().expect("a plain path");
+    let t = run(Tier::Kernel, &["cat", name, "/nonexistent/fathom"]);
+    fs::remove_file(&file).expect("the file is there");
+    let read = t.files.iter().find(|f| f.name == name).expect("the file");
+    assert_eq!((read.opens, read.read_bytes), (1, 70_000));
+    let missing = t
+        .failed_lookups
+        .iter()
+        .find(|l| l.path == "/nonexistent/fathom");
+    let missing = missing.expect("the lookup");
+    assert_eq!((missing.errno, missing.calls), (libc::ENOENT, 1));
+    assert_eq!(t.end.code, Some(1));
+    let output = t
+        .descriptors
+        .iter()
+        .find(|d| d.fd == 1)
+        .expect("standard output");
+    assert_eq!(output.names, ["/dev/null"]);
+}
+
+#[test]
+fn waiting_has_its_call_descriptor_and_cause() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let options = TraceOptions {
+        timeline: Some(TimelineOptions::default()),
+        ..TraceOptions::default()
+    };
+    let command = quiet(&["sh", "-c", "sleep 0.03 | cat"]);
+    let t = trace(&command, Tier::Kernel, &options).expect("traced");
+    let waits = |call: &str, fd: Option<i32>| {
+        let row = t
+            .off_cpu
+            .iter()
+            .find(|o| o.call.as_deref() == Some(call) && o.fd == fd && o.cause == Cause::Asleep);
+        row.map_or(0, |o| o.count)
+    };
+    assert_eq!(waits("clock_nanosleep", None), 1);
+    assert!(waits("read", Some(0)) >= 1, "{:?}", t.off_cpu);
+    let timeline = t.timeline.as_ref().expect("it was asked for");
+    let sleep = timeline
+        .iter()
+        .find(|i| i.call.as_deref() == Some("clock_nanosleep"));
+    let sleep = sleep.expect("longer than 20 us");
+    assert!(sleep.from_ns < sleep.woken_ns.expect("it was woken") && sleep.to_ns <= t.duration_ns);
+}
+
+#[test]
+fn threads_are_told_apart() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let me = std::env::current_exe().expect("this test program");
+    let mut command = quiet(&[]);
+    command.argv = vec![me.into(), "--exact".into(), "helper_reads".into()];
+    let env = std::env::vars_os().chain([("FATHOM_TEST_HELPER".into(), "1".into())]);
+    command.env = Some(env.collect());
+    let t = trace(&command, Tier::Kernel, &TraceOptions::default()).expect("traced");
+    let readers: Vec<_> = t.syscalls.iter().filter(|r| r.sizes[1] >= 1000).collect();
+    let calls: Vec<u64> = readers.iter().map(|r| r.calls).collect();
+    assert_eq!(calls, [1000, 1000, 1000]);
+    let tids: HashSet<u32> = readers.iter().map(|r| r.tid).collect();
+    assert_eq!(tids.len(), 3);
+    assert!(
+        t.threads
+            .iter()
+            .filter(|th| tids.contains(&th.tid))
+            .all(|th| th.ended_ns.is_some())
+    );
+}
+
+/// Not a test of its own: the program that `threads_are_told_apart` traces.
+#[test]
+fn helper_reads() {
+    if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
+        return;
+    }
+    let reader = || {
+        let mut zero = fs::File::open("/dev/zero").expect("opens");
+        let mut byte = [1u8];
+        for _ in 0..1000 {
+            zero.read_exact(&mut byte).expect("reads");
+        }
+        byte
+    };
+    let threads: Vec<_> = (0..3).map(|_| std::thread::spawn(reader)).collect();
+    for thread in threads {
+        assert_eq!(thread.join().expect("ends"), [0]);
+    }
+}
+
+#[test]
+fn a_program_that_never_ends_is_cut_short_and_its_call_is_kept() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let mut command = quiet(&["sleep", "1000"]);
+    command.timeout = Some(Duration::from_millis(50));
+    let t = trace(&command, Tier::Kernel, &TraceOptions::default()).expect("traced");
+    assert!(t.end.cut_short);
+    assert_eq!(t.end.signal, Some(libc::SIGKILL));
+    let sleep = sum(&t, "clock_nanosleep", None);
+    assert_eq!((sleep.calls, sleep.unfinished), (0, 1));
+}
+
+#[test]
+fn what_does_not_fit_is_counted_as_lost() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let script = "i=0; while [ $i -lt 400 ]; do : < /dev/null; i=$((i+1)); done";
+    let complete = run(Tier::Kernel, &["sh", "-c", script]);
+    let options = TraceOptions {
+        most_rows: 8,
+        ring_bytes: 4096,
+        ..TraceOptions::default()
+    };
+    let command = quiet(&["sh", "-c", script]);
+    let t = trace(&command, Tier::Kernel, &options).expect("traced");
+    assert!(t.lost.records > 0, "{:?}", t.lost);
+    let calls = |t: &fathom_trace::Trace| t.syscalls.iter().map(|r| r.calls).sum::<u64>();
+    assert!(t.lost.calls > 0 && calls(&t) < calls(&complete));
+    // Calls that were cut off by the exit are lost as well: exit_group has no row here.
+    let unfinished: u64 = complete.syscalls.iter().map(|r| r.unfinished).sum();
+    assert_eq!(calls(&t) + t.lost.calls, calls(&complete) + unfinished);
+}
+
+#[test]
+fn a_command_that_cannot_run_is_an_error_that_names_it() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let attempt = |argv: &[&str]| trace(&quiet(argv), Tier::Kernel, &TraceOptions::default());
+    let missing = attempt(&["fathom-no-such-program"]).expect_err("not there");
+    assert_eq!(
+        missing.to_string(),
+        "`fathom-no-such-program` was not found in PATH"
+    );
+    let not_a_program = attempt(&["/dev/null"]).expect_err("not a program");
+    assert!(
+        matches!(not_a_program, TraceError::NotStarted { .. }),
+        "{not_a_program}"
+    );
+    let none = trace(
+        &TraceCommand::default(),
+        Tier::Kernel,
+        &TraceOptions::default(),
+    );
+    assert!(matches!(none, Err(TraceError::NoCommand)));
+}
+
+#[test]
+fn a_deadly_signal_is_told() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let t = run(Tier::Kernel, &["sh", "-c", "kill -TERM $$"]);
+    assert_eq!((t.end.code, t.end.signal), (None, Some(libc::SIGTERM)));
+    assert_eq!(
+        t.processes[0].end.and_then(|e| e.signal),
+        Some(libc::SIGTERM)
+    );
+}
+
+#[test]
+fn a_trace_survives_its_json_form() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let t = run(Tier::Kernel, &["true"]);
+    let json = serde_json::to_string(&t).expect("writes");
+    let back: fathom_trace::Trace = serde_json::from_str(&json).expect("reads");
+    assert_eq!(back, t);
+}
