@@ -28,7 +28,12 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
         1 => "One finding".to_owned(),
         count => format!("{count} findings, most to win first"),
     };
-    page.push(Line::new().add(Tone::Strong, title));
+    let facts = "share of the time, and what it could win";
+    let line = Line::new().add(Tone::Strong, title.as_str());
+    match page.width().checked_sub(facts.len()) {
+        Some(end) if end > title.len() + 2 => page.push(line.pad_to(end).add(Tone::Quiet, facts)),
+        _ => page.push(line),
+    }
     let whole = explanation.timed.wall.value;
     for (index, finding) in findings.iter().take(IN_FULL).enumerate() {
         headline(page, index, finding, whole);
@@ -62,25 +67,22 @@ fn nothing(page: &mut Page, explanation: &Explanation) {
 
 /// Number and id at the left; share and gain at the right, or below where the page is narrow.
 fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
-    let mut facts = vec![format!("{} of the time", share_text(finding.share))];
+    let mut facts = vec![share_text(finding.share)];
     facts.extend(could_win(finding.could_win_ns, whole));
-    if finding.confidence == Confidence::Likely {
-        facts.insert(0, "likely".to_owned());
-    }
     let facts = facts.join(", ");
-    let facts = if page.unicode() {
-        facts
-    } else {
-        facts.replace('µ', "u")
+    let likely = match finding.confidence {
+        Confidence::Likely => "  likely",
+        Confidence::Certain => "",
     };
     let number = format!("{:>3}  ", index + 1);
-    let room = page.width().saturating_sub(number.len());
+    let room = page.width().saturating_sub(number.len() + likely.len());
     let id = page.fit(&finding.id, room);
     let line = Line::new()
         .add(Tone::Quiet, number)
-        .add(Tone::Notice, id.as_str());
+        .add(Tone::Notice, id.as_str())
+        .add(Tone::Quiet, likely);
     let end = page.width().saturating_sub(columns(&facts));
-    if end >= 5 + columns(&id) + 2 {
+    if end >= 5 + columns(&id) + likely.len() + 2 {
         page.push(line.pad_to(end).add(Tone::Strong, facts));
     } else {
         page.push(line);

@@ -6,6 +6,7 @@ use fathom_model::{AccountPart, Explanation, ProcessRow, TimeAccount};
 
 use super::account;
 use super::quote::{Quote, share_text};
+use super::words;
 use crate::columns;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
@@ -186,13 +187,19 @@ fn one(page: &mut Page, name: &str, sum: &TimeAccount, quote: Quote) {
     let name_width = (page.width() / 3).min(28);
     let life = quote.show(sum.wall_ns);
     let missing = 9usize.saturating_sub(columns(&life));
-    let parts: Vec<String> = account::entries(sum)
-        .iter()
-        .filter(|entry| entry.share >= 0.01)
-        .map(|entry| format!("{} {}", share_text(entry.share), entry.name))
-        .collect();
     let at = 2 + name_width + 1 + 9 + 2;
-    let parts = page.fit(&parts.join(", "), page.width().saturating_sub(at));
+    let room = page.width().saturating_sub(at);
+    let mut parts = String::new();
+    for entry in account::entries(sum) {
+        let Some(spent) = entry.spent else { continue };
+        let comma = if parts.is_empty() { "" } else { ", " };
+        let part = format!("{comma}{} {}", share_text(entry.share), words::short(spent));
+        // Half a part would say less than none.
+        if columns(&parts) + columns(&part) > room {
+            break;
+        }
+        parts.push_str(&part);
+    }
     let line = Line::new()
         .add(Tone::Plain, "  ")
         .add(Tone::Plain, page.fit(name, name_width))

@@ -18,14 +18,14 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     page.push(crate::line::Line::new().add(Tone::Strong, name));
     let timed = &explanation.timed;
     if timed.runs == 0 {
-        page.field("wall", Tone::Notice, "no run was timed");
+        page.field("median wall", Tone::Notice, "no run was timed");
     } else {
         let median = format!(
-            "{}, median of {}",
+            "{}, {}",
             estimate(&timed.wall),
             counted(timed.runs as u64, "untraced run", "untraced runs")
         );
-        page.field("wall", Tone::Strong, &median);
+        page.field("median wall", Tone::Strong, &median);
         page.field("CPU", Tone::Plain, &resources(explanation));
     }
     if !explanation.end.is_empty() {

@@ -10,6 +10,10 @@ use crate::{format_bytes, format_count};
 
 /// Rows of the table of descriptors: those on which most time went.
 const ROWS: usize = 8;
+/// So many are shown however little time went there.
+const ALWAYS: usize = 3;
+/// Others need this share of the run, or they tell nothing.
+const MATTERS: f64 = 0.005;
 
 /// The rows of `explanation.io` on which something happened, most time first.
 fn busiest(explanation: &Explanation) -> Vec<&IoRow> {
@@ -28,7 +32,13 @@ pub(super) fn io(page: &mut Page, explanation: &Explanation, quote: Quote) {
     if all.is_empty() {
         return;
     }
-    let rows = &all[..all.len().min(ROWS)];
+    let shown = all
+        .iter()
+        .take(ROWS)
+        .enumerate()
+        .take_while(|(index, row)| *index < ALWAYS || quote.share(row.total_ns) >= MATTERS)
+        .count();
+    let rows = &all[..shown];
     let several = rows.iter().any(|row| row.pid != rows[0].pid);
     page.gap();
     let names: Vec<String> = rows.iter().map(|row| name(row, several)).collect();
