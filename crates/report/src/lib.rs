@@ -19,4 +19,4 @@ pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
-pub use why::{WhyOptions, explain_json, explain_markdown, explain_terminal};
+pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
