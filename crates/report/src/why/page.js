@@ -8,12 +8,12 @@
   function el(tag, attributes, ...children) {
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === null || value === undefined || value === false) continue;
-      if (name === 'click') node.addEventListener('click', value);
-      else if (name === 'part') node.style.setProperty('--part', colorOf(value));
+      if (name === 'part') node.style.setProperty('--part', colorOf(value));
+      else if (value === null || value === undefined || value === false) continue;
+      else if (name === 'click') node.addEventListener('click', value);
       else node.setAttribute(name, value === true ? '' : String(value));
     }
-    for (const child of children.flat()) {
+    for (const child of children.flat(Infinity)) {
       if (child === null || child === undefined || child === false) continue;
       node.append(child instanceof Node ? child : document.createTextNode(String(child)));
     }
@@ -91,12 +91,12 @@
     const bar = el('div', { class: 'bar', role: 'group', 'aria-label': 'Where the time goes' });
     for (const one of data.account) {
       const thin = one.share < 0.045;
-      const label = one.part === null ? 'other' : data.parts[one.part].short;
+      const label = one.part === null ? 'other' : one.share < 0.27 ? data.parts[one.part].short : one.name;
       const text = `${one.name}: ${data.times ? `${time(one.ns)}, ` : ''}${share(one.share)}`;
       const piece = el('button', {
         type: 'button', class: `${kindOf(one.part)} ${thin ? 'thin' : ''}`, part: one.part, title: text, 'aria-label': text,
         click: () => one.part !== null && chooseParts([one.part], true),
-      }, thin ? null : el('span', {}, `${label} ${share(one.share)}`));
+      }, thin ? null : el('span', {}, one.share < 0.075 ? label : `${label} ${share(one.share)}`));
       piece.style.flexGrow = String(Math.max(one.share, 0.001));
       bar.append(piece);
     }
@@ -161,7 +161,7 @@
   const drawn = () => lanes.some((lane) => lane.runs.size > 0);
 
   const ROW = 24;
-  const TOP = 46;
+  const TOP = 56;
   const view = { from: 0, to: Math.max(1, data.run_ns) };
   let chosen = null;
   let chosenFinding = null;
@@ -380,7 +380,7 @@
       if (finding.pid !== lane.pid) return;
       if (finding.tid === null ? lane.head : finding.tid === lane.tid) found.push(index);
     });
-    return found.slice(0, 4);
+    return found.slice(0, 6);
   }
   function drawName(lane, row, top) {
     const middle = top + ROW / 2;
@@ -431,26 +431,32 @@
   }
   function drawPhases() {
     pen.font = `600 11px ${SANS}`;
-    let free = gutter;
+    // Two rows of labels, each at its line; what has no room is in the list below and under the pointer.
+    const free = [gutter, gutter];
     for (const phase of data.phases) {
       const px = x(phase.at);
       if (px < gutter - 1 || px > width) continue;
+      const wide = pen.measureText(phase.name).width + 6;
+      const left = px + wide > width ? px - wide : px + 2;
+      const level = free.findIndex((end) => left >= end - 1);
       pen.strokeStyle = colors.accent;
       pen.lineWidth = 1;
       pen.setLineDash([4, 3]);
       pen.beginPath();
-      pen.moveTo(px, 18);
+      pen.moveTo(px, level === 0 ? 4 : 18);
       pen.lineTo(px, height);
       pen.stroke();
       pen.setLineDash([]);
-      const wide = pen.measureText(phase.name).width;
-      const left = Math.max(free, Math.min(px, width - wide - 6));
-      // Labels that would push each other far from their line stay in the list below.
-      if (left - px > 80 || left + wide > width) continue;
+      if (level < 0) continue;
+      pen.fillStyle = colors.card;
+      pen.fillRect(left, level === 0 ? 3 : 17, wide - 2, 13);
       pen.fillStyle = colors.accent;
-      pen.fillText(phase.name, left + 2, 11);
-      free = left + wide + 10;
+      pen.fillText(phase.name, left + 2, level === 0 ? 10 : 24);
+      free[level] = left + wide + 4;
     }
+  }
+  function phasesAt(px) {
+    return data.phases.filter((phase) => Math.abs(x(phase.at) - px) < 6);
   }
   let waiting = false;
   function draw() {
@@ -547,7 +553,12 @@
     return { px, py, row, lane, at };
   }
   function hover(event) {
-    const { px, row, lane, at } = hit(event);
+    const { px, py, lane, at } = hit(event);
+    const near = py < TOP ? phasesAt(px) : [];
+    if (near.length) {
+      showTip(near.map((phase) => `${phase.name} at ${quoted(phase.at)}`), event.clientX, event.clientY);
+      return;
+    }
     if (!lane) { tip.hidden = true; return; }
     if (px < gutter || at < 0) {
       if (px < gutter || (timeAt(px) >= lane.from && timeAt(px) <= lane.to)) showTip(describeLane(lane), event.clientX, event.clientY);
@@ -555,7 +566,6 @@
       return;
     }
     showTip(describe(lane, at), event.clientX, event.clientY);
-    void row;
   }
   function clickBadge(place) {
     if (!place.lane || place.px >= gutter) return false;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::account;
 use super::lanes::{self, Timeline};
 use super::quote::{could_win, share_text, time};
-use super::summary::{estimate, explained_by, slowdown};
+use super::summary::{estimate, explained_by, floor_that_matters, slowdown};
 use super::{places, startup, words};
 use crate::quantity::counted;
 use crate::text::JOIN;
@@ -154,7 +154,7 @@ impl PageData {
             runs: counted(timed.runs as u64, "untraced run", "untraced runs"),
             cpu: time(timed.cpu.value),
             memory: format_bytes(timed.peak_memory.value),
-            floor: timed.floor.map(|floor| time(floor.value)),
+            floor: floor_that_matters(explanation).map(|floor| time(floor.value)),
             explained: explained_by(&safe(&explaining.tier, 40)),
             slowdown: slowdown(explaining.slowdown),
             times: explaining.times_are_quoted,

@@ -68,13 +68,18 @@ fn resources(explanation: &Explanation) -> String {
         unit.symbol(),
         format_bytes(timed.peak_memory.value).replace(' ', &JOIN.to_string())
     );
-    if let Some(floor) = &timed.floor
-        && timed.wall.value < floor.value * FLOOR_MATTERS_BELOW
-    {
+    if let Some(floor) = floor_that_matters(explanation) {
         let floor = super::quote::time(floor.value).replace(' ', &JOIN.to_string());
         text.push_str(&format!("; running nothing takes {floor}"));
     }
     text
+}
+
+/// The time of the empty program, if the command is so short that it is a good part of it.
+pub(super) fn floor_that_matters(explanation: &Explanation) -> Option<&Estimate> {
+    let timed = &explanation.timed;
+    let matters = |floor: &&Estimate| timed.wall.value < floor.value * FLOOR_MATTERS_BELOW;
+    timed.floor.as_ref().filter(matters)
 }
 
 /// The tier in words: what it is, and what it cost.
