@@ -443,7 +443,7 @@
       pen.lineWidth = 1;
       pen.setLineDash([4, 3]);
       pen.beginPath();
-      pen.moveTo(px, level === 0 ? 4 : 18);
+      pen.moveTo(px, [4, 18][level] || 32);
       pen.lineTo(px, height);
       pen.stroke();
       pen.setLineDash([]);
@@ -452,7 +452,7 @@
       pen.fillRect(left, level === 0 ? 3 : 17, wide - 2, 13);
       pen.fillStyle = colors.accent;
       pen.fillText(phase.name, left + 2, level === 0 ? 10 : 24);
-      free[level] = left + wide + 4;
+      free[level] = left + wide;
     }
   }
   function phasesAt(px) {
