@@ -13,5 +13,6 @@ pub use asciidoc::asciidoc;
 pub use csv::csv;
 pub use hyperfine::hyperfine_json;
 pub use json::json;
+pub(crate) use markdown::code;
 pub use markdown::markdown;
 pub use orgmode::orgmode;

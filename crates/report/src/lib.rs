@@ -1,7 +1,7 @@
-//! Everything that a person or a program reads of a `bench` session.
+//! Everything that a person or a program reads of a `bench` session or of a `why`.
 //!
-//! Pure functions from a [`fathom_model::BenchRecord`] to text: the terminal's report, the progress
-//! line and the exports. Nothing here measures, computes statistics that a verdict rests on, opens a
+//! Pure functions from a [`fathom_model::BenchRecord`] or a [`fathom_model::Explanation`] to text: the
+//! terminal's report, the progress line, the page and the exports. Nothing here measures, computes statistics that a verdict rests on, opens a
 //! file or looks at a clock. `docs/numbers.md` says what each printed number means.
 
 mod distribution;
@@ -12,9 +12,11 @@ mod quantity;
 mod session;
 mod terminal;
 mod text;
+mod why;
 
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
+pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};

@@ -18,6 +18,14 @@ pub(crate) enum Tone {
     Bad,
     /// Wants attention.
     Notice,
+    /// Time on a CPU in the program's own code.
+    OwnTime,
+    /// Time on a CPU in the kernel.
+    KernelTime,
+    /// Time asleep.
+    WaitTime,
+    /// Time in which the CPU was withheld.
+    StarvedTime,
 }
 
 impl Tone {
@@ -29,6 +37,10 @@ impl Tone {
             Tone::Good => AnsiColor::Green.on_default().bold(),
             Tone::Bad => AnsiColor::Red.on_default().bold(),
             Tone::Notice => AnsiColor::Yellow.on_default(),
+            Tone::OwnTime => AnsiColor::Blue.on_default(),
+            Tone::KernelTime => AnsiColor::Magenta.on_default(),
+            Tone::WaitTime => AnsiColor::Yellow.on_default(),
+            Tone::StarvedTime => AnsiColor::Red.on_default(),
         }
     }
 }

@@ -26,7 +26,7 @@ pub fn markdown(record: &BenchRecord, unit: Option<TimeUnit>) -> String {
 /// `text` as code in a table cell. A code span is the readable form; where its rules and those of
 /// tables get in each other's way (a backtick, a backslash before a bar), an HTML element with
 /// character references says the same without exceptions.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let plain = !text.contains('`') && !text.contains("\\|") && !text.ends_with('\\');
     if plain && !text.trim().is_empty() {
         return format!("`{}`", text.replace('|', "\\|"));

@@ -1,0 +1,24 @@
+//! What `fathom why` says: a screen of text, a page with a picture, JSON and Markdown.
+
+mod account;
+mod bar;
+mod columns;
+mod findings;
+mod html;
+mod json;
+mod lanes;
+mod markdown;
+mod page_data;
+mod places;
+mod processes;
+mod quote;
+mod startup;
+mod summary;
+mod tables;
+mod terminal;
+mod words;
+
+pub use html::explain_html;
+pub use json::explain_json;
+pub use markdown::explain_markdown;
+pub use terminal::{WhyOptions, explain_terminal};

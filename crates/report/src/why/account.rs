@@ -1,0 +1,128 @@
+//! An account as a reader sees it: the parts that matter, and the rest in one sum.
+
+use fathom_model::{Spent, TimeAccount};
+
+use super::words;
+
+/// Parts below this share are summed.
+const SMALL: f64 = 0.01;
+
+/// One line of the account.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    /// `None` for the sum of the small parts.
+    pub(super) spent: Option<Spent>,
+    pub(super) name: String,
+    pub(super) ns: u64,
+    /// Of the whole, 0 to 1.
+    pub(super) share: f64,
+}
+
+/// The parts of `account`, largest first, then the sum of those below 1 %. What is unaccounted is
+/// named even where it is small: it tells how far the rest may be trusted.
+pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
+    let mut large: Vec<Entry> = Vec::new();
+    let mut small: Vec<Spent> = Vec::new();
+    for spent in words::ALL {
+        let ns = account.ns(spent);
+        let share = account.share(spent);
+        if ns == 0 {
+            continue;
+        }
+        if share < SMALL {
+            small.push(spent);
+            continue;
+        }
+        large.push(Entry {
+            spent: Some(spent),
+            name: words::name(spent).to_owned(),
+            ns,
+            share,
+        });
+    }
+    large.sort_by(|a, b| b.ns.cmp(&a.ns));
+    if small.is_empty() {
+        return large;
+    }
+    let ns = small.iter().map(|spent| account.ns(*spent)).sum();
+    let mut entry = Entry {
+        spent: None,
+        name: match small.as_slice() {
+            [one] => words::name(*one).to_owned(),
+            many => format!("other, {} parts below 1 %", many.len()),
+        },
+        ns,
+        share: ns as f64 / account.wall_ns.max(1) as f64,
+    };
+    if let ([one], false) = (small.as_slice(), small.is_empty()) {
+        entry.spent = Some(*one);
+    } else if small.contains(&Spent::Unaccounted) {
+        let share = super::quote::share_text(account.share(Spent::Unaccounted));
+        entry.name = format!("other (unaccounted: {share})");
+    }
+    large.push(entry);
+    large
+}
+
+/// `the program's own code (82 %), kernel: page faults (7.1 %) and ...`: the three largest parts.
+pub(super) fn in_a_sentence(account: &TimeAccount) -> Option<String> {
+    let entries = entries(account);
+    let parts: Vec<String> = entries
+        .iter()
+        .take(3)
+        .map(|entry| format!("{} ({})", entry.name, super::quote::share_text(entry.share)))
+        .map(|part| part.replace(" %", "\u{a0}%"))
+        .collect();
+    match parts.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_model::AccountPart;
+
+    fn account(parts: &[(Spent, u64)]) -> TimeAccount {
+        TimeAccount {
+            wall_ns: parts.iter().map(|part| part.1).sum(),
+            parts: parts
+                .iter()
+                .map(|&(spent, ns)| AccountPart { spent, ns })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn the_lines_add_up_to_the_whole() {
+        let account = account(&[
+            (Spent::UserCode, 500),
+            (Spent::Disk, 490),
+            (Spent::Ready, 6),
+            (Spent::Unaccounted, 4),
+        ]);
+        let entries = entries(&account);
+        assert_eq!(entries.iter().map(|entry| entry.ns).sum::<u64>(), 1000);
+        assert_eq!(entries.len(), 3);
+        assert_eq!(entries[2].name, "other (unaccounted: 0.4 %)");
+    }
+
+    #[test]
+    fn one_small_part_keeps_its_name() {
+        let entries = entries(&account(&[(Spent::UserCode, 998), (Spent::Ready, 2)]));
+        assert_eq!(entries[1].spent, Some(Spent::Ready));
+        assert_eq!(entries[1].name, "ready, but not running");
+    }
+
+    #[test]
+    fn a_sentence_names_the_largest_parts() {
+        let account = account(&[(Spent::UserCode, 900), (Spent::Disk, 100)]);
+        assert_eq!(
+            in_a_sentence(&account).as_deref(),
+            Some("the program's own code (90\u{a0}%) and waiting for the disk (10\u{a0}%)")
+        );
+        assert_eq!(in_a_sentence(&TimeAccount::default()), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! The account as one horizontal bar.
+
+use super::account::Entry;
+use super::words::{self, Kind};
+use crate::line::{LABEL_WIDTH, Line, Page, Tone};
+
+/// Filling of each part in turn: neighbours differ without colour.
+const BLOCKS: [char; 10] = ['█', '▒', '▓', '░', '▚', '▄', '▌', '▞', '▀', '▐'];
+const PLAIN: [char; 10] = ['#', '=', '+', '-', 'o', ':', 'x', '~', '%', '*'];
+/// Filling of the sum of small parts, and of what comes after the ten.
+const REST: (char, char) = ('·', '.');
+const WIDEST: usize = 100;
+
+/// The filling of the entry at `index`.
+pub(super) fn glyph(page: &Page, index: usize, entry: &Entry) -> char {
+    let (list, rest) = if page.unicode() {
+        (&BLOCKS, REST.0)
+    } else {
+        (&PLAIN, REST.1)
+    };
+    match entry.spent {
+        Some(_) => list.get(index).copied().unwrap_or(rest),
+        None => rest,
+    }
+}
+
+/// Tone of an entry.
+pub(super) fn tone(entry: &Entry) -> Tone {
+    entry.spent.map_or(Kind::Unknown, words::kind).tone()
+}
+
+/// Draws the bar: as wide as the page, each part as wide as its share, none of them invisible.
+pub(super) fn write(page: &mut Page, entries: &[Entry]) {
+    let width = page.width().saturating_sub(4).min(WIDEST).max(LABEL_WIDTH);
+    let shares: Vec<f64> = entries.iter().map(|entry| entry.share).collect();
+    let mut line = Line::new().add(Tone::Plain, "  ");
+    for (index, (entry, cells)) in entries.iter().zip(cells(&shares, width)).enumerate() {
+        let piece: String = std::iter::repeat_n(glyph(page, index, entry), cells).collect();
+        line = line.add(tone(entry), piece);
+    }
+    page.push(line);
+}
+
+/// Divides `width` cells by `shares`: at least one each, the rest by largest remainder, so that they
+/// fill the width exactly.
+fn cells(shares: &[f64], width: usize) -> Vec<usize> {
+    let total: f64 = shares.iter().sum();
+    if shares.is_empty() || total <= 0.0 || shares.len() > width {
+        return vec![0; shares.len()];
+    }
+    let free = width - shares.len();
+    let wanted: Vec<f64> = shares
+        .iter()
+        .map(|share| (share / total * width as f64 - 1.0).max(0.0))
+        .collect();
+    let sum: f64 = wanted.iter().sum();
+    if sum <= 0.0 {
+        return vec![1; shares.len()];
+    }
+    let exact: Vec<f64> = wanted.iter().map(|cell| cell / sum * free as f64).collect();
+    let mut cells: Vec<usize> = exact.iter().map(|cell| 1 + cell.floor() as usize).collect();
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    order.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()));
+    let missing = width.saturating_sub(cells.iter().sum());
+    for index in order.into_iter().cycle().take(missing) {
+        cells[index] += 1;
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cells;
+
+    #[test]
+    fn a_small_part_is_still_seen() {
+        assert_eq!(cells(&[0.99, 0.01], 20), [19, 1]);
+        assert_eq!(cells(&[0.5, 0.25, 0.25], 40), [20, 10, 10]);
+    }
+
+    #[test]
+    fn nothing_has_no_cells() {
+        assert!(cells(&[], 10).is_empty());
+        assert_eq!(cells(&[0.0], 10), [0]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_width_is_filled(shares in proptest::collection::vec(0.001f64..1.0, 1..12), width in 12usize..120) {
+            let cells = cells(&shares, width);
+            assert_eq!(cells.iter().sum::<usize>(), width);
+            assert!(cells.iter().all(|&count| count > 0));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A short summary for pull requests.
+
+use fathom_model::{Confidence, Explanation, Finding};
+
+use super::account;
+use super::quote::{Quote, could_win, share_text};
+use super::summary::{estimate, explained_by, slowdown};
+use crate::export::code;
+use crate::text::JOIN;
+use crate::{escape, shorten};
+
+/// Findings in the summary.
+const FINDINGS: usize = 5;
+/// Columns of a command, name or sentence.
+const LONGEST: usize = 400;
+
+/// The explanation as GitHub Markdown: timed median, account, findings. Text from outside can't become
+/// markup, a mention or a link.
+pub fn explain_markdown(explanation: &Explanation) -> String {
+    let quote = Quote::of(explanation);
+    let explaining = &explanation.explaining;
+    let command = shorten(&escape(&explanation.command), LONGEST);
+    let mut out = format!("**fathom why** {}\n\n", code(&command));
+    out.push_str(&format!(
+        "Wall time {}, median of {} untraced runs. Explained by a run that was {}, {}.\n",
+        estimate(&explanation.timed.wall).replace(JOIN, " "),
+        explanation.timed.runs,
+        plain(&explained_by(&explaining.tier)),
+        slowdown(explaining.slowdown)
+    ));
+    if !explanation.end.is_empty() {
+        out.push_str(&format!("\nThe run ended: {}.\n", plain(&explanation.end)));
+    }
+    for lost in &explaining.lost {
+        out.push_str(&format!("\nLost: {}\n", plain(lost)));
+    }
+    let entries = account::entries(&explanation.account);
+    if !entries.is_empty() {
+        out.push_str(if quote.times {
+            "\n| Where the time goes | Time | Share |\n|:---|---:|---:|\n"
+        } else {
+            "\n| Where the time goes | Share |\n|:---|---:|\n"
+        });
+    }
+    for entry in &entries {
+        let time = match quote.times {
+            true => format!(" {} |", quote.show(entry.ns)),
+            false => String::new(),
+        };
+        out.push_str(&format!(
+            "| {} |{time} {} |\n",
+            entry.name,
+            share_text(entry.share)
+        ));
+    }
+    out.push('\n');
+    if explanation.findings.is_empty() {
+        out.push_str("Nothing stands out.\n");
+    }
+    for (index, finding) in explanation.findings.iter().take(FINDINGS).enumerate() {
+        out.push_str(&one(index, finding, explanation.timed.wall.value));
+    }
+    if explanation.findings.len() > FINDINGS {
+        out.push_str(&format!(
+            "\nand {} more findings\n",
+            explanation.findings.len() - FINDINGS
+        ));
+    }
+    for warning in &explanation.warnings {
+        out.push_str(&format!("\nWarning: {}\n", plain(warning)));
+    }
+    out
+}
+
+fn one(index: usize, finding: &Finding, whole: f64) -> String {
+    let mut facts = vec![format!("{} of the time", share_text(finding.share))];
+    facts.extend(could_win(finding.could_win_ns, whole));
+    if finding.confidence == Confidence::Likely {
+        facts.push("likely".to_owned());
+    }
+    format!(
+        "{}. **{}**: {}. {} Change: {}\n",
+        index + 1,
+        plain(&finding.id),
+        facts.join(", "),
+        plain(&finding.statement),
+        plain(&finding.advice)
+    )
+}
+
+/// Prose with names from outside in it, as Markdown that shows just its characters: punctuation that
+/// means something becomes a character reference. GitHub looks for mentions, issues and addresses
+/// after it has resolved references, so an empty comment parts those.
+fn plain(text: &str) -> String {
+    let text = shorten(&escape(text), LONGEST);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '@' => out.push_str("@<!-- -->"),
+            '#' => out.push_str("#<!-- -->"),
+            ':' if rest.peek() == Some(&'/') => out.push_str(":<!-- -->"),
+            '.' if out.ends_with("www") || out.ends_with("WWW") => out.push_str("<!-- -->."),
+            '<' | '>' | '&' | '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '~' | '!' | '$' | '{'
+            | '}' | '"' => out.push_str(&format!("&#{};", u32::from(character))),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn markup_mentions_and_links_are_only_text() {
+        assert_eq!(plain("<b>*x*"), "&#60;b&#62;&#42;x&#42;");
+        assert_eq!(plain("@me #1"), "@<!-- -->me #<!-- -->1");
+        assert_eq!(plain("http://a.b"), "http:<!-- -->//a.b");
+        assert_eq!(plain("a\nb"), "a&#92;nb");
+    }
+}

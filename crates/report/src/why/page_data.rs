@@ -1,0 +1,316 @@
+//! What the page is told. Every text from outside is escaped and shortened here.
+
+use fathom_model::{Confidence, Explanation, Finding};
+use serde::Serialize;
+
+use super::account;
+use super::lanes::{self, Timeline};
+use super::quote::{could_win, share_text, time};
+use super::summary::{estimate, explained_by, floor_that_matters, slowdown};
+use super::{places, startup, words};
+use crate::quantity::counted;
+use crate::text::JOIN;
+use crate::{escape, format_bytes, format_count, shorten};
+
+/// Findings on the page: nobody reads on.
+const CARDS: usize = 40;
+
+/// How much the page may hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) stretches: usize,
+    pub(super) lanes: usize,
+    pub(super) details: usize,
+    /// Rows of a table, findings, sentences.
+    pub(super) rows: usize,
+    /// Columns of a text.
+    pub(super) text: usize,
+}
+
+/// Text from outside without control, in at most `width` columns. Characters without width count too,
+/// or a page could be made of them.
+pub(super) fn safe(text: &str, width: usize) -> String {
+    let head: String = text.chars().take(width.saturating_mul(2) + 2).collect();
+    if head.len() < text.len() {
+        // The end of a long path says more than its middle.
+        let tail: Vec<char> = text.chars().rev().take(width).collect();
+        let tail: String = tail.into_iter().rev().collect();
+        return shorten(&escape(&format!("{head}{tail}")), width);
+    }
+    shorten(&escape(text), width)
+}
+
+#[derive(Serialize)]
+pub(super) struct PageData {
+    command: String,
+    end: String,
+    made_by: String,
+    machine: Vec<String>,
+    wall: String,
+    runs: String,
+    cpu: String,
+    memory: String,
+    floor: Option<String>,
+    explained: String,
+    slowdown: String,
+    /// Whether times of the explaining run may be shown.
+    times: bool,
+    run_ns: u64,
+    parts: Vec<Part>,
+    account: Vec<Share>,
+    findings: Vec<Card>,
+    timeline: Timeline,
+    phases: Vec<Mark>,
+    io: Vec<Io>,
+    calls: Vec<Call>,
+    /// What the tables leave out.
+    notes: Vec<String>,
+    not_visible: Vec<String>,
+    lost: Vec<String>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Part {
+    name: &'static str,
+    short: &'static str,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct Share {
+    part: Option<usize>,
+    name: String,
+    ns: u64,
+    share: f64,
+}
+
+#[derive(Serialize)]
+struct Card {
+    id: String,
+    statement: String,
+    share: f64,
+    win: Option<String>,
+    advice: String,
+    limit: Option<String>,
+    likely: bool,
+    evidence: Vec<[String; 2]>,
+    place: Vec<String>,
+    pid: Option<u32>,
+    tid: Option<u32>,
+    path: Option<String>,
+    parts: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct Mark {
+    name: String,
+    at: u64,
+}
+
+#[derive(Serialize)]
+struct Io {
+    pid: u32,
+    fd: Option<i32>,
+    name: String,
+    calls: u64,
+    bytes: u64,
+    total: u64,
+    blocked: Option<u64>,
+    seeks: u64,
+    errors: u64,
+}
+
+#[derive(Serialize)]
+struct Call {
+    name: String,
+    calls: u64,
+    total: u64,
+    blocked: Option<u64>,
+    bytes: u64,
+    errors: u64,
+}
+
+impl PageData {
+    pub(super) fn of(explanation: &Explanation, limits: &Limits) -> PageData {
+        let timed = &explanation.timed;
+        let explaining = &explanation.explaining;
+        let list = |texts: &[String]| -> Vec<String> {
+            let shown = texts.iter().take(limits.rows);
+            shown.map(|text| safe(text, limits.text)).collect()
+        };
+        let run_ns = explanation.account.wall_ns.max(explaining.wall_ns);
+        let times = explanation.timeline.iter().map(|stretch| stretch.to_ns);
+        PageData {
+            command: safe(&explanation.command, limits.text.max(200)),
+            end: safe(&explanation.end, limits.text),
+            made_by: format!(
+                "fathom {}, {}",
+                safe(&explanation.fathom_version, 40),
+                safe(&explanation.started_at, 40)
+            ),
+            machine: machine(explanation),
+            wall: estimate(&timed.wall).replace(JOIN, " "),
+            runs: counted(timed.runs as u64, "untraced run", "untraced runs"),
+            cpu: time(timed.cpu.value),
+            memory: format_bytes(timed.peak_memory.value),
+            floor: floor_that_matters(explanation).map(|floor| time(floor.value)),
+            explained: explained_by(&safe(&explaining.tier, 40)),
+            slowdown: slowdown(explaining.slowdown),
+            times: explaining.times_are_quoted,
+            run_ns: times.fold(run_ns, u64::max),
+            parts: words::ALL
+                .into_iter()
+                .map(|spent| Part {
+                    name: words::name(spent),
+                    short: words::short(spent),
+                    kind: words::kind(spent).name(),
+                })
+                .collect(),
+            account: shares(explanation),
+            findings: explanation
+                .findings
+                .iter()
+                .take(limits.rows.min(CARDS))
+                .map(|finding| card(finding, timed.wall.value, limits))
+                .collect(),
+            timeline: lanes::timeline(explanation, limits),
+            phases: explanation
+                .phases
+                .iter()
+                .take(20)
+                .map(|phase| Mark {
+                    name: startup::words(&safe(&phase.name, 30)),
+                    at: phase.at_ns,
+                })
+                .collect(),
+            io: io(explanation, limits),
+            calls: calls(explanation, limits),
+            notes: notes(explanation, limits),
+            not_visible: list(&explaining.not_visible),
+            lost: list(&explaining.lost),
+            warnings: list(&explanation.warnings),
+        }
+    }
+}
+
+fn machine(explanation: &Explanation) -> Vec<String> {
+    let environment = &explanation.environment;
+    let mut out = Vec::new();
+    out.extend(environment.cpu_model.as_ref().map(|model| safe(model, 60)));
+    out.push(counted(environment.cpus as u64, "CPU", "CPUs"));
+    if environment.virtual_machine == Some(true) {
+        out.push("virtual machine".to_owned());
+    }
+    out.push(safe(&environment.kernel, 60));
+    out
+}
+
+fn shares(explanation: &Explanation) -> Vec<Share> {
+    account::entries(&explanation.account)
+        .into_iter()
+        .map(|entry| Share {
+            part: entry.spent.map(|spent| spent as usize),
+            name: entry.name,
+            ns: entry.ns,
+            share: entry.share,
+        })
+        .collect()
+}
+
+fn card(finding: &Finding, whole: f64, limits: &Limits) -> Card {
+    let place = &finding.place;
+    let path = place.path.as_ref().map(|path| safe(path, limits.text));
+    let mut words = Vec::new();
+    words.extend(place.pid.map(|pid| format!("process {pid}")));
+    let thread = place.tid.filter(|tid| Some(*tid) != place.pid);
+    words.extend(thread.map(|tid| format!("thread {tid}")));
+    words.extend(place.fd.map(|fd| format!("descriptor {fd}")));
+    words.extend(path.clone());
+    Card {
+        id: safe(&finding.id, 60),
+        statement: safe(&finding.statement, limits.text.max(200) * 2),
+        share: finding.share,
+        win: could_win(finding.could_win_ns, whole),
+        advice: safe(&finding.advice, limits.text.max(200) * 3),
+        limit: finding.limit.as_ref().map(|limit| safe(limit, limits.text)),
+        likely: finding.confidence == Confidence::Likely,
+        evidence: finding
+            .evidence
+            .iter()
+            .take(12)
+            .map(|one| [safe(&one.name, 80), number(one.value, &one.unit)])
+            .collect(),
+        place: words,
+        pid: place.pid,
+        tid: place.tid,
+        path,
+        parts: places::parts(&finding.id)
+            .iter()
+            .map(|spent| *spent as usize)
+            .collect(),
+    }
+}
+
+/// A number of the evidence with its unit.
+fn number(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => time(value / 1e9),
+        "bytes" => format_bytes(value),
+        "bytes/call" => format!("{} per call", format_bytes(value)),
+        "1" if value.abs() <= 1.0 => share_text(value),
+        "1" => format_count(value),
+        other => format!("{} {}", format_count(value), safe(other, 30)),
+    }
+}
+
+fn io(explanation: &Explanation, limits: &Limits) -> Vec<Io> {
+    let rows = explanation.io.iter().take(limits.rows);
+    rows.map(|row| Io {
+        pid: row.pid,
+        fd: row.fd,
+        name: safe(&row.name, limits.text),
+        calls: row.reads + row.writes,
+        bytes: row.read_bytes + row.written_bytes,
+        total: row.total_ns,
+        blocked: row.blocked_ns,
+        seeks: row.seeks,
+        errors: row.errors,
+    })
+    .collect()
+}
+
+fn calls(explanation: &Explanation, limits: &Limits) -> Vec<Call> {
+    let rows = explanation.calls.iter().take(limits.rows);
+    rows.map(|row| Call {
+        name: safe(&row.name, 60),
+        calls: row.calls,
+        total: row.total_ns,
+        blocked: row.blocked_ns,
+        bytes: row.bytes,
+        errors: row.errors,
+    })
+    .collect()
+}
+
+fn notes(explanation: &Explanation, limits: &Limits) -> Vec<String> {
+    let mut out = Vec::new();
+    for (name, count, most) in [
+        ("descriptors and paths", explanation.io.len(), limits.rows),
+        ("system calls", explanation.calls.len(), limits.rows),
+        (
+            "findings",
+            explanation.findings.len(),
+            limits.rows.min(CARDS),
+        ),
+        ("warnings", explanation.warnings.len(), limits.rows),
+    ] {
+        if count > most {
+            let more = count - most;
+            out.push(format!(
+                "{more} more {name} are left out to keep the page small."
+            ));
+        }
+    }
+    out
+}

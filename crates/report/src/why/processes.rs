@@ -1,0 +1,252 @@
+//! The process tree, and the accounts of its processes and threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_model::{AccountPart, Explanation, ProcessRow, TimeAccount};
+
+use super::account;
+use super::quote::{Quote, share_text};
+use super::words;
+use crate::columns;
+use crate::line::{Line, Page, Tone};
+use crate::quantity::counted;
+
+/// Processes that are shown unless all are asked for.
+const ROWS: usize = 6;
+/// Programs that are named in the sum of the others.
+const NAMED: usize = 4;
+
+/// The processes, each below its parent, with how deep it lies. Every row comes once, also when
+/// parents are unknown or point in a circle.
+pub(super) fn ordered(rows: &[ProcessRow]) -> Vec<(usize, &ProcessRow)> {
+    let known: BTreeSet<u32> = rows.iter().map(|row| row.pid).collect();
+    let mut children: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        let parent = row
+            .parent
+            .filter(|parent| known.contains(parent) && *parent != row.pid);
+        children.entry(parent).or_default().push(index);
+    }
+    for list in children.values_mut() {
+        list.sort_by_key(|&index| rows[index].from_ns);
+    }
+    let mut out = Vec::with_capacity(rows.len());
+    let mut seen = vec![false; rows.len()];
+    let roots = children.get(&None).cloned().unwrap_or_default();
+    let starts = roots.into_iter().chain(0..rows.len());
+    for start in starts {
+        let mut stack = vec![(0, start)];
+        while let Some((depth, index)) = stack.pop() {
+            if std::mem::replace(&mut seen[index], true) {
+                continue;
+            }
+            let row = &rows[index];
+            out.push((depth, row));
+            // A process id can come twice; its children hang below the first.
+            let below = children.remove(&Some(row.pid)).unwrap_or_default();
+            stack.extend(below.into_iter().rev().map(|child| (depth + 1, child)));
+        }
+    }
+    out
+}
+
+/// What a process executed: `sh -c x > python3 y`.
+pub(super) fn programs(row: &ProcessRow) -> String {
+    if row.programs.is_empty() {
+        return "(no exec)".to_owned();
+    }
+    let programs: Vec<String> = row.programs.iter().map(|words| words.join(" ")).collect();
+    programs.join(" > ")
+}
+
+/// The name of the last program without its folder.
+pub(super) fn program(row: &ProcessRow) -> String {
+    let path = row.programs.last().and_then(|words| words.first());
+    let name = path.map(|path| path.rsplit('/').next().unwrap_or(path));
+    name.unwrap_or("(no exec)").to_owned()
+}
+
+/// The tree with its times. One process that did what was asked needs none.
+pub(super) fn tree(page: &mut Page, explanation: &Explanation, quote: Quote, all: bool) {
+    let rows = ordered(&explanation.processes);
+    let execs: usize = rows.iter().map(|(_, row)| row.programs.len()).sum();
+    if rows.is_empty() || (!all && rows.len() == 1 && execs < 2) {
+        return;
+    }
+    page.gap();
+    let shown = if all || rows.len() <= ROWS + 1 {
+        rows.len()
+    } else {
+        ROWS
+    };
+    let title = counted(rows.len() as u64, "process", "processes");
+    page.push(Line::new().add(Tone::Quiet, format!("  {title}")));
+    for (depth, row) in &rows[..shown] {
+        process(page, *depth, row, quote);
+    }
+    if shown < rows.len() {
+        rest(page, &rows[shown..]);
+    }
+}
+
+fn process(page: &mut Page, depth: usize, row: &ProcessRow, quote: Quote) {
+    let indent = 2 + 2 * depth.min(8);
+    let mut facts = format!("{} to {}", quote.show(row.from_ns), quote.show(row.to_ns));
+    if row.threads > 1 {
+        facts.push_str(&format!(", {} threads", row.threads));
+    }
+    let end = page.fit(&row.end, 20);
+    if !end.is_empty() {
+        facts.push_str(&format!(", {end}"));
+    }
+    let start = format!("{} ", row.pid);
+    let room = page
+        .width()
+        .saturating_sub(indent + start.len() + columns(&facts) + 2);
+    let line = Line::new().pad_to(indent).add(Tone::Quiet, start);
+    let name = page.fit(&programs(row), room.max(8));
+    let at = page.width().saturating_sub(columns(&facts));
+    page.push(
+        line.add(Tone::Plain, name)
+            .pad_to(at)
+            .add(Tone::Quiet, facts),
+    );
+}
+
+/// How many more, and of which programs.
+fn rest(page: &mut Page, rows: &[(usize, &ProcessRow)]) {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, row) in rows {
+        *counts.entry(program(row)).or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let named: Vec<String> = counts
+        .iter()
+        .take(NAMED)
+        .map(|(name, count)| format!("{count} of {}", page.fit(name, 24)))
+        .collect();
+    let mut text = format!("and {} more: {}", rows.len(), named.join(", "));
+    if counts.len() > NAMED {
+        text.push_str(" and others");
+    }
+    text.push_str(" (--processes shows all)");
+    page.prose(2, Tone::Quiet, &text);
+}
+
+/// Where the time of each process went, over all its threads.
+pub(super) fn accounts(page: &mut Page, explanation: &Explanation, quote: Quote) {
+    let mut sums: BTreeMap<u32, TimeAccount> = BTreeMap::new();
+    for thread in &explanation.threads {
+        let sum = sums.entry(thread.pid).or_default();
+        sum.wall_ns += thread.account.wall_ns;
+        for part in &thread.account.parts {
+            match sum.parts.iter_mut().find(|known| known.spent == part.spent) {
+                Some(known) => known.ns += part.ns,
+                None => sum.parts.push(AccountPart { ..*part }),
+            }
+        }
+    }
+    if sums.is_empty() {
+        return;
+    }
+    page.gap();
+    page.push(Line::new().add(Tone::Quiet, "  by process, summed over its threads"));
+    let rows = ordered(&explanation.processes);
+    let known: BTreeSet<u32> = rows.iter().map(|(_, row)| row.pid).collect();
+    let listed = rows.iter().map(|(_, row)| (row.pid, program(row)));
+    let others = sums.keys().filter(|pid| !known.contains(pid));
+    let others: Vec<(u32, String)> = others.map(|pid| (*pid, String::new())).collect();
+    let all: Vec<(u32, String)> = listed.chain(others).collect();
+    for (pid, name) in all {
+        if let Some(sum) = sums.remove(&pid) {
+            one(page, &format!("{pid} {name}"), &sum, quote);
+        }
+    }
+}
+
+/// Where the time of each thread went.
+pub(super) fn threads(page: &mut Page, explanation: &Explanation, quote: Quote) {
+    if explanation.threads.is_empty() {
+        return;
+    }
+    page.gap();
+    page.push(Line::new().add(Tone::Quiet, "  by thread, each of its own life"));
+    for thread in &explanation.threads {
+        let id = if thread.pid == thread.tid {
+            format!("{} {}", thread.pid, thread.name)
+        } else {
+            format!("{}/{} {}", thread.pid, thread.tid, thread.name)
+        };
+        one(page, &id, &thread.account, quote);
+    }
+}
+
+/// One account in one line: life and largest parts.
+fn one(page: &mut Page, name: &str, sum: &TimeAccount, quote: Quote) {
+    let name_width = (page.width() / 3).min(28);
+    let life = quote.show(sum.wall_ns);
+    let missing = 9usize.saturating_sub(columns(&life));
+    let at = 2 + name_width + 1 + 9 + 2;
+    let room = page.width().saturating_sub(at);
+    let mut parts = String::new();
+    for entry in account::entries(sum) {
+        let Some(spent) = entry.spent else { continue };
+        let comma = if parts.is_empty() { "" } else { ", " };
+        let part = format!("{comma}{} {}", share_text(entry.share), words::short(spent));
+        // Half a part would say less than none.
+        if columns(&parts) + columns(&part) > room {
+            break;
+        }
+        parts.push_str(&part);
+    }
+    let line = Line::new()
+        .add(Tone::Plain, "  ")
+        .add(Tone::Plain, page.fit(name, name_width))
+        .pad_to(2 + name_width + 1)
+        .add(Tone::Plain, format!("{}{life}", " ".repeat(missing)))
+        .pad_to(at);
+    page.push(line.add(Tone::Quiet, parts));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(pid: u32, parent: Option<u32>) -> ProcessRow {
+        ProcessRow {
+            pid,
+            parent,
+            programs: Vec::new(),
+            from_ns: u64::from(pid),
+            to_ns: 100,
+            end: String::new(),
+            threads: 1,
+        }
+    }
+
+    #[test]
+    fn children_stand_below_their_parents() {
+        let rows = [
+            row(1, None),
+            row(2, Some(1)),
+            row(3, Some(1)),
+            row(4, Some(2)),
+        ];
+        let order: Vec<(usize, u32)> = ordered(&rows).iter().map(|(d, r)| (*d, r.pid)).collect();
+        assert_eq!(order, [(0, 1), (1, 2), (2, 4), (1, 3)]);
+    }
+
+    #[test]
+    fn strays_and_circles_are_shown_once() {
+        let rows = [
+            row(1, Some(9)),
+            row(2, Some(3)),
+            row(3, Some(2)),
+            row(4, Some(4)),
+        ];
+        let mut pids: Vec<u32> = ordered(&rows).iter().map(|(_, row)| row.pid).collect();
+        pids.sort_unstable();
+        assert_eq!(pids, [1, 2, 3, 4]);
+    }
+}

@@ -1,0 +1,146 @@
+//! How a time of the explaining run may be quoted.
+
+use fathom_model::Explanation;
+
+use crate::TimeUnit;
+use crate::format_time;
+use crate::quantity::{decimals_for, format_share};
+use crate::text::JOIN;
+
+/// Turns times of the explaining run into text: times where it was hardly slower than the timed runs,
+/// else shares of its wall time, because its times are then those of the observer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quote {
+    pub(super) times: bool,
+    wall_ns: u64,
+}
+
+impl Quote {
+    pub(super) fn of(explanation: &Explanation) -> Quote {
+        let explaining = &explanation.explaining;
+        Quote {
+            times: explaining.times_are_quoted,
+            wall_ns: match explanation.account.wall_ns {
+                0 => explaining.wall_ns,
+                wall => wall,
+            },
+        }
+    }
+
+    /// `412 ms`, or `63 %` of the wall time of the explaining run.
+    pub(super) fn show(self, ns: u64) -> String {
+        if self.times {
+            time(ns as f64 / 1e9)
+        } else {
+            share_text(self.share(ns))
+        }
+    }
+
+    /// Share of the wall time of the explaining run. Sums over threads can be more than 1.
+    pub(super) fn share(self, ns: u64) -> f64 {
+        if self.wall_ns == 0 {
+            0.0
+        } else {
+            ns as f64 / self.wall_ns as f64
+        }
+    }
+}
+
+/// `seconds` with three significant digits in the fitting unit.
+pub(super) fn time(seconds: f64) -> String {
+    if seconds == 0.0 {
+        return "0".to_owned();
+    }
+    // Nothing is measured more finely than this.
+    let seconds = if seconds < 1e-5 {
+        (seconds * 1e7).round() / 1e7
+    } else {
+        seconds
+    };
+    let unit = TimeUnit::fitting(seconds);
+    format_time(seconds, None, decimals_for(seconds / unit.seconds(), 3))
+}
+
+/// A share with an ordinary space; what is neither 0 nor visible with one decimal is `< 0.1 %`.
+pub(super) fn share_text(share: f64) -> String {
+    if share > 0.0 && share < 0.0005 {
+        return "< 0.1 %".to_owned();
+    }
+    if share == 0.0 {
+        return "0 %".to_owned();
+    }
+    format_share(share).replace(JOIN, " ")
+}
+
+/// A time that could be won, to two significant digits in the unit of the whole: it is a model.
+pub(super) fn could_win(won_ns: u64, whole_seconds: f64) -> Option<String> {
+    if won_ns == 0 {
+        return None;
+    }
+    let won = won_ns as f64 / 1e9;
+    let unit = TimeUnit::fitting(whole_seconds);
+    let whole = whole_seconds / unit.seconds();
+    let value = won / unit.seconds();
+    let step = 10f64.powf(value.log10().floor() - 1.0);
+    let rounded = (value / step).round() * step;
+    let text = |value: f64, digits| format!("{:.*}", decimals_for(value, digits), value);
+    Some(format!(
+        "could win about {} {1} of {2} {1}, modelled",
+        text(rounded, 2),
+        unit.symbol(),
+        text(whole, 3)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_has_two_digits_and_the_unit_of_the_whole() {
+        assert_eq!(
+            could_win(423_456_789, 0.6512).as_deref(),
+            Some("could win about 420 ms of 651 ms, modelled")
+        );
+        assert_eq!(
+            could_win(99_000_000, 2.5).as_deref(),
+            Some("could win about 0.099 s of 2.50 s, modelled")
+        );
+        assert_eq!(could_win(0, 1.0), None);
+    }
+
+    #[test]
+    fn where_times_may_not_be_quoted_there_are_shares() {
+        let quote = Quote {
+            times: false,
+            wall_ns: 1000,
+        };
+        assert_eq!(quote.show(333), "33 %");
+        assert_eq!(quote.show(0), "0 %");
+        assert_eq!(
+            Quote {
+                times: false,
+                wall_ns: 1_000_000
+            }
+            .show(3),
+            "< 0.1 %"
+        );
+        assert_eq!(
+            Quote {
+                times: true,
+                wall_ns: 1000
+            }
+            .show(4_123_456),
+            "4.12 ms"
+        );
+    }
+
+    #[test]
+    fn a_run_without_length_has_no_shares() {
+        let quote = Quote {
+            times: false,
+            wall_ns: 0,
+        };
+        assert_eq!(quote.show(5), "0 %");
+    }
+}

@@ -1,0 +1,151 @@
+//! What was timed, how it was explained, and what must be known to trust it.
+
+use fathom_model::{Estimate, Explanation};
+
+use crate::line::{Page, Tone};
+use crate::quantity::{counted, fixed, format_level, supported_decimals};
+use crate::text::JOIN;
+use crate::{TimeUnit, format_bytes};
+
+/// A run shorter than this many floors shows the floor, as in `fathom bench`.
+const FLOOR_MATTERS_BELOW: f64 = 20.0;
+/// What a tier can't see is told in this many sentences; all are in the JSON and on the page.
+const SENTENCES: usize = 3;
+
+/// Command, timed runs, tier and its limits.
+pub(super) fn write(page: &mut Page, explanation: &Explanation) {
+    let name = page.fit(&explanation.command, page.width());
+    page.push(crate::line::Line::new().add(Tone::Strong, name));
+    let timed = &explanation.timed;
+    if timed.runs == 0 {
+        page.field("median wall", Tone::Notice, "no run was timed");
+    } else {
+        let median = format!(
+            "{}, {}",
+            estimate(&timed.wall),
+            counted(timed.runs as u64, "untraced run", "untraced runs")
+        );
+        page.field("median wall", Tone::Strong, &median);
+        page.field("CPU", Tone::Plain, &resources(explanation));
+    }
+    if !explanation.end.is_empty() {
+        let end = page.clean(&explanation.end);
+        page.field("ended", Tone::Bad, &end);
+    }
+    let tier = explained(page, explanation);
+    let tone = match explanation.explaining.times_are_quoted {
+        true => Tone::Plain,
+        false => Tone::Notice,
+    };
+    page.field("explained", tone, &tier);
+    limits(page, explanation);
+}
+
+/// `651.2 ms, 95 % interval 648.0 to 655.1`.
+pub(super) fn estimate(estimate: &Estimate) -> String {
+    let unit = TimeUnit::fitting(estimate.value);
+    let decimals = supported_decimals(estimate, unit.seconds());
+    let number = |seconds: f64| fixed(seconds / unit.seconds(), decimals);
+    let median = format!("{}{JOIN}{}", number(estimate.value), unit.symbol());
+    if estimate.level <= 0.0 {
+        return format!("{median}, no interval");
+    }
+    format!(
+        "{median}, {} interval {}{JOIN}to{JOIN}{}",
+        format_level(estimate.level),
+        number(estimate.low),
+        number(estimate.high)
+    )
+}
+
+fn resources(explanation: &Explanation) -> String {
+    let timed = &explanation.timed;
+    let unit = TimeUnit::fitting(timed.cpu.value);
+    let decimals = supported_decimals(&timed.cpu, unit.seconds());
+    let mut text = format!(
+        "{}{JOIN}{}; peak memory {}",
+        fixed(timed.cpu.value / unit.seconds(), decimals),
+        unit.symbol(),
+        format_bytes(timed.peak_memory.value).replace(' ', &JOIN.to_string())
+    );
+    if let Some(floor) = floor_that_matters(explanation) {
+        let floor = super::quote::time(floor.value).replace(' ', &JOIN.to_string());
+        text.push_str(&format!("; running nothing takes {floor}"));
+    }
+    text
+}
+
+/// The time of the empty program, if the command is so short that it is a good part of it.
+pub(super) fn floor_that_matters(explanation: &Explanation) -> Option<&Estimate> {
+    let timed = &explanation.timed;
+    let matters = |floor: &&Estimate| timed.wall.value < floor.value * FLOOR_MATTERS_BELOW;
+    timed.floor.as_ref().filter(matters)
+}
+
+/// The tier in words: what it is, and what it cost.
+pub(super) fn explained_by(tier: &str) -> String {
+    match tier {
+        "kernel" => "counted in the kernel (tier kernel)".to_owned(),
+        "sample" => "sampled from outside (tier sample)".to_owned(),
+        "stops" => "stopped at each call (tier stops)".to_owned(),
+        other => format!("tier {other}"),
+    }
+}
+
+/// `1.04x slower`, or `no slower`.
+pub(super) fn slowdown(factor: f64) -> String {
+    if !factor.is_finite() {
+        "how much slower is not known".to_owned()
+    } else if factor < 1.005 {
+        "no slower".to_owned()
+    } else if factor < 9.95 {
+        format!("{factor:.2}x slower")
+    } else {
+        format!("{factor:.0}x slower")
+    }
+}
+
+fn explained(page: &Page, explanation: &Explanation) -> String {
+    let explaining = &explanation.explaining;
+    let mut text = format!(
+        "{}, {}",
+        explained_by(&page.clean(&explaining.tier)),
+        slowdown(explaining.slowdown)
+    );
+    if !explaining.times_are_quoted {
+        text.push_str(": over 1.1x, so only counts and shares are quoted from that run");
+    }
+    text
+}
+
+fn limits(page: &mut Page, explanation: &Explanation) {
+    let not_visible = &explanation.explaining.not_visible;
+    if !not_visible.is_empty() {
+        let sentences: Vec<String> = not_visible
+            .iter()
+            .take(SENTENCES)
+            .map(|sentence| page.clean(sentence).trim_end_matches('.').to_owned())
+            .collect();
+        let mut text = sentences.join("; ");
+        if not_visible.len() > SENTENCES {
+            let more = not_visible.len() - SENTENCES;
+            text.push_str(&format!("; {more} more in --json"));
+        }
+        page.field("not seen", Tone::Quiet, &text);
+    }
+    for lost in &explanation.explaining.lost {
+        let lost = page.clean(lost);
+        page.field("lost", Tone::Bad, &lost);
+    }
+}
+
+/// Warnings, and the machine.
+pub(super) fn footer(page: &mut Page, explanation: &Explanation) {
+    if !explanation.warnings.is_empty() {
+        page.gap();
+    }
+    for warning in &explanation.warnings {
+        let warning = page.clean(warning);
+        page.prose(0, Tone::Notice, &format!("warning: {warning}"));
+    }
+}

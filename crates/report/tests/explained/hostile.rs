@@ -1,0 +1,68 @@
+//! Names that want to be more than names.
+
+use fathom_model::{Explanation, Finding};
+
+/// Ends a script, opens another, makes an image that fails, turns the line around, clears the screen.
+pub const NAMES: [&str; 6] = [
+    "</script><script>alert(1)</script>",
+    "\"><img src=x onerror=alert(2)>",
+    "a\u{202e}gnp.exe",
+    "\u{1b}[2J\u{7}\u{9b}31m",
+    "{{script}}{{data}}<!--",
+    "x\u{2028}y\u{2029}z\n\r\t&amp;]]>",
+];
+
+/// Puts them into every text of `explanation`.
+pub fn spoil(explanation: &mut Explanation) {
+    let mut turn = 0;
+    let mut next = || {
+        turn += 1;
+        NAMES[turn % NAMES.len()].to_owned()
+    };
+    explanation.command = NAMES.concat();
+    explanation.arguments = NAMES.map(String::from).to_vec();
+    explanation.end = next();
+    explanation.explaining.tier = next();
+    explanation.explaining.not_visible = vec![next(), next()];
+    explanation.explaining.lost = vec![next()];
+    explanation.warnings = NAMES.map(String::from).to_vec();
+    explanation.environment.kernel = next();
+    explanation.environment.cpu_model = Some(next());
+    explanation.environment.host = Some(next());
+    explanation.started_at = next();
+    explanation.fathom_version = next();
+    for row in &mut explanation.io {
+        row.name = next();
+    }
+    for row in &mut explanation.calls {
+        row.name = next();
+    }
+    for row in &mut explanation.processes {
+        row.programs = vec![vec![next(), next()], vec![next()]];
+        row.end = next();
+    }
+    for thread in &mut explanation.threads {
+        thread.name = next();
+    }
+    for phase in &mut explanation.phases {
+        phase.name = next();
+    }
+    for stretch in &mut explanation.timeline {
+        stretch.detail = Some(next());
+    }
+    for finding in &mut explanation.findings {
+        spoil_finding(finding, &mut next);
+    }
+}
+
+fn spoil_finding(finding: &mut Finding, next: &mut impl FnMut() -> String) {
+    finding.id = next();
+    finding.statement = format!("The program read {} and {}.", next(), next());
+    finding.advice = next();
+    finding.limit = Some(next());
+    finding.place.path = Some(next());
+    for evidence in &mut finding.evidence {
+        evidence.name = next();
+        evidence.unit = next();
+    }
+}

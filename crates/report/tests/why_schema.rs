@@ -1,0 +1,109 @@
+//! `docs/json-schema/why.schema.json` and the JSON that is written say the same.
+
+mod explained;
+mod walker;
+
+use std::collections::BTreeSet;
+
+use explained::tree::many;
+use explained::{clean, findings, hostile};
+use fathom_model::{Explanation, Spent};
+use fathom_report::explain_json;
+use serde_json::Value;
+use walker::{Walker, offered, undescribed};
+
+fn schema() -> Value {
+    let text = include_str!("../../../docs/json-schema/why.schema.json");
+    serde_json::from_str(text).expect("the schema is JSON")
+}
+
+fn written(explanation: &Explanation) -> Value {
+    let mut out = Vec::new();
+    explain_json(explanation, &mut out).expect("a vector takes everything");
+    assert_eq!(out.last(), Some(&b'\n'));
+    serde_json::from_slice(&out).expect("what was written is JSON")
+}
+
+/// Explanations that use every key and every alternative between them.
+fn explanations() -> Vec<Explanation> {
+    let mut spoiled = many(2);
+    hostile::spoil(&mut spoiled);
+    let mut sparse = findings();
+    sparse.timed.floor = None;
+    sparse.io[0].blocked_ns = None;
+    sparse.calls[0].blocked_ns = None;
+    sparse.findings[0].place.pid = None;
+    let mut all = clean();
+    all.timeline = explained::ALL_SPENT
+        .iter()
+        .enumerate()
+        .map(|(at, spent)| explained::stretch(4120, at as u64, at as u64 + 1, *spent, None))
+        .collect();
+    vec![spoiled, sparse, all, clean(), findings(), many(5)]
+}
+
+#[test]
+fn every_explanation_fits_the_schema_and_nothing_in_the_schema_is_idle() {
+    let schema = schema();
+    let mut walker = Walker::new(&schema);
+    for explanation in explanations() {
+        walker
+            .check(&written(&explanation), &schema, "why")
+            .expect("the explanation fits the schema");
+    }
+    let mut all = BTreeSet::new();
+    offered(&schema, "why", &mut all);
+    let idle: Vec<&String> = all.difference(&walker.used).collect();
+    assert!(idle.is_empty(), "no explanation uses {idle:?}");
+}
+
+#[test]
+fn the_parts_of_the_schema_are_those_of_the_program() {
+    let schema = schema();
+    let named: Vec<&Value> = schema["$defs"]["spent"]["oneOf"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|alternative| &alternative["const"])
+        .collect();
+    let written: Vec<Value> = explained::ALL_SPENT
+        .iter()
+        .map(|spent| serde_json::to_value(spent).expect("a part is JSON"))
+        .collect();
+    assert_eq!(named, written.iter().collect::<Vec<_>>());
+    assert_eq!(Spent::Unaccounted as usize + 1, written.len());
+}
+
+#[test]
+fn what_was_written_can_be_read_again() {
+    for explanation in explanations() {
+        let mut again: Explanation =
+            serde_json::from_value(written(&explanation)).expect("an explanation");
+        // A float may come back with another last bit.
+        let ratio = again.timed.wall.value / explanation.timed.wall.value;
+        assert!((ratio - 1.0).abs() < 1e-12);
+        again.timed = explanation.timed.clone();
+        assert!(again == explanation, "{}", explanation.command);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let schema = schema();
+    let spoil: [&dyn Fn(&mut Value); 4] = [
+        &|value| value["extra"] = Value::Bool(true),
+        &|value| value["account"]["wall_ns"] = Value::from(-1),
+        &|value| value["findings"][0]["confidence"] = Value::from("sure"),
+        &|value| value["timed"]["floor"] = Value::from("none"),
+    ];
+    for spoil in spoil {
+        let mut value = written(&findings());
+        spoil(&mut value);
+        assert!(Walker::new(&schema).check(&value, &schema, "why").is_err());
+    }
+}
+
+#[test]
+fn everything_is_described() {
+    assert_eq!(undescribed(&schema()), Vec::<String>::new());
+}

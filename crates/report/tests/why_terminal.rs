@@ -1,0 +1,173 @@
+//! What `fathom why` prints. Every snapshot was read as a user reads it.
+
+mod explained;
+
+use explained::tree::many;
+use explained::{clean, findings};
+use fathom_model::Explanation;
+use fathom_report::{WhyOptions, columns, explain_terminal};
+
+fn print(explanation: &Explanation) -> String {
+    explain_terminal(explanation, &WhyOptions::default())
+}
+
+/// An explanation in which every foreign text tries to act on the terminal or on a page.
+fn hostile() -> Explanation {
+    let mut explanation = many(3);
+    explained::hostile::spoil(&mut explanation);
+    explanation
+}
+
+#[test]
+fn an_unbuffered_program() {
+    insta::assert_snapshot!(print(&findings()));
+}
+
+#[test]
+fn a_clean_program() {
+    insta::assert_snapshot!(print(&clean()));
+}
+
+#[test]
+fn shares_only() {
+    let mut explanation = findings();
+    explanation.explaining.tier = "stops".into();
+    explanation.explaining.slowdown = 13.4;
+    explanation.explaining.times_are_quoted = false;
+    explanation.explaining.not_visible = [
+        "Page faults.",
+        "Time ready but not running.",
+        "Stolen time.",
+        "Kernel threads.",
+    ]
+    .map(String::from)
+    .to_vec();
+    let text = print(&explanation);
+    // Only the timed runs, and the gain that is modelled for them, have times.
+    for line in text.lines() {
+        let timed = ["wall", "CPU", "could win", "limit", "reader of"];
+        let has_time = line.contains(" ms") || line.contains(" µs");
+        assert!(
+            !has_time || timed.iter().any(|word| line.contains(word)),
+            "{line}"
+        );
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn many_processes() {
+    insta::assert_snapshot!(print(&many(120)));
+}
+
+#[test]
+fn every_table() {
+    let options = WhyOptions {
+        syscalls: true,
+        threads: true,
+        processes: true,
+        ..WhyOptions::default()
+    };
+    insta::assert_snapshot!(explain_terminal(&many(4), &options));
+}
+
+#[test]
+fn a_run_that_failed_with_losses_and_warnings() {
+    let mut explanation = clean();
+    explanation.end = "signal 11 (segmentation fault)".into();
+    explanation.explaining.lost = vec!["312 events of 5,000,000 did not fit the buffer".into()];
+    explanation.warnings =
+        vec!["The runs fall into two groups, near 180 ms and near 240 ms.".into()];
+    insta::assert_snapshot!(print(&explanation));
+}
+
+#[test]
+fn sixty_columns() {
+    let options = WhyOptions {
+        width: 60,
+        ..WhyOptions::default()
+    };
+    insta::assert_snapshot!(explain_terminal(&many(120), &options));
+}
+
+#[test]
+fn a_terminal_without_unicode() {
+    let options = WhyOptions {
+        unicode: false,
+        ..WhyOptions::default()
+    };
+    let text = explain_terminal(&findings(), &options);
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn hostile_names() {
+    insta::assert_snapshot!(print(&hostile()));
+}
+
+#[test]
+fn nothing_hostile_reaches_the_terminal() {
+    for unicode in [true, false] {
+        let options = WhyOptions {
+            unicode,
+            syscalls: true,
+            threads: true,
+            processes: true,
+            ..WhyOptions::default()
+        };
+        let text = explain_terminal(&hostile(), &options);
+        for character in text.chars().filter(|character| *character != '\n') {
+            assert!(!character.is_control(), "{character:?}");
+            assert!(
+                !('\u{202a}'..='\u{202e}').contains(&character),
+                "{character:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for width in [32, 40, 60, 79, 80, 100, 200] {
+        for explanation in [clean(), findings(), many(40), hostile()] {
+            let options = WhyOptions {
+                width,
+                syscalls: true,
+                threads: true,
+                processes: true,
+                ..WhyOptions::default()
+            };
+            for line in explain_terminal(&explanation, &options).lines() {
+                assert!(columns(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_fits_on_a_screen() {
+    for (explanation, most) in [(clean(), 24), (findings(), 32), (many(120), 54)] {
+        let lines = print(&explanation).lines().count();
+        assert!(lines <= most, "{lines} lines");
+    }
+}
+
+#[test]
+fn colour_changes_no_character() {
+    let options = WhyOptions {
+        color: true,
+        ..WhyOptions::default()
+    };
+    let colored = explain_terminal(&findings(), &options);
+    let mut plain = String::new();
+    let mut rest = colored.as_str();
+    while let Some(start) = rest.find('\u{1b}') {
+        plain.push_str(&rest[..start]);
+        let end = rest[start..].find('m').expect("an escape sequence ends");
+        rest = &rest[start + end + 1..];
+    }
+    plain.push_str(rest);
+    assert!(colored.len() > plain.len());
+    assert_eq!(plain, print(&findings()));
+}
