@@ -1,0 +1,260 @@
+//! Where did the life of one thread go?
+
+use std::collections::HashMap;
+
+use fathom_model::{AccountPart, Spent, ThreadAccount, TimeAccount};
+use fathom_trace::{Cause, SyscallRow, Tier, Trace};
+
+use crate::classify::{self, Off, PollContext};
+use crate::descriptors::{Descriptors, Kind};
+
+/// Sums by what time was spent on, in nanoseconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Sums(HashMap<Spent, f64>);
+
+impl Sums {
+    pub(crate) fn add(&mut self, spent: Spent, ns: f64) {
+        if ns > 0.0 {
+            *self.0.entry(spent).or_default() += ns;
+        }
+    }
+
+    pub(crate) fn get(&self, spent: Spent) -> f64 {
+        self.0.get(&spent).copied().unwrap_or(0.0)
+    }
+
+    /// Takes out up to `ns` and tells how much it was.
+    pub(crate) fn take(&mut self, spent: Spent, ns: f64) -> f64 {
+        let Some(there) = self.0.get_mut(&spent) else {
+            return 0.0;
+        };
+        let taken = ns.min(*there).max(0.0);
+        *there -= taken;
+        taken
+    }
+
+    pub(crate) fn total(&self) -> f64 {
+        self.0.values().sum()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Spent, f64)> + '_ {
+        self.0.iter().map(|(spent, ns)| (*spent, *ns))
+    }
+
+    pub(crate) fn add_scaled(&mut self, other: &Sums, factor: f64) {
+        for (spent, ns) in other.iter() {
+            self.add(spent, ns * factor);
+        }
+    }
+
+    /// Makes the sum exactly `wall_ns`: what is missing is unaccounted; what is too much, which
+    /// clocks read at different moments bring about, goes from all parts alike.
+    pub(crate) fn into_account(mut self, wall_ns: u64) -> TimeAccount {
+        let (total, wall) = (self.total(), wall_ns as f64);
+        if total > wall && total > 0.0 {
+            self.0.values_mut().for_each(|ns| *ns *= wall / total);
+        } else {
+            self.add(Spent::Unaccounted, wall - total);
+        }
+        let mut parts: Vec<AccountPart> = self
+            .iter()
+            .map(|(spent, ns)| AccountPart {
+                spent,
+                ns: ns.round() as u64,
+            })
+            .filter(|part| part.ns > 0)
+            .collect();
+        parts.sort_by_key(|part| (std::cmp::Reverse(part.ns), part.spent));
+        settle_rounding(&mut parts, wall_ns);
+        TimeAccount { wall_ns, parts }
+    }
+}
+
+/// Rounding leaves a few nanoseconds too many or too few: the largest part takes them.
+fn settle_rounding(parts: &mut [AccountPart], wall_ns: u64) {
+    let sum: u64 = parts.iter().map(|part| part.ns).sum();
+    if let Some(first) = parts.first_mut() {
+        first.ns = (first.ns + wall_ns).saturating_sub(sum);
+    }
+}
+
+/// A thread's life and what it was spent on.
+#[derive(Debug, Clone)]
+pub(crate) struct Life {
+    pub pid: u32,
+    pub tid: u32,
+    pub from_ns: u64,
+    pub to_ns: u64,
+    pub on_cpu_ns: f64,
+    pub sums: Sums,
+}
+
+impl Life {
+    pub(crate) fn ns(&self) -> f64 {
+        self.to_ns.saturating_sub(self.from_ns) as f64
+    }
+}
+
+/// CPU time within the calls of a row: what is neither asleep nor waiting for a CPU.
+pub(crate) fn cpu_in_calls(row: &SyscallRow) -> f64 {
+    let waits = row.blocked_ns.unwrap_or(0) + row.ready_ns.unwrap_or(0);
+    row.total_ns.saturating_sub(waits) as f64
+}
+
+fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, PollContext> {
+    let mut contexts: HashMap<u32, PollContext> = HashMap::new();
+    for row in &trace.syscalls {
+        let Some(fd) = row.fd else { continue };
+        let context = contexts.entry(row.pid).or_default();
+        let kind = descriptors.waited_for(row.pid, fd);
+        let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
+        if fd == 0 && classify::is_read(&row.name) && row.bytes > 0 && waitable {
+            context.input = true;
+        } else if (fd == 1 || fd == 2) && classify::is_write(&row.name) && waitable {
+            context.output |= row.would_block > 0;
+        } else if kind == Kind::Socket || row.name.starts_with("accept") || row.name == "connect" {
+            context.sockets |= row.bytes > 0 || !classify::is_read(&row.name);
+        } else if kind == Kind::Pipe && classify::is_read(&row.name) {
+            context.pipes |= row.bytes > 0;
+        }
+    }
+    for parent in trace.processes.iter().filter_map(|p| p.parent) {
+        contexts.entry(parent).or_default().children = true;
+    }
+    contexts
+}
+
+/// Threads most of whose futex waits ended by their time limit: they sleep, they don't queue.
+fn timed_waiters(trace: &Trace) -> HashMap<u32, bool> {
+    let mut calls: HashMap<u32, (u64, u64)> = HashMap::new();
+    for row in trace
+        .syscalls
+        .iter()
+        .filter(|row| classify::is_lock(&row.name))
+    {
+        let sums = calls.entry(row.tid).or_default();
+        sums.0 += row.errors.saturating_sub(row.would_block);
+        sums.1 += row.calls;
+    }
+    // Wakes are calls too: a thread that sleeps in a futex does little else there.
+    calls
+        .into_iter()
+        .map(|(tid, (timed, all))| (tid, timed > 0 && timed * 2 > all))
+        .collect()
+}
+
+/// Share of the time "on a CPU" that the hypervisor gave to others: what the switches say less
+/// what the kernel charged. Below 2 % it's interrupts and rounding.
+fn stolen_share(trace: &Trace) -> f64 {
+    let on_cpu: f64 = trace
+        .threads
+        .iter()
+        .filter_map(|t| t.on_cpu_ns)
+        .map(|ns| ns as f64)
+        .sum();
+    let charged = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
+    if trace.tier != Some(Tier::Kernel) || on_cpu <= 0.0 || charged <= 0.0 {
+        return 0.0;
+    }
+    let share = 1.0 - charged / on_cpu;
+    if (0.02..0.95).contains(&share) {
+        share
+    } else {
+        0.0
+    }
+}
+
+/// The lives of all threads, in the trace's order.
+pub(crate) fn lives(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<Life> {
+    let contexts = poll_contexts(trace, descriptors);
+    let timed = timed_waiters(trace);
+    let stolen = stolen_share(trace);
+    let mut in_calls: HashMap<u32, Sums> = HashMap::new();
+    for row in &trace.syscalls {
+        let sums = in_calls.entry(row.tid).or_default();
+        sums.add(classify::on_cpu(&row.name), cpu_in_calls(row));
+    }
+    let mut off: HashMap<u32, Sums> = HashMap::new();
+    let mut running: HashMap<u32, f64> = HashMap::new();
+    for row in &trace.off_cpu {
+        if row.cause == Cause::Running {
+            *running.entry(row.tid).or_default() += row.total_ns as f64;
+            continue;
+        }
+        let what = Off {
+            pid: row.pid,
+            call: row.call.as_deref(),
+            fd: row.fd,
+            cause: row.cause,
+            timed_out: timed.get(&row.tid).copied().unwrap_or(false),
+        };
+        let context = contexts.get(&row.pid).copied().unwrap_or_default();
+        let spent = classify::off_cpu(what, descriptors, context);
+        off.entry(row.tid)
+            .or_default()
+            .add(spent, row.total_ns as f64);
+    }
+    let kernel_share = kernel_share_by_ticks(trace);
+    let life = |thread: &fathom_trace::Thread| {
+        let mut sums = off.remove(&thread.tid).unwrap_or_default();
+        let on_cpu = thread.on_cpu_ns.map(|ns| ns as f64);
+        let on_cpu = on_cpu.or(running.get(&thread.tid).copied()).unwrap_or(0.0);
+        let ran = on_cpu * (1.0 - stolen);
+        sums.add(Spent::Stolen, on_cpu - ran);
+        match in_calls.get(&thread.tid) {
+            Some(calls) => {
+                let total = calls.total() * (1.0 - stolen);
+                let fit = if total > ran && total > 0.0 {
+                    ran / total
+                } else {
+                    1.0
+                };
+                sums.add_scaled(calls, fit * (1.0 - stolen));
+                sums.add(Spent::UserCode, ran - total.min(ran));
+            }
+            None => {
+                sums.add(Spent::UserCode, ran * (1.0 - kernel_share));
+                sums.add(Spent::KernelOther, ran * kernel_share);
+                // Running or ready: what no account says was run was waited for.
+                let looked = running.get(&thread.tid).copied().unwrap_or(0.0);
+                sums.add(Spent::Ready, looked - on_cpu);
+            }
+        }
+        Life {
+            pid: thread.pid,
+            tid: thread.tid,
+            from_ns: thread.started_ns,
+            to_ns: thread
+                .ended_ns
+                .unwrap_or(trace.duration_ns)
+                .max(thread.started_ns),
+            on_cpu_ns: ran,
+            sums,
+        }
+    };
+    trace.threads.iter().map(life).collect()
+}
+
+/// For the sampling tier, which sees no calls: the split by ticks, once there are enough of them.
+fn kernel_share_by_ticks(trace: &Trace) -> f64 {
+    let total = trace.accounts.user_ns + trace.accounts.system_ns;
+    // 50 ms are a dozen ticks of 4 ms.
+    if trace.tier != Some(Tier::Sample) || total < 50_000_000 {
+        return 0.0;
+    }
+    trace.accounts.system_ns as f64 / total as f64
+}
+
+/// The accounts of all threads for the explanation.
+pub(crate) fn of_threads(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<ThreadAccount> {
+    let lives = lives(trace, descriptors);
+    let account = |(thread, life): (&fathom_trace::Thread, Life)| ThreadAccount {
+        pid: life.pid,
+        tid: life.tid,
+        name: thread.name.clone(),
+        from_ns: life.from_ns,
+        to_ns: life.to_ns,
+        account: life.sums.into_account(life.to_ns - life.from_ns),
+    };
+    trace.threads.iter().zip(lives).map(account).collect()
+}

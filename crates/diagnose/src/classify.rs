@@ -1,0 +1,364 @@
+//! What does time in a call count as?
+
+use fathom_model::Spent;
+use fathom_trace::Cause;
+
+use crate::descriptors::{Descriptors, Kind};
+
+const READ_WRITE: &[&str] = &[
+    "read",
+    "write",
+    "readv",
+    "writev",
+    "pread64",
+    "pwrite64",
+    "preadv",
+    "pwritev",
+    "preadv2",
+    "pwritev2",
+    "sendfile",
+    "splice",
+    "tee",
+    "copy_file_range",
+    "recvfrom",
+    "recvmsg",
+    "recvmmsg",
+    "sendto",
+    "sendmsg",
+    "sendmmsg",
+    "lseek",
+    "fsync",
+    "fdatasync",
+    "sync_file_range",
+    "syncfs",
+    "sync",
+    "msync",
+];
+const FILES: &[&str] = &[
+    "open",
+    "openat",
+    "openat2",
+    "creat",
+    "close",
+    "close_range",
+    "stat",
+    "lstat",
+    "fstat",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "readlink",
+    "readlinkat",
+    "getdents",
+    "getdents64",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "chown",
+    "fchown",
+    "fchownat",
+    "utimensat",
+    "ftruncate",
+    "truncate",
+    "fallocate",
+    "statfs",
+    "fstatfs",
+    "getxattr",
+    "lgetxattr",
+    "fgetxattr",
+    "listxattr",
+    "chdir",
+    "fchdir",
+    "getcwd",
+    "fcntl",
+    "flock",
+    "fadvise64",
+    "readahead",
+    "dup",
+    "dup2",
+    "dup3",
+    "umask",
+];
+const MEMORY: &[&str] = &[
+    "mmap",
+    "munmap",
+    "mremap",
+    "brk",
+    "mprotect",
+    "madvise",
+    "mlock",
+    "munlock",
+    "mincore",
+    "mbind",
+    "pkey_mprotect",
+];
+const PROCESSES: &[&str] = &[
+    "fork",
+    "vfork",
+    "clone",
+    "clone3",
+    "execve",
+    "execveat",
+    "wait4",
+    "waitid",
+    "exit",
+    "exit_group",
+    "kill",
+    "tgkill",
+    "tkill",
+    "set_tid_address",
+    "set_robust_list",
+    "rseq",
+    "pidfd_open",
+];
+const POLLS: &[&str] = &[
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "io_uring_enter",
+    "io_getevents",
+];
+const SLEEPS: &[&str] = &["nanosleep", "clock_nanosleep", "pause", "rt_sigtimedwait"];
+const LOCKS: &[&str] = &[
+    "futex",
+    "futex_wait",
+    "futex_waitv",
+    "futex_wake",
+    "semop",
+    "semtimedop",
+];
+const CHILD_WAITS: &[&str] = &["wait4", "waitid", "vfork", "clone", "clone3", "fork"];
+const CLOCKS: &[&str] = &[
+    "clock_gettime",
+    "gettimeofday",
+    "time",
+    "times",
+    "getrusage",
+    "clock_getres",
+];
+const SYNCS: &[&str] = &[
+    "fsync",
+    "fdatasync",
+    "sync_file_range",
+    "syncfs",
+    "sync",
+    "msync",
+];
+const OTHER_WAITING: &[&str] = &[
+    "sched_yield",
+    "eventfd2",
+    "epoll_ctl",
+    "epoll_create1",
+    "timerfd_settime",
+    "setitimer",
+];
+const READS: &[&str] = &[
+    "read", "readv", "pread64", "preadv", "preadv2", "recvfrom", "recvmsg", "recvmmsg",
+];
+const WRITES: &[&str] = &[
+    "write", "writev", "pwrite64", "pwritev", "pwritev2", "sendto", "sendmsg", "sendmmsg",
+];
+
+pub(crate) fn is_poll(call: &str) -> bool {
+    POLLS.contains(&call)
+}
+pub(crate) fn is_sleep(call: &str) -> bool {
+    SLEEPS.contains(&call)
+}
+pub(crate) fn is_lock(call: &str) -> bool {
+    LOCKS.contains(&call)
+}
+pub(crate) fn is_clock(call: &str) -> bool {
+    CLOCKS.contains(&call)
+}
+pub(crate) fn is_sync(call: &str) -> bool {
+    SYNCS.contains(&call)
+}
+pub(crate) fn is_read(call: &str) -> bool {
+    READS.contains(&call)
+}
+pub(crate) fn is_write(call: &str) -> bool {
+    WRITES.contains(&call)
+}
+pub(crate) fn is_memory(call: &str) -> bool {
+    MEMORY.contains(&call)
+}
+pub(crate) fn is_child_wait(call: &str) -> bool {
+    CHILD_WAITS.contains(&call)
+}
+
+/// What CPU time in this call counts as.
+pub(crate) fn on_cpu(call: &str) -> Spent {
+    let is_in = |list: &[&str]| list.contains(&call);
+    if is_in(READ_WRITE) {
+        Spent::KernelIo
+    } else if is_in(FILES) {
+        Spent::KernelFiles
+    } else if is_in(MEMORY) {
+        Spent::KernelMemory
+    } else if is_in(PROCESSES) {
+        Spent::KernelProcesses
+    } else if is_in(POLLS) || is_in(SLEEPS) || is_in(LOCKS) || is_in(CLOCKS) || is_in(OTHER_WAITING)
+    {
+        Spent::KernelWaiting
+    } else {
+        Spent::KernelOther
+    }
+}
+
+/// What a process's polls wait for: told by what it does with its descriptors.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PollContext {
+    /// Bytes came from a descriptor 0 that can keep one waiting.
+    pub input: bool,
+    /// Bytes moved through sockets.
+    pub sockets: bool,
+    /// Writes to descriptor 1 found it full.
+    pub output: bool,
+    /// Bytes came from other pipes.
+    pub pipes: bool,
+    /// It has children.
+    pub children: bool,
+}
+
+impl PollContext {
+    fn spent(self) -> Spent {
+        let Self {
+            input,
+            sockets,
+            output,
+            pipes,
+            children,
+        } = self;
+        match (input, output, sockets, pipes && children) {
+            (true, false, false, _) => Spent::WaitingForInput,
+            (false, true, false, _) => Spent::WaitingForOutput,
+            (false, false, true, false) => Spent::Network,
+            (false, false, false, true) => Spent::WaitingForPipe,
+            (false, false, false, false) if children => Spent::WaitingForChild,
+            (false, false, false, false) => Spent::Sleeping,
+            _ => Spent::WaitingForEvents,
+        }
+    }
+}
+
+/// A stretch off the CPU, as the trace tells it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Off<'a> {
+    pub pid: u32,
+    pub call: Option<&'a str>,
+    pub fd: Option<i32>,
+    pub cause: Cause,
+    /// Most of the thread's futex waits ran into their time limit.
+    pub timed_out: bool,
+}
+
+/// What time off the CPU counts as.
+pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollContext) -> Spent {
+    match off.cause {
+        Cause::Preempted | Cause::Ready => return Spent::Ready,
+        Cause::Running => return Spent::UserCode,
+        Cause::Disk => return Spent::Disk,
+        Cause::Stopped => return Spent::OtherWait,
+        Cause::Asleep | Cause::Uninterruptible => {}
+    }
+    let Some(call) = off.call else {
+        return Spent::OtherWait;
+    };
+    if is_sync(call) {
+        Spent::Disk
+    } else if is_sleep(call) {
+        Spent::Sleeping
+    } else if is_lock(call) {
+        if off.timed_out {
+            Spent::Sleeping
+        } else {
+            Spent::Locks
+        }
+    } else if is_child_wait(call) {
+        Spent::WaitingForChild
+    } else if is_poll(call) {
+        polls.spent()
+    } else if let Some(fd) = off.fd {
+        on_descriptor(off.pid, fd, call, descriptors)
+    } else {
+        Spent::OtherWait
+    }
+}
+
+fn on_descriptor(pid: u32, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
+    if call == "connect" || call.starts_with("accept") {
+        return Spent::Network;
+    }
+    let kind = descriptors.waited_for(pid, fd);
+    let of_command = descriptors.is_of_command(pid, fd);
+    if fd == 0 && is_read(call) && of_command && kind != Kind::File {
+        return Spent::WaitingForInput;
+    }
+    if (fd == 1 || fd == 2) && is_write(call) && of_command && kind != Kind::File {
+        return Spent::WaitingForOutput;
+    }
+    match kind {
+        Kind::Socket => Spent::Network,
+        Kind::Pipe | Kind::Terminal => Spent::WaitingForPipe,
+        Kind::Events => Spent::WaitingForEvents,
+        // A recv is on a socket even where its name was not seen.
+        Kind::Unknown if call.starts_with("recv") || call.starts_with("send") => Spent::Network,
+        Kind::File | Kind::Unknown if is_read(call) || is_write(call) => Spent::Disk,
+        Kind::File | Kind::Unknown => Spent::OtherWait,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_time_in_calls_is_grouped_by_what_they_do() {
+        assert_eq!(on_cpu("pread64"), Spent::KernelIo);
+        assert_eq!(on_cpu("newfstatat"), Spent::KernelFiles);
+        assert_eq!(on_cpu("brk"), Spent::KernelMemory);
+        assert_eq!(on_cpu("execve"), Spent::KernelProcesses);
+        assert_eq!(on_cpu("sched_yield"), Spent::KernelWaiting);
+        assert_eq!(on_cpu("getpid"), Spent::KernelOther);
+    }
+
+    #[test]
+    fn a_poll_waits_for_what_the_process_then_does() {
+        let context = PollContext::default();
+        assert_eq!(context.spent(), Spent::Sleeping);
+        let reads = PollContext {
+            input: true,
+            ..context
+        };
+        assert_eq!(reads.spent(), Spent::WaitingForInput);
+        let asks = PollContext {
+            sockets: true,
+            ..context
+        };
+        assert_eq!(asks.spent(), Spent::Network);
+        let both = PollContext {
+            sockets: true,
+            ..reads
+        };
+        assert_eq!(both.spent(), Spent::WaitingForEvents);
+    }
+}

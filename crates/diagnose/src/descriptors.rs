@@ -1,0 +1,124 @@
+//! What is behind a descriptor number?
+
+use std::collections::HashMap;
+
+use fathom_trace::Trace;
+
+/// What a descriptor leads to, as far as waiting on it differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Pipe,
+    Socket,
+    Terminal,
+    /// eventfd, epoll, timerfd and the like.
+    Events,
+    File,
+    Unknown,
+}
+
+impl Kind {
+    fn of(name: &str) -> Self {
+        if name.starts_with("/dev/pts/") || name.starts_with("/dev/tty") || name == "/dev/console" {
+            Self::Terminal
+        } else if name.starts_with('/') {
+            Self::File
+        } else if name.contains("socket") {
+            Self::Socket
+        } else if name.starts_with("pipe") {
+            Self::Pipe
+        } else if ["event", "timerfd", "epoll", "signalfd", "inotify", "pidfd"]
+            .iter()
+            .any(|kind| name.starts_with(kind))
+        {
+            Self::Events
+        } else if name.is_empty() || name == "unknown" || name.starts_with("descriptor ") {
+            Self::Unknown
+        } else {
+            Self::File
+        }
+    }
+}
+
+/// The names of all descriptors of a trace.
+pub(crate) struct Descriptors<'a> {
+    names: HashMap<(u32, i32), &'a [String]>,
+    root: Option<u32>,
+}
+
+impl<'a> Descriptors<'a> {
+    pub(crate) fn new(trace: &'a Trace) -> Self {
+        let row = |d: &'a fathom_trace::DescriptorRow| ((d.pid, d.fd), d.names.as_slice());
+        Self {
+            names: trace.descriptors.iter().map(row).collect(),
+            root: trace.processes.first().map(|p| p.pid),
+        }
+    }
+
+    /// Its names in order.
+    pub(crate) fn names(&self, pid: u32, fd: i32) -> &'a [String] {
+        self.names.get(&(pid, fd)).copied().unwrap_or_default()
+    }
+
+    /// What it is for a call that waits: nothing waits for a file, so what else it has been counts.
+    pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> Kind {
+        let kinds = || self.names(pid, fd).iter().map(|name| Kind::of(name));
+        let waitable = |kind: &Kind| !matches!(kind, Kind::File | Kind::Unknown);
+        kinds()
+            .find(waitable)
+            .or_else(|| kinds().next())
+            .unwrap_or(Kind::Unknown)
+    }
+
+    /// What it last was.
+    pub(crate) fn last(&self, pid: u32, fd: i32) -> Kind {
+        self.names(pid, fd)
+            .last()
+            .map_or(Kind::Unknown, |name| Kind::of(name))
+    }
+
+    /// Whether descriptor 0 or 1 of this process can be that of the whole command: the command's
+    /// own is of the same kind. A pipe inside of the tree has no such counterpart.
+    pub(crate) fn is_of_command(&self, pid: u32, fd: i32) -> bool {
+        let Some(root) = self.root else { return false };
+        if pid == root {
+            return true;
+        }
+        let first = |pid| self.names(pid, fd).first().map(|name| Kind::of(name));
+        first(root) == first(pid)
+    }
+
+    /// Whether `fd` is the command's standard input.
+    pub(crate) fn is_input(&self, pid: u32, fd: i32) -> bool {
+        fd == 0 || self.is_alias(pid, fd, &["/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"])
+    }
+
+    /// Whether `fd` is standard output or standard error.
+    pub(crate) fn is_output(&self, pid: u32, fd: i32) -> bool {
+        let aliases = ["/dev/stdout", "/proc/self/fd/1", "/dev/fd/1", "/dev/stderr"];
+        fd == 1 || fd == 2 || self.is_alias(pid, fd, &aliases)
+    }
+
+    fn is_alias(&self, pid: u32, fd: i32, aliases: &[&str]) -> bool {
+        let last = self.names(pid, fd).last();
+        last.is_some_and(|name| aliases.contains(&name.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_a_descriptor_is() {
+        assert_eq!(Kind::of("pipe"), Kind::Pipe);
+        assert_eq!(
+            Kind::of("accepted socket from socket at [::]:80"),
+            Kind::Socket
+        );
+        assert_eq!(Kind::of("/dev/pts/3"), Kind::Terminal);
+        assert_eq!(Kind::of("eventfd"), Kind::Events);
+        assert_eq!(Kind::of("/dev/null"), Kind::File);
+        assert_eq!(Kind::of("relative.txt"), Kind::File);
+        assert_eq!(Kind::of("descriptor 9"), Kind::Unknown);
+    }
+}

@@ -1,0 +1,120 @@
+//! A finding while it is put together.
+
+use fathom_model::{Confidence, Evidence, Finding, Place};
+
+use crate::thresholds as t;
+use crate::view::View;
+
+/// A finding without its numbers.
+pub(crate) struct Draft(Finding);
+
+impl Draft {
+    /// `win_ns`: time of an untraced run that goes to this cause and could be won.
+    pub(crate) fn new(id: &str, view: &View<'_>, win_ns: f64, statement: String) -> Self {
+        Self(Finding {
+            id: id.to_owned(),
+            statement,
+            evidence: Vec::new(),
+            share: view.share(win_ns),
+            could_win_ns: win_ns.clamp(0.0, view.wall_ns) as u64,
+            advice: String::new(),
+            confidence: Confidence::Certain,
+            limit: None,
+            place: Place::default(),
+        })
+    }
+
+    pub(crate) fn evidence(mut self, name: &str, value: f64, unit: &str) -> Self {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        self.0.evidence.push(Evidence { name, value, unit });
+        self
+    }
+
+    pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.0.advice = advice.into();
+        self
+    }
+
+    pub(crate) fn likely(mut self) -> Self {
+        self.0.confidence = Confidence::Likely;
+        self
+    }
+
+    pub(crate) fn limit(mut self, limit: Option<String>) -> Self {
+        self.0.limit = limit;
+        self
+    }
+
+    pub(crate) fn place(mut self, place: Place) -> Self {
+        self.0.place = place;
+        self
+    }
+
+    pub(crate) fn pid(mut self, pid: Option<u32>) -> Self {
+        self.0.place.pid = pid;
+        self
+    }
+
+    pub(crate) fn finish(self) -> Finding {
+        self.0
+    }
+}
+
+/// Whether so much time is worth telling.
+pub(crate) fn matters(view: &View<'_>, ns: f64) -> bool {
+    ns >= t::LEAST_WIN_NS && view.share(ns) >= t::LEAST_SHARE
+}
+
+/// Whether so much waiting is.
+pub(crate) fn wait_matters(view: &View<'_>, ns: f64) -> bool {
+    ns >= t::LEAST_WIN_NS && view.share(ns) >= t::LEAST_WAIT_SHARE
+}
+
+/// A time in words, three digits.
+pub(crate) fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns >= 1e9 => (ns / 1e9, "s"),
+        ns if ns >= 1e6 => (ns / 1e6, "ms"),
+        ns if ns >= 1e3 => (ns / 1e3, "µs"),
+        _ => (ns, "ns"),
+    };
+    let digits = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A count with its thousands apart.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A share in per cent.
+pub(crate) fn percent(view: &View<'_>, ns: f64) -> String {
+    format!("{:.0} %", 100.0 * view.share(ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        assert_eq!(time(1_234_567.0), "1.23 ms");
+        assert_eq!(time(830.0), "830 ns");
+        assert_eq!(count(1_000_000), "1 000 000");
+        assert_eq!(count(999), "999");
+    }
+}

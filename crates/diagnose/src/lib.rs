@@ -1,0 +1,80 @@
+//! Time account and trace in, findings out: pure functions.
+//!
+//! A [`Subject`] is a traced run together with the untraced, timed runs of the same command.
+//! [`account`] says where the wall time of the traced run went, [`findings`] names what can be
+//! changed and what that would win, in time of an untraced run. Nothing here touches the machine.
+//!
+//! The other functions make the tables of [`fathom_model::Explanation`].
+
+mod account;
+mod classify;
+mod descriptors;
+mod draft;
+mod language;
+mod path;
+mod rows;
+mod rules;
+mod thresholds;
+mod timeline;
+mod view;
+
+use fathom_model::{Finding, Run, ThreadAccount, TimeAccount};
+use fathom_trace::Trace;
+
+pub use language::Language;
+pub use rows::{call_rows, io_rows, phases, process_rows};
+pub use timeline::timeline;
+
+/// A command that was timed and traced.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The traced run.
+    pub trace: &'a Trace,
+    /// Untraced runs of the same command; their times are the times. May be empty: the trace then
+    /// stands in for them.
+    pub timed: &'a [Run],
+    /// Wall time of the empty program on this machine in seconds.
+    pub floor_seconds: Option<f64>,
+    /// CPUs that the command may use, at least 1.
+    pub cpus: usize,
+    /// What this machine can do at best.
+    pub limits: Limits,
+    /// What the program is written in, if the caller can tell better than by its name.
+    pub language: Option<Language>,
+}
+
+/// What probes of this machine measured. What is absent is modelled by an ordinary value.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    /// Bytes that one thread copies in a second.
+    pub memory_bandwidth: Option<f64>,
+    /// The cheapest call into the kernel and back, in seconds.
+    pub syscall_seconds: Option<f64>,
+    /// To make, execute and await the empty program, in seconds.
+    pub spawn_seconds: Option<f64>,
+    /// To touch a page of memory for the first time, in seconds.
+    pub page_fault_seconds: Option<f64>,
+}
+
+/// Where the wall time of the traced run went, along the critical path of the main thread.
+///
+/// The parts add up to the wall time. Where the main thread waits for one child or thread at a
+/// time, the path goes through it; where it waits for several at once, the wait itself is shown.
+pub fn account(subject: &Subject<'_>) -> TimeAccount {
+    view::View::new(subject).account
+}
+
+/// Where the life of each thread went, in the order in which they began.
+pub fn thread_accounts(subject: &Subject<'_>) -> Vec<ThreadAccount> {
+    account::of_threads(subject.trace, &descriptors::Descriptors::new(subject.trace))
+}
+
+/// What can be changed, by the time that could be won, most first. Empty for a clean program.
+pub fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    rules::all(&view::View::new(subject))
+}
+
+/// What must be known to trust the answer, a sentence each: that the machine was busy, say.
+pub fn warnings(subject: &Subject<'_>) -> Vec<String> {
+    view::View::new(subject).warnings()
+}

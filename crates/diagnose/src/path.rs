@@ -1,0 +1,210 @@
+//! Which threads' time is the wall time of the command?
+//!
+//! Begins at the main thread. Where it waits for one child at a time, or joins threads, the wait
+//! is replaced by what the child or thread did meanwhile. A weight says which part of a thread's
+//! time lies on the path; where several children run at once, each gets its part of the wait, so
+//! that costs in them still count, but the account shows the wait itself.
+
+use std::collections::HashMap;
+
+use fathom_model::Spent;
+use fathom_trace::Trace;
+
+use crate::account::{Life, Sums};
+use crate::classify;
+use crate::thresholds as t;
+
+/// The path through a process tree.
+#[derive(Debug, Default)]
+pub(crate) struct CriticalPath {
+    /// What the wall time was spent on.
+    pub sums: Sums,
+    /// Part of each thread's time that lies on the path, 0 to 1.
+    pub weights: HashMap<u32, f64>,
+}
+
+struct Walk<'a> {
+    trace: &'a Trace,
+    lives: &'a [Life],
+    weights: HashMap<u32, f64>,
+}
+
+/// The path of the command through its lives.
+pub(crate) fn find(trace: &Trace, lives: &[Life]) -> CriticalPath {
+    let mut walk = Walk {
+        trace,
+        lives,
+        weights: HashMap::new(),
+    };
+    let root = trace
+        .processes
+        .first()
+        .map(|p| p.pid)
+        .or(lives.first().map(|l| l.pid));
+    let sums = root
+        .map(|pid| walk.process(pid, 1.0, 0))
+        .unwrap_or_default();
+    CriticalPath {
+        sums,
+        weights: walk.weights,
+    }
+}
+
+impl Walk<'_> {
+    /// What the life of a process's main thread was spent on. Depth is bounded: a chain of
+    /// thousands of processes must not exhaust the stack.
+    fn process(&mut self, pid: u32, weight: f64, depth: u32) -> Sums {
+        let lives = self.lives;
+        let own = || lives.iter().filter(|life| life.pid == pid);
+        let Some(main) = own().find(|life| life.tid == pid).or_else(|| own().next()) else {
+            return Sums::default();
+        };
+        let mut sums = self.thread(main, weight);
+        if depth < 200 {
+            self.through_threads(main, &mut sums, weight);
+            self.through_children(pid, &mut sums, weight, depth);
+        }
+        sums
+    }
+
+    fn thread(&mut self, life: &Life, weight: f64) -> Sums {
+        let sum = self.weights.entry(life.tid).or_default();
+        *sum = (*sum + weight).min(1.0);
+        life.sums.clone()
+    }
+
+    fn through_children(&mut self, pid: u32, sums: &mut Sums, weight: f64, depth: u32) {
+        let wait = sums.get(Spent::WaitingForChild) + sums.get(Spent::WaitingForPipe);
+        let end = self.trace.duration_ns;
+        let children: Vec<(u32, u64, u64)> = self
+            .trace
+            .processes
+            .iter()
+            .filter(|p| p.parent == Some(pid))
+            .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
+            .collect();
+        let total: f64 = children
+            .iter()
+            .map(|c| c.2.saturating_sub(c.1) as f64)
+            .sum();
+        if wait <= 0.0 || total <= 0.0 {
+            return;
+        }
+        let covered = covered_ns(&children) as f64;
+        let one_at_a_time = total <= covered * t::OVERLAP_OF_SERIAL_CHILDREN;
+        let factor = (wait / total).min(1.0);
+        for (child, ..) in &children {
+            let inner = self.process(*child, weight * factor, depth + 1);
+            if one_at_a_time {
+                // The time from the fork to the first record of the thread is the child's too.
+                let known = inner.total().max(1.0);
+                let first = sums.take(Spent::WaitingForChild, known * factor);
+                let rest = sums.take(Spent::WaitingForPipe, known * factor - first);
+                sums.add_scaled(&inner, (first + rest) / known);
+            }
+        }
+    }
+
+    fn through_threads(&mut self, main: &Life, sums: &mut Sums, weight: f64) {
+        let wait = sums.get(Spent::Locks);
+        let lives = self.lives;
+        let others: Vec<&Life> = lives
+            .iter()
+            .filter(|life| life.pid == main.pid && life.tid != main.tid)
+            .collect();
+        if others.is_empty() || wait < t::JOIN_SHARE * main.ns() {
+            return;
+        }
+        if self.joins(main, others.len()) {
+            self.through_joined(others, sums, weight);
+        } else if others
+            .iter()
+            .all(|life| life.to_ns + 2_000_000 >= main.to_ns)
+        {
+            // A runtime that moves its work between threads which never end, as Go's does.
+            self.through_pool(&others, sums, weight);
+        }
+    }
+
+    /// A join is one long wait for each thread; queueing for a lock is many short ones.
+    fn joins(&self, main: &Life, threads: usize) -> bool {
+        let rows = self.trace.off_cpu.iter().filter(|row| {
+            row.tid == main.tid && row.call.as_deref().is_some_and(classify::is_lock)
+        });
+        let (mut count, mut total, mut longest) = (0, 0, 0);
+        for row in rows {
+            count += row.count;
+            total += row.total_ns;
+            longest = longest.max(row.longest_ns.unwrap_or(0));
+        }
+        count <= threads as u64 + 2 || longest * 2 >= total
+    }
+
+    fn through_joined(&mut self, mut others: Vec<&Life>, sums: &mut Sums, weight: f64) {
+        others.sort_by(|a, b| active_ns(b).total_cmp(&active_ns(a)));
+        let mut taken: Vec<(u64, u64)> = Vec::new();
+        for life in others {
+            let apart = |&(from, to): &(u64, u64)| life.to_ns <= from || to <= life.from_ns;
+            let mattered = active_ns(life) > t::JOIN_SHARE * life.ns() || taken.is_empty();
+            if !mattered || !taken.iter().all(apart) {
+                continue;
+            }
+            taken.push((life.from_ns, life.to_ns));
+            let whole = life.sums.total().max(1.0);
+            let part = sums.take(Spent::Locks, whole) / whole;
+            let inner = self.thread(life, weight * part);
+            sums.add_scaled(&inner, part);
+        }
+    }
+
+    fn through_pool(&mut self, others: &[&Life], sums: &mut Sums, weight: f64) {
+        let lives: Vec<&&Life> = others
+            .iter()
+            .filter(|life| !self.is_watcher(life))
+            .collect();
+        let active: f64 = lives.iter().map(|life| active_ns(life)).sum();
+        let part = sums.take(Spent::Locks, active) / active.max(1.0);
+        for life in lives {
+            let mut inner = self.thread(life, weight * part);
+            inner.take(Spent::Locks, f64::INFINITY);
+            sums.add_scaled(&inner, part);
+        }
+    }
+
+    /// A runtime's own watcher, such as Go's `sysmon`, sleeps and looks all its life.
+    fn is_watcher(&self, life: &Life) -> bool {
+        let naps = self.trace.off_cpu.iter().filter(|row| {
+            row.tid == life.tid && row.call.as_deref().is_some_and(classify::is_sleep)
+        });
+        naps.map(|row| row.total_ns as f64).sum::<f64>() > 0.4 * life.ns()
+    }
+}
+
+/// What a thread did other than queue.
+fn active_ns(life: &Life) -> f64 {
+    life.sums.total() - life.sums.get(Spent::Locks)
+}
+
+/// Time in which at least one of them was alive.
+pub(crate) fn covered_ns(lives: &[(u32, u64, u64)]) -> u64 {
+    let mut spans: Vec<(u64, u64)> = lives.iter().map(|l| (l.1, l.2)).collect();
+    spans.sort_unstable();
+    let (mut sum, mut reached) = (0, 0);
+    for (from, to) in spans {
+        let from = from.max(reached);
+        sum += to.saturating_sub(from);
+        reached = reached.max(to);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_two_share_is_covered_once() {
+        assert_eq!(covered_ns(&[(1, 0, 10), (2, 5, 20), (3, 30, 31)]), 21);
+        assert_eq!(covered_ns(&[]), 0);
+    }
+}

@@ -1,0 +1,168 @@
+//! The tables of an explanation.
+
+use std::collections::{BTreeMap, HashMap};
+
+use fathom_model::{CallRow, IoRow, Phase, ProcessRow};
+use fathom_trace::{End, Trace};
+
+use crate::classify;
+
+fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
+    match (sum, more) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
+    }
+}
+
+/// Calls by name over all threads, most time first.
+pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
+    let mut rows: BTreeMap<&str, CallRow> = BTreeMap::new();
+    for call in &trace.syscalls {
+        let row = rows.entry(&call.name).or_insert_with(|| CallRow {
+            name: call.name.clone(),
+            calls: 0,
+            errors: 0,
+            total_ns: 0,
+            blocked_ns: None,
+            bytes: 0,
+        });
+        row.calls += call.calls;
+        row.errors += call.errors;
+        row.total_ns += call.total_ns;
+        row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
+        row.bytes += call.bytes;
+    }
+    let mut rows: Vec<CallRow> = rows.into_values().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
+    rows
+}
+
+/// Descriptors with what went through them, most time first.
+///
+/// A descriptor that was several things has all their names, in order, separated by commas.
+pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
+    let names: HashMap<(u32, i32), String> = trace
+        .descriptors
+        .iter()
+        .map(|d| {
+            let more = if d.more_names > 0 {
+                format!(" and {} more", d.more_names)
+            } else {
+                String::new()
+            };
+            ((d.pid, d.fd), d.names.join(", ") + &more)
+        })
+        .collect();
+    let mut rows: BTreeMap<(u32, i32), IoRow> = BTreeMap::new();
+    for call in &trace.syscalls {
+        let Some(fd) = call.fd else { continue };
+        let (reads, writes) = (
+            classify::is_read(&call.name),
+            classify::is_write(&call.name),
+        );
+        let seeks = call.name == "lseek";
+        if !(reads || writes || seeks || call.bytes > 0) {
+            continue;
+        }
+        let row = rows.entry((call.pid, fd)).or_insert_with(|| IoRow {
+            pid: call.pid,
+            fd: Some(fd),
+            name: names.get(&(call.pid, fd)).cloned().unwrap_or_default(),
+            reads: 0,
+            read_bytes: 0,
+            writes: 0,
+            written_bytes: 0,
+            total_ns: 0,
+            blocked_ns: None,
+            errors: 0,
+            seeks: 0,
+        });
+        if seeks {
+            row.seeks += call.calls;
+        } else if reads {
+            row.reads += call.calls;
+            row.read_bytes += call.bytes;
+        } else {
+            row.writes += call.calls;
+            row.written_bytes += call.bytes;
+        }
+        row.total_ns += call.total_ns;
+        row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
+        row.errors += call.errors;
+    }
+    let mut rows: Vec<IoRow> = rows.into_values().collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.total_ns), row.pid, row.fd));
+    rows
+}
+
+fn in_words(end: Option<End>) -> String {
+    match end {
+        Some(End {
+            cut_short: true, ..
+        }) => "ended by Fathom".to_owned(),
+        Some(End {
+            signal: Some(signal),
+            ..
+        }) => format!("killed by signal {signal}"),
+        Some(End {
+            code: Some(code), ..
+        }) => format!("exit code {code}"),
+        _ => "not seen to end".to_owned(),
+    }
+}
+
+/// The process tree, parents before their children.
+pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
+    let mut threads: HashMap<u32, usize> = HashMap::new();
+    for thread in &trace.threads {
+        *threads.entry(thread.pid).or_default() += 1;
+    }
+    let row = |process: &fathom_trace::Process| ProcessRow {
+        pid: process.pid,
+        parent: process.parent,
+        programs: process
+            .execs
+            .iter()
+            .map(|exec| {
+                let arguments = exec.arguments.iter().skip(1).cloned();
+                std::iter::once(exec.path.clone())
+                    .chain(arguments)
+                    .collect()
+            })
+            .collect(),
+        from_ns: process.started_ns,
+        to_ns: process.ended_ns.unwrap_or(trace.duration_ns),
+        end: in_words(process.end),
+        threads: threads.get(&process.pid).copied().unwrap_or(0),
+    };
+    trace.processes.iter().map(row).collect()
+}
+
+/// The start of the command: what it executed, its first output, its end.
+pub fn phases(trace: &Trace) -> Vec<Phase> {
+    let phase = |name: String, at_ns| Phase { name, at_ns };
+    let mut phases = Vec::new();
+    if let Some(root) = trace.processes.first() {
+        let many = root.execs.len() > 1;
+        for exec in &root.execs {
+            let name = exec.path.rsplit('/').next().unwrap_or(&exec.path);
+            let name = if many {
+                format!("exec {name}")
+            } else {
+                "exec".to_owned()
+            };
+            phases.push(phase(name, exec.at_ns));
+        }
+    }
+    if let Some(at) = trace
+        .processes
+        .iter()
+        .filter_map(|p| p.first_output_ns)
+        .min()
+    {
+        phases.push(phase("first_output".to_owned(), at));
+    }
+    phases.push(phase("exit".to_owned(), trace.duration_ns));
+    phases.sort_by_key(|phase| phase.at_ns);
+    phases
+}

@@ -1,0 +1,43 @@
+//! Memory is taken from the system and given back, again and again.
+
+use fathom_model::Finding;
+
+use crate::classify;
+use crate::draft::{Draft, count, matters, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let all = view.tally_calls(classify::is_memory);
+    let given_back =
+        view.tally_calls(|name| ["munmap", "madvise", "brk", "mremap"].contains(&name));
+    // A start maps its libraries, and gives nothing back.
+    if all.calls < t::MANY_MEMORY_CALLS || given_back.calls * 5 < all.calls {
+        return None;
+    }
+    // Memory that was given back is touched for the first time again.
+    let (faults, _) = view.faults();
+    let again = if given_back.calls * 3 >= all.calls {
+        faults * 0.8
+    } else {
+        0.0
+    };
+    let cost = (all.cost_ns + again).min(0.97 * view.cpu_ns);
+    if !matters(view, cost) || view.share(all.cost_ns) < 0.02 {
+        return None;
+    }
+    let statement = format!(
+        "{} calls took memory from the system and gave it back; with the page faults that follow they cost {}, {} of the wall time.",
+        count(all.calls),
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("allocator-churn", view, cost, statement)
+            .evidence("memory calls", all.calls as f64, "calls")
+            .evidence("of them give memory back", given_back.calls as f64, "calls")
+            .advice("Take large buffers once and reuse them; with glibc raise M_MMAP_THRESHOLD and M_TRIM_THRESHOLD (`mallopt`), or use an allocator that keeps memory.")
+            .pid(all.pid)
+            .finish(),
+    )
+}

@@ -1,0 +1,77 @@
+//! A loop asks again and again instead of waiting.
+
+use fathom_model::{Finding, Place};
+use fathom_trace::SyscallRow;
+
+use crate::account::cpu_in_calls;
+use crate::classify;
+use crate::draft::{Draft, count, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// Calls of this row that came back at once with nothing.
+fn empty_turns(row: &SyscallRow) -> u64 {
+    let quick = (row.total_ns as f64) < row.calls as f64 * t::SHORTEST_SLEEP_NS;
+    let name = row.name.as_str();
+    if name == "sched_yield" || classify::is_sleep(name) && quick {
+        row.calls
+    } else if classify::is_poll(name) {
+        // Asleep in few of them: the rest came back at once.
+        let asleep = row.blocked_ns.unwrap_or(0) as f64;
+        if asleep < 0.2 * row.total_ns as f64 {
+            row.calls
+        } else {
+            0
+        }
+    } else {
+        row.would_block
+    }
+}
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let best = view.lives.iter().filter_map(|life| {
+        let rows = || view.trace.syscalls.iter().filter(|row| row.tid == life.tid);
+        let turns: u64 = rows().map(empty_turns).sum();
+        // A server that is busy polls and then reads: its turns are not empty.
+        let moved: u64 = rows()
+            .filter(|row| row.bytes > 0)
+            .map(|row| row.calls - row.would_block.min(row.calls))
+            .sum();
+        if turns < t::MANY_POLLS || turns < 5 * moved {
+            return None;
+        }
+        // The loop burns what is between its calls as well: all that the thread ran, by the
+        // turns' part of its calls.
+        let calls: u64 = rows().map(|row| row.calls).sum();
+        let polls: f64 = rows()
+            .filter(|row| empty_turns(row) > 0)
+            .map(cpu_in_calls)
+            .sum();
+        let own = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
+        let name = rows().max_by_key(|row| empty_turns(row))?;
+        Some((life, turns, polls, own, name))
+    });
+    let (life, turns, polls, own, row) = best.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let burnt = view.untraced(own);
+    if view.share(view.untraced(polls)) < 0.03
+        || view.share(burnt) < t::LEAST_SHARE
+        || burnt < t::LEAST_WIN_NS
+    {
+        return None;
+    }
+    let statement = format!(
+        "A thread asked {} times by `{}` and got nothing; its loop took {} of CPU time, {} of the wall time.",
+        count(turns),
+        row.name,
+        time(burnt),
+        percent(view, burnt),
+    );
+    Some(
+        Draft::new("busy-polling", view, burnt, statement)
+            .evidence("empty turns", turns as f64, "calls")
+            .evidence("CPU time of the loop", burnt, "ns")
+            .advice("Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.")
+            .place(Place { pid: Some(life.pid), tid: Some(life.tid), fd: row.fd, path: row.fd.and_then(|fd| view.name_of(row.pid, fd)) })
+            .finish(),
+    )
+}

@@ -1,0 +1,29 @@
+//! The time is asked for by real calls.
+
+use fathom_model::Finding;
+
+use crate::classify;
+use crate::draft::{Draft, count, matters, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let clocks = view.tally_calls(classify::is_clock);
+    if clocks.calls < t::MANY_CLOCK_CALLS || !matters(view, clocks.cost_ns) {
+        return None;
+    }
+    let statement = format!(
+        "{} calls asked the kernel for the time, {}, {} of the wall time.",
+        count(clocks.calls),
+        time(clocks.cost_ns),
+        percent(view, clocks.cost_ns),
+    );
+    Some(
+        Draft::new("clock-calls", view, clocks.cost_ns, statement)
+            .evidence("time calls", clocks.calls as f64, "calls")
+            .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
+            .advice("Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage); check that the system's clock source is tsc.")
+            .pid(clocks.pid)
+            .finish(),
+    )
+}

@@ -1,0 +1,32 @@
+//! Mapped files and programs come from the disk, page by page.
+
+use fathom_model::Finding;
+use fathom_trace::Cause;
+
+use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let (wait, waits) = view.off(|row| {
+        let call = row.call.as_deref().unwrap_or_default();
+        row.cause == Cause::Disk && (call.is_empty() || call.starts_with("execve"))
+    });
+    let faults = view.trace.accounts.major_faults;
+    if faults < t::MANY_MAJOR_FAULTS || !wait_matters(view, wait) {
+        return None;
+    }
+    let statement = format!(
+        "{} page faults waited for the disk, {} in all, {} of the wall time.",
+        count(faults),
+        time(wait),
+        percent(view, wait),
+    );
+    Some(
+        Draft::new("cold-files", view, wait, statement)
+            .evidence("major faults", faults as f64, "faults")
+            .evidence("waits", waits as f64, "calls")
+            .advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs.")
+            .finish(),
+    )
+}

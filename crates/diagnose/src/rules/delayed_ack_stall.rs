@@ -1,0 +1,94 @@
+//! Small writes wait for the other side's delayed acknowledgement.
+
+use fathom_model::{Finding, Place};
+use fathom_trace::{Cause, OffCpuRow};
+
+use crate::classify;
+use crate::descriptors::Kind;
+use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// Entry of `by_length` into which a wait falls.
+fn entry(ns: f64) -> usize {
+    ((ns / 1024.0).log2().floor() as usize + 1).min(63)
+}
+
+/// Waits of the delay's length in a row, and what they took; `None` if they are of mixed lengths.
+fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
+    t::DELAYED_ACK_NS.iter().find_map(|&(least, most)| {
+        let count = u64::from(*row.by_length.get(entry((least + most) / 2.0))?);
+        let longer: u64 = row
+            .by_length
+            .iter()
+            .skip(entry(most) + 1)
+            .map(|n| u64::from(*n))
+            .sum();
+        if count < t::LEAST_STALLS || longer * 4 > count {
+            return None;
+        }
+        // What shorter waits took at most is taken off before the mean is formed.
+        let shorter: f64 = (0..entry(least))
+            .map(|i| f64::from(row.by_length[i]) * 1024.0 * 2f64.powi(i as i32 - 1) * 1.4)
+            .sum();
+        let mean = (row.total_ns as f64 - shorter).max(0.0) / count as f64;
+        (least * 0.97..most)
+            .contains(&mean)
+            .then_some((count, mean))
+    })
+}
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let waits_on_peer = |row: &&OffCpuRow| {
+        let call = row.call.as_deref().unwrap_or_default();
+        let socket = |fd| matches!(view.descriptors.waited_for(row.pid, fd), Kind::Socket);
+        let reads = classify::is_read(call) && row.fd.is_some_and(socket);
+        row.cause == Cause::Asleep && (reads || classify::is_poll(call))
+    };
+    let rows = view.trace.off_cpu.iter().filter(waits_on_peer);
+    let stalled = rows.filter_map(|row| Some((row, stalls(row)?)));
+    let (row, (stalls, mean)) = stalled.max_by_key(|(_, (count, _))| *count)?;
+    // Two or more sends for each stall, small ones, somewhere in the tree: header, then body.
+    let sends = view.tally(|call| {
+        let socket = |fd| view.descriptors.waited_for(call.pid, fd) == Kind::Socket;
+        classify::is_write(&call.name) && call.fd.is_some_and(socket)
+    });
+    let small = sends.bytes_per_call() < 1400.0 && sends.calls * 2 >= stalls * 3;
+    let wait = view.untraced(stalls as f64 * mean);
+    if !small || !wait_matters(view, wait) {
+        return None;
+    }
+    let statement = format!(
+        "{} waits of {} each on a socket, {} of the wall time: a small write waits until the other side acknowledges the one before it.",
+        count(stalls),
+        time(mean),
+        percent(view, wait),
+    );
+    Some(
+        Draft::new("delayed-ack-stall", view, wait, statement)
+            .evidence("stalls", stalls as f64, "calls")
+            .evidence("mean stall", mean, "ns")
+            .evidence("sends", sends.calls as f64, "calls")
+            .evidence("bytes per send", sends.bytes_per_call(), "bytes/call")
+            .advice("Send header and body in one call (`writev`, or a buffered writer that is flushed once a message), or set TCP_NODELAY.")
+            .place(Place {
+                pid: Some(row.pid),
+                tid: Some(row.tid),
+                fd: row.fd,
+                path: row.fd.and_then(|fd| view.name_of(row.pid, fd)),
+            })
+            .likely()
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forty_milliseconds_fall_between_33_and_67() {
+        assert_eq!(entry(40e6), 16);
+        assert_eq!(entry(200e6), 18);
+    }
+}

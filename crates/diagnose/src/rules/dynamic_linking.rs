@@ -1,0 +1,49 @@
+//! Finding and binding shared libraries takes a good part of the time.
+
+use fathom_model::Finding;
+
+use crate::draft::{Draft, count, matters, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let root = view.trace.processes.first()?;
+    let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
+    let mut files: Vec<_> = view
+        .trace
+        .files
+        .iter()
+        .filter(|f| f.pid == root.pid && f.opens > 0 && f.first_ns >= begun)
+        .collect();
+    files.sort_by_key(|f| f.first_ns);
+    let of_loader = |name: &str| name.ends_with(".so") || name.contains(".so.");
+    let libraries: Vec<_> = files.iter().take_while(|f| of_loader(&f.name)).collect();
+    let last = libraries.last()?;
+    let tried: u64 = view
+        .trace
+        .failed_lookups
+        .iter()
+        .filter(|l| l.pid == root.pid && of_loader(&l.path))
+        .map(|l| l.calls)
+        .sum();
+    let spent = view.untraced(last.first_ns.saturating_sub(begun) as f64);
+    if libraries.len() < t::MANY_LIBRARIES || !matters(view, spent) {
+        return None;
+    }
+    let statement = format!(
+        "{} shared libraries were loaded before the program began ({} more places searched), {}, {} of the wall time.",
+        count(libraries.len() as u64),
+        count(tried),
+        time(spent),
+        percent(view, spent),
+    );
+    Some(
+        Draft::new("dynamic-linking", view, spent, statement)
+            .evidence("libraries", libraries.len() as f64, "files")
+            .evidence("places searched in vain", tried as f64, "calls")
+            .advice("Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or prelink; load seldom used parts by `dlopen`.")
+            .pid(Some(root.pid))
+            .likely()
+            .finish(),
+    )
+}

@@ -1,0 +1,74 @@
+//! The kernel's time has no better name.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Finding, Spent};
+
+use crate::classify;
+use crate::draft::{Draft, count, matters, percent, time};
+use crate::thresholds as t;
+use crate::view::{Tally, View};
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    // Walking folders and moving large blocks is what the kernel is for.
+    let is_plain = |name: &str| match classify::on_cpu(name) {
+        Spent::KernelFiles | Spent::KernelProcesses => true,
+        _ => classify::is_poll(name),
+    };
+    let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
+    for row in view
+        .trace
+        .syscalls
+        .iter()
+        .filter(|row| !is_plain(&row.name))
+    {
+        if !names.contains_key(row.name.as_str()) {
+            names.insert(&row.name, view.tally(|other| other.name == row.name));
+        }
+    }
+    names.retain(|_, tally| tally.bytes_per_call() < 4096.0);
+    let (name, tally) = names
+        .into_iter()
+        .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
+    if tally.calls < t::LEAST_SMALL_CALLS
+        || !matters(view, tally.cost_ns)
+        || view.share(tally.cost_ns) < t::KERNEL_SHARE / 2.0
+    {
+        return None;
+    }
+    let statement = format!(
+        "{} calls of `{name}` cost {}, {} of the wall time.",
+        count(tally.calls),
+        time(tally.cost_ns),
+        percent(view, tally.cost_ns),
+    );
+    Some(
+        Draft::new("kernel-bound", view, tally.cost_ns, statement)
+            .evidence("calls", tally.calls as f64, "calls")
+            .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
+            .advice(format!(
+                "Call `{name}` less often: do more with each call, or keep its result."
+            ))
+            .pid(tally.pid)
+            .likely()
+            .finish(),
+    )
+}
+
+/// The finding of last resort goes where another explains half as much.
+pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
+    let Some(own) = found
+        .iter()
+        .find(|f| f.id == "kernel-bound")
+        .map(|f| f.could_win_ns)
+    else {
+        return found;
+    };
+    let explained = found
+        .iter()
+        .any(|f| f.id != "kernel-bound" && f.could_win_ns * 2 >= own);
+    found
+        .into_iter()
+        .filter(|f| !(explained && f.id == "kernel-bound"))
+        .collect()
+}

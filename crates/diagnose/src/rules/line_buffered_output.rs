@@ -1,0 +1,65 @@
+//! Output that nobody watches is written line by line.
+
+use fathom_model::Finding;
+
+use super::small_calls::Small;
+use super::unbuffered_output::on_output;
+use crate::Language;
+use crate::descriptors::Kind;
+use crate::draft::{Draft, count, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let watched = |s: &Small| view.descriptors.waited_for(s.pid, s.fd) == Kind::Terminal;
+    let small =
+        on_output(view).find(|s| s.tally.bytes_per_call() >= t::PIECE_BYTES && !watched(s))?;
+    let tally = &small.tally;
+    let statement = format!(
+        "{} writes of a line each ({:.0} bytes) to standard {}; the calls cost {}, {} of the wall time.",
+        count(tally.calls),
+        tally.bytes_per_call(),
+        if small.fd == 2 { "error" } else { "output" },
+        time(tally.cost_ns),
+        percent(view, tally.cost_ns),
+    );
+    Some(
+        Draft::new("line-buffered-output", view, tally.cost_ns, statement)
+            .evidence("write calls", tally.calls as f64, "calls")
+            .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
+            .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
+            .advice(advice(view.language(Some(small.pid))))
+            .limit(Small::limit(view))
+            .place(small.place(view))
+            .likely()
+            .finish(),
+    )
+}
+
+fn advice(language: Option<Language>) -> &'static str {
+    match language {
+        Some(Language::Rust) => {
+            "`println!` writes each line: use `writeln!` into `BufWriter::new(stdout().lock())`."
+        }
+        Some(Language::C) => {
+            "Leave out `fflush` and `setvbuf(_IOLBF)`; in C++ write '\\n' instead of `endl`."
+        }
+        Some(Language::Go) => {
+            "`os.Stdout` has no buffer: write through `bufio.NewWriter`, and `Flush` it at the end."
+        }
+        Some(Language::Python) => "Leave out `flush=True`, `-u` and `PYTHONUNBUFFERED`.",
+        Some(Language::Node) => {
+            "`console.log` into a file is a call a line: collect lines and write blocks."
+        }
+        Some(Language::Java) => {
+            "`System.out` flushes each line: print to a `PrintWriter` around a `BufferedWriter`."
+        }
+        Some(Language::Shell) => {
+            "Each `echo` is a call: build the text first, or let one `awk` write."
+        }
+        Some(Language::Ruby | Language::Perl) => {
+            "Switch off `sync`/`$|` where the output is no terminal."
+        }
+        None => "Buffer whole blocks where the output is no terminal.",
+    }
+}

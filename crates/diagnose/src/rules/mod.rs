@@ -1,0 +1,122 @@
+//! The rules, one a file.
+//!
+//! A rule looks at a [`View`] and returns findings, or none. Two rules may see the same time from
+//! two sides; [`explained_by`] says which of the two is told.
+
+mod allocator_churn;
+mod busy_polling;
+mod clock_calls;
+mod cold_files;
+mod cpu_starved;
+mod delayed_ack_stall;
+mod dynamic_linking;
+mod idle_cores;
+mod kernel_bound;
+mod line_buffered_output;
+mod lock_contention;
+mod missing_file_lookups;
+mod page_fault_heavy;
+mod process_spawning;
+mod rereading;
+mod sleeping;
+mod small_calls;
+mod small_file_io;
+mod startup_dominated;
+mod sync_writes;
+mod unbuffered_input;
+mod unbuffered_output;
+mod waiting_for_child;
+mod waiting_for_disk;
+mod waiting_for_input;
+mod waiting_for_network;
+mod waiting_for_output;
+mod wakeup_storm;
+
+use fathom_model::Finding;
+
+use crate::view::View;
+
+type Rule = fn(&View<'_>) -> Option<Finding>;
+
+const RULES: &[Rule] = &[
+    unbuffered_input::find,
+    unbuffered_output::find,
+    line_buffered_output::find,
+    small_file_io::find,
+    waiting_for_input::find,
+    waiting_for_output::find,
+    waiting_for_disk::find,
+    waiting_for_network::find,
+    delayed_ack_stall::find,
+    lock_contention::find,
+    waiting_for_child::find,
+    process_spawning::find,
+    sleeping::find,
+    busy_polling::find,
+    cpu_starved::find,
+    cold_files::find,
+    page_fault_heavy::find,
+    allocator_churn::find,
+    sync_writes::find,
+    missing_file_lookups::find,
+    rereading::find,
+    startup_dominated::find,
+    dynamic_linking::find,
+    idle_cores::find,
+    wakeup_storm::find,
+    clock_calls::find,
+    kernel_bound::find,
+];
+
+/// Findings of the first kind that are left out where one of the second is told: the second names
+/// the cause, the first its effect.
+const EXPLAINED_BY: &[(&str, &[&str])] = &[
+    ("waiting-for-network", &["delayed-ack-stall"]),
+    ("idle-cores", &["lock-contention", "wakeup-storm"]),
+    ("wakeup-storm", &["lock-contention", "cpu-starved"]),
+    ("page-fault-heavy", &["allocator-churn"]),
+    ("waiting-for-child", &["process-spawning"]),
+    ("dynamic-linking", &["process-spawning"]),
+    (
+        "startup-dominated",
+        &[
+            "dynamic-linking",
+            "missing-file-lookups",
+            "process-spawning",
+        ],
+    ),
+    ("allocator-churn", &["process-spawning"]),
+    ("page-fault-heavy", &["process-spawning"]),
+    ("small-file-io", &["rereading", "process-spawning"]),
+    ("line-buffered-output", &["process-spawning"]),
+    ("sleeping", &["delayed-ack-stall"]),
+    ("lock-contention", &["cpu-starved"]),
+    ("idle-cores", &["busy-polling", "cpu-starved"]),
+];
+
+/// All findings, most to win first.
+pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
+    found = explained_by(found);
+    found.sort_by(|a, b| (b.could_win_ns, &a.id).cmp(&(a.could_win_ns, &b.id)));
+    kernel_bound::unless_explained(found)
+}
+
+fn explained_by(found: Vec<Finding>) -> Vec<Finding> {
+    let win = |id: &str| found.iter().find(|f| f.id == id).map(|f| f.could_win_ns);
+    // The cause must be of the effect's size: a small one doesn't hide a large effect.
+    let is_explained = |finding: &Finding| {
+        EXPLAINED_BY.iter().any(|(effect, causes)| {
+            *effect == finding.id
+                && causes
+                    .iter()
+                    .filter_map(|id| win(id))
+                    .any(|ns| ns * 3 >= finding.could_win_ns)
+        })
+    };
+    found
+        .iter()
+        .filter(|finding| !is_explained(finding))
+        .cloned()
+        .collect()
+}

@@ -1,0 +1,37 @@
+//! The program pauses by its own wish.
+
+use fathom_model::{Finding, Spent};
+
+use crate::classify;
+use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let sleep = view.spent_ns(Spent::Sleeping);
+    if !wait_matters(view, sleep) {
+        return None;
+    }
+    let (_, naps) = view.off(|row| {
+        view.weight(row.tid) > 0.0 && row.call.as_deref().is_some_and(classify::is_sleep)
+    });
+    let statement = match naps {
+        0 => format!(
+            "The program waited for timers for {}, {} of the wall time.",
+            time(sleep),
+            percent(view, sleep)
+        ),
+        n => format!(
+            "The program slept {} times, {} in all, {} of the wall time.",
+            count(n),
+            time(sleep),
+            percent(view, sleep)
+        ),
+    };
+    Some(
+        Draft::new("sleeping", view, sleep, statement)
+            .evidence("time asleep", sleep, "ns")
+            .evidence("sleeps", naps as f64, "calls")
+            .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
+            .finish(),
+    )
+}

@@ -1,0 +1,98 @@
+//! Shared by the rules on small reads and writes: where are they, and what do they cost?
+
+use std::collections::BTreeMap;
+
+use fathom_model::Place;
+use fathom_trace::SyscallRow;
+
+use crate::classify;
+use crate::draft::matters;
+use crate::thresholds as t;
+use crate::view::{Tally, View};
+
+/// Small calls on one descriptor.
+pub(super) struct Small {
+    pub pid: u32,
+    pub fd: i32,
+    pub writes: bool,
+    pub tally: Tally,
+}
+
+impl Small {
+    pub(super) fn place(&self, view: &View<'_>) -> Place {
+        Place {
+            pid: Some(self.pid),
+            tid: None,
+            fd: Some(self.fd),
+            path: view.name_of(self.pid, self.fd),
+        }
+    }
+
+    pub(super) fn limit(view: &View<'_>) -> Option<String> {
+        let call = view.subject.limits.syscall_seconds?;
+        Some(format!(
+            "the cheapest call takes {} here",
+            crate::draft::time(call * 1e9)
+        ))
+    }
+}
+
+/// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average that their cost
+/// matters, most cost first. The same descriptor number of all processes is one: a script's
+/// children write where it writes.
+pub(super) fn find(
+    view: &View<'_>,
+    fits: impl Fn(&View<'_>, u32, i32, bool) -> bool,
+) -> Vec<Small> {
+    let mut keys: BTreeMap<(u32, i32, bool), u64> = BTreeMap::new();
+    for row in &view.trace.syscalls {
+        if let Some((key, writes)) = key(row)
+            && fits(view, key.0, key.1, writes)
+        {
+            *keys.entry((key.0, key.1, writes)).or_default() += row.calls;
+        }
+    }
+    let small = |((pid, fd, writes), _): ((u32, i32, bool), u64)| {
+        let on_it = |row: &SyscallRow| key(row) == Some(((pid, fd), writes));
+        let tally = view.tally(on_it);
+        is_small(view, pid, fd, writes, &tally).then_some(Small {
+            pid,
+            fd,
+            writes,
+            tally,
+        })
+    };
+    let enough = keys
+        .into_iter()
+        .filter(|(_, calls)| *calls >= t::LEAST_SMALL_CALLS);
+    let mut found: Vec<Small> = enough.filter_map(small).collect();
+    found.sort_by(|a, b| b.tally.cost_ns.total_cmp(&a.tally.cost_ns));
+    found
+}
+
+fn key(row: &SyscallRow) -> Option<((u32, i32), bool)> {
+    let writes = classify::is_write(&row.name);
+    let sockets = row.name.starts_with("recv") || row.name.starts_with("send");
+    let moves = (writes || classify::is_read(&row.name)) && !sockets;
+    moves.then_some(((row.pid, row.fd?), writes))
+}
+
+fn is_small(view: &View<'_>, pid: u32, fd: i32, writes: bool, tally: &Tally) -> bool {
+    // Sizes 1 to 3: 1 byte to 511; what is larger doesn't count as small however many there are.
+    let small: u64 = tally.sizes[1..4].iter().sum();
+    let moved = tally.bytes as f64 / tally.calls.max(1) as f64;
+    if small < t::LEAST_SMALL_CALLS || small * 10 < tally.calls * 6 || moved >= t::LINE_BYTES {
+        return false;
+    }
+    let waits = |row: &fathom_trace::OffCpuRow| {
+        let call = row.call.as_deref().unwrap_or_default();
+        let asleep = row.cause == fathom_trace::Cause::Asleep;
+        asleep
+            && row.pid == pid
+            && row.fd == Some(fd)
+            && (classify::is_write(call) && writes || classify::is_read(call) && !writes)
+    };
+    let (_, waits) = view.off(waits);
+    let its_own_choice = writes || (waits as f64) < t::WAITS_PER_SMALL_READ * tally.calls as f64;
+    its_own_choice && matters(view, tally.cost_ns)
+}

@@ -1,0 +1,74 @@
+//! A file is read or written a few bytes a call.
+
+use fathom_model::Finding;
+
+use super::small_calls::{self, Small};
+use crate::Language;
+use crate::descriptors::Kind;
+use crate::draft::{Draft, count, percent, time};
+use crate::view::{Tally, View};
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let on_file = |view: &View<'_>, pid: u32, fd: i32, _: bool| {
+        let standard = view.descriptors.is_input(pid, fd) || view.descriptors.is_output(pid, fd);
+        let kind = view.descriptors.last(pid, fd);
+        !standard && matches!(kind, Kind::File | Kind::Unknown)
+    };
+    let small = small_calls::find(view, on_file).into_iter().next()?;
+    let tally = &small.tally;
+    let around = opening_costs(view, small.pid, tally);
+    let cost = (tally.cost_ns + around.cost_ns).min(view.wall_ns);
+    let what = if small.writes {
+        "writes to"
+    } else {
+        "reads of"
+    };
+    let opened = match around.calls {
+        0 => String::new(),
+        n => format!(", with {} calls to open and close around them", count(n)),
+    };
+    let statement = format!(
+        "{} {what} a file moved {:.1} bytes each{opened}; the calls cost {}, {} of the wall time.",
+        count(tally.calls),
+        tally.bytes_per_call(),
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("small-file-io", view, cost, statement)
+            .evidence("calls", tally.calls as f64, "calls")
+            .evidence("bytes per call", tally.bytes_per_call(), "bytes/call")
+            .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
+            .advice(advice(view.language(Some(small.pid))))
+            .limit(Small::limit(view))
+            .place(small.place(view))
+            .finish(),
+    )
+}
+
+/// A file that is opened for each small call costs the opening too.
+fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Tally {
+    let around = view
+        .tally(|row| row.pid == pid && ["open", "openat", "close"].contains(&row.name.as_str()));
+    if around.calls >= small.calls {
+        around
+    } else {
+        Tally::default()
+    }
+}
+
+fn advice(language: Option<Language>) -> &'static str {
+    match language {
+        Some(Language::Rust) => "Wrap the `File` in a `BufReader` or `BufWriter`.",
+        Some(Language::C) => "Use `fread`/`fwrite` on a `FILE`, or move blocks of 64 KiB.",
+        Some(Language::Go) => "Put a `bufio.Reader` or `bufio.Writer` around the file.",
+        Some(Language::Python) => {
+            "Leave out `buffering=0`; keep the file open, and move larger blocks."
+        }
+        Some(Language::Node) => "Keep the file open and write blocks, or use a stream.",
+        Some(Language::Java) => {
+            "Put a `BufferedInputStream` or `BufferedOutputStream` around the file."
+        }
+        _ => "Keep the file open and move blocks of some 64 KiB.",
+    }
+}

@@ -1,0 +1,66 @@
+//! The start takes longer than the work.
+
+use fathom_model::Finding;
+
+use crate::Language;
+use crate::draft::{Draft, count, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let root = view.trace.processes.first()?;
+    let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
+    let output = root.first_output_ns.unwrap_or(view.trace.duration_ns);
+    // Files are what a start is made of: the moment after which most of them have been opened.
+    let mut opened: Vec<u64> = view
+        .trace
+        .files
+        .iter()
+        .filter(|f| f.pid == root.pid && f.opens > 0 && (begun..output).contains(&f.first_ns))
+        .filter(|f| is_code(&f.name))
+        .map(|f| f.first_ns)
+        .collect();
+    opened.sort_unstable();
+    let last = *opened.get((opened.len() * 98 / 100).min(opened.len().checked_sub(1)?))?;
+    let start = view.untraced(last.saturating_sub(begun) as f64);
+    if opened.len() < t::MANY_START_FILES || start < t::LONG_START_NS || view.share(start) < 0.5 {
+        return None;
+    }
+    let statement = format!(
+        "The program loaded {} files of code for {} before its work began, {} of the wall time.",
+        count(opened.len() as u64),
+        time(start),
+        percent(view, start),
+    );
+    let advice = match view.language(None) {
+        Some(Language::Python) => {
+            "Import only what is used, and import it where it is used (`python -X importtime` names the slow ones)."
+        }
+        Some(Language::Node) => {
+            "Bundle the modules into one file, and require what is seldom used where it is used."
+        }
+        _ => "Load only what is used, when it is used; or do many items in one start.",
+    };
+    Some(
+        Draft::new("startup-dominated", view, start, statement)
+            .evidence("files of code", opened.len() as f64, "files")
+            .evidence("time to the last of them", start, "ns")
+            .advice(advice)
+            .limit(
+                view.subject
+                    .floor_seconds
+                    .map(|s| format!("the empty program takes {} here", time(s * 1e9))),
+            )
+            .pid(Some(root.pid))
+            .likely()
+            .finish(),
+    )
+}
+
+/// Programs, libraries and modules, as opposed to data.
+fn is_code(name: &str) -> bool {
+    let ends = [
+        ".py", ".pyc", ".js", ".mjs", ".cjs", ".json", ".rb", ".pl", ".pm", ".jar", ".class", ".so",
+    ];
+    ends.iter().any(|end| name.ends_with(end)) || name.contains(".so.")
+}

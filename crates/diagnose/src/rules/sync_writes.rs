@@ -1,0 +1,39 @@
+//! Each of many writes waits until it is on the disk.
+
+use fathom_model::Finding;
+
+use crate::classify;
+use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let rows = view
+        .trace
+        .syscalls
+        .iter()
+        .filter(|row| classify::is_sync(&row.name));
+    let (calls, total) = rows.fold((0, 0.0), |(calls, ns), row| {
+        (
+            calls + row.calls,
+            ns + view.weight(row.tid) * row.total_ns as f64,
+        )
+    });
+    let total = view.untraced(total);
+    if calls < t::MANY_SYNCS || !wait_matters(view, total) {
+        return None;
+    }
+    let statement = format!(
+        "{} calls put data on the disk at once (fsync and kin), {} in all, {} of the wall time.",
+        count(calls),
+        time(total),
+        percent(view, total),
+    );
+    Some(
+        Draft::new("sync-writes", view, total, statement)
+            .evidence("sync calls", calls as f64, "calls")
+            .evidence("mean", total / calls as f64, "ns")
+            .advice("Sync once for many records: put them in one transaction or batch, or sync at the end. Leave it out where the data can be made again.")
+            .finish(),
+    )
+}

@@ -1,0 +1,59 @@
+//! Standard input is read a few bytes a call.
+
+use fathom_model::Finding;
+
+use super::small_calls::{self, Small};
+use crate::Language;
+use crate::draft::{Draft, count, percent, time};
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let on_input = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
+        !writes && view.descriptors.is_input(pid, fd)
+    };
+    let small = small_calls::find(view, on_input).into_iter().next()?;
+    let tally = &small.tally;
+    let statement = format!(
+        "{} reads of standard input brought {:.1} bytes each; the calls cost {}, {} of the wall time.",
+        count(tally.calls),
+        tally.bytes_per_call(),
+        time(tally.cost_ns),
+        percent(view, tally.cost_ns),
+    );
+    Some(
+        Draft::new("unbuffered-input", view, tally.cost_ns, statement)
+            .evidence("read calls", tally.calls as f64, "calls")
+            .evidence("bytes per read", tally.bytes_per_call(), "bytes/call")
+            .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
+            .advice(advice(view.language(Some(small.pid))))
+            .limit(Small::limit(view))
+            .place(small.place(view))
+            .finish(),
+    )
+}
+
+fn advice(language: Option<Language>) -> &'static str {
+    match language {
+        Some(Language::Rust) => {
+            "Read through `stdin().lock()` or a `BufReader` instead of the bare file."
+        }
+        Some(Language::C) => {
+            "Read blocks of 64 KiB, or use `getchar`/`fgets` without `setvbuf(_IONBF)`; in C++ call `ios::sync_with_stdio(false)`."
+        }
+        Some(Language::Go) => "Give the reader a `bufio.NewReader(os.Stdin)`.",
+        Some(Language::Python) => {
+            "Read `sys.stdin.buffer`, and leave out `buffering=0` and `os.read` of few bytes."
+        }
+        Some(Language::Node) => {
+            "Read `process.stdin` as a stream, or `fs.readFileSync(0)`; give `fs.readSync` a buffer of 64 KiB."
+        }
+        Some(Language::Java) => "Wrap the stream in a `BufferedInputStream` or `BufferedReader`.",
+        Some(Language::Shell) => {
+            "`read` takes one byte a call from a pipe: give the lines to one `awk`, or let the shell read a file."
+        }
+        Some(Language::Ruby | Language::Perl) => {
+            "Read by line or by block with the language's buffered calls, not `sysread`."
+        }
+        None => "Read through a buffer of some 64 KiB.",
+    }
+}

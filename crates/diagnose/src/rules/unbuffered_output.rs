@@ -1,0 +1,64 @@
+//! Output is written in pieces of a few bytes.
+
+use fathom_model::Finding;
+
+use super::small_calls::{self, Small};
+use crate::Language;
+use crate::draft::{Draft, count, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let small = on_output(view).find(|s| s.tally.bytes_per_call() < t::PIECE_BYTES)?;
+    let tally = &small.tally;
+    let statement = format!(
+        "{} writes to standard {} carried {:.1} bytes each; the calls cost {}, {} of the wall time.",
+        count(tally.calls),
+        if small.fd == 2 { "error" } else { "output" },
+        tally.bytes_per_call(),
+        time(tally.cost_ns),
+        percent(view, tally.cost_ns),
+    );
+    Some(
+        Draft::new("unbuffered-output", view, tally.cost_ns, statement)
+            .evidence("write calls", tally.calls as f64, "calls")
+            .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
+            .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
+            .advice(advice(view.language(Some(small.pid))))
+            .limit(Small::limit(view))
+            .place(small.place(view))
+            .finish(),
+    )
+}
+
+/// Small writes to descriptors 1 and 2, most cost first.
+pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
+    let fits = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
+        writes && view.descriptors.is_output(pid, fd)
+    };
+    small_calls::find(view, fits).into_iter()
+}
+
+fn advice(language: Option<Language>) -> &'static str {
+    match language {
+        Some(Language::Rust) => {
+            "Write into `BufWriter::new(stdout().lock())`, and flush it at the end."
+        }
+        Some(Language::C) => {
+            "Leave out `setvbuf(_IONBF)` and bare `write`; give `setvbuf` a buffer of 64 KiB."
+        }
+        Some(Language::Go) => {
+            "Write through `bufio.NewWriter(os.Stdout)`, and `Flush` it at the end."
+        }
+        Some(Language::Python) => {
+            "Write to `sys.stdout` or `sys.stdout.buffer`; leave out `-u`, `PYTHONUNBUFFERED` and `buffering=0`."
+        }
+        Some(Language::Node) => "Collect the pieces and write blocks, or `cork()` the stream.",
+        Some(Language::Java) => {
+            "Print to a `PrintWriter` around a `BufferedWriter` around `System.out`."
+        }
+        Some(Language::Shell) => "Redirect a whole loop, not each `echo`, or let one `awk` write.",
+        Some(Language::Ruby | Language::Perl) => "Switch off `sync`/`$|`, and collect the output.",
+        None => "Write through a buffer of some 64 KiB and flush it at the end.",
+    }
+}

@@ -1,0 +1,52 @@
+//! Child processes that could run side by side run one after another.
+
+use fathom_model::{Finding, Spent};
+
+use crate::draft::{Draft, percent, time, wait_matters};
+use crate::path::covered_ns;
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let end = view.trace.duration_ns;
+    let found = view.lives.iter().filter_map(|life| {
+        let wait = life.sums.get(Spent::WaitingForChild) + life.sums.get(Spent::WaitingForPipe);
+        let children: Vec<(u32, u64, u64)> = view
+            .trace
+            .processes
+            .iter()
+            .filter(|p| p.parent == Some(life.pid) && life.pid == life.tid)
+            .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
+            // Short ones are process-spawning's.
+            .filter(|c| {
+                (c.2 - c.1) as f64 > t::SHORT_CHILD_CPU_NS
+                    && view.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
+            })
+            .collect();
+        let total: f64 = children.iter().map(|c| (c.2 - c.1) as f64).sum();
+        let covered = covered_ns(&children) as f64;
+        let longest = children.iter().map(|c| c.2 - c.1).max()? as f64;
+        let in_turn = children.len() >= 2 && total <= covered * t::OVERLAP_OF_SERIAL_CHILDREN;
+        // Side by side they take as long as the longest, or as the CPUs allow.
+        let least = longest.max(total / view.subject.cpus.max(1) as f64);
+        let win = view.untraced((total.min(wait) - least) * view.weight(life.tid));
+        (in_turn && wait_matters(view, win)).then_some((life, children.len(), total, win))
+    });
+    let (life, children, total, win) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let statement = format!(
+        "{children} child processes ran one after another for {}; side by side on {} CPUs they would take {} less, {} of the wall time.",
+        time(total),
+        view.subject.cpus,
+        time(win),
+        percent(view, win),
+    );
+    Some(
+        Draft::new("waiting-for-child", view, win, statement)
+            .evidence("children in turn", children as f64, "processes")
+            .evidence("their lives", total, "ns")
+            .advice("Start the children that don't need each other together and wait for all of them, or do their work in one pass.")
+            .pid(Some(life.pid))
+            .likely()
+            .finish(),
+    )
+}

@@ -1,0 +1,37 @@
+//! Calls wait for the storage device.
+
+use fathom_model::{Finding, Spent};
+use fathom_trace::Cause;
+
+use crate::classify;
+use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    // Waits outside of calls are faults in mapped files; those for a sync are asked for.
+    let (wait, waits) = view.off(|row| {
+        let call = row.call.as_deref().unwrap_or_default();
+        row.cause == Cause::Disk
+            && !call.is_empty()
+            && !classify::is_sync(call)
+            && !call.starts_with("execve")
+    });
+    let wait = wait.min(view.spent_ns(Spent::Disk));
+    if !wait_matters(view, wait) {
+        return None;
+    }
+    let each = wait / waits.max(1) as f64;
+    let statement = format!(
+        "{} waits for the disk took {}, {} of the wall time.",
+        count(waits),
+        time(wait),
+        percent(view, wait),
+    );
+    Some(
+        Draft::new("waiting-for-disk", view, wait, statement)
+            .evidence("waits", waits as f64, "calls")
+            .evidence("mean wait", each, "ns")
+            .advice("Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); leave out O_DIRECT unless it is needed. A second run may find the file in memory.")
+            .finish(),
+    )
+}

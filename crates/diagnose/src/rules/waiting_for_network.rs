@@ -1,0 +1,34 @@
+//! The command waits for replies from a socket.
+
+use fathom_model::{Finding, Spent};
+
+use crate::descriptors::Kind;
+use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let wait = view.spent_ns(Spent::Network);
+    if !wait_matters(view, wait) {
+        return None;
+    }
+    let waits = view.trace.off_cpu.iter().filter(|row| {
+        row.fd
+            .is_some_and(|fd| view.descriptors.waited_for(row.pid, fd) == Kind::Socket)
+    });
+    let waits: u64 = waits.map(|row| row.count).sum();
+    let statement = format!(
+        "The command waited for the network for {}, {} of the wall time.",
+        time(wait),
+        percent(view, wait),
+    );
+    Some(
+        Draft::new("waiting-for-network", view, wait, statement)
+            .evidence("time asleep", wait, "ns")
+            .evidence("waits on sockets", waits as f64, "calls")
+            .advice(format!(
+                "Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers ({} waits on sockets were seen).",
+                count(waits)
+            ))
+            .finish(),
+    )
+}

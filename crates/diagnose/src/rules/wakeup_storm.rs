@@ -1,0 +1,66 @@
+//! Threads or processes wake each other more than they work.
+
+use fathom_model::Finding;
+use fathom_trace::{Cause, OffCpuRow};
+
+use crate::classify;
+use crate::descriptors::Kind;
+use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let of_partner = |row: &OffCpuRow| {
+        let call = row.call.as_deref().unwrap_or_default();
+        let moves = classify::is_read(call) || classify::is_write(call);
+        let inner = |fd| {
+            let kind = view.descriptors.waited_for(row.pid, fd);
+            let standard = fd <= 2 && view.descriptors.is_of_command(row.pid, fd);
+            matches!(kind, Kind::Pipe | Kind::Events | Kind::Socket) && !standard
+        };
+        row.cause == Cause::Asleep
+            && (classify::is_lock(call) || moves && row.fd.is_some_and(inner))
+    };
+    let mut threads: std::collections::BTreeMap<u32, (u64, f64)> = Default::default();
+    for row in view.trace.off_cpu.iter().filter(|row| of_partner(row)) {
+        let sums = threads.entry(row.tid).or_default();
+        sums.0 += row.count;
+        sums.1 += row.total_ns as f64;
+    }
+    // Partners: at least two that wait often; the waits of the one are the turns of the other.
+    threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
+    let waits: u64 = threads.values().map(|(n, _)| n).sum();
+    let busy: f64 = view
+        .lives
+        .iter()
+        .filter(|l| threads.contains_key(&l.tid))
+        .map(|l| l.on_cpu_ns)
+        .sum();
+    let per_wait = busy / waits.max(1) as f64;
+    if threads.len() < 2 || waits < t::MANY_WAKEUPS || per_wait > t::STORM_CPU_PER_WAIT_NS {
+        return None;
+    }
+    // What a hand-over costs: the part of the wall time that no one of them computes.
+    let idle = threads.values().map(|(_, ns)| *ns).sum::<f64>() / threads.len() as f64;
+    let cost = view.untraced(idle.min(view.trace.duration_ns as f64));
+    if !wait_matters(view, cost) {
+        return None;
+    }
+    let statement = format!(
+        "{} threads waited for each other {} times, {} apart; the hand-overs take about {}, {} of the wall time.",
+        threads.len(),
+        count(waits),
+        time(per_wait),
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("wakeup-storm", view, cost, statement)
+            .evidence("waits", waits as f64, "calls")
+            .evidence("CPU time for each wait", per_wait, "ns")
+            .evidence("threads", threads.len() as f64, "threads")
+            .advice("Hand over more at a time: batches through the queue or pipe, or do both steps in one thread.")
+            .likely()
+            .finish(),
+    )
+}

@@ -1,0 +1,80 @@
+//! From where on is something worth telling? Each with its reason.
+
+/// Share of the wall time below which nothing is told: less is not noticed, and noise on a
+/// shared machine reaches it.
+pub(crate) const LEAST_SHARE: f64 = 0.08;
+/// Waiting is part of life in a pipeline: a well-made program waits for its neighbours at its
+/// start and end. More than this is the neighbour's pace.
+pub(crate) const LEAST_WAIT_SHARE: f64 = 0.15;
+/// Nothing shorter is worth a change of a program.
+pub(crate) const LEAST_WIN_NS: f64 = 3e6;
+/// Fewer small calls don't add up to [`LEAST_WIN_NS`] at 0.2 to 1 us each.
+pub(crate) const LEAST_SMALL_CALLS: u64 = 2_000;
+/// A piece of a line: the trace's size classes end at 1 and 15 bytes.
+pub(crate) const PIECE_BYTES: f64 = 16.0;
+/// A line: text lines of 200 bytes are rare, and copying then begins to weigh beside the call.
+pub(crate) const LINE_BYTES: f64 = 200.0;
+/// A reader that has to wait before this part of its reads is given small pieces by its writer;
+/// a buffer would not help it.
+pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;
+/// Children whose lives add up to at most this multiple of the time they cover ran one at a time.
+pub(crate) const OVERLAP_OF_SERIAL_CHILDREN: f64 = 1.15;
+/// A main thread that waits for locks less than this part of its life does its own work.
+pub(crate) const JOIN_SHARE: f64 = 0.2;
+/// A child that used less CPU than this was mostly made and thrown away: making one costs 0.5 to
+/// 5 ms, an interpreter's start 10 to 20 ms.
+pub(crate) const SHORT_CHILD_CPU_NS: f64 = 15e6;
+/// A version manager's shim starts about 30 processes; a habit starts hundreds.
+pub(crate) const MANY_PROCESSES: usize = 60;
+/// To make, execute and await a small program, where no probe tells.
+pub(crate) const SPAWN_SECONDS: f64 = 700e-6;
+/// First touch of a page, where no probe tells: 0.1 to 0.25 us on bare metal, 0.5 to 2 in VMs.
+pub(crate) const PAGE_FAULT_SECONDS: f64 = 0.5e-6;
+/// 10 000 pages are 40 MB; a runtime's start touches up to 3 000.
+pub(crate) const MANY_FAULTS: u64 = 15_000;
+/// Part of the wall time: programs that hold their data in memory reach a tenth and are sound.
+pub(crate) const FAULT_SHARE: f64 = 0.25;
+/// An allocator that works asks the kernel a few hundred times.
+pub(crate) const MANY_MEMORY_CALLS: u64 = 1_000;
+/// One fsync at the end is a promise kept; one for each record is a pattern.
+pub(crate) const MANY_SYNCS: u64 = 10;
+/// Disk waits of fewer faults are the program's own start.
+pub(crate) const MANY_MAJOR_FAULTS: u64 = 100;
+/// Interpreters ask for 20 to 150 paths that aren't there in a sound start.
+pub(crate) const MANY_MISSES: u64 = 1_000;
+/// A configuration file may be read a few times.
+pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
+/// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.
+pub(crate) const MANY_LIBRARIES: usize = 40;
+/// Linux delays an ACK by 40 ms, some systems by up to 200.
+pub(crate) const DELAYED_ACK_NS: [(f64, f64); 2] = [(38e6, 46e6), (196e6, 210e6)];
+/// Fewer may be a server that takes 40 ms.
+pub(crate) const LEAST_STALLS: u64 = 4;
+/// Turns of a loop that asks without waiting.
+pub(crate) const MANY_POLLS: u64 = 3_000;
+/// A sleep that is shorter than this is no sleep: timers have a slack of 50 us.
+pub(crate) const SHORTEST_SLEEP_NS: f64 = 120e3;
+/// Queueing for one lock again and again, by each of several threads.
+pub(crate) const MANY_LOCK_WAITS: u64 = 15;
+/// Part of their lives that threads queue when a lock rules them.
+pub(crate) const LOCK_SHARE: f64 = 0.2;
+/// Below this much CPU time for each wait the hand-over costs more than the work: it's a storm of
+/// wake-ups, not a queue. A wake-up costs 3 to 40 us.
+pub(crate) const STORM_CPU_PER_WAIT_NS: f64 = 40e3;
+/// Waits that make a storm.
+pub(crate) const MANY_WAKEUPS: u64 = 4_000;
+/// Calls for the time that fell through to the kernel.
+pub(crate) const MANY_CLOCK_CALLS: u64 = 5_000;
+/// Threads that want a CPU, for each CPU there is.
+pub(crate) const CROWD_PER_CPU: f64 = 2.0;
+/// A thread that ran this part of the wall time is the one that all wait for.
+pub(crate) const BUSY_THREAD: f64 = 0.8;
+/// Kernel time without a better name.
+pub(crate) const KERNEL_SHARE: f64 = 0.4;
+/// Files touched before the first output, in a start worth shortening; `python3` touches 60,
+/// `node` 30, `git` 20.
+pub(crate) const MANY_START_FILES: usize = 300;
+/// A start that people notice.
+pub(crate) const LONG_START_NS: f64 = 100e6;
+/// A busy machine: part of the wall time that timed runs had to wait for a CPU.
+pub(crate) const NEIGHBOURS_SHARE: f64 = 0.1;

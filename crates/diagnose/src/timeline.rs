@@ -1,0 +1,112 @@
+//! What did each thread do when, for the picture?
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Spent, Stretch};
+use fathom_trace::{Interval, Trace};
+
+use crate::classify::{self, Off};
+use crate::descriptors::Descriptors;
+
+/// Stretches of all threads in the order of thread and time, at most about `most`.
+///
+/// Between two waits a thread is on a CPU ([`Spent::UserCode`], kernel work included). Waits that
+/// are shorter than a picture can show are folded into what surrounds them: the shortest length
+/// is raised until all fit. Empty if the trace has no timeline.
+pub fn timeline(trace: &Trace, most: usize) -> Vec<Stretch> {
+    let Some(intervals) = &trace.timeline else {
+        return Vec::new();
+    };
+    let descriptors = Descriptors::new(trace);
+    let mut of_thread: BTreeMap<u32, Vec<&Interval>> = BTreeMap::new();
+    for interval in intervals {
+        of_thread.entry(interval.tid).or_default().push(interval);
+    }
+    let mut shortest = 0;
+    loop {
+        let stretches = all(trace, &of_thread, &descriptors, shortest);
+        if stretches.len() <= most.max(trace.threads.len()) || shortest > trace.duration_ns {
+            return stretches;
+        }
+        shortest = (shortest * 2).max(trace.duration_ns / 100_000).max(1000);
+    }
+}
+
+fn all(
+    trace: &Trace,
+    of_thread: &BTreeMap<u32, Vec<&Interval>>,
+    descriptors: &Descriptors<'_>,
+    shortest: u64,
+) -> Vec<Stretch> {
+    let mut stretches = Vec::new();
+    for thread in &trace.threads {
+        let end = thread.ended_ns.unwrap_or(trace.duration_ns);
+        let mut line = Line {
+            pid: thread.pid,
+            tid: thread.tid,
+            at: thread.started_ns,
+            out: Vec::new(),
+        };
+        let mut intervals = of_thread.get(&thread.tid).cloned().unwrap_or_default();
+        intervals.sort_by_key(|i| i.from_ns);
+        for interval in intervals
+            .iter()
+            .filter(|i| i.to_ns - i.from_ns.min(i.to_ns) >= shortest)
+        {
+            let waited_to = interval.woken_ns.unwrap_or(match interval.cause {
+                fathom_trace::Cause::Preempted | fathom_trace::Cause::Ready => interval.from_ns,
+                _ => interval.to_ns,
+            });
+            let off = Off {
+                pid: interval.pid,
+                call: interval.call.as_deref(),
+                fd: interval.fd,
+                cause: interval.cause,
+                timed_out: false,
+            };
+            let spent = classify::off_cpu(off, descriptors, Default::default());
+            let detail = interval.call.as_ref().map(|call| match interval.fd {
+                Some(fd) => format!("{call} on descriptor {fd}"),
+                None => call.clone(),
+            });
+            line.push(interval.from_ns, Spent::UserCode, None);
+            line.push(waited_to, spent, detail);
+            line.push(interval.to_ns, Spent::Ready, None);
+        }
+        line.push(end, Spent::UserCode, None);
+        stretches.append(&mut line.out);
+    }
+    stretches
+}
+
+struct Line {
+    pid: u32,
+    tid: u32,
+    at: u64,
+    out: Vec<Stretch>,
+}
+
+impl Line {
+    /// Up to `to`, this. Joined with what came before if it is the same.
+    fn push(&mut self, to: u64, spent: Spent, detail: Option<String>) {
+        if to <= self.at {
+            return;
+        }
+        let from = std::mem::replace(&mut self.at, to);
+        if let Some(last) = self.out.last_mut()
+            && last.spent == spent
+            && last.detail == detail
+        {
+            last.to_ns = to;
+            return;
+        }
+        self.out.push(Stretch {
+            pid: self.pid,
+            tid: self.tid,
+            from_ns: from,
+            to_ns: to,
+            spent,
+            detail,
+        });
+    }
+}

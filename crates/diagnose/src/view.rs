@@ -1,0 +1,285 @@
+//! The questions that rules ask of a traced run.
+
+use fathom_model::{Run, Spent, TimeAccount};
+use fathom_trace::{OffCpuRow, Process, SyscallRow, Trace};
+
+use crate::account::{self, Life, cpu_in_calls};
+use crate::descriptors::Descriptors;
+use crate::path::{self, CriticalPath};
+use crate::thresholds as t;
+use crate::{Language, Subject, classify};
+
+/// Part of the tracer's cost per call that falls between its two clock readings; measured with
+/// one-byte reads and writes.
+const OVERHEAD_INSIDE: f64 = 0.3;
+
+/// A subject with everything that is worked out of it.
+pub(crate) struct View<'a> {
+    pub subject: &'a Subject<'a>,
+    pub trace: &'a Trace,
+    pub descriptors: Descriptors<'a>,
+    pub lives: Vec<Life>,
+    pub path: CriticalPath,
+    pub account: TimeAccount,
+    /// Median wall time of the untraced runs; the trace's own if there are none.
+    pub wall_ns: f64,
+    /// Their median CPU time.
+    pub cpu_ns: f64,
+    /// What the tracer added to each call, as far as CPU times tell.
+    overhead_ns: f64,
+}
+
+/// Calls added up.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub calls: u64,
+    pub errors: u64,
+    pub would_block: u64,
+    pub bytes: u64,
+    pub sizes: [u64; 8],
+    /// CPU time in the kernel on the critical path, in time of an untraced run. Modelled.
+    pub cost_ns: f64,
+    /// Time from entry to return as traced, waits included.
+    pub total_ns: f64,
+    pub pid: Option<u32>,
+}
+
+impl Tally {
+    pub(crate) fn bytes_per_call(&self) -> f64 {
+        self.bytes as f64 / (self.calls.max(1)) as f64
+    }
+
+    pub(crate) fn each_ns(&self) -> f64 {
+        self.cost_ns / self.calls.max(1) as f64
+    }
+}
+
+fn median(mut values: Vec<u64>) -> Option<f64> {
+    values.sort_unstable();
+    let n = values.len();
+    let middle = values.get(n / 2)?;
+    Some(match n % 2 {
+        1 => *middle as f64,
+        _ => (*middle as f64 + values[n / 2 - 1] as f64) / 2.0,
+    })
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(subject: &'a Subject<'a>) -> Self {
+        let trace = subject.trace;
+        let descriptors = Descriptors::new(trace);
+        let lives = account::lives(trace, &descriptors);
+        let path = path::find(trace, &lives);
+        let account = path.sums.clone().into_account(trace.duration_ns);
+        let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
+        let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
+        let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
+        let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
+        Self {
+            subject,
+            trace,
+            descriptors,
+            lives,
+            path,
+            account,
+            wall_ns: of(|run| run.wall_ns)
+                .unwrap_or(trace.duration_ns as f64)
+                .max(1.0),
+            cpu_ns,
+            // More than 1 us per call is not the tracer but another load of the machine.
+            overhead_ns: ((traced_cpu - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0),
+        }
+    }
+
+    /// Part of the wall time, 0 to 1.
+    pub(crate) fn share(&self, ns: f64) -> f64 {
+        (ns / self.wall_ns).clamp(0.0, 1.0)
+    }
+
+    /// Time on the critical path spent on this, in time of an untraced run.
+    pub(crate) fn spent_ns(&self, spent: Spent) -> f64 {
+        self.untraced(self.account.ns(spent) as f64)
+    }
+
+    /// A time of the traced run in an untraced one: the same share of the wall time. A trace that
+    /// was quicker than the timed runs isn't stretched.
+    pub(crate) fn untraced(&self, ns: f64) -> f64 {
+        let traced = self.trace.duration_ns.max(1) as f64;
+        ns * (self.wall_ns / traced).min(1.0)
+    }
+
+    /// Part of this thread's time that is on the critical path.
+    pub(crate) fn weight(&self, tid: u32) -> f64 {
+        self.path.weights.get(&tid).copied().unwrap_or(0.0)
+    }
+
+    /// What the calls of a row cost an untraced run.
+    fn cost_ns(&self, row: &SyscallRow) -> f64 {
+        let calls = row.calls.max(1) as f64;
+        let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
+        let measured = cpu_in_calls(row) / calls - OVERHEAD_INSIDE * self.overhead_ns;
+        self.weight(row.tid) * calls * measured.max(least).max(0.0)
+    }
+
+    /// Adds up the calls that fit.
+    pub(crate) fn tally(&self, fits: impl Fn(&SyscallRow) -> bool) -> Tally {
+        let mut sum = Tally::default();
+        let mut most = 0.0;
+        for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
+            let cost = self.cost_ns(row);
+            if cost > most || sum.pid.is_none() {
+                most = cost;
+                sum.pid = Some(row.pid);
+            }
+            sum.calls += row.calls;
+            sum.errors += row.errors;
+            sum.would_block += row.would_block;
+            sum.bytes += row.bytes;
+            sum.cost_ns += cost;
+            sum.total_ns += row.total_ns as f64;
+            sum.sizes
+                .iter_mut()
+                .zip(row.sizes)
+                .for_each(|(sum, n)| *sum += n);
+        }
+        // A part can't cost more CPU than the whole.
+        sum.cost_ns = sum.cost_ns.min(0.97 * self.cpu_ns.min(self.wall_ns));
+        sum
+    }
+
+    /// Adds up the calls of these names.
+    pub(crate) fn tally_calls(&self, is: impl Fn(&str) -> bool) -> Tally {
+        self.tally(|row| is(&row.name))
+    }
+
+    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits.
+    pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, u64) {
+        let rows = self.trace.off_cpu.iter().filter(|row| fits(row));
+        rows.fold((0.0, 0), |(ns, count), row| {
+            (
+                ns + self.untraced(row.total_ns as f64 * self.weight(row.tid)),
+                count + row.count,
+            )
+        })
+    }
+
+    /// Modelled cost of the minor faults on the critical path, and their number.
+    pub(crate) fn faults(&self) -> (f64, u64) {
+        let on_path =
+            |t: &fathom_trace::Thread| t.minor_faults.unwrap_or(0) as f64 * self.weight(t.tid);
+        let known = self.trace.threads.iter().any(|t| t.minor_faults.is_some());
+        let count = match known {
+            true => self.trace.threads.iter().map(on_path).sum(),
+            false => self.trace.accounts.minor_faults as f64,
+        };
+        (count * self.fault_ns(), count as u64)
+    }
+
+    pub(crate) fn fault_ns(&self) -> f64 {
+        self.subject
+            .limits
+            .page_fault_seconds
+            .unwrap_or(t::PAGE_FAULT_SECONDS)
+            * 1e9
+    }
+
+    pub(crate) fn spawn_ns(&self) -> f64 {
+        self.subject
+            .limits
+            .spawn_seconds
+            .unwrap_or(t::SPAWN_SECONDS)
+            * 1e9
+    }
+
+    pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
+        self.trace.processes.iter().find(|p| p.pid == pid)
+    }
+
+    /// What a process is written in: the caller's word for the command, the name of the program
+    /// for interpreters.
+    pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {
+        let root = self.trace.processes.first().map(|p| p.pid);
+        let process = self.process(pid.or(root)?);
+        let by_name = process
+            .and_then(|p| p.execs.last())
+            .and_then(|exec| Language::from_program_name(&exec.path));
+        by_name.or(self.subject.language)
+    }
+
+    /// CPU time of a process's threads as traced.
+    pub(crate) fn cpu_of(&self, pid: u32) -> f64 {
+        let own = self.lives.iter().filter(|life| life.pid == pid);
+        own.map(|life| life.on_cpu_ns).sum()
+    }
+
+    /// CPU time of a process and its descendants as traced. Bounded like the tree's depth.
+    pub(crate) fn tree_cpu(&self, pid: u32) -> f64 {
+        let mut tree = vec![pid];
+        let mut at = 0;
+        while let Some(parent) = tree.get(at).copied() {
+            let children = self
+                .trace
+                .processes
+                .iter()
+                .filter(|p| p.parent == Some(parent));
+            tree.extend(children.map(|p| p.pid));
+            at += 1;
+            if at > self.trace.processes.len() {
+                break;
+            }
+        }
+        tree.into_iter().map(|pid| self.cpu_of(pid)).sum()
+    }
+
+    /// The name of a descriptor: the last thing it was.
+    pub(crate) fn name_of(&self, pid: u32, fd: i32) -> Option<String> {
+        self.descriptors.names(pid, fd).last().cloned()
+    }
+
+    /// Waits in locks of one thread: number and nanoseconds as traced.
+    pub(crate) fn lock_waits(&self, tid: u32) -> (u64, f64) {
+        let rows = self
+            .trace
+            .off_cpu
+            .iter()
+            .filter(|row| row.tid == tid && row.call.as_deref().is_some_and(classify::is_lock));
+        rows.fold((0, 0.0), |(n, ns), row| {
+            (n + row.count, ns + row.total_ns as f64)
+        })
+    }
+
+    /// What must be known to trust the answer.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        let waits: Vec<u64> = self
+            .subject
+            .timed
+            .iter()
+            .filter_map(|run| run.run_queue_wait_ns)
+            .collect();
+        if let Some(wait) = median(waits)
+            && self.share(wait) >= t::NEIGHBOURS_SHARE
+        {
+            told.push(format!(
+                "The timed runs waited {:.0} % of their time for a CPU that others had; run again on a quiet machine.",
+                100.0 * self.share(wait)
+            ));
+        }
+        if !self.trace.lost.is_none() {
+            told.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_middle_two() {
+        assert_eq!(median(vec![4, 1, 3, 2]), Some(2.5));
+        assert_eq!(median(vec![9]), Some(9.0));
+        assert_eq!(median(vec![]), None);
+    }
+}
