@@ -2,11 +2,18 @@
 
 mod affinity;
 mod chase;
+mod context;
 mod gate;
 mod kernels;
 mod mapping;
+mod probes;
+mod reported;
 mod result;
 mod samples;
+mod suite;
+pub mod table;
 mod track;
 
+pub use probes::noise::Gaps;
 pub use result::{Estimator, Heading, ProbeResult, Verdict};
+pub use suite::{Options, Progress, canaries, quick};

@@ -23,6 +23,7 @@ pub struct Track {
     pass_time: Duration,
     chunk: Box<dyn FnMut() -> f64>,
     passes: Vec<Samples>,
+    inverted: bool,
 }
 
 impl Track {
@@ -41,12 +42,19 @@ impl Track {
             pass_time,
             chunk: Box::new(chunk),
             passes: Vec::new(),
+            inverted: false,
         }
     }
 
     /// Holds the CPU time of others against the wall time.
     pub fn gated_by(mut self, cpu_of: CpuOf) -> Track {
         self.cpu_of = cpu_of;
+        self
+    }
+
+    /// Chunks yield the inverse of the heading's unit: the least time is the highest rate.
+    pub fn inverted(mut self) -> Track {
+        self.inverted = true;
         self
     }
 
@@ -65,7 +73,19 @@ impl Track {
     }
 
     fn finish(self) -> ProbeResult {
-        judge(self.heading, self.agreement, &self.passes)
+        let mut result = judge(self.heading, self.agreement, &self.passes);
+        if self.inverted {
+            for field in [
+                &mut result.value,
+                &mut result.min,
+                &mut result.p10,
+                &mut result.median,
+            ] {
+                *field = field.map(|value| 1.0 / value);
+            }
+            result.add_note("min, p10 and median are those of the time, so the highest rates");
+        }
+        result
     }
 }
 

@@ -1,0 +1,93 @@
+//! Which probes run together: five canaries, the quick profile, the full one.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::context::Context;
+use crate::probes::{core_clock, load_latency, noise, read_bandwidth, spawn, system_call, timer};
+use crate::result::ProbeResult;
+use crate::track::{Track, interleave};
+
+/// What a caller may choose.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where files for the disk probes are made and deleted.
+    pub directory: PathBuf,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            directory: std::env::temp_dir(),
+        }
+    }
+}
+
+/// Called with the title of what runs next.
+pub type Progress<'a> = &'a mut dyn FnMut(&str);
+
+type Prepared = Result<Track, Box<ProbeResult>>;
+
+/// Five figures in about 0.3 s (clock, first level, memory latency, read bandwidth, system call)
+/// that tell before a measurement whether the machine is still the one of the fingerprint.
+pub fn canaries() -> Vec<ProbeResult> {
+    let context = Context::new(Options::default().directory);
+    together(canary_tracks(&context), Duration::from_millis(600))
+}
+
+fn canary_tracks(context: &Context) -> Vec<Prepared> {
+    vec![
+        core_clock::track(),
+        load_latency::first(),
+        load_latency::memory(context),
+        read_bandwidth::track(context),
+        system_call::track(),
+    ]
+}
+
+/// The fingerprint: about 3 s.
+pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
+    let mut context = Context::new(options.directory.clone());
+    quick_in(&mut context, progress)
+}
+
+fn quick_in(context: &mut Context, progress: Progress<'_>) -> Vec<ProbeResult> {
+    progress("clock, latencies, bandwidth, system call");
+    let mut tracks = canary_tracks(context);
+    tracks.insert(1, Ok(timer::cost()));
+    tracks.insert(3, load_latency::second(context));
+    tracks.push(spawn::track());
+    let mut results = together(tracks, Duration::from_millis(2500));
+    context.ghz = results
+        .iter()
+        .find(|r| r.id == "core_clock")
+        .and_then(|r| r.value);
+    let steps = timer::steps();
+    results.splice(2..2, steps);
+    progress("gaps of a spinning core");
+    results.push(noise::result(&noise::spin(
+        Duration::from_millis(500),
+        context.cpu,
+    )));
+    results
+}
+
+/// Runs what can run, interleaved, and keeps the order.
+fn together(prepared: Vec<Prepared>, cap: Duration) -> Vec<ProbeResult> {
+    let mut tracks = Vec::new();
+    let mut places = Vec::new();
+    for one in prepared {
+        places.push(match one {
+            Ok(track) => {
+                tracks.push(track);
+                None
+            }
+            Err(result) => Some(*result),
+        });
+    }
+    let mut run = interleave(tracks, cap).into_iter();
+    places
+        .into_iter()
+        .filter_map(|place| place.or_else(|| run.next()))
+        .collect()
+}
