@@ -21,6 +21,8 @@ fn main() -> ExitCode {
     let mut progress = |what: &str| eprintln!("{:6.2} s  {what}", start.elapsed().as_secs_f64());
     let results: Vec<ProbeResult> = if has("--canaries") {
         fathom_machine::canaries()
+    } else if has("--full") {
+        fathom_machine::full(&options, &mut progress)
     } else {
         fathom_machine::quick(&options, &mut progress)
     };

@@ -16,4 +16,4 @@ mod track;
 
 pub use probes::noise::Gaps;
 pub use result::{Estimator, Heading, ProbeResult, Verdict};
-pub use suite::{Options, Progress, canaries, quick};
+pub use suite::{Options, Progress, canaries, full, quick};

@@ -26,6 +26,8 @@ pub struct Mapping {
 
 // SAFETY: a mapping is plain memory that belongs to nobody but its owner.
 unsafe impl Send for Mapping {}
+// SAFETY: sharing hands out a raw pointer only; who follows it answers for the access.
+unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Maps `bytes`, rounded up to whole huge pages and aligned to one.

@@ -69,7 +69,7 @@ pub struct ProbeResult {
     pub title: String,
     /// The figure, in `unit`; only if it can be believed.
     pub value: Option<f64>,
-    /// Unit of `value`, `p10`, `median`, `min` and of the second coordinate of `points`.
+    /// Unit of `value`, `p10`, `median`, `min`, `reported`.
     pub unit: String,
     /// How `value` was taken from the chunks.
     pub estimator: Estimator,
@@ -103,6 +103,8 @@ pub struct ProbeResult {
     pub core_to_core_ns: Option<(f64, f64)>,
     /// What the first coordinate of `points` is, with its unit, such as `bytes` or `threads`.
     pub points_over: Option<String>,
+    /// Unit of the second coordinate of `points` where it is not `unit`.
+    pub points_unit: Option<String>,
     /// The curve: (x, value).
     pub points: Option<Vec<(f64, f64)>>,
 }
@@ -143,6 +145,7 @@ impl ProbeResult {
             reported: None,
             core_to_core_ns: None,
             points_over: None,
+            points_unit: None,
             points: None,
         }
     }
@@ -159,6 +162,13 @@ impl ProbeResult {
         let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::NoAnswer);
         result.note = Some(why.into());
         result
+    }
+
+    /// Adds a curve over `over`, whose values are in `unit`.
+    pub(crate) fn set_points(&mut self, over: &str, unit: &str, points: Vec<(f64, f64)>) {
+        self.points_over = Some(over.to_owned());
+        self.points_unit = (unit != self.unit).then(|| unit.to_owned());
+        self.points = Some(points);
     }
 
     /// Adds a note to what is there already.

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::context::Context;
-use crate::probes::{core_clock, load_latency, noise, read_bandwidth, spawn, system_call, timer};
+use crate::probes::{
+    cache_line, core_clock, core_to_core, load_latency, noise, read_bandwidth, spawn, system_call,
+    timer,
+};
 use crate::result::ProbeResult;
 use crate::track::{Track, interleave};
 
@@ -69,6 +72,17 @@ fn quick_in(context: &mut Context, progress: Progress<'_>) -> Vec<ProbeResult> {
         Duration::from_millis(500),
         context.cpu,
     )));
+    results
+}
+
+/// Everything: 15 to 30 s.
+pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
+    let mut context = Context::new(options.directory.clone());
+    let mut results = quick_in(&mut context, progress);
+    progress("cache line");
+    results.extend(cache_line::run(&context));
+    progress("core to core");
+    results.push(core_to_core::run(&context));
     results
 }
 

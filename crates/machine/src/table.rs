@@ -51,8 +51,8 @@ fn figure(value: f64, unit: &str) -> String {
     }
 }
 
-const TITLE: usize = 36;
-const VALUE: usize = 16;
+const TITLE: usize = 34;
+const VALUE: usize = 14;
 const SPREAD: usize = 8;
 
 /// How much is said.
@@ -155,6 +155,7 @@ fn curve(out: &mut String, result: &ProbeResult, points: &[(f64, f64)]) {
     if most <= 0.0 {
         return;
     }
+    let unit = result.points_unit.as_deref().unwrap_or(&result.unit);
     let over = result.points_over.as_deref().unwrap_or("");
     for (x, y) in points {
         let x = match over {
@@ -162,10 +163,7 @@ fn curve(out: &mut String, result: &ProbeResult, points: &[(f64, f64)]) {
             _ => format!("{x:.0} {over}"),
         };
         let bar = "#".repeat((y / most * 36.0).round() as usize);
-        out.push_str(&format!(
-            "{x:>18}  {:>12}  {bar}\n",
-            figure(*y, &result.unit)
-        ));
+        out.push_str(&format!("{x:>18}  {:>12}  {bar}\n", figure(*y, unit)));
     }
 }
 

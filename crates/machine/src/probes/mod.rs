@@ -1,6 +1,11 @@
 //! The probes: one file each, each measuring one thing.
 
+pub mod cache_line;
 pub mod core_clock;
+pub mod core_to_core;
+pub mod line_distance;
+pub mod line_sharing;
+pub mod line_slots;
 pub mod load_latency;
 pub mod noise;
 pub mod read_bandwidth;
