@@ -42,6 +42,20 @@ impl Context {
         }
     }
 
+    /// A context that knows nothing, for tests of what takes values only.
+    #[cfg(test)]
+    pub fn bare() -> Context {
+        Context {
+            cpus: Vec::new(),
+            cpu: 0,
+            caches: Vec::new(),
+            memory_budget: 0,
+            directory: PathBuf::new(),
+            ghz: None,
+            _pinned: None,
+        }
+    }
+
     /// Reported size of the cache at `level` in bytes.
     pub fn cache_bytes(&self, level: u32) -> Option<usize> {
         self.caches

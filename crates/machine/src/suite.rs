@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::context::Context;
 use crate::probes::{
-    cache_line, core_clock, core_to_core, load_latency, noise, read_bandwidth, spawn, system_call,
-    timer,
+    address_cache, branches, cache_levels, cache_line, chains, core_clock, core_to_core,
+    load_latency, noise, parallelism, read_bandwidth, spawn, system_call, throughput, timer,
 };
 use crate::result::ProbeResult;
 use crate::track::{Track, interleave};
@@ -81,6 +81,17 @@ pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let mut results = quick_in(&mut context, progress);
     progress("cache line");
     results.extend(cache_line::run(&context));
+    progress("cache levels");
+    results.extend(cache_levels::run(&context));
+    progress("address cache and huge pages");
+    results.extend(address_cache::run(&context));
+    progress("memory parallelism");
+    results.push(parallelism::run(&context));
+    progress("branches");
+    results.extend(branches::run(&context));
+    progress("chains and throughput");
+    results.extend(chains::run(&context));
+    results.extend(throughput::run(&context));
     progress("core to core");
     results.push(core_to_core::run(&context));
     results

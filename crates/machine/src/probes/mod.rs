@@ -1,6 +1,10 @@
 //! The probes: one file each, each measuring one thing.
 
+pub mod address_cache;
+pub mod branches;
+pub mod cache_levels;
 pub mod cache_line;
+pub mod chains;
 pub mod core_clock;
 pub mod core_to_core;
 pub mod line_distance;
@@ -8,7 +12,9 @@ pub mod line_sharing;
 pub mod line_slots;
 pub mod load_latency;
 pub mod noise;
+pub mod parallelism;
 pub mod read_bandwidth;
 pub mod spawn;
 pub mod system_call;
+pub mod throughput;
 pub mod timer;
