@@ -6,6 +6,7 @@ mod context;
 mod gate;
 mod kernels;
 mod mapping;
+mod mounts;
 mod probes;
 mod reported;
 mod result;

@@ -180,10 +180,81 @@ impl ProbeResult {
         self.note = Some(text);
     }
 
+    /// One result from two passes of a probe: a figure only if theirs lie within `tolerance`
+    /// (relative) of each other. The first pass gives the curve, both the spread.
+    pub(crate) fn of_two(first: ProbeResult, second: ProbeResult, tolerance: f64) -> ProbeResult {
+        let (Some(a), Some(b)) = (first.value, second.value) else {
+            return if first.value.is_some() { second } else { first };
+        };
+        let high = a.abs().max(b.abs()).max(f64::MIN_POSITIVE);
+        let mut result = first;
+        result.n += second.n;
+        result.spread = Some((a - b).abs() / high);
+        if (a - b).abs() <= tolerance * high {
+            return result;
+        }
+        result.min = Some(a.min(b));
+        result.median = Some(a.max(b));
+        let unit = result.unit.clone();
+        result.withdraw(
+            Verdict::Disturbed,
+            format!("two passes said {a:.4} and {b:.4} {unit}"),
+        );
+        result
+    }
+
     /// Takes the figure back, because something beside the chunks says that it can't be believed.
     pub(crate) fn withdraw(&mut self, verdict: Verdict, why: impl AsRef<str>) {
         self.value = None;
         self.verdict = verdict;
         self.add_note(why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(value: Option<f64>) -> ProbeResult {
+        let head = Heading {
+            id: "x",
+            title: "x",
+            unit: "B",
+            method: "m",
+        };
+        let verdict = if value.is_some() {
+            Verdict::Ok
+        } else {
+            Verdict::NoAnswer
+        };
+        ProbeResult {
+            value,
+            n: 3,
+            ..ProbeResult::blank(head, Estimator::Derived, verdict)
+        }
+    }
+
+    #[test]
+    fn two_passes_must_agree() {
+        let same = ProbeResult::of_two(result(Some(10.0)), result(Some(9.0)), 0.15);
+        assert_eq!(
+            (same.value, same.n, same.spread),
+            (Some(10.0), 6, Some(0.1))
+        );
+        let apart = ProbeResult::of_two(result(Some(10.0)), result(Some(5.0)), 0.15);
+        assert_eq!((apart.value, apart.verdict), (None, Verdict::Disturbed));
+        let half = ProbeResult::of_two(result(Some(10.0)), result(None), 0.15);
+        assert_eq!((half.value, half.verdict), (None, Verdict::NoAnswer));
+    }
+
+    #[test]
+    fn a_result_survives_its_json() {
+        let mut before = result(Some(64.0));
+        before.set_points("bytes", "ns", vec![(4096.0, 1.25)]);
+        before.add_note("one");
+        before.add_note("two");
+        let text = serde_json::to_string(&before).unwrap();
+        assert!(text.contains(r#""note":"one; two""#) && text.contains(r#""verdict":"ok""#));
+        assert_eq!(serde_json::from_str::<ProbeResult>(&text).unwrap(), before);
     }
 }

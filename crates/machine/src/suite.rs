@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use crate::context::Context;
 use crate::probes::{
-    address_cache, branches, cache_levels, cache_line, chains, core_clock, core_to_core,
-    load_latency, noise, parallelism, read_bandwidth, spawn, system_call, throughput, timer,
+    address_cache, bandwidth, branches, cache_levels, cache_line, chains, core_clock, core_to_core,
+    energy, files, hand_over, hypervisor, load_latency, nodes, noise, page_fault, parallelism,
+    read_bandwidth, spawn, system_call, throughput, timer,
 };
 use crate::result::ProbeResult;
 use crate::track::{Track, interleave};
@@ -81,10 +82,11 @@ pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let mut results = quick_in(&mut context, progress);
     progress("cache line");
     results.extend(cache_line::run(&context));
-    progress("cache levels");
-    results.extend(cache_levels::run(&context));
     progress("address cache and huge pages");
-    results.extend(address_cache::run(&context));
+    let addresses = address_cache::run(&context);
+    progress("cache levels");
+    results.extend(cache_levels::run(&context, &addresses));
+    results.extend(addresses);
     progress("memory parallelism");
     results.push(parallelism::run(&context));
     progress("branches");
@@ -92,8 +94,18 @@ pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     progress("chains and throughput");
     results.extend(chains::run(&context));
     results.extend(throughput::run(&context));
-    progress("core to core");
+    progress("core to core, bandwidth by threads");
     results.push(core_to_core::run(&context));
+    results.extend(bandwidth::run(&context));
+    progress("page faults, threads, pipes, sockets");
+    results.extend(page_fault::run());
+    results.extend(hand_over::run(&context));
+    progress("files");
+    results.extend(files::run(&context));
+    progress("hypervisor, nodes, energy");
+    results.push(hypervisor::run());
+    results.push(nodes::run(&context));
+    results.push(energy::run());
     results
 }
 

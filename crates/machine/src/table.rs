@@ -46,7 +46,7 @@ fn figure(value: f64, unit: &str) -> String {
         "ns" => time(value),
         "us" => time(value * 1e3),
         "GHz" => format!("{value:.3} GHz"),
-        _ if value.fract() == 0.0 && value < 1e6 => format!("{value:.0} {unit}"),
+        "pages" | "branches" | "ticks" | "slots" | "gaps" | "nodes" => format!("{value:.0} {unit}"),
         _ => format!("{} {unit}", digits(value)),
     }
 }

@@ -71,7 +71,8 @@ fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
         "slots",
         narrow.iter().chain(wide).copied().collect(),
     );
-    let (Some(bytes), Some(lines)) = (quantile(&covered, 0.5), quantile(&slots, 0.5)) else {
+    // The largest of each: a visitor in the cache can only take slots away.
+    let (Some(bytes), Some(lines)) = (quantile(&covered, 1.0), quantile(&slots, 1.0)) else {
         return result;
     };
     let raw = bytes / lines.max(1.0);
