@@ -63,8 +63,8 @@ impl Layout {
 /// A cycle of pointers through the slots of a mapping.
 ///
 /// It grows slot by slot (Sattolo's algorithm, run forwards): a new slot is linked in behind a
-/// random one, so the first n slots always form one uniformly random cycle and one mapping serves
-/// all sizes of a latency curve. The memory is written, so no page is the shared zero page.
+/// random one, so at every size the slots form one uniformly random cycle, and one mapping serves
+/// all sizes of a latency curve, from small to large. The memory is written, so no page is the shared zero page.
 #[derive(Debug)]
 pub struct Cycle {
     mapping: Mapping,
@@ -112,6 +112,17 @@ impl Cycle {
             }
         }
         self.slots = self.slots.max(slots);
+    }
+
+    /// Begins again with one slot, in the memory that is mapped already.
+    ///
+    /// Growing does not go back: once the cycle leads through n slots, a walk visits all of them.
+    pub fn restart(&mut self) {
+        let base = self.mapping.base();
+        // SAFETY: slot 0 lies inside the mapping.
+        unsafe { base.cast::<*const u8>().write_unaligned(base) };
+        self.slots = 1;
+        self.at = base;
     }
 
     /// Slots in the cycle.
@@ -179,6 +190,17 @@ mod tests {
             seen.sort_unstable();
             assert_eq!(seen, (0..slots).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn a_cycle_that_begins_again_is_small_again() {
+        let mut cycle = Cycle::new(100, Layout::every(64), Pages::Small, 7).unwrap();
+        cycle.grow(100);
+        cycle.restart();
+        cycle.grow(10);
+        let mut seen = lap(&cycle);
+        seen.sort_unstable();
+        assert_eq!(seen, (0..10).collect::<Vec<_>>());
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn line(out: &mut String, result: &ProbeResult) {
         wrapped(
             out,
             &format!(
-                "seen: lowest {}, median {}",
+                "seen: {} and {}",
                 figure(min, &result.unit),
                 figure(median, &result.unit)
             ),

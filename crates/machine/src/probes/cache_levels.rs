@@ -58,6 +58,7 @@ pub fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
         return [FIRST, SECOND, LAST, CURVE].map(refuse).into();
     };
     let mut pass = || -> Vec<(f64, f64)> {
+        cycle.restart();
         let sizes = sizes(most).into_iter();
         sizes
             .filter_map(|bytes| Some((bytes as f64, point(&mut cycle, bytes)?)))
@@ -214,15 +215,21 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
     let rising = isotonic(points);
     let reported = |level| context.cache_bytes(level).map(|bytes| bytes as f64);
     let first_bytes = first.value.or(first.reported).unwrap_or(32768.0);
-    let mut second = ProbeResult::no_answer(SECOND, "the curve has no points past the first level");
-    let mut last = ProbeResult::no_answer(LAST, "the curve has too few points");
+    let mut second = ProbeResult::no_answer(SECOND, "too few sizes had the CPU for long enough");
+    let mut last =
+        ProbeResult::no_answer(LAST, "no step between the second level and memory was seen");
     // From 1.5 times the first level on, the curve is the second level's.
     let past: Vec<(f64, f64)> = rising
         .iter()
         .copied()
         .filter(|(bytes, _)| *bytes >= first_bytes * 1.5)
         .collect();
-    if let (Some((_, low)), Some((_, high))) = (past.first(), past.last()) {
+    // Sizes that had no CPU are missing: without the one next to the first level, the lowest
+    // latency is not the second level's.
+    if let (Some((near, low)), Some((_, high))) = (past.first(), past.last())
+        && *near <= first_bytes * 2.0
+        && points.len() * 10 >= sizes(context.memory_set()).len() * 9
+    {
         let within = past
             .iter()
             .take_while(|(_, ns)| *ns <= low * 1.5)
