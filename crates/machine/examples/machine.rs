@@ -2,7 +2,7 @@
 //! [--methods] [--curves] [--directory DIR]`.
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fathom_machine::{Options, ProbeResult, table};
 
@@ -17,6 +17,9 @@ fn main() -> ExitCode {
     {
         options.directory = directory.into();
     }
+    if has("--check") {
+        return check(&options, has("--json"));
+    }
     let start = Instant::now();
     let mut progress = |what: &str| eprintln!("{:6.2} s  {what}", start.elapsed().as_secs_f64());
     let results: Vec<ProbeResult> = if has("--canaries") {
@@ -27,13 +30,7 @@ fn main() -> ExitCode {
         fathom_machine::quick(&options, &mut progress)
     };
     if has("--json") {
-        match serde_json::to_string_pretty(&results) {
-            Ok(text) => println!("{text}"),
-            Err(error) => {
-                eprintln!("the results can't be written as JSON: {error}");
-                return ExitCode::from(2);
-            }
-        }
+        return print_json(&results);
     } else {
         let detail = table::Detail {
             methods: has("--methods"),
@@ -43,4 +40,33 @@ fn main() -> ExitCode {
         println!("{:.2} s", start.elapsed().as_secs_f64());
     }
     ExitCode::SUCCESS
+}
+
+/// Exit 0 if the machine is fit to measure on, 1 if not.
+fn check(options: &Options, json: bool) -> ExitCode {
+    let report = fathom_machine::check(Duration::from_secs(1), &options.directory, None);
+    let fit = report.fitness != fathom_machine::Fitness::Unfit;
+    if json {
+        print_json(&report);
+    } else {
+        print!("{}", table::render_check(&report));
+    }
+    if fit {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    }
+}
+
+fn print_json(value: &impl serde::Serialize) -> ExitCode {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("the results can't be written as JSON: {error}");
+            ExitCode::from(2)
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! A random cycle of pointers, one per slot, whose every prefix is a random cycle too.
+//! A random cycle of pointers, one per slot, that stays random while it grows.
 
 use std::io;
 

@@ -2,6 +2,7 @@
 
 mod affinity;
 mod chase;
+mod check;
 mod context;
 mod gate;
 mod kernels;
@@ -15,6 +16,7 @@ mod suite;
 pub mod table;
 mod track;
 
+pub use check::{AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, check};
 pub use probes::noise::Gaps;
 pub use result::{Estimator, Heading, ProbeResult, Verdict};
 pub use suite::{Options, Progress, canaries, full, quick};

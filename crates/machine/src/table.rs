@@ -1,5 +1,6 @@
 //! Results as a table of 80 columns: pure text.
 
+use crate::check::{CheckReport, Fitness};
 use crate::result::{ProbeResult, Verdict};
 
 /// A time in ns as people write it: `1.20 us`.
@@ -132,6 +133,45 @@ fn line(out: &mut String, result: &ProbeResult) {
             ),
         );
     }
+}
+
+/// The checks, what each does to results and what mends it, and the sum.
+pub fn render_check(report: &CheckReport) -> String {
+    let mut out = format!("{:<20} {:<8} found\n{}\n", "check", "state", "-".repeat(80));
+    for item in &report.items {
+        let head = format!("{:<20} {:<8} ", item.id, item.state.name());
+        out.push_str(&head);
+        let room = 80 - head.chars().count();
+        let found: String = item.found.chars().take(room).collect();
+        out.push_str(&found);
+        out.push('\n');
+        if let Some(effect) = &item.effect {
+            wrapped(&mut out, effect);
+        }
+        if let Some(remedy) = &item.remedy {
+            wrapped(&mut out, &format!("-> {remedy}"));
+        }
+    }
+    let gaps = &report.noise.gaps;
+    out.push_str(&format!(
+        "\nnoise: {:.2} % of a spinning core lost in {:.1} s, {} gaps, the longest {}\n",
+        gaps.lost * 100.0,
+        gaps.seconds,
+        gaps.count,
+        time(gaps.longest_ns)
+    ));
+    if let Some(smallest) = report.noise.smallest_difference {
+        out.push_str(&format!(
+            "smallest difference that can be told here: {:.1} %\n",
+            smallest * 100.0
+        ));
+    }
+    out.push_str(match report.fitness {
+        Fitness::Quiet => "quiet: fit to measure on\n",
+        Fitness::Usable => "usable: short chunks and low quantiles hold, medians are wide\n",
+        Fitness::Unfit => "unfit: wall times would not be worth printing\n",
+    });
+    out
 }
 
 /// Text beneath a line, indented, at most 80 columns wide.

@@ -89,11 +89,12 @@ impl Track {
     }
 }
 
-/// Chunks below which a pass goes on beyond its time, up to [`LONGEST`] times it.
+/// Chunks below which a pass goes on beyond its time, up to [`LONGEST_NS`].
 const ENOUGH: usize = 20;
 
-/// At load 10 on two CPUs, passes of 2 ms found no batch with the CPU; six times that found some.
-const LONGEST: u64 = 6;
+/// At load 10 on two CPUs a turn of 3 ms comes every 20 ms: passes of 2 ms, and of six times that,
+/// found no batch with the CPU.
+const LONGEST_NS: u64 = 80_000_000;
 
 /// One pass: chunks for `time`, batch by batch, keeping the batches that pass the gate; longer if
 /// few of them had the CPU.
@@ -107,7 +108,7 @@ pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> 
     loop {
         let wall = whole.wall_ns();
         let starved = samples.rejected > 0 && samples.values.len() < ENOUGH;
-        if wall >= end && !(starved && wall < end * LONGEST) {
+        if wall >= end && !(starved && wall < end.max(LONGEST_NS)) {
             break;
         }
         batch.clear();

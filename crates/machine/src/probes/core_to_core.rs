@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::affinity::Pinned;
 use crate::context::Context;
 use crate::result::{Estimator, Heading, ProbeResult, Verdict};
-use crate::samples::quantile;
+use crate::samples::{Agreement, Samples, judge, quantile};
 
 const HEADING: Heading = Heading {
     id: "core_to_core",
@@ -104,42 +104,41 @@ pub fn run(context: &Context) -> ProbeResult {
     if others.is_empty() {
         return ProbeResult::not_measurable(HEADING, "only one CPU may be used");
     }
-    let each = Duration::from_millis(60);
-    let mut points = Vec::new();
-    let mut all = Vec::new();
+    // Three passes over all pairs: a pair that moves between its states gives no figure.
+    let each = Duration::from_millis(20);
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut passes = vec![Samples::default(); 3];
     for other in others {
-        let times = bursts(other, each);
-        if times.len() >= 50
-            && let Some(ns) = quantile(&times, 0.1)
-        {
-            points.push((other as f64, ns));
-            all.extend(times);
+        let mut lowest = Vec::new();
+        for pass in &mut passes {
+            let times = bursts(other, each);
+            if times.len() >= 20 {
+                lowest.extend(quantile(&times, 0.1));
+            }
+            pass.values.extend(times);
         }
+        points.extend(quantile(&lowest, 0.5).map(|ns| (other as f64, ns)));
     }
-    answer(points, &all)
+    answer(points, &passes)
 }
 
-fn answer(points: Vec<(f64, f64)>, all: &[f64]) -> ProbeResult {
-    let mut result = ProbeResult::blank(HEADING, Estimator::P10, Verdict::NoAnswer);
-    result.n = all.len();
-    result.min = quantile(all, 0.0);
-    result.p10 = quantile(all, 0.1);
-    result.median = quantile(all, 0.5);
-    let ways: Vec<f64> = points.iter().map(|(_, ns)| *ns).collect();
-    result.set_points("(CPU)", "ns", points);
-    match (quantile(&ways, 0.0), quantile(&ways, 1.0), result.median) {
-        (Some(near), Some(far), Some(median)) => {
-            result.value = Some(near);
-            result.verdict = Verdict::Ok;
-            result.spread = Some((far - near) / near);
-            if median > near * 2.0 {
-                result.add_note(format!(
-                    "half of the bursts took {median:.0} ns and more: the pair has a second state"
-                ));
-            }
-        }
-        _ => result.add_note("the partner did not run at the same time often enough"),
+fn answer(points: Vec<(f64, f64)>, passes: &[Samples]) -> ProbeResult {
+    let agreement = Agreement {
+        estimator: Estimator::P10,
+        tolerance: 0.25,
+    };
+    let mut result = judge(HEADING, agreement, passes);
+    if let (Some(value), Some(median)) = (result.value, result.median)
+        && median > value * 2.0
+    {
+        result.add_note(format!(
+            "half of the bursts took {median:.0} ns and more: the pair has a second state"
+        ));
     }
+    if result.verdict == Verdict::Disturbed {
+        result.add_note("the pair moved between two states, or other programs ran in between");
+    }
+    result.set_points("(CPU)", "ns", points);
     result
 }
 
@@ -147,13 +146,26 @@ fn answer(points: Vec<(f64, f64)>, all: &[f64]) -> ProbeResult {
 mod tests {
     use super::*;
 
+    fn pass(near: usize, far: usize) -> Samples {
+        let mut values = vec![30.0; near];
+        values.extend(vec![150.0; far]);
+        Samples {
+            values,
+            ..Samples::default()
+        }
+    }
+
     #[test]
     fn the_second_state_is_told() {
-        let mut all = vec![30.0; 40];
-        all.extend([150.0; 60]);
-        let result = answer(vec![(1.0, 30.0)], &all);
+        let result = answer(vec![(1.0, 30.0)], &[pass(40, 60), pass(40, 60)]);
         assert_eq!(result.value, Some(30.0));
         assert!(result.note.unwrap().contains("150 ns"));
+    }
+
+    #[test]
+    fn a_pair_that_moves_gives_no_figure() {
+        let result = answer(vec![(1.0, 30.0)], &[pass(90, 10), pass(0, 100)]);
+        assert_eq!((result.value, result.verdict), (None, Verdict::Disturbed));
     }
 
     #[test]
