@@ -33,7 +33,7 @@ pub fn bytes(bytes: f64) -> String {
 /// Three or four significant digits.
 fn digits(value: f64) -> String {
     match value.abs() {
-        v if v == 0.0 => "0".into(),
+        0.0 => "0".into(),
         v if v < 10.0 => format!("{value:.2}"),
         v if v < 100.0 => format!("{value:.1}"),
         _ => format!("{value:.0}"),

@@ -121,6 +121,21 @@ macro_rules! by_vector_chains {
     };
 }
 
+/// Whole vectors: their names end in `.2d`, which the assembler would take for a part of the
+/// parameter's name inside two nested repetitions.
+macro_rules! by_whole_vectors {
+    ($chains:ident, ($($before:tt)*)) => {
+        match $chains {
+            1 => floats!($($before)* "v0.2d"),
+            2 => floats!($($before)* "v0.2d,v1.2d"),
+            3 => floats!($($before)* "v0.2d,v1.2d,v2.2d"),
+            4 => floats!($($before)* "v0.2d,v1.2d,v2.2d,v3.2d"),
+            6 => floats!($($before)* "v0.2d,v1.2d,v2.2d,v3.2d,v4.2d,v5.2d"),
+            _ => floats!($($before)* "v0.2d,v1.2d,v2.2d,v3.2d,v4.2d,v5.2d,v6.2d,v7.2d"),
+        }
+    };
+}
+
 /// Runs `turns` x [`PER_TURN`] x `chains` operations and returns a checkable end of each chain:
 /// a count for the additions, 3 to the power of the count for the multiplication, the loaded
 /// word for the load. `chains` must be one of [`CHAINS`]; other numbers run as 8.
@@ -142,7 +157,7 @@ pub fn run(operation: Operation, chains: usize, turns: u64) -> [f64; 8] {
             by_vector_chains!(chains, (turns, "fadd d\\i, d\\i, d16",), ())
         }
         Operation::FusedMultiplyAdd => {
-            by_vector_chains!(chains, (turns, "fmla v\\i\\().2d, v16.2d, v16.2d",), ())
+            by_whole_vectors!(chains, (turns, "fmla \\i, v16.2d, v16.2d",))
         }
     }
 }

@@ -5,11 +5,6 @@
 
 use std::arch::asm;
 
-/// Bytes that one access moves here (one `ldp`/`stp` of two vector registers).
-pub fn access_bytes() -> u64 {
-    32
-}
-
 /// Reads `bytes` (a multiple of 256) and returns the sum of its 64-bit words.
 ///
 /// # Safety

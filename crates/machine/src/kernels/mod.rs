@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_chase_ends_at_the_predicted_cell() {
-        let mut cells = vec![0usize; 7];
+        let mut cells = [0usize; 7];
         let base = cells.as_ptr() as usize;
         for (i, cell) in cells.iter_mut().enumerate() {
             *cell = base + ((i + 3) % 7) * size_of::<usize>();

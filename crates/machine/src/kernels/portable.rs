@@ -99,11 +99,6 @@ pub fn identify() -> Option<u32> {
 pub mod streams {
     //! Sequential memory traffic.
 
-    /// Bytes that one access moves here.
-    pub fn access_bytes() -> u64 {
-        8
-    }
-
     /// Sum of the 64-bit words.
     ///
     /// # Safety

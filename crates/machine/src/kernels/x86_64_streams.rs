@@ -12,11 +12,6 @@ fn wide() -> bool {
     *WIDE.get_or_init(|| std::arch::is_x86_feature_detected!("avx2"))
 }
 
-/// Bytes that one access moves here.
-pub fn access_bytes() -> u64 {
-    if wide() { 32 } else { 16 }
-}
-
 /// Reads `bytes` (a multiple of 256) and returns the sum of its 64-bit words.
 ///
 /// # Safety

@@ -68,7 +68,7 @@ fn cost(ghz: f64) -> Track {
         let (steady, _) = time(0);
         let (random, ones) = time(1);
         // Wrong guesses: a stream of fair bits can't be guessed better than by half.
-        if ones < COUNT / 3 || ones > COUNT * 2 / 3 {
+        if !(COUNT / 3..=COUNT * 2 / 3).contains(&ones) {
             return f64::NAN;
         }
         (random - steady) * ghz / (COUNT as f64 / 2.0)

@@ -71,9 +71,16 @@ impl Scratch {
     /// Drops the file's pages; true if none is left in memory.
     #[cfg(target_os = "linux")]
     fn evict(&self) -> bool {
-        // SAFETY: the descriptor is open.
-        unsafe { libc::posix_fadvise(self.file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-        self.resident() == Some(0)
+        // Pages that are still being read ahead, or wait in a CPU's own list, stay: ask again.
+        (0..20).any(|_| {
+            let fd = self.file.as_raw_fd();
+            // SAFETY: the descriptor is open.
+            unsafe { libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_DONTNEED) };
+            self.resident() == Some(0) || {
+                std::thread::sleep(Duration::from_millis(2));
+                false
+            }
+        })
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -46,9 +46,9 @@ const MOST_GAPS: usize = 1 << 18;
 
 /// Spins for `time` on the CPU on which the caller is pinned (`cpu`).
 pub fn spin(time: Duration, cpu: usize) -> Gaps {
-    let mut gaps: Vec<u64> = Vec::with_capacity(MOST_GAPS);
-    // Writing to each page now keeps page faults out of the gaps.
-    gaps.resize(MOST_GAPS, 0);
+    // Writing to each page now keeps page faults out of the gaps; zeros would come as pages that
+    // are not there yet.
+    let mut gaps = vec![1u64; MOST_GAPS];
     gaps.clear();
     let interrupts = interrupts(cpu);
     let (switches, steal) = (gate::involuntary_switches(), gate::steal_ns());
