@@ -10,7 +10,7 @@ use crate::probes::{
     read_bandwidth, spawn, system_call, throughput, timer,
 };
 use crate::result::ProbeResult;
-use crate::track::{Track, interleave};
+use crate::track::{Track, interleave_around};
 
 /// What a caller may choose.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ type Prepared = Result<Track, Box<ProbeResult>>;
 /// that tell before a measurement whether the machine is still the one of the fingerprint.
 pub fn canaries() -> Vec<ProbeResult> {
     let context = Context::new(Options::default().directory);
-    together(canary_tracks(&context), Duration::from_millis(600))
+    together(canary_tracks(&context), Duration::from_millis(600), None)
 }
 
 fn canary_tracks(context: &Context) -> Vec<Prepared> {
@@ -56,23 +56,20 @@ pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
 }
 
 fn quick_in(context: &mut Context, progress: Progress<'_>) -> Vec<ProbeResult> {
-    progress("clock, latencies, bandwidth, system call");
+    progress("clock, latencies, bandwidth, system call, gaps");
     let mut tracks = canary_tracks(context);
     tracks.insert(1, Ok(timer::cost()));
     tracks.insert(3, load_latency::second(context));
     tracks.push(spawn::track());
-    let mut results = together(tracks, Duration::from_millis(2500));
+    let mut gaps = None;
+    let mut spin = || gaps = Some(noise::spin(Duration::from_millis(500), context.cpu));
+    let mut results = together(tracks, Duration::from_millis(3000), Some(&mut spin));
+    results.extend(gaps.as_ref().map(noise::result));
     context.ghz = results
         .iter()
         .find(|r| r.id == "core_clock")
         .and_then(|r| r.value);
-    let steps = timer::steps();
-    results.splice(2..2, steps);
-    progress("gaps of a spinning core");
-    results.push(noise::result(&noise::spin(
-        Duration::from_millis(500),
-        context.cpu,
-    )));
+    results.splice(2..2, timer::steps());
     results
 }
 
@@ -110,7 +107,11 @@ pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
 }
 
 /// Runs what can run, interleaved, and keeps the order.
-fn together(prepared: Vec<Prepared>, cap: Duration) -> Vec<ProbeResult> {
+fn together(
+    prepared: Vec<Prepared>,
+    cap: Duration,
+    between: Option<&mut dyn FnMut()>,
+) -> Vec<ProbeResult> {
     let mut tracks = Vec::new();
     let mut places = Vec::new();
     for one in prepared {
@@ -122,7 +123,7 @@ fn together(prepared: Vec<Prepared>, cap: Duration) -> Vec<ProbeResult> {
             Err(result) => Some(*result),
         });
     }
-    let mut run = interleave(tracks, cap).into_iter();
+    let mut run = interleave_around(tracks, cap, between).into_iter();
     places
         .into_iter()
         .filter_map(|place| place.or_else(|| run.next()))

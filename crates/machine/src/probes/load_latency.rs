@@ -30,7 +30,7 @@ const MEMORY: Heading = Heading {
     title: "load, memory",
     unit: "ns",
     method: "the same over four times the last-level cache (64 to 256 MiB) with huge pages where \
-             granted; the median chunk, as the fastest is a lucky one.",
+             granted; the tenth percentile, as the fastest chunk is a lucky one.",
 };
 
 /// Slots are this far apart in bytes: the line of most processors, and on those with lines of
@@ -101,7 +101,7 @@ pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let mut cycle = cycle(MEMORY, bytes)?;
     cycle.grow(bytes / SPACING);
     let agreement = Agreement {
-        estimator: Estimator::Median,
+        estimator: Estimator::P10,
         tolerance: 0.15,
     };
     Ok(Track::new(
