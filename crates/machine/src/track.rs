@@ -153,8 +153,8 @@ pub fn interleave(tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
 
 /// The same with other work after the second passes, and a third pass of all tracks after it.
 ///
-/// Some figures have a second state that outlasts a pass (a system call 185 or 232 ns on one
-/// virtual machine, for 20 to 150 ms): passes that follow each other at once can't see it, passes
+/// Some figures have a second state that outlasts a pass (a system call took 185 ns, and 232 to
+/// 416 while another program traced system calls): passes that follow each other at once can't see it, passes
 /// around half a second of other work can.
 pub fn interleave_around(
     mut tracks: Vec<Track>,
