@@ -1,0 +1,181 @@
+//! Settings of the kernel that change results or what may be seen.
+
+use super::{CheckItem, State, System};
+
+pub fn items(system: &System) -> Vec<CheckItem> {
+    vec![
+        layout(system),
+        huge_pages(system),
+        swap(system),
+        perf(system),
+        ptrace(system),
+        grouping(system),
+        mitigations(system),
+    ]
+}
+
+fn layout(system: &System) -> CheckItem {
+    match system.number("proc/sys/kernel/randomize_va_space") {
+        None => CheckItem::unknown("aslr"),
+        // Off would hide the variance that layout brings: it is never advised.
+        Some(2) => CheckItem::new("aslr", State::Ok, "on"),
+        Some(level) => CheckItem::new("aslr", State::Warning, format!("level {level}, not 2"))
+            .because("every run has the same layout: its luck is part of the result")
+            .mend("sudo sysctl kernel.randomize_va_space=2"),
+    }
+}
+
+/// The word in brackets of `always [madvise] never`.
+fn chosen(text: &str) -> Option<&str> {
+    text.split_whitespace()
+        .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
+}
+
+fn huge_pages(system: &System) -> CheckItem {
+    const PATH: &str = "sys/kernel/mm/transparent_hugepage";
+    let read = |name: &str| system.read(&format!("{PATH}/{name}"));
+    let Some(enabled) = read("enabled") else {
+        return CheckItem::unknown("huge_pages");
+    };
+    let (enabled, defrag) = (chosen(&enabled).map(str::to_owned), read("defrag"));
+    let defrag = defrag.as_deref().and_then(chosen).unwrap_or("unknown");
+    match enabled.as_deref() {
+        None => CheckItem::unknown("huge_pages"),
+        Some("always") if defrag == "always" => CheckItem::new(
+            "huge_pages",
+            State::Warning,
+            "always, with direct compaction",
+        )
+        .because("the first touch of memory may stall while pages are moved together")
+        .mend(format!("echo defer+madvise | sudo tee /{PATH}/defrag")),
+        Some(mode) => CheckItem::new("huge_pages", State::Ok, mode),
+    }
+}
+
+fn swap(system: &System) -> CheckItem {
+    match system.read("proc/swaps") {
+        None => CheckItem::unknown("swap"),
+        Some(text) => {
+            let used: u64 = text
+                .lines()
+                .skip(1)
+                .filter_map(|line| line.split_whitespace().nth(3)?.parse::<u64>().ok())
+                .sum();
+            match (text.lines().count() > 1, used) {
+                (false, _) => CheckItem::new("swap", State::Ok, "none"),
+                (true, 0) => CheckItem::new("swap", State::Ok, "unused"),
+                (true, kb) => {
+                    CheckItem::new("swap", State::Warning, format!("{} MiB in use", kb / 1024))
+                        .because("pages of the program or of its input may be on the device")
+                        .mend("sudo swapoff -a (with enough free memory)")
+                }
+            }
+        }
+    }
+}
+
+fn perf(system: &System) -> CheckItem {
+    match system.number("proc/sys/kernel/perf_event_paranoid") {
+        None => CheckItem::unknown("perf_events").because("no counters and no sampling"),
+        Some(level @ ..=1) => CheckItem::new("perf_events", State::Ok, format!("level {level}")),
+        Some(2) => CheckItem::new("perf_events", State::Ok, "level 2: own programs, user side")
+            .because("samples do not show the kernel's part"),
+        Some(level) => CheckItem::new("perf_events", State::Warning, format!("level {level}"))
+            .because("counters and samples are refused without privileges")
+            .mend("sudo sysctl kernel.perf_event_paranoid=1"),
+    }
+}
+
+fn ptrace(system: &System) -> CheckItem {
+    match system.number("proc/sys/kernel/yama/ptrace_scope") {
+        // Without the module the classic rule holds: own programs may be traced.
+        None if system.read("proc/sys/kernel/randomize_va_space").is_some() => {
+            CheckItem::new("ptrace", State::Ok, "no restriction beyond ownership")
+        }
+        None => CheckItem::unknown("ptrace"),
+        Some(level @ (0 | 1)) => {
+            CheckItem::new("ptrace", State::Ok, format!("level {level}: own children"))
+        }
+        Some(level) => CheckItem::new("ptrace", State::Warning, format!("level {level}"))
+            .because("system calls can't be traced without privileges")
+            .mend("sudo sysctl kernel.yama.ptrace_scope=1"),
+    }
+}
+
+fn grouping(system: &System) -> CheckItem {
+    match system.number("proc/sys/kernel/sched_autogroup_enabled") {
+        None => CheckItem::unknown("autogroup"),
+        Some(0) => CheckItem::new("autogroup", State::Ok, "off"),
+        Some(_) => CheckItem::new("autogroup", State::Ok, "on")
+            .because("nice changes nothing between sessions")
+            .mend("to raise a session: echo -10 | sudo tee /proc/PID/autogroup"),
+    }
+}
+
+fn mitigations(system: &System) -> CheckItem {
+    const PATH: &str = "sys/devices/system/cpu/vulnerabilities";
+    let names = system.names(PATH);
+    if names.is_empty() {
+        return CheckItem::unknown("mitigations");
+    }
+    let on = names
+        .iter()
+        .filter_map(|name| system.read(&format!("{PATH}/{name}")))
+        .filter(|text| text.starts_with("Mitigation"))
+        .count();
+    CheckItem::new(
+        "mitigations",
+        State::Ok,
+        format!("{on} of {} in force", names.len()),
+    )
+    .because("system calls and faults cost more than without; compare only like with like")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{item, system};
+    use super::*;
+
+    #[test]
+    fn a_fixed_layout_is_a_warning_and_never_a_remedy() {
+        let (_root, off) = system(&[("proc/sys/kernel/randomize_va_space", "0\n")]);
+        let found = item(&items(&off), "aslr");
+        assert_eq!(found.state, State::Warning);
+        assert!(found.remedy.unwrap().ends_with("=2"));
+    }
+
+    #[test]
+    fn direct_compaction_is_a_warning() {
+        let path = "sys/kernel/mm/transparent_hugepage";
+        let (_root, always) = system(&[
+            (&format!("{path}/enabled"), "[always] madvise never\n"),
+            (&format!("{path}/defrag"), "[always] defer madvise never\n"),
+        ]);
+        assert_eq!(item(&items(&always), "huge_pages").state, State::Warning);
+        let (_root, asked) = system(&[(&format!("{path}/enabled"), "always [madvise] never\n")]);
+        assert_eq!(item(&items(&asked), "huge_pages").found, "madvise");
+    }
+
+    #[test]
+    fn swap_matters_when_it_is_used() {
+        let head = "Filename Type Size Used Priority\n";
+        let (_root, none) = system(&[("proc/swaps", head)]);
+        assert_eq!(item(&items(&none), "swap").found, "none");
+        let used = format!("{head}/dev/sda2 partition 8388604 524288 -2\n");
+        let (_root, used) = system(&[("proc/swaps", &used)]);
+        assert_eq!(item(&items(&used), "swap").found, "512 MiB in use");
+    }
+
+    #[test]
+    fn refused_counters_and_tracing_are_told_with_the_setting() {
+        let (_root, system) = system(&[
+            ("proc/sys/kernel/perf_event_paranoid", "4\n"),
+            ("proc/sys/kernel/yama/ptrace_scope", "3\n"),
+        ]);
+        for id in ["perf_events", "ptrace"] {
+            let found = item(&items(&system), id);
+            assert_eq!(found.state, State::Warning);
+            assert!(found.remedy.unwrap().contains("sysctl"));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What this machine can do at most, and whether it is quiet enough to measure on.
+
+mod affinity;
+mod chase;
+mod check;
+mod context;
+mod gate;
+mod kernels;
+mod mapping;
+mod mounts;
+mod probes;
+mod reported;
+mod result;
+mod samples;
+mod suite;
+pub mod table;
+mod track;
+
+pub use check::{AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, check};
+pub use probes::noise::Gaps;
+pub use result::{Estimator, Heading, ProbeResult, Verdict};
+pub use suite::{Options, Progress, canaries, full, quick};

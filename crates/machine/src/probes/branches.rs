@@ -1,0 +1,167 @@
+//! What a mispredicted branch costs, and how many outcomes the predictor learns.
+
+use std::time::{Duration, Instant};
+
+use crate::chase::Xorshift;
+use crate::context::Context;
+use crate::gate::CpuOf;
+use crate::kernels;
+use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::samples::{Agreement, quantile};
+use crate::track::{Track, alone, sample};
+
+const COST: Heading = Heading {
+    id: "misprediction",
+    title: "mispredicted branch",
+    unit: "cycles",
+    method: "a loop that branches on a bit of a random stream that never repeats, less the same \
+             loop with the bit masked out, over the half of the branches that go wrong.",
+};
+
+const LEARNT: Heading = Heading {
+    id: "predictor_capacity",
+    title: "branch outcomes learnt",
+    unit: "branches",
+    method: "cost per branch over the length of a repeated random pattern; the longest pattern \
+             that costs less than a tenth of the full penalty; two patterns.",
+};
+
+/// Branches of one chunk: 2000 x 20 cycles are 12 us.
+const COUNT: u64 = 2000;
+
+/// Both figures.
+pub fn run(context: &Context) -> Vec<ProbeResult> {
+    let refuse = |why: &str, verdict| {
+        let mut both = vec![
+            ProbeResult::not_measurable(COST, why),
+            ProbeResult::not_measurable(LEARNT, why),
+        ];
+        both.iter_mut().for_each(|result| result.verdict = verdict);
+        both
+    };
+    if !kernels::EXACT {
+        return refuse(kernels::NO_MACHINE_CODE, Verdict::NotMeasurable);
+    }
+    let Some(ghz) = context.ghz else {
+        return refuse("the core's clock is not known", Verdict::NoAnswer);
+    };
+    let cost = alone(cost(ghz));
+    let learnt = match cost.value {
+        Some(cycles) => learnt(ghz, cycles),
+        None => ProbeResult::no_answer(LEARNT, "the cost of a misprediction is not known"),
+    };
+    vec![cost, learnt]
+}
+
+fn cost(ghz: f64) -> Track {
+    let agreement = Agreement {
+        estimator: Estimator::P10,
+        tolerance: 0.05,
+    };
+    let mut state = 0x1234_5678_9abc_def1;
+    Track::new(COST, agreement, Duration::from_millis(40), move || {
+        let mut time = |mask| {
+            let start = Instant::now();
+            let ones = kernels::random_branches(&mut state, COUNT, mask);
+            (start.elapsed().as_nanos() as f64, ones)
+        };
+        let (steady, _) = time(0);
+        let (random, ones) = time(1);
+        // Wrong guesses: a stream of fair bits can't be guessed better than by half.
+        if !(COUNT / 3..=COUNT * 2 / 3).contains(&ones) {
+            return f64::NAN;
+        }
+        (random - steady) * ghz / (COUNT as f64 / 2.0)
+    })
+}
+
+/// Pattern lengths: three an octave.
+const LENGTHS: [usize; 19] = [
+    1024, 2048, 4096, 5120, 6144, 8192, 10240, 12288, 16384, 20480, 24576, 32768, 40960, 49152,
+    65536, 81920, 98304, 131_072, 196_608,
+];
+
+/// Branches of one timed piece: 8192 x 3 to 13 cycles are 8 to 33 us.
+const PIECE: usize = 8192;
+
+fn learnt(ghz: f64, penalty: f64) -> ProbeResult {
+    let mut points = Vec::new();
+    for length in LENGTHS {
+        let cycles: Vec<f64> = [1, 2]
+            .iter()
+            .filter_map(|seed| Some(pattern(length, *seed)? * ghz))
+            .collect();
+        // The better of two patterns: another program's branches can only worsen it.
+        if let Some(least) = quantile(&cycles, 0.0) {
+            points.push((length as f64, least));
+        }
+    }
+    capacity(points, penalty)
+}
+
+/// ns a branch of a random pattern of `length`, once learnt.
+fn pattern(length: usize, seed: u64) -> Option<f64> {
+    let mut random = Xorshift::new(seed * 0x9e37_79b9);
+    let pattern: Vec<u8> = (0..length).map(|_| (random.next() >> 63) as u8).collect();
+    // Learning takes some laps; more than 12 change nothing up to the lengths that are tried.
+    for _ in 0..12 {
+        std::hint::black_box(kernels::pattern_branches(&pattern));
+    }
+    let mut at = 0;
+    let mut chunk = || {
+        let end = (at + PIECE).min(length);
+        let start = Instant::now();
+        std::hint::black_box(kernels::pattern_branches(&pattern[at..end]));
+        let ns = start.elapsed().as_nanos() as f64 / (end - at) as f64;
+        at = if end == length { 0 } else { end };
+        ns
+    };
+    let samples = sample(CpuOf::Thread, Duration::from_millis(10), &mut chunk);
+    (samples.values.len() >= 10)
+        .then(|| quantile(&samples.values, 0.25))
+        .flatten()
+}
+
+fn capacity(points: Vec<(f64, f64)>, penalty: f64) -> ProbeResult {
+    let mut result = ProbeResult::blank(LEARNT, Estimator::Derived, Verdict::NoAnswer);
+    result.n = points.len();
+    // Half of the branches of an unlearnt pattern go wrong: a tenth of that is the limit.
+    let base = points
+        .iter()
+        .map(|(_, cycles)| *cycles)
+        .fold(f64::INFINITY, f64::min);
+    let limit = base + penalty / 2.0 * 0.2;
+    let known = points
+        .iter()
+        .take_while(|(_, cycles)| *cycles <= limit)
+        .count();
+    if points.len() < LENGTHS.len() {
+        result.add_note("some lengths did not have the CPU for long enough");
+    } else if known == 0 || known == points.len() {
+        result.add_note("no knee among the lengths that were tried");
+    } else {
+        result.value = Some(points[known - 1].0);
+        result.verdict = Verdict::Ok;
+        result.add_note(format!("{:.0} no longer learnt", points[known].0));
+    }
+    result.set_points("branches", "cycles", points);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capacity_is_the_longest_pattern_before_the_cost_rises() {
+        let points = LENGTHS.map(|n| (n as f64, if n <= 32768 { 3.0 } else { 9.0 }));
+        assert_eq!(capacity(points.to_vec(), 18.0).value, Some(32768.0));
+    }
+
+    #[test]
+    fn a_curve_without_a_knee_gives_no_answer() {
+        let flat = LENGTHS.map(|n| (n as f64, 3.0));
+        assert_eq!(capacity(flat.to_vec(), 18.0).verdict, Verdict::NoAnswer);
+        assert_eq!(capacity(Vec::new(), 18.0).verdict, Verdict::NoAnswer);
+    }
+}

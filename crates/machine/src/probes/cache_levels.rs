@@ -1,0 +1,345 @@
+//! Sizes of the caches from the curve of load latency over working-set size.
+
+use std::time::{Duration, Instant};
+
+use crate::chase::{Cycle, Layout};
+use crate::context::Context;
+use crate::gate::CpuOf;
+use crate::kernels;
+use crate::mapping::Pages;
+use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::samples::quantile;
+use crate::track::sample;
+
+const FIRST: Heading = Heading {
+    id: "l1_size",
+    title: "first-level cache, size",
+    unit: "B",
+    method: "the largest working set whose random chase runs at first-level speed, in eighths of \
+             an octave.",
+};
+
+const CURVE: Heading = Heading {
+    id: "cache_curve",
+    title: "load latency by working set",
+    unit: "ns",
+    method: "one random cycle of pointers that grows from 4 KiB to four times the last-level \
+             cache; the lowest tenth of the chunks of each size. The value is the last point.",
+};
+
+const SECOND: Heading = Heading {
+    id: "l2_size_effective",
+    title: "second-level cache, effective",
+    unit: "B",
+    method: "the largest working set within 1.5 times the lowest latency past the first level; \
+             the reach of the address cache (see tlb_reach) can end it earlier.",
+};
+
+const LAST: Heading = Heading {
+    id: "last_level_effective",
+    title: "last-level cache, effective",
+    unit: "B",
+    method: "where the curve has climbed half of the way (of its logarithm) from the second level \
+             to memory; what neighbours use of a shared cache is missing here.",
+};
+
+/// Slots are this far apart in bytes.
+const SPACING: usize = 64;
+
+/// The curve and what it says of the levels.
+///
+/// `addresses` are the results of the address-cache probe: where its reach ends near a level, the
+/// level's size is the address cache's.
+pub fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
+    let most = context.memory_set();
+    let Ok(mut cycle) = Cycle::new(most / SPACING, Layout::every(SPACING), Pages::Huge, 0xcac4e)
+    else {
+        let refuse = |heading| ProbeResult::not_measurable(heading, "no memory for the curve");
+        return [FIRST, SECOND, LAST, CURVE].map(refuse).into();
+    };
+    let mut pass = || -> Vec<(f64, f64)> {
+        cycle.restart();
+        let sizes = sizes(most).into_iter();
+        sizes
+            .filter_map(|bytes| Some((bytes as f64, point(&mut cycle, bytes)?)))
+            .collect()
+    };
+    let first = first_size(context);
+    let passes = [pass(), pass()];
+    let huge = cycle.mapping().huge_bytes();
+    let [once, again] = passes.map(|points| levels(context, &first, &points));
+    // Sizes may differ by one step of the curve (25 %), latencies by 15 %.
+    let mut results: Vec<ProbeResult> = vec![first];
+    results.extend(once.into_iter().zip(again).map(|(a, b)| {
+        let tolerance = if a.id == CURVE.id { 0.15 } else { 0.3 };
+        ProbeResult::of_two(a, b, tolerance)
+    }));
+    let reach = addresses
+        .iter()
+        .find(|result| result.id == "tlb_reach")
+        .and_then(|r| r.value);
+    for result in &mut results {
+        if result.id == SECOND.id
+            && let (Some(bytes), Some(pages)) = (result.value, reach)
+            && (0.7..=1.5).contains(&(bytes / (pages * 4096.0)))
+        {
+            result.add_note(format!(
+                "the address cache ends at {}: this knee is its, not the cache's",
+                crate::table::bytes(pages * 4096.0)
+            ));
+        }
+    }
+    if let Some(curve) = results.last_mut() {
+        let share = huge.map_or(0.0, |huge| huge as f64 / cycle.mapping().bytes() as f64);
+        curve.add_note(format!(
+            "{:.0} % of the memory in huge pages",
+            (share * 100.0).min(100.0)
+        ));
+    }
+    results
+}
+
+/// Working sets: four an octave from 4 KiB to `most` bytes.
+fn sizes(most: usize) -> Vec<usize> {
+    let mut sizes = Vec::new();
+    let mut octave = 4096;
+    while octave <= most {
+        for eighths in [8, 10, 12, 14] {
+            sizes.push(octave / 8 * eighths);
+        }
+        octave *= 2;
+    }
+    sizes.retain(|size| *size <= most);
+    sizes
+}
+
+/// ns a load over `bytes`; the lowest tenth, which is the least for small sets (they have no
+/// other users) and not a lucky chunk for large ones.
+fn point(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
+    let slots = bytes / SPACING;
+    cycle.grow(slots);
+    // One lap warms what can be warmed; more than 2^18 slots can't be in any cache that matters.
+    cycle.walk((slots.min(1 << 18) / 16) as u64 + 1);
+    // Chunks of 20 to 40 us: 8000 loads of 4 cycles, or 250 of 130 ns.
+    let (rounds, time) = match bytes {
+        // Whole laps: the least of a part of a lap is a lucky part.
+        b if b <= 512 << 10 => (
+            (slots / 16).max(1) as u64 * (400 * 16 / slots).max(1) as u64,
+            5,
+        ),
+        b if b <= 1 << 20 => (200, 10),
+        b if b <= 4 << 20 => (80, 12),
+        _ => (24, 20),
+    };
+    let mut chunk = || {
+        let start = Instant::now();
+        std::hint::black_box(cycle.walk(rounds));
+        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
+    };
+    let samples = sample(CpuOf::Thread, Duration::from_millis(time), &mut chunk);
+    let p = if bytes <= 512 << 10 { 0.0 } else { 0.1 };
+    (samples.values.len() >= 5)
+        .then(|| quantile(&samples.values, p))
+        .flatten()
+}
+
+/// The first level's size in steps of an eighth of an octave, twice.
+fn first_size(context: &Context) -> ProbeResult {
+    let mut result = if kernels::EXACT {
+        let (once, again) = (first_size_once(), first_size_once());
+        decide_first(once, again)
+    } else {
+        ProbeResult::not_measurable(FIRST, kernels::NO_MACHINE_CODE)
+    };
+    result.reported = context.cache_bytes(1).map(|bytes| bytes as f64);
+    result
+}
+
+fn decide_first(once: Option<usize>, again: Option<usize>) -> ProbeResult {
+    match (once, again) {
+        (Some(a), Some(b)) if a == b => {
+            let mut result = ProbeResult::blank(FIRST, Estimator::Derived, Verdict::Ok);
+            result.value = Some(a as f64);
+            result.n = 2;
+            result.spread = Some(0.0);
+            result
+        }
+        (Some(a), Some(b)) => {
+            let mut result = ProbeResult::blank(FIRST, Estimator::Derived, Verdict::Disturbed);
+            result.add_note(format!("two passes said {a} and {b} bytes"));
+            result
+        }
+        _ => ProbeResult::no_answer(FIRST, "no knee below 512 KiB, or the CPU was not had"),
+    }
+}
+
+fn first_size_once() -> Option<usize> {
+    const MOST: usize = 512 << 10;
+    let mut cycle = Cycle::new(MOST / SPACING, Layout::every(SPACING), Pages::Huge, 0x11).ok()?;
+    let mut base = None;
+    let mut largest = None;
+    let mut octave = 8 << 10;
+    while octave < MOST {
+        for eighths in 8..16 {
+            let bytes = octave / 8 * eighths;
+            let ns = lap_time(&mut cycle, bytes)?;
+            let base = *base.get_or_insert(ns);
+            // One line too many makes the loads of one set miss: 9 of 512 loads at 8 ways, 4 %.
+            if ns > base * 1.1 {
+                return largest;
+            }
+            largest = Some(bytes);
+        }
+        octave *= 2;
+    }
+    None
+}
+
+/// The least time a load over whole laps of `bytes`.
+fn lap_time(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
+    let slots = bytes / SPACING;
+    cycle.grow(slots);
+    let rounds = (slots * (8192 / slots).max(1) / 16) as u64;
+    cycle.walk(rounds);
+    let mut chunk = || {
+        let start = Instant::now();
+        std::hint::black_box(cycle.walk(rounds));
+        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
+    };
+    let samples = sample(CpuOf::Thread, Duration::from_millis(2), &mut chunk);
+    quantile(&samples.values, 0.0)
+}
+
+/// Judges the curve: effective sizes of the levels past the first.
+fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<ProbeResult> {
+    let rising = isotonic(points);
+    let reported = |level| context.cache_bytes(level).map(|bytes| bytes as f64);
+    let first_bytes = first.value.or(first.reported).unwrap_or(32768.0);
+    let mut second = ProbeResult::no_answer(SECOND, "too few sizes had the CPU for long enough");
+    let mut last =
+        ProbeResult::no_answer(LAST, "no step between the second level and memory was seen");
+    // From 1.5 times the first level on, the curve is the second level's.
+    let past: Vec<(f64, f64)> = rising
+        .iter()
+        .copied()
+        .filter(|(bytes, _)| *bytes >= first_bytes * 1.5)
+        .collect();
+    // Sizes that had no CPU are missing: without the one next to the first level, the lowest
+    // latency is not the second level's.
+    if let (Some((near, low)), Some((_, high))) = (past.first(), past.last())
+        && *near <= first_bytes * 2.0
+        && points.len() * 10 >= sizes(context.memory_set()).len() * 9
+    {
+        let within = past
+            .iter()
+            .take_while(|(_, ns)| *ns <= low * 1.5)
+            .last()
+            .map(|(bytes, _)| *bytes);
+        if let Some(bytes) = within {
+            second = derived(SECOND, bytes, past.len());
+        }
+        let half = (low * high).sqrt();
+        if high / low > 3.0
+            && let Some(at) = past.iter().position(|(_, ns)| *ns > half)
+            && at > 0
+        {
+            last = derived(LAST, past[at - 1].0, past.len());
+        }
+    }
+    second.reported = reported(2);
+    last.reported = context
+        .caches
+        .last()
+        .filter(|c| c.level > 2)
+        .map(|c| c.bytes as f64);
+    let mut curve = match points.last() {
+        Some((_, ns)) if points.len() >= 20 => derived(CURVE, *ns, points.len()),
+        _ => ProbeResult::no_answer(CURVE, "too few sizes had the CPU for long enough"),
+    };
+    curve.set_points("bytes", "ns", points.to_vec());
+    vec![second, last, curve]
+}
+
+fn derived(heading: Heading, value: f64, n: usize) -> ProbeResult {
+    let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::Ok);
+    result.value = Some(value);
+    result.n = n;
+    result
+}
+
+/// The nearest rising curve (pool adjacent violators on the logarithm): latency can only grow
+/// with the set, so what falls is noise.
+fn isotonic(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut blocks: Vec<(f64, usize)> = Vec::new();
+    for (_, ns) in points {
+        blocks.push((ns.ln(), 1));
+        while let [.., (before, m), (after, n)] = blocks[..]
+            && before > after
+        {
+            blocks.truncate(blocks.len() - 2);
+            blocks.push((
+                (before * m as f64 + after * n as f64) / (m + n) as f64,
+                m + n,
+            ));
+        }
+    }
+    let levels = blocks
+        .iter()
+        .flat_map(|(log, count)| std::iter::repeat_n(log.exp(), *count));
+    points.iter().map(|(bytes, _)| *bytes).zip(levels).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_step_four_times_an_octave() {
+        assert_eq!(sizes(16384)[..5], [4096, 5120, 6144, 7168, 8192]);
+        assert_eq!(*sizes(16384).last().unwrap(), 16384);
+    }
+
+    #[test]
+    fn a_falling_point_is_pooled_with_its_neighbour() {
+        let curve = isotonic(&[(1.0, 1.0), (2.0, 4.0), (3.0, 1.0), (4.0, 9.0)]);
+        let ns: Vec<f64> = curve
+            .iter()
+            .map(|(_, ns)| (ns * 100.0).round() / 100.0)
+            .collect();
+        assert_eq!(ns, [1.0, 2.0, 2.0, 9.0]);
+    }
+
+    #[test]
+    fn two_passes_must_agree_on_the_first_level() {
+        assert_eq!(decide_first(Some(32768), Some(32768)).value, Some(32768.0));
+        assert_eq!(
+            decide_first(Some(32768), Some(28672)).verdict,
+            Verdict::Disturbed
+        );
+        assert_eq!(decide_first(None, Some(28672)).verdict, Verdict::NoAnswer);
+    }
+
+    #[test]
+    fn levels_are_read_from_a_curve_with_steps() {
+        let curve: Vec<(f64, f64)> = sizes(128 << 20)
+            .into_iter()
+            .map(|b| {
+                (
+                    b as f64,
+                    match b {
+                        ..=32768 => 1.0,
+                        32769..=524_288 => 3.5,
+                        524_289..=16_777_216 => 12.0,
+                        _ => 110.0,
+                    },
+                )
+            })
+            .collect();
+        let context = Context::bare();
+        let first = derived(FIRST, 32768.0, 2);
+        let results = levels(&context, &first, &curve);
+        assert_eq!(results[0].value, Some(524_288.0));
+        assert_eq!(results[1].value, Some(16_777_216.0));
+        assert_eq!(results[2].value, Some(110.0));
+    }
+}

@@ -1,0 +1,90 @@
+//! How long a cache line is, by three methods of which two must agree.
+
+use crate::context::Context;
+use crate::probes::{line_distance, line_sharing, line_slots};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+
+const HEADING: Heading = Heading {
+    id: "cache_line",
+    title: "cache line",
+    unit: "B",
+    method: "two of three independent methods must agree: hits at random signed distances from a \
+             missing load, slots that fit the first level, and two cores writing close by.",
+};
+
+/// The line, after the methods that it rests on.
+pub fn run(context: &Context) -> Vec<ProbeResult> {
+    let mut results = line_distance::run(context);
+    results.push(line_slots::run());
+    results.push(line_sharing::run(context));
+    let reported = context
+        .caches
+        .first()
+        .and_then(|cache| cache.line)
+        .map(|line| line as f64);
+    let answers: Vec<f64> = results
+        .iter()
+        .filter(|result| result.unit == "B" && result.id.starts_with("cache_line_by_"))
+        .filter_map(|result| result.value)
+        .collect();
+    let mut result = decide(&answers);
+    result.reported = reported;
+    results.insert(0, result);
+    results
+}
+
+/// The length on which at least two methods agree and no majority speaks against.
+fn decide(answers: &[f64]) -> ProbeResult {
+    let agreeing = |value: f64| answers.iter().filter(|answer| **answer == value).count();
+    let best = answers.iter().copied().max_by_key(|value| agreeing(*value));
+    match best {
+        Some(value) if agreeing(value) >= 2 => {
+            let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+            result.value = Some(value);
+            result.n = answers.len();
+            if agreeing(value) < answers.len() {
+                result.add_note(format!(
+                    "{} of {} methods agree",
+                    agreeing(value),
+                    answers.len()
+                ));
+            }
+            result
+        }
+        _ if answers.len() < 2 => {
+            ProbeResult::no_answer(HEADING, "fewer than two methods gave an answer")
+        }
+        _ => ProbeResult::no_answer(HEADING, format!("the methods disagree: {answers:?} bytes")),
+    }
+}
+
+/// The power of two next to `value`, if it is near: within a factor of 1.25.
+pub fn near_power_of_two(value: f64) -> Option<f64> {
+    if !(8.0..=4096.0).contains(&value) {
+        return None;
+    }
+    let power = 2f64.powf(value.log2().round());
+    (value / power < 1.25 && power / value < 1.25).then_some(power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_of_three_methods_must_agree() {
+        assert_eq!(decide(&[64.0, 64.0, 128.0]).value, Some(64.0));
+        assert_eq!(decide(&[64.0, 128.0]).value, None);
+        assert_eq!(decide(&[64.0]).verdict, Verdict::NoAnswer);
+        assert_eq!(decide(&[]).verdict, Verdict::NoAnswer);
+    }
+
+    #[test]
+    fn only_lengths_near_a_power_of_two_are_rounded() {
+        assert_eq!(near_power_of_two(65.0), Some(64.0));
+        assert_eq!(near_power_of_two(73.0), Some(64.0));
+        assert_eq!(near_power_of_two(120.0), Some(128.0));
+        assert_eq!(near_power_of_two(91.0), None);
+        assert_eq!(near_power_of_two(f64::NAN), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! What a chain of dependences costs against the same work without one.
+
+use std::time::{Duration, Instant};
+
+use crate::context::Context;
+use crate::kernels;
+use crate::mapping::{Mapping, Pages};
+use crate::result::{Estimator, Heading, ProbeResult};
+use crate::samples::Agreement;
+use crate::track::{Track, interleave};
+
+const MEMORY: Heading = Heading {
+    id: "prefix_through_memory",
+    title: "prefix sum, through memory",
+    unit: "cycles",
+    method: "dst[i] = dst[i-1] + src[i] in the first-level cache, each store feeding the next \
+             load; per element, the fastest chunk.",
+};
+
+const REGISTER: Heading = Heading {
+    id: "prefix_through_register",
+    title: "prefix sum, through a register",
+    unit: "cycles",
+    method: "the same sums with the running sum in a register; per element, the fastest chunk.",
+};
+
+const FREE: Heading = Heading {
+    id: "differences",
+    title: "differences, no chain",
+    unit: "cycles",
+    method: "dst[i] = src[i+1] - src[i]: as many loads and stores, no element waits for another; \
+             per element, the fastest chunk.",
+};
+
+/// Elements: source and destination, 18 KiB together, lie in the first level.
+const ELEMENTS: usize = 1024;
+
+/// Words from the source to the destination: 8 KiB and half a page. At a distance near a multiple
+/// of 4096 bytes, loads wait for stores that only look like the same address: the prefix sum
+/// through a register took 1.85 cycles an element instead of 1.
+const SINK: usize = ELEMENTS + 256;
+
+/// Times that a chunk goes over the elements.
+const LAPS: usize = 8;
+
+/// The three figures.
+pub fn run(context: &Context) -> Vec<ProbeResult> {
+    let headings = [MEMORY, REGISTER, FREE];
+    if !kernels::EXACT {
+        let refuse = |heading| ProbeResult::not_measurable(heading, kernels::NO_MACHINE_CODE);
+        return headings.map(refuse).into();
+    }
+    let Some(ghz) = context.ghz else {
+        let refuse = |heading| ProbeResult::no_answer(heading, "the core's clock is not known");
+        return headings.map(refuse).into();
+    };
+    let tracks = vec![
+        track(MEMORY, ghz, |src, dst| {
+            kernels::prefix_through_memory(&src[1..], dst)
+        }),
+        track(REGISTER, ghz, |src, dst| {
+            kernels::prefix_through_register(&src[1..], dst)
+        }),
+        track(FREE, ghz, kernels::differences),
+    ];
+    interleave(tracks, Duration::from_millis(300))
+}
+
+fn track(heading: Heading, ghz: f64, work: fn(&[u64], &mut [u64])) -> Track {
+    // A mapping and not a vector: the low bits of the addresses are the same in every process.
+    let memory = Mapping::touched((SINK + ELEMENTS) * 8, Pages::Small);
+    let mut words = memory.ok();
+    let agreement = Agreement {
+        estimator: Estimator::Minimum,
+        tolerance: 0.05,
+    };
+    Track::new(heading, agreement, Duration::from_millis(10), move || {
+        let Some(memory) = &mut words else {
+            return f64::NAN;
+        };
+        // SAFETY: the mapping is aligned, written, as long as this, and borrowed alone.
+        let words =
+            unsafe { std::slice::from_raw_parts_mut(memory.base().cast::<u64>(), SINK + ELEMENTS) };
+        let (source, sink) = words.split_at_mut(SINK);
+        let start = Instant::now();
+        for _ in 0..LAPS {
+            work(&source[..=ELEMENTS], sink);
+        }
+        std::hint::black_box(&sink);
+        start.elapsed().as_nanos() as f64 * ghz / (LAPS * ELEMENTS) as f64
+    })
+}

@@ -1,0 +1,44 @@
+//! What the hypervisor answers for each caller: the cost of CPUID.
+
+use std::time::{Duration, Instant};
+
+use crate::kernels;
+use crate::result::{Estimator, Heading, ProbeResult};
+use crate::samples::Agreement;
+use crate::track::{Track, alone};
+
+const HEADING: Heading = Heading {
+    id: "cpuid",
+    title: "CPUID",
+    unit: "ns",
+    method: "10 CPUID instructions in a row, per instruction, the fastest chunk; a hypervisor has \
+             to answer each (1 to 4 us), bare metal takes some 20 to 100 ns.",
+};
+
+/// The probe.
+pub fn run() -> ProbeResult {
+    if kernels::identify().is_none() {
+        let why = "this architecture has no instruction that a hypervisor must answer";
+        return ProbeResult::not_measurable(HEADING, why);
+    }
+    let agreement = Agreement {
+        estimator: Estimator::Minimum,
+        tolerance: 0.05,
+    };
+    let mut result = alone(Track::new(
+        HEADING,
+        agreement,
+        Duration::from_millis(15),
+        || {
+            let start = Instant::now();
+            for _ in 0..10 {
+                std::hint::black_box(kernels::identify());
+            }
+            start.elapsed().as_nanos() as f64 / 10.0
+        },
+    ));
+    if result.value.is_some_and(|ns| ns > 500.0) {
+        result.add_note("a hypervisor answers it");
+    }
+    result
+}

@@ -1,0 +1,157 @@
+//! Line length from how many slots of a given spacing stay in the first level.
+//!
+//! Below a line's length, wider spacing means fewer slots; above it, the number no longer falls,
+//! because each slot has a line for itself. No prefetcher is involved. The spacings are odd
+//! multiples of 8: powers of two fall into the same sets, and the number halves for that reason.
+
+use std::time::{Duration, Instant};
+
+use crate::chase::{Cycle, Layout};
+use crate::gate::CpuOf;
+use crate::kernels;
+use crate::mapping::Pages;
+use crate::probes::cache_line::near_power_of_two;
+use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::samples::quantile;
+use crate::track::sample;
+
+const HEADING: Heading = Heading {
+    id: "cache_line_by_slots",
+    title: "  by slots that fit the first level",
+    unit: "B",
+    method: "the largest number of slots that are chased at first-level speed, by spacing: bytes \
+             covered below a line's length over lines held above it.",
+};
+
+/// Spacings below any line of 64 bytes or more, and above any of 128 or less.
+const NARROW: [usize; 3] = [8, 24, 40];
+const WIDE: [usize; 3] = [136, 152, 168];
+
+/// Slower than this times the first-level latency counts as no longer held: one miss to the
+/// second level in some 20 loads.
+const HELD: f64 = 1.12;
+
+/// Most bytes covered: no first level is larger than 256 KiB.
+const MOST: usize = 1 << 20;
+
+/// The probe.
+pub fn run() -> ProbeResult {
+    if !kernels::EXACT {
+        return ProbeResult::not_measurable(HEADING, kernels::NO_MACHINE_CODE);
+    }
+    let Some(base) = latency(8, 512).filter(|ns| *ns > 0.0) else {
+        return ProbeResult::no_answer(HEADING, "the CPU was not had for long enough");
+    };
+    let count = |spacing| held(spacing, base).map(|slots| slots as f64);
+    let narrow: Vec<(f64, f64)> = NARROW
+        .iter()
+        .filter_map(|s| Some((*s as f64, count(*s)?)))
+        .collect();
+    let wide: Vec<(f64, f64)> = WIDE
+        .iter()
+        .filter_map(|s| Some((*s as f64, count(*s)?)))
+        .collect();
+    if narrow.len() < NARROW.len() || wide.len() < WIDE.len() {
+        return ProbeResult::no_answer(HEADING, "the CPU was not had for long enough");
+    }
+    answer(&narrow, &wide)
+}
+
+/// The line from (spacing, slots held) below and above it.
+fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
+    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::NoAnswer);
+    let covered: Vec<f64> = narrow
+        .iter()
+        .map(|(spacing, slots)| spacing * slots)
+        .collect();
+    let slots: Vec<f64> = wide.iter().map(|(_, slots)| *slots).collect();
+    result.n = narrow.len() + wide.len();
+    result.set_points(
+        "bytes apart",
+        "slots",
+        narrow.iter().chain(wide).copied().collect(),
+    );
+    // The largest of each: a visitor in the cache can only take slots away.
+    let (Some(bytes), Some(lines)) = (quantile(&covered, 1.0), quantile(&slots, 1.0)) else {
+        return result;
+    };
+    let raw = bytes / lines.max(1.0);
+    result.median = Some(raw);
+    result.value = near_power_of_two(raw);
+    result.add_note(format!("{raw:.1} before rounding, {lines:.0} lines held"));
+    if result.value.is_some() {
+        result.verdict = Verdict::Ok;
+    } else {
+        result.add_note("not near a power of two");
+    }
+    result
+}
+
+/// ns a load over `slots` slots at `spacing`; the least of the chunks.
+fn latency(spacing: usize, slots: usize) -> Option<f64> {
+    let mut cycle = Cycle::new(slots, Layout::every(spacing), Pages::Huge, 11).ok()?;
+    cycle.grow(slots);
+    time(&mut cycle, slots)
+}
+
+fn time(cycle: &mut Cycle, slots: usize) -> Option<f64> {
+    // Whole laps: a part of a lap may miss the slots that do not fit.
+    let rounds = (slots * (8000 / slots + 1)) as u64 / 16 + 1;
+    cycle.walk(rounds);
+    let samples = sample(CpuOf::Thread, Duration::from_micros(700), &mut || {
+        let start = Instant::now();
+        std::hint::black_box(cycle.walk(rounds));
+        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
+    });
+    quantile(&samples.values, 0.0)
+}
+
+/// The largest number of slots that run at first-level speed, by halving.
+fn held(spacing: usize, base: f64) -> Option<usize> {
+    let (mut low, mut high) = (32, MOST / spacing);
+    while high - low > (low / 64).max(1) {
+        let middle = (low + high) / 2;
+        // Another program's visit looks like slots that do not fit: ask again before believing it.
+        let tries: Vec<f64> = (0..2).filter_map(|_| latency(spacing, middle)).collect();
+        if quantile(&tries, 0.0)? <= base * HELD {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ideal(line: f64) -> ProbeResult {
+        let size = 32768.0;
+        let slots = |s: f64| {
+            (
+                s,
+                size / s.max(1.0).min(line).max(if s > line { line } else { s }),
+            )
+        };
+        answer(
+            &NARROW.map(|s| slots(s as f64)),
+            &WIDE.map(|s| slots(s as f64)),
+        )
+    }
+
+    #[test]
+    fn the_line_is_bytes_covered_over_lines_held() {
+        assert_eq!(ideal(64.0).value, Some(64.0));
+        assert_eq!(ideal(128.0).value, Some(128.0));
+    }
+
+    #[test]
+    fn the_figures_of_a_real_run_give_64() {
+        let result = answer(
+            &[(8.0, 4636.0), (24.0, 1492.0), (40.0, 873.0)],
+            &[(136.0, 508.0), (152.0, 508.0), (168.0, 508.0)],
+        );
+        assert_eq!(result.value, Some(64.0));
+    }
+}

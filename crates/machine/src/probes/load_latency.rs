@@ -1,0 +1,122 @@
+//! How long a load takes that hits the first level, the second level, or memory.
+
+use std::time::{Duration, Instant};
+
+use crate::chase::{Cycle, Layout};
+use crate::context::Context;
+use crate::mapping::Pages;
+use crate::result::{Estimator, Heading, ProbeResult};
+use crate::samples::Agreement;
+use crate::track::Track;
+
+const FIRST: Heading = Heading {
+    id: "l1_latency",
+    title: "load, first-level cache",
+    unit: "ns",
+    method: "a random cycle of pointers over 8 KiB, one per 64 bytes; each load needs the one \
+             before; the fastest chunk.",
+};
+
+const SECOND: Heading = Heading {
+    id: "l2_latency",
+    title: "load, second-level cache",
+    unit: "ns",
+    method: "the same over 128 KiB (or four times a larger first level), which most address \
+             caches still cover; the fastest chunk.",
+};
+
+const MEMORY: Heading = Heading {
+    id: "memory_latency",
+    title: "load, memory",
+    unit: "ns",
+    method: "the same over four times the last-level cache (64 to 256 MiB) with huge pages where \
+             granted; the tenth percentile, as the fastest chunk is a lucky one.",
+};
+
+/// Slots are this far apart in bytes: the line of most processors, and on those with lines of
+/// 128 bytes two slots share one, which a random order hides but for half of the loads.
+const SPACING: usize = 64;
+
+/// Chunk of a chase over `bytes`, in rounds of 16 loads.
+fn chunk(cycle: Cycle, rounds: u64) -> impl FnMut() -> f64 {
+    let mut cycle = cycle;
+    move || {
+        let start = Instant::now();
+        std::hint::black_box(cycle.walk(rounds));
+        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
+    }
+}
+
+/// The set for the second level: past the first, within the address caches.
+fn second_set(context: &Context) -> usize {
+    let first = context.cache_bytes(1).unwrap_or(32 << 10);
+    (first * 4).max(128 << 10)
+}
+
+/// First-level latency.
+pub fn first() -> Result<Track, Box<ProbeResult>> {
+    // 1500 rounds are 24000 loads, 27 us at 4 cycles.
+    let least = Agreement {
+        estimator: Estimator::Minimum,
+        tolerance: 0.03,
+    };
+    small(FIRST, 8 << 10, least, 1500)
+}
+
+/// Second-level latency.
+pub fn second(context: &Context) -> Result<Track, Box<ProbeResult>> {
+    // Physical placement differs from pass to pass but not within one: 3 % still holds.
+    let least = Agreement {
+        estimator: Estimator::Minimum,
+        tolerance: 0.03,
+    };
+    small(SECOND, second_set(context), least, 800)
+}
+
+fn small(
+    heading: Heading,
+    bytes: usize,
+    agreement: Agreement,
+    rounds: u64,
+) -> Result<Track, Box<ProbeResult>> {
+    let mut cycle = cycle(heading, bytes)?;
+    cycle.grow(bytes / SPACING);
+    // One lap before the first chunk: the set is in the cache then.
+    cycle.walk((bytes / SPACING / 16) as u64 + 1);
+    Ok(Track::new(
+        heading,
+        agreement,
+        Duration::from_millis(15),
+        chunk(cycle, rounds),
+    ))
+}
+
+/// Memory latency; the time to build the cycle (some 0.1 s) comes on top of the passes.
+pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
+    let bytes = context.memory_set();
+    if !context.memory_set_is_memory() {
+        let why = "too little memory is available for a set that is twice the last-level cache";
+        return Err(Box::new(ProbeResult::not_measurable(MEMORY, why)));
+    }
+    let mut cycle = cycle(MEMORY, bytes)?;
+    cycle.grow(bytes / SPACING);
+    let agreement = Agreement {
+        estimator: Estimator::P10,
+        tolerance: 0.15,
+    };
+    Ok(Track::new(
+        MEMORY,
+        agreement,
+        Duration::from_millis(40),
+        chunk(cycle, 30),
+    ))
+}
+
+fn cycle(heading: Heading, bytes: usize) -> Result<Cycle, Box<ProbeResult>> {
+    Cycle::new(bytes / SPACING, Layout::every(SPACING), Pages::Huge, 0x5eed).map_err(|error| {
+        Box::new(ProbeResult::not_measurable(
+            heading,
+            format!("no memory: {error}"),
+        ))
+    })
+}

@@ -1,0 +1,190 @@
+//! What the machine takes from a core that only spins.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::gate;
+use crate::kernels;
+use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::samples::quantile;
+
+const HEADING: Heading = Heading {
+    id: "noise_lost",
+    title: "time lost to others",
+    unit: "%",
+    method: "a spinning core reads the counter without pause; what is missing in gaps above 1 us \
+             belongs to interrupts, the scheduler, the hypervisor or the firmware.",
+};
+
+/// Gaps of a core that spun for a while.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gaps {
+    /// How long it spun, in s.
+    pub seconds: f64,
+    /// Gaps above 1 us.
+    pub count: usize,
+    /// Part of the time that lies in gaps, 0 to 1.
+    pub lost: f64,
+    /// Longest gap in ns.
+    pub longest_ns: f64,
+    /// Number of gaps by decade: 1-10 us, 10-100 us, 0.1-1 ms, 1-10 ms, above.
+    pub by_decade: [usize; 5],
+    /// Times that the scheduler gave the CPU to another thread.
+    pub scheduler: u64,
+    /// Steal of all CPUs meanwhile in ns; grain 10 ms.
+    pub steal_ns: u64,
+    /// Interrupts that this CPU took meanwhile, if the kernel tells.
+    pub interrupts: Option<u64>,
+}
+
+/// Least gap that counts, in ns: reading the counter takes some 10 to 30.
+const LEAST_GAP_NS: f64 = 1000.0;
+
+/// Most gaps that are kept; more than 1 in 10 us are not expected even of a busy machine.
+const MOST_GAPS: usize = 1 << 18;
+
+/// Spins for `time` on the CPU on which the caller is pinned (`cpu`).
+pub fn spin(time: Duration, cpu: usize) -> Gaps {
+    // Writing to each page now keeps page faults out of the gaps; zeros would come as pages that
+    // are not there yet.
+    let mut gaps = vec![1u64; MOST_GAPS];
+    gaps.clear();
+    let interrupts = interrupts(cpu);
+    let (switches, steal) = (gate::involuntary_switches(), gate::steal_ns());
+    let threshold = (LEAST_GAP_NS / rough_ns_per_tick()) as u64;
+    let clock = Instant::now();
+    let first = kernels::ticks();
+    let mut last = first;
+    let mut reads = 0u32;
+    loop {
+        let now = kernels::ticks();
+        let gap = now.wrapping_sub(last);
+        if gap > threshold && gaps.len() < MOST_GAPS {
+            gaps.push(gap);
+        }
+        last = now;
+        reads = reads.wrapping_add(1);
+        if reads.is_multiple_of(1024) && clock.elapsed() >= time {
+            break;
+        }
+    }
+    let wall_ns = clock.elapsed().as_nanos() as f64;
+    let ns_per_tick = wall_ns / (last.wrapping_sub(first)).max(1) as f64;
+    let gaps_ns: Vec<f64> = gaps.iter().map(|gap| *gap as f64 * ns_per_tick).collect();
+    summarise(
+        &gaps_ns,
+        wall_ns,
+        gate::involuntary_switches().saturating_sub(switches),
+        gate::steal_ns().saturating_sub(steal),
+        interrupts
+            .zip(self::interrupts(cpu))
+            .map(|(before, after)| after.saturating_sub(before)),
+    )
+}
+
+fn rough_ns_per_tick() -> f64 {
+    let (clock, first) = (Instant::now(), kernels::ticks());
+    while clock.elapsed() < Duration::from_millis(1) {
+        std::hint::spin_loop();
+    }
+    clock.elapsed().as_nanos() as f64 / kernels::ticks().wrapping_sub(first).max(1) as f64
+}
+
+fn summarise(
+    gaps_ns: &[f64],
+    wall_ns: f64,
+    scheduler: u64,
+    steal_ns: u64,
+    interrupts: Option<u64>,
+) -> Gaps {
+    let mut by_decade = [0; 5];
+    for gap in gaps_ns {
+        by_decade[((gap / LEAST_GAP_NS).log10().floor().max(0.0) as usize).min(4)] += 1;
+    }
+    Gaps {
+        seconds: wall_ns / 1e9,
+        count: gaps_ns.len(),
+        lost: (gaps_ns.iter().sum::<f64>() / wall_ns).min(1.0),
+        longest_ns: quantile(gaps_ns, 1.0).unwrap_or(0.0),
+        by_decade,
+        scheduler,
+        steal_ns,
+        interrupts,
+    }
+}
+
+/// Interrupts that `cpu` has taken since boot (`/proc/interrupts`).
+fn interrupts(cpu: usize) -> Option<u64> {
+    parse_interrupts(&std::fs::read_to_string("/proc/interrupts").ok()?, cpu)
+}
+
+fn parse_interrupts(text: &str, cpu: usize) -> Option<u64> {
+    let mut lines = text.lines();
+    let name = format!("CPU{cpu}");
+    let column = lines
+        .next()?
+        .split_whitespace()
+        .position(|word| word == name)?;
+    Some(
+        lines
+            .filter_map(|line| line.split_whitespace().nth(column + 1)?.parse::<u64>().ok())
+            .sum(),
+    )
+}
+
+/// The gaps as a probe result.
+pub fn result(gaps: &Gaps) -> ProbeResult {
+    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+    result.n = gaps.count;
+    result.value = Some(gaps.lost * 100.0);
+    result.steal_ns = gaps.steal_ns;
+    result.involuntary_switches = gaps.scheduler;
+    result.points_over = Some("gap from ns".into());
+    result.points = Some(
+        (0..5)
+            .map(|i| (1e3 * 10f64.powi(i), gaps.by_decade[i as usize] as f64))
+            .collect(),
+    );
+    result.add_note(format!(
+        "{} gaps in {:.1} s, the longest {}; {} by the scheduler, {} stolen{}",
+        gaps.count,
+        gaps.seconds,
+        crate::table::time(gaps.longest_ns),
+        gaps.scheduler,
+        crate::table::time(gaps.steal_ns as f64),
+        gaps.interrupts
+            .map_or(String::new(), |count| format!(", {count} interrupts")),
+    ));
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_counted_by_decade() {
+        let gaps = summarise(&[1500.0, 9000.0, 5e4, 2e7], 1e8, 1, 0, Some(3));
+        assert_eq!(gaps.by_decade, [2, 1, 0, 0, 1]);
+        assert!((gaps.lost - 0.200605).abs() < 1e-9);
+        assert_eq!(gaps.longest_ns, 2e7);
+    }
+
+    #[test]
+    fn interrupts_are_summed_in_the_column_of_the_cpu() {
+        let text =
+            "           CPU0       CPU2\n  0:   5   7  IO-APIC timer\nLOC:  10  20 Local\nERR: 0\n";
+        assert_eq!(parse_interrupts(text, 0), Some(15));
+        assert_eq!(parse_interrupts(text, 2), Some(27));
+        assert_eq!(parse_interrupts(text, 1), None);
+    }
+
+    #[test]
+    fn a_spin_is_as_long_as_asked() {
+        let gaps = spin(Duration::from_millis(2), 0);
+        assert!(gaps.seconds >= 0.002);
+        assert!((0.0..=1.0).contains(&gaps.lost));
+        assert_eq!(gaps.by_decade.iter().sum::<usize>(), gaps.count);
+    }
+}

@@ -1,0 +1,158 @@
+//! How many loads from memory one core has under way at a time.
+
+use std::time::{Duration, Instant};
+
+use crate::chase::{Cycle, Layout};
+use crate::context::Context;
+use crate::gate::CpuOf;
+use crate::mapping::Pages;
+use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::samples::quantile;
+use crate::track::sample;
+
+const HEADING: Heading = Heading {
+    id: "memory_parallelism",
+    title: "loads under way at a time",
+    unit: "loads",
+    method: "1 to 40 walks through one random cycle in memory, started equally far apart along \
+             it; latency of one walk over the least time per load (Little's law); p10 of chunks.",
+};
+
+/// Numbers of lanes.
+const LANES: [usize; 14] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40];
+
+/// Steps that every lane takes in one chunk: 64 x 130 ns is 8 us, and up to 30 us at 40 lanes.
+const STEPS: usize = 64;
+
+/// The probe.
+pub fn run(context: &Context) -> ProbeResult {
+    if !context.memory_set_is_memory() {
+        return ProbeResult::not_measurable(HEADING, "too little memory is available");
+    }
+    let slots = context.memory_set() / 64;
+    let Ok(mut cycle) = Cycle::new(slots, Layout::every(64), Pages::Huge, 0x317) else {
+        return ProbeResult::not_measurable(HEADING, "no memory");
+    };
+    cycle.grow(slots);
+    // The starts for the most lanes serve fewer of them too: any subset lies as far apart.
+    let (starts, apart) = cycle.starts(40);
+    if apart < slots / 40 || starts.len() < 40 {
+        return ProbeResult::no_answer(HEADING, "the lanes do not start apart");
+    }
+    let first = pass(&starts);
+    ProbeResult::of_two(first, pass(&starts), 0.15)
+}
+
+fn pass(starts: &[*const u8]) -> ProbeResult {
+    let mut points = Vec::new();
+    for lanes in LANES {
+        // Evenly spread over the forty starts.
+        let mut at: Vec<*const u8> = (0..lanes).map(|lane| starts[lane * 40 / lanes]).collect();
+        let mut chunk = || {
+            let start = Instant::now();
+            step(&mut at);
+            start.elapsed().as_nanos() as f64 / (STEPS * lanes) as f64
+        };
+        let samples = sample(CpuOf::Thread, Duration::from_millis(20), &mut chunk);
+        if samples.values.len() >= 20
+            && let Some(ns) = quantile(&samples.values, 0.1)
+        {
+            points.push((lanes as f64, ns));
+        }
+    }
+    answer(points)
+}
+
+/// Every lane takes [`STEPS`] steps, all lanes in turn.
+fn step(at: &mut [*const u8]) {
+    /// Lanes in registers or at least at fixed places of the stack.
+    fn fixed<const N: usize>(at: &mut [*const u8]) {
+        let Ok(lanes) = <&mut [*const u8; N]>::try_from(at) else {
+            return;
+        };
+        let mut here = *lanes;
+        for _ in 0..STEPS {
+            for lane in &mut here {
+                // SAFETY: every lane is a slot of a live cycle, whose slots point to slots.
+                *lane = unsafe { lane.cast::<*const u8>().read() };
+            }
+        }
+        *lanes = std::hint::black_box(here);
+    }
+    match at.len() {
+        1 => fixed::<1>(at),
+        2 => fixed::<2>(at),
+        3 => fixed::<3>(at),
+        4 => fixed::<4>(at),
+        6 => fixed::<6>(at),
+        8 => fixed::<8>(at),
+        10 => fixed::<10>(at),
+        12 => fixed::<12>(at),
+        16 => fixed::<16>(at),
+        20 => fixed::<20>(at),
+        24 => fixed::<24>(at),
+        28 => fixed::<28>(at),
+        32 => fixed::<32>(at),
+        _ => fixed::<40>(at),
+    }
+}
+
+/// Concurrency: the latency of one lane over the best time per load of many.
+fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
+    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::NoAnswer);
+    result.n = points.len();
+    let best = points
+        .iter()
+        .map(|(_, ns)| *ns)
+        .fold(f64::INFINITY, f64::min);
+    match points.first() {
+        Some((1.0, alone)) if points.len() >= LANES.len() - 2 && best > 0.0 => {
+            result.value = Some((alone / best * 10.0).round() / 10.0);
+            result.verdict = Verdict::Ok;
+            let enough = points
+                .iter()
+                .find(|(_, ns)| *ns <= best * 1.1)
+                .map_or(0.0, |p| p.0);
+            result.add_note(format!(
+                "{alone:.0} ns a load with one lane, {best:.1} at best; {enough:.0} lanes come \
+                 within 10 % of it"
+            ));
+        }
+        _ => result.add_note("too few lanes had the CPU for long enough"),
+    }
+    result.set_points("lanes", "ns", points);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lane_ends_where_its_steps_lead() {
+        let mut cycle = Cycle::new(4000, Layout::every(64), Pages::Small, 3).unwrap();
+        cycle.grow(4000);
+        let (starts, apart) = cycle.starts(40);
+        assert_eq!(apart, 100);
+        for lanes in LANES {
+            let mut at: Vec<_> = starts[..lanes].to_vec();
+            step(&mut at);
+            for (lane, end) in at.iter().enumerate() {
+                let mut expected = starts[lane];
+                for _ in 0..STEPS {
+                    // SAFETY: a slot of the live cycle.
+                    expected = unsafe { expected.cast::<*const u8>().read() };
+                }
+                assert_eq!(*end, expected, "lane {lane} of {lanes}");
+            }
+        }
+    }
+
+    #[test]
+    fn concurrency_is_latency_over_the_best_time_per_load() {
+        let points = LANES.map(|n| (n as f64, 120.0 / (n.min(20)) as f64));
+        let result = answer(points.to_vec());
+        assert_eq!(result.value, Some(20.0));
+        assert_eq!(answer(vec![(2.0, 9.0)]).value, None);
+    }
+}

@@ -1,0 +1,179 @@
+//! The floor under every command: starting and reaping a program that does nothing.
+
+use std::time::{Duration, Instant};
+
+use crate::gate::CpuOf;
+use crate::result::{Estimator, Heading, ProbeResult};
+use crate::samples::Agreement;
+use crate::track::Track;
+
+const HEADING: Heading = Heading {
+    id: "spawn_floor",
+    title: "starting a program",
+    unit: "us",
+    method: "posix_spawn and wait of a static program whose only instruction sequence is exit(0), \
+             held in memory, on the same CPU; the fastest.",
+};
+
+/// The probe.
+#[cfg(target_os = "linux")]
+pub fn track() -> Result<Track, Box<ProbeResult>> {
+    let floor =
+        linux::Floor::new().map_err(|why| Box::new(ProbeResult::not_measurable(HEADING, why)))?;
+    let agreement = Agreement {
+        estimator: Estimator::Minimum,
+        tolerance: 0.1,
+    };
+    Ok(
+        Track::new(HEADING, agreement, Duration::from_millis(60), move || {
+            let start = Instant::now();
+            let done = floor.run();
+            let us = start.elapsed().as_nanos() as f64 / 1000.0;
+            if done { us } else { f64::NAN }
+        })
+        .gated_by(CpuOf::Family),
+    )
+}
+
+/// The program is an ELF file.
+#[cfg(not(target_os = "linux"))]
+pub fn track() -> Result<Track, Box<ProbeResult>> {
+    let _ = (
+        Duration::ZERO,
+        Instant::now,
+        CpuOf::Family,
+        Estimator::Minimum,
+        Agreement::clone,
+    );
+    Err(Box::new(ProbeResult::not_measurable(
+        HEADING,
+        "only on Linux",
+    )))
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::ffi::CString;
+    use std::fs::File;
+    use std::io::Write;
+    use std::os::fd::{AsRawFd, FromRawFd};
+
+    /// exit(0) and the ELF machine number.
+    #[cfg(target_arch = "x86_64")]
+    const PROGRAM: Option<(&[u8], u16)> =
+        Some((&[0xb8, 0x3c, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05], 62));
+    #[cfg(target_arch = "aarch64")]
+    const PROGRAM: Option<(&[u8], u16)> = Some((
+        &[
+            0x00, 0x00, 0x80, 0xd2, 0xa8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4,
+        ],
+        183,
+    ));
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    const PROGRAM: Option<(&[u8], u16)> = None;
+
+    /// A program of one page without libraries: header, one segment, code.
+    fn elf(code: &[u8], machine: u16) -> Vec<u8> {
+        const BASE: u64 = 0x40_0000;
+        let entry = BASE + 120;
+        let length = 120 + code.len() as u64;
+        let mut file = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        for half in [2u16, machine] {
+            file.extend(half.to_le_bytes());
+        }
+        file.extend(1u32.to_le_bytes());
+        for word in [entry, 64, 0] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(0u32.to_le_bytes());
+        for half in [64u16, 56, 1, 0, 0, 0] {
+            file.extend(half.to_le_bytes());
+        }
+        // One loadable segment, readable and executable.
+        for half in [1u32, 5] {
+            file.extend(half.to_le_bytes());
+        }
+        for word in [0, BASE, BASE, length, length, 0x1000] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(code);
+        file
+    }
+
+    /// The program, ready to be started.
+    pub struct Floor {
+        _file: File,
+        path: CString,
+    }
+
+    impl Floor {
+        /// Puts the program into memory; no file is left behind.
+        pub fn new() -> Result<Floor, String> {
+            let (code, machine) = PROGRAM.ok_or(crate::kernels::NO_MACHINE_CODE)?;
+            let io = |error: std::io::Error| format!("no file in memory: {error}");
+            // SAFETY: the name is a valid string.
+            let fd = unsafe { libc::memfd_create(c"floor".as_ptr(), libc::MFD_CLOEXEC) };
+            if fd < 0 {
+                return Err(io(std::io::Error::last_os_error()));
+            }
+            // SAFETY: the descriptor was just made and belongs to nobody else.
+            let mut writer = unsafe { File::from_raw_fd(fd) };
+            writer.write_all(&elf(code, machine)).map_err(io)?;
+            // A file that is open for writing can't be executed: go on with a reader.
+            let file = File::open(format!("/proc/self/fd/{fd}")).map_err(io)?;
+            drop(writer);
+            let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
+                .map_err(|error| error.to_string())?;
+            let floor = Floor { _file: file, path };
+            if floor.run() {
+                Ok(floor)
+            } else {
+                Err("the smallest program did not start".into())
+            }
+        }
+
+        /// Starts it and waits; true if it ended with 0.
+        pub fn run(&self) -> bool {
+            let mut pid = 0;
+            let arguments = [self.path.as_ptr().cast_mut(), std::ptr::null_mut()];
+            let environment = [std::ptr::null_mut()];
+            // SAFETY: path, arguments and environment are valid and end with null.
+            let error = unsafe {
+                libc::posix_spawn(
+                    &mut pid,
+                    self.path.as_ptr(),
+                    std::ptr::null(),
+                    std::ptr::null(),
+                    arguments.as_ptr(),
+                    environment.as_ptr(),
+                )
+            };
+            if error != 0 {
+                return false;
+            }
+            let mut status = 0;
+            loop {
+                // SAFETY: `pid` is our child and not yet reaped.
+                let reaped = unsafe { libc::waitpid(pid, &mut status, 0) };
+                if reaped == pid {
+                    return status == 0;
+                }
+                if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+                    return false;
+                }
+            }
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        fn the_smallest_program_runs_and_ends_with_0() {
+            let floor = Floor::new().unwrap();
+            assert!(floor.run());
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! How many operations of one kind a core starts per cycle.
+
+use std::time::{Duration, Instant};
+
+use crate::context::Context;
+use crate::gate::CpuOf;
+use crate::kernels::{
+    self,
+    chains::{self, CHAINS, Operation, PER_TURN},
+};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::samples::quantile;
+use crate::track::sample;
+
+const METHOD: &str = "1 to 8 independent chains of the instruction; operations per cycle where \
+                      more chains no longer help; the fastest chunks of two passes.";
+
+const PROBES: [(Operation, Heading); 5] = [
+    (
+        Operation::Add,
+        heading("throughput_add", "integer additions"),
+    ),
+    (
+        Operation::Multiply,
+        heading("throughput_multiply", "integer multiplications"),
+    ),
+    (
+        Operation::Load,
+        heading("throughput_load", "loads, first level"),
+    ),
+    (
+        Operation::FloatAdd,
+        heading("throughput_float_add", "floating additions, scalar"),
+    ),
+    (
+        Operation::FusedMultiplyAdd,
+        heading("throughput_fma", "multiply-adds, vectors"),
+    ),
+];
+
+const fn heading(id: &'static str, title: &'static str) -> Heading {
+    Heading {
+        id,
+        title,
+        unit: "/cycle",
+        method: METHOD,
+    }
+}
+
+/// Turns of the loop in one chunk at `chains` chains: some 12000 operations.
+fn turns(chains: usize) -> u64 {
+    12_000 / (chains as u64 * PER_TURN)
+}
+
+/// One figure for each operation.
+pub fn run(context: &Context) -> Vec<ProbeResult> {
+    PROBES
+        .iter()
+        .map(|(operation, heading)| {
+            if !kernels::EXACT {
+                return ProbeResult::not_measurable(*heading, kernels::NO_MACHINE_CODE);
+            }
+            if !chains::available(*operation) {
+                return ProbeResult::not_measurable(*heading, "this processor does not have it");
+            }
+            let Some(ghz) = context.ghz else {
+                return ProbeResult::no_answer(*heading, "the core's clock is not known");
+            };
+            let first = pass(*operation, ghz);
+            let second = pass(*operation, ghz);
+            answer(*heading, *operation, &first, &second)
+        })
+        .collect()
+}
+
+/// Operations per cycle by number of chains.
+fn pass(operation: Operation, ghz: f64) -> Vec<(f64, f64)> {
+    let rate = |chains: usize| {
+        let count = (turns(chains) * PER_TURN * chains as u64) as f64;
+        let mut chunk = || {
+            let start = Instant::now();
+            std::hint::black_box(chains::run(operation, chains, turns(chains)));
+            start.elapsed().as_nanos() as f64
+        };
+        let samples = sample(CpuOf::Thread, Duration::from_millis(2), &mut chunk);
+        Some((
+            chains as f64,
+            count / (quantile(&samples.values, 0.0)? * ghz),
+        ))
+    };
+    CHAINS.iter().filter_map(|chains| rate(*chains)).collect()
+}
+
+fn answer(
+    heading: Heading,
+    operation: Operation,
+    first: &[(f64, f64)],
+    second: &[(f64, f64)],
+) -> ProbeResult {
+    let best = |points: &[(f64, f64)]| points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let (a, b) = (best(first), best(second));
+    let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::NoAnswer);
+    result.n = first.len() + second.len();
+    result.set_points("chains", "/cycle", second.to_vec());
+    if first.len() < CHAINS.len() || second.len() < CHAINS.len() {
+        result.add_note("the CPU was not had for long enough");
+        return result;
+    }
+    let high = a.max(b);
+    result.spread = Some((a - b).abs() / high);
+    if (a - b).abs() > high * 0.05 {
+        result.verdict = Verdict::Disturbed;
+        result.add_note(format!("two passes said {a:.2} and {b:.2}"));
+        return result;
+    }
+    result.value = Some((high * 100.0).round() / 100.0);
+    result.verdict = Verdict::Ok;
+    if operation != Operation::Load
+        && let Some((_, one)) = second.first()
+    {
+        result.add_note(format!("latency {:.1} cycles", 1.0 / one));
+    }
+    if operation == Operation::FusedMultiplyAdd {
+        let doubles = chains::VECTOR_DOUBLES;
+        result.add_note(format!(
+            "of {doubles} doubles each: {:.0} floating operations per cycle",
+            high * doubles as f64 * 2.0
+        ));
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(most: f64) -> Vec<(f64, f64)> {
+        CHAINS
+            .map(|chains| (chains as f64, (chains as f64 / 3.0).min(most)))
+            .to_vec()
+    }
+
+    #[test]
+    fn throughput_is_where_more_chains_no_longer_help() {
+        let (head, op) = (PROBES[1].1, Operation::Multiply);
+        let result = answer(head, op, &curve(1.0), &curve(1.0));
+        assert_eq!(result.value, Some(1.0));
+        assert_eq!(result.note.as_deref(), Some("latency 3.0 cycles"));
+        assert_eq!(
+            answer(head, op, &curve(1.0), &curve(0.8)).verdict,
+            Verdict::Disturbed
+        );
+        assert_eq!(
+            answer(head, op, &[], &curve(0.8)).verdict,
+            Verdict::NoAnswer
+        );
+    }
+
+    #[test]
+    fn chunks_hold_whole_turns() {
+        assert!(CHAINS.iter().all(|chains| turns(*chains) > 50));
+    }
+}

@@ -1,0 +1,242 @@
+//! Runs chunks in gated passes until the passes agree, several probes in turn.
+//!
+//! The passes of all probes are interleaved, so that a burst of other work hits each of them a
+//! little instead of one of them wholly; probes whose passes disagree get more of them.
+
+use std::time::Duration;
+
+use crate::gate::{self, CpuOf, Stretch};
+use crate::result::{Heading, ProbeResult};
+use crate::samples::{Agreement, Samples, agree, judge};
+
+/// A group of chunks that is accepted or rejected as one, in ns.
+const BATCH_NS: u64 = 1_000_000;
+
+/// Most passes of one probe.
+const MOST_PASSES: usize = 8;
+
+/// One probe that is a repeated chunk.
+pub struct Track {
+    heading: Heading,
+    agreement: Agreement,
+    cpu_of: CpuOf,
+    pass_time: Duration,
+    chunk: Box<dyn FnMut() -> f64>,
+    passes: Vec<Samples>,
+    inverted: bool,
+    least_passes: usize,
+}
+
+impl Track {
+    /// A probe whose `chunk` does at most 100 us of work and returns the value in the heading's
+    /// unit; each pass lasts `pass_time`.
+    pub fn new(
+        heading: Heading,
+        agreement: Agreement,
+        pass_time: Duration,
+        chunk: impl FnMut() -> f64 + 'static,
+    ) -> Track {
+        Track {
+            heading,
+            agreement,
+            cpu_of: CpuOf::Thread,
+            pass_time,
+            chunk: Box::new(chunk),
+            passes: Vec::new(),
+            inverted: false,
+            least_passes: 2,
+        }
+    }
+
+    /// Holds the CPU time of others against the wall time.
+    pub fn gated_by(mut self, cpu_of: CpuOf) -> Track {
+        self.cpu_of = cpu_of;
+        self
+    }
+
+    /// Chunks yield the inverse of the heading's unit: the least time is the highest rate.
+    pub fn inverted(mut self) -> Track {
+        self.inverted = true;
+        self
+    }
+
+    /// Takes at least `passes` (2 to 8), with pauses: for figures that have a second state which
+    /// lasts for longer than a pass.
+    pub fn at_least(mut self, passes: usize) -> Track {
+        self.least_passes = passes.min(MOST_PASSES);
+        self
+    }
+
+    fn pass(&mut self) {
+        let samples = sample(self.cpu_of, self.pass_time, &mut self.chunk);
+        self.passes.push(samples);
+    }
+
+    fn settled(&self) -> bool {
+        let estimates: Vec<f64> = self
+            .passes
+            .iter()
+            .filter_map(|p| p.estimate(self.agreement.estimator))
+            .collect();
+        agree(&estimates, self.agreement).is_some()
+    }
+
+    fn finish(self) -> ProbeResult {
+        let mut result = judge(self.heading, self.agreement, &self.passes);
+        if self.inverted {
+            for field in [
+                &mut result.value,
+                &mut result.min,
+                &mut result.p10,
+                &mut result.median,
+            ] {
+                *field = field.map(|value| 1.0 / value);
+            }
+            result.add_note("min, p10 and median are those of the time, so the highest rates");
+        }
+        result
+    }
+}
+
+/// Chunks below which a pass goes on beyond its time, up to [`LONGEST_NS`].
+const ENOUGH: usize = 20;
+
+/// At load 10 on two CPUs a turn of 3 ms comes every 20 ms: passes of 2 ms, and of six times that,
+/// found no batch with the CPU.
+const LONGEST_NS: u64 = 80_000_000;
+
+/// One pass: chunks for `time`, batch by batch, keeping the batches that pass the gate; longer if
+/// few of them had the CPU.
+pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> Samples {
+    warm_up();
+    let mut samples = Samples::default();
+    let (steal, switches) = (gate::steal_ns(), gate::involuntary_switches());
+    let whole = Stretch::begin(cpu_of);
+    let mut batch = Vec::new();
+    let end = time.as_nanos() as u64;
+    loop {
+        let wall = whole.wall_ns();
+        let starved = samples.rejected > 0 && samples.values.len() < ENOUGH;
+        if wall >= end && !(starved && wall < end.max(LONGEST_NS)) {
+            break;
+        }
+        batch.clear();
+        let stretch = Stretch::begin(cpu_of);
+        while stretch.wall_ns() < BATCH_NS.min(end) {
+            batch.push(chunk());
+        }
+        if stretch.passes() {
+            samples.values.append(&mut batch);
+        } else {
+            samples.rejected += batch.len();
+        }
+    }
+    samples.share = whole.share();
+    samples.steal_ns = gate::steal_ns().saturating_sub(steal);
+    samples.involuntary_switches = gate::involuntary_switches().saturating_sub(switches);
+    samples
+}
+
+/// Leaves the idle state: the clock of the core ramps for some 42 us after a sleep.
+fn warm_up() {
+    let stretch = Stretch::begin(CpuOf::Nobody);
+    while stretch.wall_ns() < 300_000 {
+        crate::kernels::dependent_adds(40);
+    }
+}
+
+/// Runs all `tracks` in turn: two passes each, then more for those whose passes disagree, until
+/// all agree, each had [`MOST_PASSES`], or `cap` is over.
+pub fn interleave(tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
+    interleave_around(tracks, cap, None)
+}
+
+/// The same with other work after the second passes, and a third pass of all tracks after it.
+///
+/// Some figures have a second state that outlasts a pass (a system call took 185 ns, and 232 to
+/// 416 while another program traced system calls): passes that follow each other at once can't see it, passes
+/// around half a second of other work can.
+pub fn interleave_around(
+    mut tracks: Vec<Track>,
+    cap: Duration,
+    mut between: Option<&mut dyn FnMut()>,
+) -> Vec<ProbeResult> {
+    let clock = Stretch::begin(CpuOf::Nobody);
+    let always = if between.is_some() { 3 } else { 2 };
+    for round in 0..MOST_PASSES {
+        if round == 2
+            && let Some(work) = between.take()
+        {
+            work();
+        }
+        for track in &mut tracks {
+            let in_time = u128::from(clock.wall_ns()) < cap.as_nanos();
+            let due = round < always.max(track.least_passes);
+            if due || (in_time && !track.settled()) {
+                if round >= always {
+                    // Others run meanwhile, which is what changes the states.
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                track.pass();
+            }
+        }
+    }
+    tracks.into_iter().map(Track::finish).collect()
+}
+
+/// Runs one track alone.
+pub fn alone(track: Track) -> ProbeResult {
+    let cap = track.pass_time * MOST_PASSES as u32;
+    let heading = track.heading;
+    let mut results = interleave(vec![track], cap);
+    results
+        .pop()
+        .unwrap_or_else(|| ProbeResult::no_answer(heading, "did not run"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Estimator, Verdict};
+
+    const HEAD: Heading = Heading {
+        id: "x",
+        title: "x",
+        unit: "ns",
+        method: "m",
+    };
+    const LEAST: Agreement = Agreement {
+        estimator: Estimator::Minimum,
+        tolerance: 0.03,
+    };
+
+    fn ungated(chunk: impl FnMut() -> f64 + 'static) -> Track {
+        Track::new(HEAD, LEAST, Duration::from_micros(50), chunk).gated_by(CpuOf::Nobody)
+    }
+
+    #[test]
+    fn a_steady_chunk_gives_its_value() {
+        let result = alone(ungated(|| 3.0));
+        assert_eq!((result.verdict, result.value), (Verdict::Ok, Some(3.0)));
+    }
+
+    #[test]
+    fn a_chunk_that_never_settles_gives_no_figure() {
+        let mut value = 1e9;
+        let result = alone(ungated(move || {
+            value *= 0.9;
+            value
+        }));
+        assert_eq!(result.value, None);
+    }
+
+    #[test]
+    fn tracks_keep_their_order() {
+        let results = interleave(
+            vec![ungated(|| 1.0), ungated(|| 2.0)],
+            Duration::from_millis(5),
+        );
+        let values: Vec<_> = results.iter().map(|r| r.value).collect();
+        assert_eq!(values, [Some(1.0), Some(2.0)]);
+    }
+}
