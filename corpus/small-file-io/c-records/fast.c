@@ -1,5 +1,4 @@
 /* The sum of 16-byte records in a file, through stdio. */
-
 #include <inttypes.h>
 #include <stdio.h>
 
