@@ -2,13 +2,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static uint64_t step(uint64_t value)
+{
+    return (value ^ (value >> 29)) * 0x9E3779B97F4A7C15u;
+}
+
 int main(void)
 {
-    uint64_t value[3] = {1, 2, 3};
-    for (int round = 0; round < 100000000; round++)
-        for (int part = 0; part < 3; part++)
-            value[part] = (value[part] ^ (value[part] >> 29)) * 0x9E3779B97F4A7C15u;
-    for (int part = 0; part < 3; part++)
-        printf("%016" PRIx64 "\n", value[part]);
+    uint64_t first = 1, second = 2, third = 3;
+    for (int round = 0; round < 100000000; round++) {
+        first = step(first);
+        second = step(second);
+        third = step(third);
+    }
+    printf("%016" PRIx64 "\n%016" PRIx64 "\n%016" PRIx64 "\n", first, second, third);
     return 0;
 }
