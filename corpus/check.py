@@ -13,14 +13,16 @@ import operator
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import build
 
-LIMIT_SECONDS = 120
+LIMIT_SECONDS = 60
 OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 EXPRESSION = re.compile(r"^([a-z_0-9.]+) (>=|<=|>|<) ([0-9.e]+)$")
 
@@ -67,16 +69,24 @@ def run(side, prefix=(), keep=None):
         cwd=side["cwd"], env={**os.environ, **side["env"]}, process_group=0)
     stdin.close()
     stdout.close()
-    with child.stderr as pipe:
-        errors = pipe.read()
-    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    wall = time.monotonic() - start
-    counts = read_io(child.pid)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    for helper in (feeder, drain):
-        if helper:
-            helper.wait(timeout=LIMIT_SECONDS)
+    limit = threading.Timer(LIMIT_SECONDS, os.killpg, (child.pid, signal.SIGKILL))
+    limit.start()
+    try:
+        with child.stderr as pipe:
+            errors = pipe.read()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        wall = time.monotonic() - start
+        counts = read_io(child.pid)
+    except BaseException:
+        os.killpg(child.pid, signal.SIGKILL)
+        raise
+    finally:
+        limit.cancel()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        for helper in (feeder, drain):
+            if helper:
+                helper.wait(timeout=LIMIT_SECONDS)
     if child.returncode != 0:
         raise RuntimeError(f"{side['argv']} exited with {child.returncode}: {errors.decode()[-500:]}")
     cpu = usage.ru_utime + usage.ru_stime
@@ -193,6 +203,8 @@ def main():
     parser.add_argument("--json", metavar="FILE", help="write all the metrics to FILE")
     parser.add_argument("--record", action="store_true", help="write what was seen into the manifest")
     options = parser.parse_args()
+    # A terminated check takes the program under it along.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
     plan, failures = build.build_all(options.directory, options.only)
     for name, error in failures:
         print(f"failed   {name}: {error}")

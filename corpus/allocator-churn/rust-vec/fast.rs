@@ -1,4 +1,4 @@
-//! Answer 150000 requests; all use one vector.
+//! Answer 80000 requests; all use one vector.
 fn answer(value: u64, room: &mut Vec<u64>) -> u64 {
     let mut value = value;
     for _ in 0..256 {
@@ -11,7 +11,7 @@ fn answer(value: u64, room: &mut Vec<u64>) -> u64 {
 fn main() {
     let mut value = 1;
     let mut room = Vec::with_capacity(5 << 20);
-    for _ in 0..150_000 {
+    for _ in 0..80_000 {
         room.clear();
         value = answer(value, &mut room);
     }

@@ -1,4 +1,4 @@
-//! Answer 150000 requests; each makes a new vector with room for 40 MiB.
+//! Answer 80000 requests; each makes a new vector with room for 40 MiB.
 fn answer(value: u64, room: &mut Vec<u64>) -> u64 {
     let mut value = value;
     for _ in 0..256 {
@@ -10,7 +10,7 @@ fn answer(value: u64, room: &mut Vec<u64>) -> u64 {
 
 fn main() {
     let mut value = 1;
-    for _ in 0..150_000 {
+    for _ in 0..80_000 {
         let mut room = Vec::with_capacity(5 << 20);
         value = answer(value, &mut room);
     }

@@ -5,7 +5,10 @@ import sys
 
 CODE = """
 import hashlib, sys
-print(hashlib.sha256(bytes([int(sys.argv[1])]) * 150_000_000).hexdigest())
+digest, block = hashlib.sha256(), bytes([int(sys.argv[1])]) * 1_000_000
+for _ in range(150):
+    digest.update(block)
+print(digest.hexdigest())
 """
 for part in range(4):
     subprocess.run([sys.executable, "-c", CODE, str(part)], check=True)
