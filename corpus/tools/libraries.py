@@ -1,6 +1,6 @@
 """Write and compile small shared libraries: libraries.py FOLDER COUNT own|others.
 
-Each defines 60 functions and a table of pointers to 60 functions: its own, or
+Each defines 200 functions and a table of pointers to 200 functions: its own, or
 those of the other libraries. The loader looks up every one of them by name.
 objects.txt and libraries.txt list what was made, for gcc's @FILE.
 """
@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-FUNCTIONS = 60
+FUNCTIONS = 200
 folder, count, whose = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
 

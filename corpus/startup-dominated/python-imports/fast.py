@@ -3,6 +3,6 @@
 import hashlib
 
 digest = b""
-for _ in range(100000):
+for _ in range(60000):
     digest = hashlib.sha256(digest).digest()
 print(digest.hex())

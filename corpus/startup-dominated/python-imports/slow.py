@@ -36,6 +36,6 @@ import xmlrpc.client
 import zipfile
 
 digest = b""
-for _ in range(100000):
+for _ in range(60000):
     digest = hashlib.sha256(digest).digest()
 print(digest.hex())
