@@ -151,7 +151,7 @@ def build_program(manifest, program, root):
     language = manifest["language"][program["language"]]
     needs = language.get("needs", []) + program.get("needs", [])
     _, missing = find_tools(needs)
-    keep = ("id", "finding", "accept", "language", "mechanism", "seconds", "explanation", "change", "note")
+    keep = ("id", "finding", "accept", "optional", "language", "mechanism", "seconds", "explanation", "change", "note")
     entry = {key: program[key] for key in keep if key in program}
     entry["missing"] = missing
     if not missing:
