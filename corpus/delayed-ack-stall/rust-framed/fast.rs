@@ -16,7 +16,9 @@ fn serve(listener: &TcpListener) -> io::Result<()> {
 }
 
 fn work(value: u64) -> u64 {
-    (0..2_000_000).fold(value, |value, _| (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    (0..2_000_000).fold(value, |value, _| {
+        (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 fn main() -> io::Result<()> {

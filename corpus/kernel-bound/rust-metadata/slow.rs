@@ -12,7 +12,9 @@ fn largest(root: &Path) -> io::Result<u64> {
 }
 
 fn work(value: u64) -> u64 {
-    (0..300_000).fold(value, |value, _| (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    (0..300_000).fold(value, |value, _| {
+        (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 fn main() -> io::Result<()> {

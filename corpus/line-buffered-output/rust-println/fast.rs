@@ -6,7 +6,11 @@ fn main() -> io::Result<()> {
     let mut state: u32 = 1;
     for i in 0..500_000 {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let word = if state & 1024 != 0 { "ready" } else { "waiting" };
+        let word = if state & 1024 != 0 {
+            "ready"
+        } else {
+            "waiting"
+        };
         writeln!(output, "item {i:06} has value {state:010} and state {word}")?;
     }
     output.flush()

@@ -5,7 +5,9 @@ use std::thread;
 const JOBS: u64 = 8000;
 
 fn work(value: u64) -> u64 {
-    (0..40_000).fold(value, |value, _| (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    (0..40_000).fold(value, |value, _| {
+        (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 fn main() {

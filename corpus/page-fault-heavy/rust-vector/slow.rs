@@ -7,6 +7,8 @@ fn main() {
             state
         })
         .collect();
-    let total = numbers.iter().fold(0, |sum: u64, number| sum.wrapping_add(*number));
+    let total = numbers
+        .iter()
+        .fold(0, |sum: u64, number| sum.wrapping_add(*number));
     println!("{total:016x}");
 }

@@ -2,7 +2,9 @@
 use std::{thread, time::Duration};
 
 fn work(value: u64) -> u64 {
-    (0..8_000_000).fold(value, |value, _| (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    (0..8_000_000).fold(value, |value, _| {
+        (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 fn main() {

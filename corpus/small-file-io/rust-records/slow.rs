@@ -3,7 +3,9 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 
 fn mix(sum: u64, value: u64) -> u64 {
-    (0..40).fold(sum ^ value, |sum, _| (sum ^ (sum >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    (0..40).fold(sum ^ value, |sum, _| {
+        (sum ^ (sum >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 fn main() -> std::io::Result<()> {

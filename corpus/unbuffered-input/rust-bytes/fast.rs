@@ -4,7 +4,9 @@ use std::io::{BufReader, Read};
 use std::os::fd::FromRawFd;
 
 fn mix(sum: u64, byte: u8) -> u64 {
-    (0..24).fold(sum ^ u64::from(byte), |sum, _| (sum ^ (sum >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    (0..24).fold(sum ^ u64::from(byte), |sum, _| {
+        (sum ^ (sum >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 fn main() -> std::io::Result<()> {

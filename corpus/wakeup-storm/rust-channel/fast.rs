@@ -6,7 +6,9 @@ const NUMBERS: u64 = 60_000;
 const BATCH: u64 = 1000;
 
 fn work(value: u64) -> u64 {
-    (0..500).fold(value, |value, _| (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    (0..500).fold(value, |value, _| {
+        (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 fn main() {
