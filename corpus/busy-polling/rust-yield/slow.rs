@@ -1,0 +1,28 @@
+//! One thread a CPU computes; the main thread yields until they are done.
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+static DONE: AtomicUsize = AtomicUsize::new(0);
+
+fn work(value: u64) -> u64 {
+    let value = (0..250_000_000).fold(value, |value, _| {
+        (value ^ (value >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    });
+    DONE.fetch_add(1, Ordering::Release);
+    value
+}
+
+fn main() {
+    let count = thread::available_parallelism().map_or(1, usize::from);
+    let threads: Vec<_> = (1..=count as u64)
+        .map(|first| thread::spawn(move || work(first)))
+        .collect();
+    while DONE.load(Ordering::Acquire) < count {
+        thread::yield_now();
+    }
+    let total = threads
+        .into_iter()
+        .map(|thread| thread.join().expect("no thread panics"))
+        .fold(0, u64::wrapping_add);
+    println!("{total:016x}");
+}

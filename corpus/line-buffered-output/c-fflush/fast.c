@@ -1,0 +1,12 @@
+/* A log of half a million lines; the buffer is flushed when it is full. */
+#include <stdio.h>
+
+int main(void)
+{
+    unsigned state = 1;
+    for (int i = 0; i < 500000; i++) {
+        state = state * 1664525u + 1013904223u;
+        printf("item %06d has value %010u and state %s\n", i, state, state & 1024 ? "ready" : "waiting");
+    }
+    return 0;
+}

@@ -1,0 +1,6 @@
+"""A log of lines; print keeps them until the buffer is full."""
+
+state = 1
+for i in range(250000):
+    state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
+    print("item", i, "has value", state)

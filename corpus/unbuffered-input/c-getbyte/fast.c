@@ -1,0 +1,24 @@
+/* A checksum of standard input, one read() a block. */
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static uint64_t mix(uint64_t sum, unsigned char byte)
+{
+    sum ^= byte;
+    for (int round = 0; round < 24; round++)
+        sum = (sum ^ (sum >> 29)) * 0x9E3779B97F4A7C15u;
+    return sum;
+}
+
+int main(void)
+{
+    uint64_t sum = 0;
+    static unsigned char block[65536];
+    ssize_t got;
+    while ((got = read(STDIN_FILENO, block, sizeof block)) > 0)
+        for (ssize_t i = 0; i < got; i++)
+            sum = mix(sum, block[i]);
+    printf("%016llx\n", (unsigned long long)sum);
+    return 0;
+}
