@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use fathom_model::{Explanation, Stretch};
+use fathom_model::{Explanation, Stretch, TimeAccount};
 use serde::Serialize;
 
 use super::page_data::{Limits, safe};
@@ -35,6 +35,8 @@ struct Lane {
     end: String,
     from: u64,
     to: u64,
+    /// What its life was spent on, largest first: part and nanoseconds.
+    account: Vec<(usize, u64)>,
     /// Four numbers for each stretch: nanoseconds since the end of the one before, length, part, and
     /// place of the detail from 1; 0 for none, -n for n short stretches drawn as one.
     runs: Vec<i64>,
@@ -67,6 +69,7 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
             "{left_out} more threads, the shortest-lived, are not drawn."
         ));
     }
+    add_accounts(&mut lanes, explanation);
     let shown: Vec<&[&Stretch]> = lanes
         .iter()
         .map(|lane| {
@@ -166,10 +169,33 @@ fn push_process(
             end: String::new(),
             from,
             to,
+            account: Vec::new(),
             runs: Vec::new(),
         };
         name(&mut lane);
         lanes.push(lane);
+    }
+}
+
+/// The largest parts of each lane.
+fn add_accounts(lanes: &mut [Lane], explanation: &Explanation) {
+    let accounts: HashMap<(u32, u32), &TimeAccount> = explanation
+        .threads
+        .iter()
+        .map(|thread| ((thread.pid, thread.tid), &thread.account))
+        .collect();
+    for lane in lanes {
+        let Some(account) = accounts.get(&(lane.pid, lane.tid)) else {
+            continue;
+        };
+        let mut parts: Vec<(usize, u64)> = account
+            .parts
+            .iter()
+            .map(|part| (part.spent as usize, part.ns))
+            .collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.1));
+        parts.truncate(4);
+        lane.account = parts;
     }
 }
 

@@ -164,7 +164,7 @@ function reset() {
 // Moves the cursor by rows or by stretches, and says what is there.
 function step(rows, stretches) {
   if (!cursor) {
-    cursor = { row: 0, at: firstVisible(lanes[0].runs) };
+    cursor = { row: 0, at: Math.max(0, Math.min(lanes[0].runs.size - 1, firstVisible(lanes[0].runs))) };
   } else {
     const row = Math.min(lanes.length - 1, Math.max(0, cursor.row + rows));
     const at = rows ? firstVisible(lanes[row].runs) : cursor.at + stretches;

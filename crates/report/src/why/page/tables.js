@@ -20,8 +20,8 @@ function table(label, columns, rows) {
     fillBody();
   }
   function fillBody() {
-    body.replaceChildren(...rows.map((row) => el('tr', {}, columns.map(([, value, text], at) =>
-      el('td', { class: at === 0 ? 'mono' : null }, text ? text(row) : value(row))))));
+    body.replaceChildren(...rows.map((row) => el('tr', {}, columns.map(([title, value, text], at) =>
+      el('td', { class: at === 0 ? 'mono' : title === 'Spent on' ? 'words' : null }, text ? text(row) : value(row))))));
   }
   fillBody();
   return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
@@ -53,6 +53,22 @@ function tables() {
     main.append(el('section', { 'aria-labelledby': 'calls-title' },
       el('h2', { id: 'calls-title' }, 'System calls'),
       table('System calls', [['Call', (row) => row.name], ...shared, errors], data.calls)));
+  }
+  if (lanes.length) {
+    const life = (lane) => Math.max(0, lane.to - lane.from);
+    const spent = (lane) => lane.account
+      .filter(([, ns]) => ns >= life(lane) * 0.01)
+      .map(([part, ns]) => `${share(ns / life(lane))} ${data.parts[part].name}`).join(', ');
+    main.append(el('section', { 'aria-labelledby': 'threads-title' },
+      el('h2', { id: 'threads-title' }, 'Processes and threads'),
+      table('Processes and threads', [
+        ['Name', (lane) => lane.name || lane.process || 'thread'],
+        ['Process', (lane) => lane.pid],
+        ['Thread', (lane) => lane.tid],
+        ['Began', (lane) => lane.from, (lane) => quoted(lane.from)],
+        ['Lived', life, (lane) => quoted(life(lane))],
+        ['Spent on', spent],
+      ], lanes.slice())));
   }
   main.append(...data.notes.map((note) => el('p', { class: 'small soft' }, note)));
 }

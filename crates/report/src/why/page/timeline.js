@@ -157,6 +157,6 @@ function timeline() {
 }
 function phases(section) {
   if (!data.phases.length) return;
-  section.append(el('p', { class: 'small' }, el('strong', {}, 'Course: '),
+  section.append(el('p', { class: 'small' }, el('strong', {}, 'Phases: '),
     data.phases.map((phase) => `${phase.name} at ${quoted(phase.at)}`).join(', ')));
 }
