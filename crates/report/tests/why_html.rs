@@ -187,6 +187,8 @@ fn a_long_history_stays_small_and_says_what_was_merged() {
             stretch(4120, at * 2000, at * 2000 + 2000, spent, Some(&detail))
         })
         .collect();
+    // Also where the account knows of no time.
+    explanation.account = Default::default();
     let page = explain_html(&explanation);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     let data = data(&page);

@@ -78,7 +78,7 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
                 .map_or(&[][..], Vec::as_slice)
         })
         .collect();
-    let (drawn, merged) = coarsen_to(&shown, limits.stretches, explanation.account.wall_ns);
+    let (drawn, merged) = coarsen_to(&shown, limits.stretches);
     if merged > 0 {
         notes.push(format!(
             "{} of {} stretches were too short to draw one by one; neighbours are drawn as one, in the colour of what took most of them.",
@@ -218,21 +218,19 @@ fn keep_longest(lanes: &mut Vec<Lane>, most: usize) -> usize {
 
 /// Merges short neighbours, doubling what counts as short until at most `most` stretches are left.
 /// Returns them lane by lane, and how many of the originals were merged.
-fn coarsen_to<'a>(
-    lanes: &[&[&'a Stretch]],
-    most: usize,
-    wall_ns: u64,
-) -> (Vec<Vec<Drawn<'a>>>, usize) {
+fn coarsen_to<'a>(lanes: &[&[&'a Stretch]], most: usize) -> (Vec<Vec<Drawn<'a>>>, usize) {
+    let ends = lanes.iter().copied().flatten().map(|one| one.to_ns);
+    let whole = ends.max().unwrap_or(0);
     let mut short = 0;
     loop {
         let drawn: Vec<Vec<Drawn>> = lanes.iter().map(|lane| coarsen(lane, short)).collect();
         let count: usize = drawn.iter().map(Vec::len).sum();
-        if count <= most || short > wall_ns.saturating_mul(2) {
+        if count <= most || short > whole.saturating_mul(2) {
             let all = drawn.iter().flatten();
             let merged = all.map(|one| one.merged).filter(|merged| *merged > 1).sum();
             return (drawn, merged);
         }
-        short = (short * 2).max(wall_ns / 65_536).max(1);
+        short = (short * 2).max(whole / 65_536).max(1);
     }
 }
 
@@ -378,7 +376,7 @@ mod tests {
     fn as_many_are_left_as_fit_and_no_time_is_lost() {
         let all = stretches(&[(3, Spent::UserCode), (5, Spent::KernelIo)].repeat(20_000));
         let list: Vec<&Stretch> = all.iter().collect();
-        let (drawn, merged) = coarsen_to(&[&list], 1000, 160_000);
+        let (drawn, merged) = coarsen_to(&[&list], 1000);
         assert!((100..=1000).contains(&drawn[0].len()), "{}", drawn[0].len());
         assert_eq!(merged, 40_000);
         assert_eq!(drawn[0].iter().map(|d| d.to - d.from).sum::<u64>(), 160_000);
