@@ -1,6 +1,6 @@
 //! Writes the page of a made-up explanation.
 //!
-//! `cargo run -p fathom-report --example why_page -- /tmp/why.html [findings|clean|shares|hostile]`
+//! `cargo run -p fathom-report --example why_page -- /tmp/why.html [findings|clean|shares|hostile|crowd]`
 
 #[path = "../tests/explained/mod.rs"]
 mod explained;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(path) = arguments.next() else {
-        eprintln!("usage: why_page FILE [findings|clean|shares|hostile]");
+        eprintln!("usage: why_page FILE [findings|clean|shares|hostile|crowd]");
         return ExitCode::from(2);
     };
     let mut explanation = explained::tree::many(120);
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
             explanation.explaining.times_are_quoted = false;
             explanation.explaining.slowdown = 13.4;
         }
+        Some("crowd") => explanation = explained::tree::many(4000),
         Some("hostile") => explained::hostile::spoil(&mut explanation),
         _ => {}
     }

@@ -124,7 +124,8 @@ fn the_page_needs_no_network() {
 
 #[test]
 fn the_script_never_makes_markup_from_text() {
-    let script = include_str!("../src/why/page.js");
+    let page = explain_html(&clean());
+    let script = between(&page, "\n<script>", "</script>");
     for word in [
         "innerHTML",
         "outerHTML",
@@ -163,6 +164,20 @@ fn stretches_are_told_without_a_gap() {
 }
 
 #[test]
+fn where_times_may_not_be_quoted_the_page_is_told_none() {
+    let mut explanation = findings();
+    explanation.explaining.times_are_quoted = false;
+    explanation.findings[0].evidence = vec![fathom_model::Evidence {
+        name: "in write".into(),
+        value: 450.0 * MS as f64,
+        unit: "ns".into(),
+    }];
+    let data = data(&explain_html(&explanation));
+    assert_eq!(data["times"], false);
+    assert_eq!(data["findings"][0]["evidence"][0][1], "67 %");
+}
+
+#[test]
 fn a_long_history_stays_small_and_says_what_was_merged() {
     let mut explanation = findings();
     explanation.timeline = (0..300_000u64)
@@ -172,6 +187,8 @@ fn a_long_history_stays_small_and_says_what_was_merged() {
             stretch(4120, at * 2000, at * 2000 + 2000, spent, Some(&detail))
         })
         .collect();
+    // Also where the account knows of no time.
+    explanation.account = Default::default();
     let page = explain_html(&explanation);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     let data = data(&page);

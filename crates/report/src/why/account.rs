@@ -40,7 +40,7 @@ pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
             share,
         });
     }
-    large.sort_by(|a, b| b.ns.cmp(&a.ns));
+    large.sort_by_key(|entry| std::cmp::Reverse(entry.ns));
     if small.is_empty() {
         return large;
     }

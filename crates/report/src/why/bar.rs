@@ -31,7 +31,7 @@ pub(super) fn tone(entry: &Entry) -> Tone {
 
 /// Draws the bar: as wide as the page, each part as wide as its share, none of them invisible.
 pub(super) fn write(page: &mut Page, entries: &[Entry]) {
-    let width = page.width().saturating_sub(4).min(WIDEST).max(LABEL_WIDTH);
+    let width = page.width().saturating_sub(4).clamp(LABEL_WIDTH, WIDEST);
     let shares: Vec<f64> = entries.iter().map(|entry| entry.share).collect();
     let mut line = Line::new().add(Tone::Plain, "  ");
     for (index, (entry, cells)) in entries.iter().zip(cells(&shares, width)).enumerate() {

@@ -5,9 +5,16 @@ use sha2::{Digest, Sha256};
 
 use super::page_data::{Limits, PageData};
 
-const TEMPLATE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const TEMPLATE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = concat!(
+    include_str!("page/text.js"),
+    include_str!("page/summary.js"),
+    include_str!("page/timeline.js"),
+    include_str!("page/paint.js"),
+    include_str!("page/pointer.js"),
+    include_str!("page/tables.js"),
+);
 
 /// The page is smaller than this, in bytes.
 const LARGEST: usize = 1_000_000;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use fathom_model::{Explanation, Stretch};
+use fathom_model::{Explanation, Stretch, TimeAccount};
 use serde::Serialize;
 
 use super::page_data::{Limits, safe};
@@ -35,6 +35,8 @@ struct Lane {
     end: String,
     from: u64,
     to: u64,
+    /// What its life was spent on, largest first: part and nanoseconds.
+    account: Vec<(usize, u64)>,
     /// Four numbers for each stretch: nanoseconds since the end of the one before, length, part, and
     /// place of the detail from 1; 0 for none, -n for n short stretches drawn as one.
     runs: Vec<i64>,
@@ -67,6 +69,7 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
             "{left_out} more threads, the shortest-lived, are not drawn."
         ));
     }
+    add_accounts(&mut lanes, explanation);
     let shown: Vec<&[&Stretch]> = lanes
         .iter()
         .map(|lane| {
@@ -75,7 +78,7 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
                 .map_or(&[][..], Vec::as_slice)
         })
         .collect();
-    let (drawn, merged) = coarsen_to(&shown, limits.stretches, explanation.account.wall_ns);
+    let (drawn, merged) = coarsen_to(&shown, limits.stretches);
     if merged > 0 {
         notes.push(format!(
             "{} of {} stretches were too short to draw one by one; neighbours are drawn as one, in the colour of what took most of them.",
@@ -166,10 +169,33 @@ fn push_process(
             end: String::new(),
             from,
             to,
+            account: Vec::new(),
             runs: Vec::new(),
         };
         name(&mut lane);
         lanes.push(lane);
+    }
+}
+
+/// The largest parts of each lane.
+fn add_accounts(lanes: &mut [Lane], explanation: &Explanation) {
+    let accounts: HashMap<(u32, u32), &TimeAccount> = explanation
+        .threads
+        .iter()
+        .map(|thread| ((thread.pid, thread.tid), &thread.account))
+        .collect();
+    for lane in lanes {
+        let Some(account) = accounts.get(&(lane.pid, lane.tid)) else {
+            continue;
+        };
+        let mut parts: Vec<(usize, u64)> = account
+            .parts
+            .iter()
+            .map(|part| (part.spent as usize, part.ns))
+            .collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.1));
+        parts.truncate(4);
+        lane.account = parts;
     }
 }
 
@@ -192,21 +218,19 @@ fn keep_longest(lanes: &mut Vec<Lane>, most: usize) -> usize {
 
 /// Merges short neighbours, doubling what counts as short until at most `most` stretches are left.
 /// Returns them lane by lane, and how many of the originals were merged.
-fn coarsen_to<'a>(
-    lanes: &[&[&'a Stretch]],
-    most: usize,
-    wall_ns: u64,
-) -> (Vec<Vec<Drawn<'a>>>, usize) {
+fn coarsen_to<'a>(lanes: &[&[&'a Stretch]], most: usize) -> (Vec<Vec<Drawn<'a>>>, usize) {
+    let ends = lanes.iter().copied().flatten().map(|one| one.to_ns);
+    let whole = ends.max().unwrap_or(0);
     let mut short = 0;
     loop {
         let drawn: Vec<Vec<Drawn>> = lanes.iter().map(|lane| coarsen(lane, short)).collect();
         let count: usize = drawn.iter().map(Vec::len).sum();
-        if count <= most || short > wall_ns.saturating_mul(2) {
+        if count <= most || short > whole.saturating_mul(2) {
             let all = drawn.iter().flatten();
             let merged = all.map(|one| one.merged).filter(|merged| *merged > 1).sum();
             return (drawn, merged);
         }
-        short = (short * 2).max(wall_ns / 65_536).max(1);
+        short = (short * 2).max(whole / 65_536).max(1);
     }
 }
 
@@ -352,7 +376,7 @@ mod tests {
     fn as_many_are_left_as_fit_and_no_time_is_lost() {
         let all = stretches(&[(3, Spent::UserCode), (5, Spent::KernelIo)].repeat(20_000));
         let list: Vec<&Stretch> = all.iter().collect();
-        let (drawn, merged) = coarsen_to(&[&list], 1000, 160_000);
+        let (drawn, merged) = coarsen_to(&[&list], 1000);
         assert!((100..=1000).contains(&drawn[0].len()), "{}", drawn[0].len());
         assert_eq!(merged, 40_000);
         assert_eq!(drawn[0].iter().map(|d| d.to - d.from).sum::<u64>(), 160_000);

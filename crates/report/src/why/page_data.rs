@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::account;
 use super::lanes::{self, Timeline};
-use super::quote::{could_win, share_text, time};
+use super::quote::{Quote, could_win, share_text, time};
 use super::summary::{estimate, explained_by, floor_that_matters, slowdown};
 use super::{places, startup, words};
 use crate::quantity::counted;
@@ -172,7 +172,7 @@ impl PageData {
                 .findings
                 .iter()
                 .take(limits.rows.min(CARDS))
-                .map(|finding| card(finding, timed.wall.value, limits))
+                .map(|finding| card(finding, explanation, limits))
                 .collect(),
             timeline: lanes::timeline(explanation, limits),
             phases: explanation
@@ -218,7 +218,9 @@ fn shares(explanation: &Explanation) -> Vec<Share> {
         .collect()
 }
 
-fn card(finding: &Finding, whole: f64, limits: &Limits) -> Card {
+fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
+    let whole = explanation.timed.wall.value;
+    let quote = Quote::of(explanation);
     let place = &finding.place;
     let path = place.path.as_ref().map(|path| safe(path, limits.text));
     let mut words = Vec::new();
@@ -239,7 +241,7 @@ fn card(finding: &Finding, whole: f64, limits: &Limits) -> Card {
             .evidence
             .iter()
             .take(12)
-            .map(|one| [safe(&one.name, 80), number(one.value, &one.unit)])
+            .map(|one| [safe(&one.name, 80), number(one.value, &one.unit, quote)])
             .collect(),
         place: words,
         pid: place.pid,
@@ -253,9 +255,9 @@ fn card(finding: &Finding, whole: f64, limits: &Limits) -> Card {
 }
 
 /// A number of the evidence with its unit.
-fn number(value: f64, unit: &str) -> String {
+fn number(value: f64, unit: &str, quote: Quote) -> String {
     match unit {
-        "ns" => time(value / 1e9),
+        "ns" if value >= 0.0 => quote.show(value as u64),
         "bytes" => format_bytes(value),
         "bytes/call" => format!("{} per call", format_bytes(value)),
         "1" if value.abs() <= 1.0 => share_text(value),

@@ -21,7 +21,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation, quote: Quote) {
         })
         .collect();
     page.gap();
-    page.field("course", Tone::Plain, &parts.join(", "));
+    page.field("phases", Tone::Plain, &parts.join(", "));
 }
 
 /// `first_output` as people write it.

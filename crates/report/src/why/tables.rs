@@ -22,7 +22,7 @@ fn busiest(explanation: &Explanation) -> Vec<&IoRow> {
         .iter()
         .filter(|row| row.reads + row.writes + row.errors + row.seeks > 0 || row.total_ns > 0)
         .collect();
-    rows.sort_by(|a, b| b.total_ns.cmp(&a.total_ns));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
     rows
 }
 

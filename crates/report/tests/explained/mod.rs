@@ -31,7 +31,7 @@ pub fn account(parts: &[(Spent, u64)]) -> TimeAccount {
         .iter()
         .map(|&(spent, ns)| AccountPart { spent, ns })
         .collect();
-    parts.sort_by(|a, b| b.ns.cmp(&a.ns));
+    parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
     TimeAccount {
         wall_ns: parts.iter().map(|part| part.ns).sum(),
         parts,

@@ -2,7 +2,8 @@
 
 use super::{MS, account, call, clean, estimate, finding, io, process};
 use fathom_model::{
-    Explaining, Explanation, Phase, Place, ProcessRow, Spent, Stretch, ThreadAccount, TimedRuns,
+    Evidence, Explaining, Explanation, Phase, Place, ProcessRow, Spent, Stretch, ThreadAccount,
+    TimedRuns,
 };
 
 /// Random numbers that are always the same.
@@ -392,6 +393,19 @@ fn many_findings() -> Vec<fathom_model::Finding> {
             "Nothing to change for runs that follow each other; else read ahead with posix_fadvise.",
         ),
     ];
+    for (one, (name, value, unit)) in found.iter_mut().zip([
+        ("processes", 120.0, "processes"),
+        ("waiting", 761e6, "ns"),
+        ("waiting, all threads", 480e6, "ns"),
+        ("lookups without a file", 9_840.0, "calls"),
+        ("read from storage", 5_242_880.0, "bytes"),
+    ]) {
+        one.evidence = vec![Evidence {
+            name: name.into(),
+            value,
+            unit: unit.into(),
+        }];
+    }
     found[0].place = place(Some(4121), None, None);
     found[1].place = place(Some(4121), None, None);
     found[2].place = place(None, None, None);

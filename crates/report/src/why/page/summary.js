@@ -1,0 +1,83 @@
+// The upper part of the page: what was timed, where the time goes, the findings.
+
+function tile(label, value, note, name) {
+  return el('div', { class: `tile ${name || ''}` },
+    el('div', { class: 'label' }, label),
+    el('div', { class: 'value' }, value),
+    note ? el('div', { class: 'small soft' }, note) : null);
+}
+function strip(kind, label, texts) {
+  return texts.map((text) => el('p', { class: `strip ${kind}` }, el('strong', {}, label), text));
+}
+function header() {
+  document.title = `fathom why: ${data.command}`;
+  const comma = data.wall.indexOf(', ');
+  const [median, interval] = comma < 0 ? [data.wall, ''] : [data.wall.slice(0, comma), `${data.wall.slice(comma + 2)}; `];
+  const quiet = data.times ? '' : '; over 1.1x, so only its counts and shares are quoted';
+  main.append(el('header', {},
+    el('p', { class: 'above' }, 'fathom why'),
+    el('h1', { class: 'mono' }, data.command),
+    el('p', { class: 'small soft' }, [...data.machine, data.made_by].join(' · ')),
+    el('div', { class: 'tiles' },
+      tile('Median wall time', median, `${interval}${data.runs}`, 'main'),
+      tile('Median CPU time', data.cpu, data.floor ? `running nothing takes ${data.floor}` : null),
+      tile('Peak memory', data.memory),
+      tile('Findings', data.findings.length || 'none', data.findings.length ? 'most to win first' : 'nothing stands out')),
+    strip('', 'Explained', [`by a run of its own, ${data.explained}, ${data.slowdown}${quiet}.`]),
+    data.end ? strip('bad', 'Ended', [data.end]) : null,
+    strip('bad', 'Lost', data.lost),
+    strip('warn', 'Warning', data.warnings),
+    data.not_visible.length ? strip('', 'Not seen', [data.not_visible.join(' ')]) : null));
+}
+
+function account() {
+  const whole = data.times ? `of ${time(data.account.reduce((sum, one) => sum + one.ns, 0))} in the explaining run` : 'shares of the explaining run';
+  const bar = el('div', { class: 'bar', role: 'group', 'aria-label': 'Where the time goes' });
+  for (const one of data.account) {
+    const thin = one.share < 0.045;
+    const label = one.part === null ? 'other' : one.share < 0.27 ? data.parts[one.part].short : one.name;
+    const text = `${one.name}: ${data.times ? `${time(one.ns)}, ` : ''}${share(one.share)}`;
+    const piece = el('button', {
+      type: 'button', class: `${kindOf(one.part)} ${thin ? 'thin' : ''}`, part: one.part, title: text, 'aria-label': text,
+      click: () => one.part !== null && chooseParts([one.part], true),
+    }, thin ? null : el('span', {}, one.share < 0.075 ? label : `${label} ${share(one.share)}`));
+    piece.style.flexGrow = String(Math.max(one.share, 0.001));
+    bar.append(piece);
+  }
+  const list = data.account.map((one) => el('li', {},
+    el('span', { class: `swatch ${kindOf(one.part)}`, part: one.part }),
+    el('span', {}, one.name),
+    el('span', { class: 'number' }, data.times ? time(one.ns) : ''),
+    el('strong', { class: 'number' }, share(one.share))));
+  main.append(el('section', { 'aria-labelledby': 'account-title' },
+    el('h2', { id: 'account-title' }, 'Where the time goes ', el('span', { class: 'small soft' }, whole)),
+    data.account.length ? [bar, el('ul', { class: 'legend' }, list)] : el('p', { class: 'soft' }, 'The account is empty.')));
+}
+
+function card(finding, index) {
+  const facts = [...finding.evidence];
+  if (finding.limit) facts.push(['limit', finding.limit]);
+  if (finding.place.length) facts.push(['where', finding.place.join(', ')]);
+  const meter = el('i', {});
+  meter.style.width = `${Math.min(100, finding.share * 100)}%`;
+  return el('article', { class: 'card', id: `finding-${index + 1}`, tabindex: '-1', 'aria-labelledby': `finding-title-${index + 1}` },
+    el('div', { class: 'head' },
+      el('span', { class: 'badge', 'aria-hidden': 'true' }, index + 1),
+      el('h3', { class: 'mono', id: `finding-title-${index + 1}` }, finding.id),
+      el('span', { class: 'chip' }, `${share(finding.share)} of the time`),
+      finding.likely ? el('span', { class: 'chip' }, 'likely') : null),
+    el('div', { class: 'meter', 'aria-hidden': 'true' }, meter),
+    finding.win ? el('p', { class: 'win' }, finding.win.charAt(0).toUpperCase() + finding.win.slice(1)) : null,
+    el('p', {}, finding.statement),
+    el('p', { class: 'advice' }, finding.advice),
+    facts.length ? el('dl', { class: 'facts' }, facts.map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])) : null,
+    drawn() ? el('button', { type: 'button', class: 'plain show', 'aria-pressed': 'false', click: () => chooseFinding(index) }, 'Show on the timeline') : null);
+}
+function findings() {
+  const largest = data.account.slice(0, 3).map((one) => `${one.name} (${share(one.share)})`).join(', ');
+  main.append(el('section', { 'aria-labelledby': 'findings-title' },
+    el('h2', { id: 'findings-title' }, data.findings.length ? 'Findings' : 'Nothing stands out'),
+    data.findings.length
+      ? el('div', { class: 'cards' }, data.findings.map(card))
+      : el('p', {}, largest ? `The time goes to ${largest}.` : '')));
+}
