@@ -1,7 +1,8 @@
 //! Ctrl-C and its kin: remembered, and answered between runs or by ending the run that is on.
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 /// Readable once a signal came, so that a wait can't miss one that comes just before it; -1 if there
@@ -50,4 +51,27 @@ pub fn received() -> Option<i32> {
         0 => None,
         signal => Some(signal),
     }
+}
+
+/// A flag that becomes true when a signal comes, for work that looks at a flag. [`catch`] first.
+pub fn flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    // It sleeps until a signal comes, or until the process ends.
+    std::thread::spawn(move || {
+        loop {
+            let mut polled = libc::pollfd {
+                fd: descriptor(),
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            // SAFETY: one entry.
+            let ready = unsafe { libc::poll(&raw mut polled, 1, -1) };
+            if ready > 0 || received().is_some() {
+                raised.store(true, Ordering::Relaxed);
+                return;
+            }
+        }
+    });
+    flag
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use fathom_measure::MeasureError;
 use fathom_report::escape;
+use fathom_trace::TraceError;
 
 /// Exit code when the arguments can't be right.
 pub const USAGE: i32 = 2;
@@ -22,6 +23,12 @@ pub enum Failure {
     /// Measuring failed.
     #[error(transparent)]
     Measure(#[from] MeasureError),
+    /// Observing failed.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// What would be printed could not be trusted.
+    #[error("{0}")]
+    Untrusted(String),
     /// A file that was asked for can't be written.
     #[error("can't write {}: {error}", path.display())]
     Write {
@@ -37,6 +44,8 @@ impl Failure {
     pub fn exit_code(&self) -> i32 {
         match self {
             Failure::Usage(_) | Failure::Write { .. } => USAGE,
+            Failure::Trace(TraceError::NotFound(_) | TraceError::ZeroByte(_)) => USAGE,
+            Failure::Trace(_) | Failure::Untrusted(_) => UNTRUSTED,
             Failure::Measure(error) => match error {
                 MeasureError::NoSuchProgram { .. }
                 | MeasureError::NotExecutable { .. }

@@ -3,9 +3,14 @@
 mod bench;
 mod command_words;
 mod failure;
+mod machine;
 mod parameters;
 mod quantities;
 mod run_options;
+mod screen;
+mod target;
+mod why;
+mod write;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -22,6 +27,10 @@ struct Cli {
 enum Verb {
     /// Time commands and compare them
     Bench(Box<bench::Arguments>),
+    /// Account for a program's time and name the cause of what is slow
+    Why(Box<why::Arguments>),
+    /// What this machine can do at most, and whether it is quiet enough to measure on
+    Machine(machine::Arguments),
 }
 
 /// Does what the command line asks for; returns the exit code.
@@ -29,6 +38,8 @@ pub fn run() -> i32 {
     let cli = Cli::parse();
     let outcome = match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),
+        Verb::Why(arguments) => why::run(*arguments),
+        Verb::Machine(arguments) => machine::run(&arguments),
     };
     outcome.unwrap_or_else(|failure: Failure| failure.tell())
 }

@@ -6,7 +6,6 @@ mod expectation;
 mod output;
 mod progress;
 
-use std::io::IsTerminal;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use arguments::Arguments;
@@ -191,9 +190,4 @@ fn empty_record(arguments: &Arguments, plan: &Plan, prepared: &[Prepared]) -> Be
         complete: false,
         outcome: None,
     }
-}
-
-/// Whether standard error is a terminal on which a line can be redrawn.
-fn can_draw() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

@@ -1,0 +1,53 @@
+//! What the terminal can show.
+
+use std::io::IsTerminal;
+
+/// Columns of standard output; 80 where it isn't a terminal.
+pub fn stdout_width() -> usize {
+    width(libc::STDOUT_FILENO, std::io::stdout().is_terminal())
+}
+
+/// Columns of standard error.
+pub fn stderr_width() -> usize {
+    width(libc::STDERR_FILENO, true)
+}
+
+/// Whether standard output may have colour: on a terminal, and not under `NO_COLOR`.
+pub fn stdout_has_colour() -> bool {
+    anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// Whether standard error is a terminal on which a line can be redrawn.
+pub fn can_draw() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Columns of the terminal behind `descriptor`; 80 where there is none.
+fn width(descriptor: libc::c_int, is_terminal: bool) -> usize {
+    const DEFAULT: usize = 80;
+    if !is_terminal {
+        return DEFAULT;
+    }
+    // SAFETY: the structure is plain numbers; the call fills it or fails.
+    let size = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        (libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size) == 0).then_some(size)
+    };
+    match size {
+        // Long lines are hard to read: more than 120 columns are not used.
+        Some(size) if size.ws_col >= 20 => usize::from(size.ws_col).min(120),
+        _ => DEFAULT,
+    }
+}
+
+/// Whether the locale's characters are UTF-8; where nothing is said, they are today.
+pub fn speaks_unicode() -> bool {
+    let said = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty());
+    said.is_none_or(|value| {
+        let value = value.to_ascii_lowercase();
+        value.contains("utf-8") || value.contains("utf8") || value == "c.utf-8"
+    })
+}

@@ -1,0 +1,89 @@
+//! The options of `fathom why`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::run_options::RunOptions;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom why -- python3 report.py
+  fathom why --input big.txt --html why.html -- ./count-lines
+  fathom why -S 'make | tail'
+
+The timed runs are never traced: their times are the times. Then one more run is observed, by the best
+means that this machine allows (fathom why --tiers shows them).
+
+Exit codes: 0 done, 2 wrong arguments, 4 it can't be measured or traced, 130 interrupted.")]
+pub struct Arguments {
+    /// One command in quotes; or, after --, as separate words
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<OsString>,
+
+    /// The command, word by word: what follows is handed on as it is
+    #[arg(last = true, value_name = "WORD")]
+    pub words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub run_options: RunOptions,
+
+    /// Time exactly this many runs (default: until the median is known well, 3 to 30)
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+
+    /// How to observe: the best that is allowed, unless you say
+    #[arg(long, value_enum)]
+    pub tier: Option<Tier>,
+
+    /// Show which ways to observe this machine allows you, and what would allow the others
+    #[arg(long)]
+    pub tiers: bool,
+
+    /// Add the table of system calls
+    #[arg(long)]
+    pub syscalls: bool,
+
+    /// Add the account of each thread
+    #[arg(long)]
+    pub threads: bool,
+
+    /// Add the account of each process
+    #[arg(long)]
+    pub processes: bool,
+
+    /// Write a picture: one page with the account, the timeline and the findings
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write everything as JSON; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write a summary for a pull request
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+}
+
+/// Values of `--tier`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Tier {
+    /// Counted and timed in the kernel (root, or CAP_BPF and CAP_PERFMON)
+    Kernel,
+    /// Threads looked at 1,000 times a second (any user)
+    Sample,
+    /// Every call stopped and looked at, for a while (any user)
+    Stops,
+}
+
+impl From<Tier> for fathom_trace::Tier {
+    fn from(tier: Tier) -> Self {
+        match tier {
+            Tier::Kernel => fathom_trace::Tier::Kernel,
+            Tier::Sample => fathom_trace::Tier::Sample,
+            Tier::Stops => fathom_trace::Tier::Stops,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `fathom why`: account for a program's time and name the cause of what is slow.
+
+mod arguments;
+mod observe;
+mod timing;
+
+use std::path::Path;
+
+pub use arguments::Arguments;
+use fathom_diagnose::{Limits, Subject};
+use fathom_measure::{environment, interrupt};
+use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION};
+use fathom_report as report;
+use fathom_trace::Trace;
+use timing::Timing;
+
+use crate::cli::failure::Failure;
+use crate::cli::target::{Source, Target, line, target};
+use crate::cli::{screen, write};
+
+/// Beyond this the times of the observed run are not quoted, only counts and shares.
+const QUOTABLE_SLOWDOWN: f64 = 1.1;
+/// More than a picture can show; the page merges what is shorter than a pixel.
+const TIMELINE_STRETCHES: usize = 50_000;
+
+/// Times, observes, explains, prints. Returns the exit code.
+///
+/// # Errors
+/// Everything that keeps an explanation from being printed.
+pub fn run(arguments: Arguments) -> Result<i32, Failure> {
+    if arguments.tiers {
+        return tiers();
+    }
+    let files = [&arguments.html, &arguments.json, &arguments.export_markdown];
+    write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
+    let target = target_of(&arguments)?;
+    interrupt::catch();
+    let timing = timing::time(&target, &arguments)?;
+    let trace = observe::observe(&target, &arguments)?;
+    if interrupt::received().is_some() {
+        return Err(fathom_measure::MeasureError::Interrupted.into());
+    }
+    let explanation = explain(&target, &timing, &trace);
+    show(&arguments, &explanation)?;
+    Ok(0)
+}
+
+fn target_of(arguments: &Arguments) -> Result<Target, Failure> {
+    let source = match (&arguments.command, arguments.words.is_empty()) {
+        (Some(command), true) => line(command)?,
+        (None, false) => Source::Words(arguments.words.clone()),
+        (None, true) => {
+            return Err(Failure::Usage(
+                "there is no command; try: fathom why -- python3 script.py".into(),
+            ));
+        }
+        (Some(_), false) => {
+            return Err(Failure::Usage(
+                "give the command either in quotes or after --, not both".into(),
+            ));
+        }
+    };
+    target(&arguments.run_options, None, &source, 0, 1, &Vec::new())
+}
+
+fn tiers() -> Result<i32, Failure> {
+    let mut text = String::new();
+    for tier in fathom_trace::detect::detect() {
+        let name = observe::name(tier.tier);
+        let what = observe::description(tier.tier);
+        if tier.available {
+            text.push_str(&format!("{name:<8} yes  {what}\n"));
+        } else {
+            text.push_str(&format!("{name:<8} no   {what}\n"));
+            text.push_str(&format!(
+                "              {}\n",
+                report::escape(&tier.why_not)
+            ));
+            if !tier.remedy.is_empty() {
+                text.push_str(&format!("              {}\n", report::escape(&tier.remedy)));
+            }
+        }
+    }
+    write::print(text.as_bytes())?;
+    Ok(0)
+}
+
+fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
+    let good: Vec<Run> = timing.runs.clone();
+    let subject = Subject {
+        trace,
+        timed: &good,
+        floor_seconds: timing.timed.floor.map(|floor| floor.value),
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        limits: Limits {
+            spawn_seconds: timing.timed.floor.map(|floor| floor.value),
+            ..Limits::default()
+        },
+        language: None,
+    };
+    let median = timing.timed.wall.value;
+    let slowdown = if median > 0.0 {
+        trace.duration_ns as f64 / 1e9 / median
+    } else {
+        1.0
+    };
+    Explanation {
+        schema_version: SCHEMA_VERSION,
+        kind: "why".to_string(),
+        fathom_version: env!("CARGO_PKG_VERSION").to_string(),
+        started_at: timing.started_at.clone(),
+        environment: environment(),
+        command: target.benchmark.command.clone(),
+        arguments: target.benchmark.arguments.clone(),
+        end: end_of(&timing.runs),
+        timed: timing.timed.clone(),
+        explaining: Explaining {
+            tier: trace.tier.map_or("none", observe::name).to_string(),
+            wall_ns: trace.duration_ns,
+            slowdown,
+            times_are_quoted: slowdown <= QUOTABLE_SLOWDOWN,
+            not_visible: trace.not_visible.clone(),
+            lost: observe::losses(&trace.lost),
+        },
+        account: fathom_diagnose::account(&subject),
+        threads: fathom_diagnose::thread_accounts(&subject),
+        io: fathom_diagnose::io_rows(trace),
+        calls: fathom_diagnose::call_rows(trace),
+        processes: fathom_diagnose::process_rows(trace),
+        phases: fathom_diagnose::phases(trace),
+        findings: fathom_diagnose::findings(&subject),
+        timeline: fathom_diagnose::timeline(trace, TIMELINE_STRETCHES),
+        warnings: fathom_diagnose::warnings(&subject),
+    }
+}
+
+/// How the timed runs ended, if not all of them ended well.
+fn end_of(runs: &[Run]) -> String {
+    let bad: Vec<&Run> = runs.iter().filter(|run| !run.exit.is_success()).collect();
+    let Some(first) = bad.first() else {
+        return String::new();
+    };
+    let how = match first.exit {
+        Exit::Code(code) => format!("exit code {code}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::TimedOut => "ended by --timeout".to_string(),
+    };
+    format!("{how} in {} of {} runs", bad.len(), runs.len())
+}
+
+fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure> {
+    let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
+    if !json_to_stdout {
+        let options = report::WhyOptions {
+            width: screen::stdout_width(),
+            color: screen::stdout_has_colour(),
+            unicode: screen::speaks_unicode(),
+            syscalls: arguments.syscalls,
+            threads: arguments.threads,
+            processes: arguments.processes,
+        };
+        write::print(report::explain_terminal(explanation, &options).as_bytes())?;
+    }
+    if let Some(path) = &arguments.json {
+        let mut bytes = Vec::new();
+        report::explain_json(explanation, &mut bytes).map_err(|error| Failure::Write {
+            path: path.clone(),
+            error,
+        })?;
+        write::export(path, bytes)?;
+    }
+    if let Some(path) = &arguments.html {
+        write::export(path, report::explain_html(explanation))?;
+        told(path);
+    }
+    if let Some(path) = &arguments.export_markdown {
+        write::export(path, report::explain_markdown(explanation))?;
+    }
+    Ok(())
+}
+
+fn told(path: &Path) {
+    if !write::is_stdout(path) {
+        anstream::eprintln!(
+            "the picture is in {}",
+            report::escape(&path.display().to_string())
+        );
+    }
+}

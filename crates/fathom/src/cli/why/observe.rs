@@ -1,0 +1,171 @@
+//! The observed run: the best tier that is allowed, under the same conditions as the timed runs.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use fathom_measure::{Input, MeasureError, Output, interrupt};
+use fathom_trace::{Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, detect};
+
+use super::Arguments;
+use crate::cli::failure::Failure;
+use crate::cli::target::Target;
+
+/// Runs the command once more and watches.
+///
+/// # Errors
+/// When no tier is allowed, or the command can't be started.
+pub fn observe(target: &Target, arguments: &Arguments) -> Result<Trace, Failure> {
+    let tier = match arguments.tier {
+        Some(tier) => tier.into(),
+        None => best()?,
+    };
+    if let Some(hook) = &target.prepare {
+        hook.run(Some(0))?;
+    }
+    let mut command = TraceCommand::new(program_first(target));
+    let own = std::env::vars_os().filter(|(name, _)| {
+        target
+            .command
+            .variables
+            .iter()
+            .all(|(added, _)| added != name)
+    });
+    command.env = Some(
+        own.chain(target.command.variables.iter().cloned())
+            .collect(),
+    );
+    command.cwd = target.command.directory.clone();
+    command.timeout = arguments.run_options.timeout;
+    command.stdin = input(&target.command.input)?;
+    let drain = output(&mut command, target, arguments)?;
+    let options = TraceOptions {
+        timeline: (tier == Tier::Kernel).then(TimelineOptions::default),
+        stop: Some(interrupt::flag()),
+        ..TraceOptions::default()
+    };
+    let trace = fathom_trace::trace(&command, tier, &options)?;
+    // Closes the writing end, so that the drain comes to its end.
+    drop(command);
+    if let Some(drain) = drain {
+        // It only reads; if it failed the command saw a closed pipe.
+        let _ = drain.join();
+    }
+    Ok(trace)
+}
+
+/// The best tier that works here.
+fn best() -> Result<Tier, Failure> {
+    let all = detect::detect();
+    match all.iter().find(|tier| tier.available) {
+        Some(found) => Ok(found.tier),
+        None => Err(Failure::Untrusted(format!(
+            "nothing here allows a program to be observed: {}",
+            all.iter()
+                .map(|tier| tier.why_not.as_str())
+                .collect::<Vec<_>>()
+                .join("; ")
+        ))),
+    }
+}
+
+/// The arguments, with the program as it was found, so that the same file is run as was timed.
+fn program_first(target: &Target) -> Vec<OsString> {
+    let mut words = target.command.arguments.clone();
+    words[0] = target.command.program.clone().into_os_string();
+    words
+}
+
+fn input(input: &Input) -> Result<Io, Failure> {
+    match input {
+        Input::Null => Ok(Io::Null),
+        Input::File(path) => match File::open(path) {
+            Ok(file) => Ok(Io::Fd(file.into())),
+            Err(error) => Err(MeasureError::Input {
+                path: path.clone(),
+                error,
+            }
+            .into()),
+        },
+    }
+}
+
+type Drain = std::thread::JoinHandle<()>;
+
+fn output(
+    command: &mut TraceCommand,
+    target: &Target,
+    arguments: &Arguments,
+) -> Result<Option<Drain>, Failure> {
+    let show = arguments.run_options.show_output;
+    command.stderr = if show { Io::Inherit } else { Io::Null };
+    let mut drain = None;
+    command.stdout = match &target.command.output {
+        _ if show => Io::Inherit,
+        Output::Null => Io::Null,
+        Output::Inherit => Io::Inherit,
+        Output::File(path) => match File::create(path) {
+            Ok(file) => Io::Fd(file.into()),
+            Err(error) => {
+                return Err(MeasureError::Output {
+                    path: path.clone(),
+                    error,
+                }
+                .into());
+            }
+        },
+        Output::Pipe => {
+            let failed = |error| MeasureError::Output {
+                path: "a pipe".into(),
+                error,
+            };
+            let (mut reader, writer) = std::io::pipe().map_err(failed)?;
+            drain = Some(std::thread::spawn(move || {
+                // The content doesn't matter; when the pipe is closed this ends.
+                let _ = std::io::copy(&mut reader, &mut std::io::sink());
+            }));
+            Io::Fd(OwnedFd::from(writer))
+        }
+    };
+    Ok(drain)
+}
+
+/// The name of a tier, as `--tier` takes it.
+pub fn name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Kernel => "kernel",
+        Tier::Sample => "sample",
+        Tier::Stops => "stops",
+    }
+}
+
+/// What a tier is, in a line.
+pub fn description(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Kernel => "every call counted and timed in the kernel; under 0.5 µs a call",
+        Tier::Sample => "threads looked at 1,000 times a second; shares, no counts; costs nothing",
+        Tier::Stops => {
+            "every call stopped and looked at, for up to 20,000 calls; 10 to 90 µs a call"
+        }
+    }
+}
+
+/// What was lost, in words.
+pub fn losses(lost: &Losses) -> Vec<String> {
+    let kinds = [
+        (lost.calls, "calls found the table of calls full"),
+        (lost.off_cpu, "waits found their table full"),
+        (
+            lost.records,
+            "opens, forks, execs or exits found the ring full",
+        ),
+        (lost.threads, "threads could not be followed"),
+        (lost.names, "file names are not kept"),
+        (lost.intervals, "waits are not in the timeline"),
+    ];
+    kinds
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect()
+}

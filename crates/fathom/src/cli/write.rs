@@ -1,0 +1,78 @@
+//! Results into files and onto standard output, whole or not at all.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::cli::failure::Failure;
+
+/// True if the file stands for standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Says before measuring that a file can't be written after it.
+///
+/// # Errors
+/// [`Failure::Usage`] naming the file.
+pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    for path in files.into_iter().filter(|path| !is_stdout(path)) {
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if path.is_dir() || !folder.is_dir() {
+            return Err(Failure::Usage(format!(
+                "can't write {}: {}",
+                path.display(),
+                if path.is_dir() {
+                    "it is a directory"
+                } else {
+                    "its folder is not there"
+                }
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Writes to standard output; a reader that has seen enough is no error.
+///
+/// # Errors
+/// [`Failure::Write`].
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        // The reader has seen enough: `fathom … | head`.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| Failure::Write {
+            path: "standard output".into(),
+            error,
+        }),
+    }
+}
+
+/// Writes beside the target and renames, so that a file is whole or not there; `-` is standard output.
+///
+/// # Errors
+/// [`Failure::Write`].
+pub fn export(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Failure> {
+    if is_stdout(path) {
+        return print(text.as_ref());
+    }
+    let failed = |error| Failure::Write {
+        path: path.to_path_buf(),
+        error,
+    };
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return std::fs::write(path, text).map_err(failed);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    std::fs::write(&beside, text)
+        .and_then(|()| std::fs::rename(&beside, path))
+        .map_err(|error| {
+            // Nothing half-written stays.
+            let _ = std::fs::remove_file(&beside);
+            failed(error)
+        })
+}
