@@ -233,8 +233,8 @@ impl Rounds<'_> {
                 return Err(MeasureError::Interrupted);
             }
             if !warmup {
-                observer.ran(&report.run)?;
                 self.runs.push(report.run.clone());
+                observer.ran(&report.run)?;
             }
             self.check(report, warmup)?;
         }

@@ -9,7 +9,9 @@ use std::path::Path;
 pub use arguments::Arguments;
 use fathom_diagnose::{Limits, Subject};
 use fathom_measure::{environment, interrupt};
-use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION};
+use fathom_model::{
+    Exit, Explaining, Explanation, Metric, Run, SCHEMA_VERSION, Spent, TimeAccount,
+};
 use fathom_report as report;
 use fathom_trace::Trace;
 use timing::Timing;
@@ -98,12 +100,8 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
         },
         language: None,
     };
-    let median = timing.timed.wall.value;
-    let slowdown = if median > 0.0 {
-        trace.duration_ns as f64 / 1e9 / median
-    } else {
-        1.0
-    };
+    let account = fathom_diagnose::account(&subject);
+    let slowdown = slowdown(timing, &account);
     Explanation {
         schema_version: SCHEMA_VERSION,
         kind: "why".to_string(),
@@ -122,7 +120,7 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
             not_visible: trace.not_visible.clone(),
             lost: observe::losses(&trace.lost),
         },
-        account: fathom_diagnose::account(&subject),
+        account,
         threads: fathom_diagnose::thread_accounts(&subject),
         io: fathom_diagnose::io_rows(trace),
         calls: fathom_diagnose::call_rows(trace),
@@ -131,6 +129,27 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
         findings: fathom_diagnose::findings(&subject),
         timeline: fathom_diagnose::timeline(trace, TIMELINE_STRETCHES),
         warnings: fathom_diagnose::warnings(&subject),
+    }
+}
+
+/// How much longer the observed run took. On a busy machine both are compared without the time that
+/// they waited for a CPU, where that is known: neighbours are not the observer's doing.
+fn slowdown(timing: &Timing, account: &TimeAccount) -> f64 {
+    let undisturbed: Vec<f64> = timing
+        .runs
+        .iter()
+        .filter_map(|run| Metric::Undisturbed.of(run))
+        .collect();
+    let (observed_ns, timed) = match fathom_stats::median_interval(&undisturbed, 0.95) {
+        Some(median) if undisturbed.len() * 2 >= timing.runs.len() => {
+            (account.wall_ns - account.ns(Spent::Ready), median.value)
+        }
+        _ => (account.wall_ns, timing.timed.wall.value),
+    };
+    if timed > 0.0 {
+        observed_ns as f64 / 1e9 / timed
+    } else {
+        1.0
     }
 }
 

@@ -1,0 +1,232 @@
+//! `fathom why` and `fathom machine` as their users see them. Counts and words, never times.
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn fathom(arguments: &[&str]) -> Output {
+    Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Whether this user may use the tier here; says so where not.
+fn allows(tier: &str) -> bool {
+    let listed = stdout(&fathom(&["why", "--tiers"]));
+    let allowed = listed.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some(tier) && words.next() == Some("yes")
+    });
+    if !allowed {
+        println!("not run: the tier {tier} is not allowed here:\n{listed}");
+    }
+    allowed
+}
+
+/// The explanation as JSON.
+fn why(tier: &str, more: &[&str], command: &[&str]) -> Value {
+    let mut arguments = vec!["why", "--runs", "3", "--json", "-", "--tier", tier];
+    arguments.extend(more);
+    arguments.push("--");
+    arguments.extend(command);
+    let output = fathom(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+fn parts_add_up(explanation: &Value) {
+    let account = &explanation["account"];
+    let parts = account["parts"].as_array().unwrap();
+    let sum: u64 = parts.iter().map(|part| part["ns"].as_u64().unwrap()).sum();
+    assert_eq!(sum, account["wall_ns"].as_u64().unwrap(), "{account}");
+}
+
+#[test]
+fn every_tier_that_is_allowed_explains_a_program_and_its_account_adds_up() {
+    for tier in ["kernel", "sample", "stops"]
+        .into_iter()
+        .filter(|tier| allows(tier))
+    {
+        let explanation = why(tier, &[], &["sh", "-c", "sleep 0.05; exit 0"]);
+        assert_eq!(explanation["kind"], "why");
+        assert_eq!(explanation["explaining"]["tier"], tier);
+        assert_eq!(explanation["timed"]["runs"], 3);
+        parts_add_up(&explanation);
+    }
+}
+
+#[test]
+fn calls_are_counted_exactly_in_the_kernel() {
+    if !allows("kernel") {
+        return;
+    }
+    let command = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=200000"];
+    let explanation = why("kernel", &[], &command);
+    let calls = |name: &str| {
+        explanation["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["name"] == name)
+            .unwrap()["calls"]
+            .as_u64()
+            .unwrap()
+    };
+    assert!(
+        (200_000..200_020).contains(&calls("read")),
+        "{}",
+        calls("read")
+    );
+    assert!(
+        (200_000..200_020).contains(&calls("write")),
+        "{}",
+        calls("write")
+    );
+    parts_add_up(&explanation);
+    let found: Vec<&str> = explanation["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["id"].as_str().unwrap())
+        .collect();
+    assert!(
+        found.iter().any(|id| id.starts_with("unbuffered")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_picture_runs_nothing_that_the_program_put_into_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("why.html");
+    let evil = "<script>alert(1)</script>";
+    let output = fathom(&[
+        "why",
+        "--runs",
+        "2",
+        "--html",
+        text(&page),
+        "--",
+        "echo",
+        evil,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("alert(1)"), "the argument is shown");
+    assert!(!html.contains(evil), "but not as markup");
+    assert!(html.len() < 1_000_000);
+}
+
+#[test]
+fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
+    let Some(tier) = ["kernel", "sample", "stops"]
+        .into_iter()
+        .find(|tier| allows(tier))
+    else {
+        return;
+    };
+    let explanation = why(tier, &["--timeout", "300ms"], &["sleep", "1000"]);
+    assert_eq!(
+        explanation["timed"]["runs"], 1,
+        "one run that took too long is enough"
+    );
+    assert!(
+        explanation["end"].as_str().unwrap().contains("--timeout"),
+        "{}",
+        explanation["end"]
+    );
+}
+
+#[test]
+fn a_failing_program_is_explained_and_its_failure_is_said() {
+    let Some(tier) = ["kernel", "sample", "stops"]
+        .into_iter()
+        .find(|tier| allows(tier))
+    else {
+        return;
+    };
+    let explanation = why(tier, &[], &["sh", "-c", "exit 3"]);
+    assert_eq!(explanation["end"], "exit code 3 in 3 of 3 runs");
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["why"], "error: there is no command; try: fathom why -- "),
+        (
+            &["why", "no-such-program-here"],
+            "error: no such program: no-such-program-here",
+        ),
+        (
+            &["why", "true", "--", "false"],
+            "error: give the command either in quotes or after --",
+        ),
+        (
+            &["why", "--runs", "0", "true"],
+            "error: invalid value '0' for '--runs <N>'",
+        ),
+        (
+            &["why", "--html", "/no/such/folder/x.html", "true"],
+            "error: can't write /no/such/folder",
+        ),
+        (
+            &["machine", "--directory", "/no/such/folder"],
+            "error: --directory: /no/such/folder",
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let output = fathom(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            stderr(&output).starts_with(expected),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn the_machine_is_measured_with_a_verdict_for_each_figure() {
+    let output = fathom(&["machine", "--json", "-"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let probes: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let probes = probes.as_array().unwrap();
+    for id in ["core_clock", "system_call"] {
+        let probe = probes.iter().find(|probe| probe["id"] == id).unwrap();
+        assert!(probe["verdict"].is_string(), "{probe}");
+        assert!(probe["unit"].is_string(), "{probe}");
+    }
+}
+
+#[test]
+fn the_check_says_of_each_item_what_it_found() {
+    let output = fathom(&["machine", "--check", "--json", "-"]);
+    assert!(
+        [Some(0), Some(1)].contains(&output.status.code()),
+        "{}",
+        stderr(&output)
+    );
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let items = report["items"].as_array().unwrap();
+    assert!(items.len() > 10);
+    assert!(
+        items.iter().all(|item| item["found"].is_string()),
+        "{report}"
+    );
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
