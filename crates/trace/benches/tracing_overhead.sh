@@ -36,7 +36,7 @@ slow="stops strace perf"
 inside() { # $1: subject; prints wall and CPU seconds to the file $OUT
   cat <<EOF
 a=\$EPOCHREALTIME; $1; b=\$EPOCHREALTIME
-{ echo "\$a \$b"; times | tail -n 1; } > "\$OUT"
+{ echo "\$a \$b"; times; } > "\$OUT"
 EOF
 }
 
@@ -52,11 +52,11 @@ run() { # $1: tool, $2: script; prints "wall cpu" in seconds, nothing if the too
   esac </dev/null >/dev/null 2>&1 || return 0
   [ -s "$OUT" ] || return 0
   awk 'function s(t,  p) { split(t, p, "m"); sub("s", "", p[2]); return p[1] * 60 + p[2] }
-       NR == 1 { wall = $2 - $1 } NR == 2 { printf "%.4f %.4f\n", wall, s($1) + s($2) }' "$OUT"
+       NR == 1 { wall = $2 - $1 } NR == 3 { printf "%.4f %.4f\n", wall, s($1) + s($2) }' "$OUT"
 }
 
 echo "Measured $(date +%F) on Linux $(uname -r), $(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg);" \
-     "$(strace -V 2>/dev/null | head -n 1 | sed 's/ *--.*//;s/version/version/'), $(perf --version 2>/dev/null)."
+     "$(strace -V 2>/dev/null | head -n 1), $(perf --version 2>/dev/null)."
 echo
 echo "| subject | $(printf '%s | ' "${tools[@]}")"
 echo "|---|$(printf -- '---|%.0s' "${tools[@]}")"

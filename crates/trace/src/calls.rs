@@ -30,6 +30,9 @@ pub const CLOSE1: u32 = 1 << 10;
 /// Told only if the second argument asks for a duplicate (`fcntl`).
 pub const IF_DUP: u32 = 1 << 11;
 
+/// One of [`TOTALS`].
+pub const TOTALLED: u32 = 1 << 12;
+
 /// Flags that need a look beyond the counters.
 pub const TELL: u32 = TELL_OK | TELL_ERROR;
 
@@ -201,6 +204,9 @@ pub fn flags_of_name(name: &str) -> u32 {
     if is_in(READS) || is_in(WRITES) || is_in(MOVES) {
         flags |= FD | BYTES;
     }
+    if TOTALS.contains(&name) {
+        flags |= TOTALLED;
+    }
     if is_in(FD_FIRST) {
         flags |= FD;
     }
@@ -297,7 +303,8 @@ mod tests {
 
     #[test]
     fn descriptors_and_paths_are_told_apart() {
-        assert_eq!(flags_of_name("read"), FD | BYTES);
+        assert_eq!(flags_of_name("read"), FD | BYTES | TOTALLED);
+        assert_eq!(flags_of_name("getdents64"), FD | BYTES);
         assert_eq!(flags_of_name("openat"), PATH1 | TELL);
         assert_eq!(flags_of_name("newfstatat"), PATH1 | TELL_ERROR);
         assert_eq!(flags_of_name("close"), FD | CLOSE0 | TELL_OK);

@@ -43,6 +43,7 @@ pub enum Alu {
     Add = 0x00,
     Sub = 0x10,
     Or = 0x40,
+    Xor = 0xa0,
     And = 0x50,
     ShiftLeft = 0x60,
     ShiftRight = 0x70,

@@ -38,7 +38,10 @@ pub mod task {
     pub const FLAGS: i16 = 104;
     /// Thread that was on the CPU where the wake-up came from.
     pub const WAKER: i16 = 108;
-    pub const SIZE: usize = 112;
+    /// Descriptors below 64, as bits, that calls of `crate::calls::TOTALS` were made on since they
+    /// were last closed: closing another is not worth a record.
+    pub const MOVED: i16 = 112;
+    pub const SIZE: usize = 120;
 }
 
 /// One row of the call table.

@@ -7,7 +7,7 @@ use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::layout::{call, lost, task};
 use super::zero_frame;
 use super::{Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, tell};
-use crate::calls::{self, BYTES, COMPAT, FD, TABLE_SIZE, TELL};
+use crate::calls::{self, BYTES, COMPAT, FD, TABLE_SIZE, TELL, TOTALLED};
 use crate::result::SIZE_LIMITS;
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
@@ -54,7 +54,7 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
 
 /// `sys_exit(regs, result)`: adds the call to its row, and tells of it if it is worth a record.
 pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
-    let (out, row_done, told) = (a.label(), a.label(), a.label());
+    let (out, row_done, told, moved) = (a.label(), a.label(), a.label(), a.label());
     find_current(c, a, out);
     a.load(Width::Double, R8, R7, task::ENTER);
     a.jump_if_imm(Cond::Equal, R8, 0, out);
@@ -69,9 +69,20 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     add_result(a, row_done);
     a.bind(row_done);
 
+    let tell = a.label();
     a.load(Width::Word, R1, R7, task::FLAGS);
-    a.alu_imm(Alu::And, R1, TELL as i32);
-    a.jump_if_imm(Cond::Equal, R1, 0, told);
+    a.jump_if_imm(Cond::AnySet, R1, TELL as i32, tell);
+    a.jump_if_imm(Cond::AnySet, R1, TOTALLED as i32, moved);
+    a.jump(told);
+    a.bind(moved);
+    a.load(Width::Word, R1, R7, task::FD);
+    a.jump_if_imm(Cond::GreaterEqual, R1, 64, told);
+    a.mov_imm(R2, 1).alu(Alu::ShiftLeft, R2, R1);
+    a.load(Width::Double, R1, R7, task::MOVED);
+    a.alu(Alu::Or, R1, R2);
+    a.store(Width::Double, R7, task::MOVED, R1);
+    a.jump(told);
+    a.bind(tell);
     tell::call(c, a, told);
     a.bind(told);
     a.bind(out);

@@ -36,6 +36,7 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     a.jump_if_imm(Cond::Equal, R1, libc::F_DUPFD, not_dup);
     a.jump_if_imm(Cond::NotEqual, R1, libc::F_DUPFD_CLOEXEC, done);
     a.bind(not_dup);
+    skip_idle_close(c, a, done);
     a.jump(wanted);
     a.bind(failed);
     a.mov(R1, R6).alu_imm(Alu::And, R1, TELL_ERROR as i32);
@@ -60,6 +61,24 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     a.alu_imm(Alu::Add, R3, record::HEAD as i32);
     a.mov(R2, R8);
     send(c, a);
+}
+
+/// Goes on at `done` if the call closes a descriptor that this thread moved nothing on: its file
+/// gets nothing, and its number is named anew when it is next opened. Of what `find` closes, this
+/// is all.
+fn skip_idle_close(c: &Context<'_>, a: &mut Asm, done: Label) {
+    let wanted = a.label();
+    a.mov(R1, R6).alu_imm(Alu::And, R1, CLOSE0 as i32);
+    a.jump_if_imm(Cond::Equal, R1, 0, wanted);
+    a.load(Width::Double, R1, R9, c.offsets.regs_arguments[0]);
+    a.jump_if_imm(Cond::GreaterEqual, R1, 64, wanted);
+    a.mov_imm(R2, 1).alu(Alu::ShiftLeft, R2, R1);
+    a.load(Width::Double, R1, R7, task::MOVED);
+    a.mov(R3, R1).alu(Alu::And, R3, R2);
+    a.jump_if_imm(Cond::Equal, R3, 0, done);
+    a.alu(Alu::Xor, R1, R2);
+    a.store(Width::Double, R7, task::MOVED, R1);
+    a.bind(wanted);
 }
 
 /// Fills the head of the record in `R0` for the thread in `R7`, all but the result. Keeps `R0`.

@@ -1,0 +1,77 @@
+//! How does a row of a kernel table become a row of the trace?
+
+use crate::calls;
+use crate::records::{Alive, CallKey, CallTotals, OffTotals};
+use crate::result::{Cause, OffCpuRow, SyscallRow};
+
+/// Adds time to the row of this thread, call and cause.
+pub(super) fn add_off(off: &mut Vec<OffTotals>, a: &Alive, cause: Cause, total: u64) {
+    let who = a.call.who;
+    let same = |o: &&mut OffTotals| o.who == who && o.call == a.off_call && o.cause == cause;
+    match off.iter_mut().find(same) {
+        Some(row) => {
+            row.count += 1;
+            row.total += total;
+            row.longest = row.longest.max(total);
+        }
+        None => off.push(OffTotals {
+            who,
+            call: a.off_call,
+            cause,
+            count: 1,
+            total,
+            longest: total,
+            by_length: Vec::new(),
+        }),
+    }
+}
+
+/// A row of the call table.
+pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
+    SyscallRow {
+        pid: key.who.pid,
+        tid: key.who.tid,
+        number: key.nr,
+        name: calls::name(key.nr),
+        fd: (key.fd >= 0).then_some(key.fd),
+        calls: t.calls,
+        unfinished: t.unfinished,
+        errors: t.errors,
+        would_block: t.would_block,
+        bytes: t.bytes,
+        total_ns: t.total,
+        blocked_ns: Some(t.blocked),
+        ready_ns: Some(t.ready),
+        sizes: t.sizes,
+        first_ns: t.first.saturating_sub(start),
+    }
+}
+
+/// A row of the off-CPU table.
+pub(super) fn off_row(o: OffTotals) -> OffCpuRow {
+    OffCpuRow {
+        pid: o.who.pid,
+        tid: o.who.tid,
+        call: o.call.map(|(nr, _)| calls::name(nr)),
+        fd: o.call.and_then(|(_, fd)| (fd >= 0).then_some(fd)),
+        cause: o.cause,
+        count: o.count,
+        total_ns: o.total,
+        longest_ns: Some(o.longest),
+        by_length: o.by_length,
+    }
+}
+
+/// Valid text of what a program named.
+pub(super) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Arguments as they lie in memory, each followed by a zero.
+pub(super) fn split(bytes: &[u8]) -> Vec<String> {
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    bytes.split(|b| *b == 0).map(text).collect()
+}

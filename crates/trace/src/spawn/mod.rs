@@ -1,0 +1,196 @@
+//! How is the command started, held until tracing is armed, and never left behind?
+//!
+//! The child is forked, sets itself up, and waits on a pipe right before its `execve`. It dies with
+//! the thread that made it (`PR_SET_PDEATHSIG`); what it made dies with its process group, which a
+//! guardian process kills if the tracer is killed first.
+
+mod child;
+mod prepare;
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use child::{STAGES, child};
+use prepare::{Pointers, prepare};
+
+use crate::command::TraceCommand;
+use crate::error::{TraceError, system};
+use crate::guardian::Guardian;
+
+/// A child that waits to be let go.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// Its process number.
+    pub pid: u32,
+    /// Whether it leads a process group of its own.
+    pub own_group: bool,
+    /// Readable once it has ended.
+    pub pidfd: OwnedFd,
+    program: String,
+    hold: std::fs::File,
+    failure: std::fs::File,
+    guardian: Option<Guardian>,
+    reaped: bool,
+}
+
+/// Forks a child that is held before its `execve`. If `follow` is given, the child runs that
+/// kernel program on itself as the last thing before.
+pub(crate) fn hold(
+    command: &TraceCommand,
+    follow: Option<BorrowedFd<'_>>,
+) -> Result<Held, TraceError> {
+    let prepared = prepare(command, follow)?;
+    let mut guardian = Guardian::start().map_err(system("starting the guardian"))?;
+    let (hold_read, hold_write) = pipe().map_err(system("making a pipe"))?;
+    let (failure_read, failure_write) = pipe().map_err(system("making a pipe"))?;
+    let pointers = Pointers::of(&prepared);
+    // SAFETY: the child calls only async-signal-safe functions on what was prepared above.
+    let pid = unsafe { libc::fork() };
+    match pid {
+        -1 => Err(system("forking")(io::Error::last_os_error())),
+        0 => child(
+            &prepared,
+            &pointers,
+            &hold_read,
+            &failure_write,
+            &hold_write,
+        ),
+        pid => {
+            drop((hold_read, failure_write));
+            let pid = pid as u32;
+            if prepared.own_group {
+                guardian.guard(pid);
+            }
+            Ok(Held {
+                pid,
+                own_group: prepared.own_group,
+                pidfd: pidfd(pid).map_err(system("opening the child's descriptor"))?,
+                program: prepared.program.to_string_lossy().into_owned(),
+                hold: hold_write.into(),
+                failure: failure_read.into(),
+                guardian: Some(guardian),
+                reaped: false,
+            })
+        }
+    }
+}
+
+impl Held {
+    /// Waits until the child has its descriptors in place and is held.
+    pub fn wait_ready(&mut self) -> Result<(), TraceError> {
+        let mut ready = [0u8; 8];
+        self.failure
+            .read_exact(&mut ready[..1])
+            .map_err(system("waiting for the child"))?;
+        match ready[0] {
+            b'r' => Ok(()),
+            stage => self.failed(stage),
+        }
+    }
+
+    /// Lets the child go on to its `execve`. Does not wait.
+    pub fn release(&mut self) -> Result<(), TraceError> {
+        self.hold
+            .write_all(b"g")
+            .map_err(system("releasing the child"))
+    }
+
+    /// Waits until the `execve` has succeeded, or says why it did not.
+    pub fn wait_exec(&mut self) -> Result<(), TraceError> {
+        let mut stage = [0u8; 1];
+        match self.failure.read(&mut stage) {
+            Ok(0) => Ok(()),
+            Ok(_) => self.failed(stage[0]),
+            Err(error) => Err(system("waiting for the child")(error)),
+        }
+    }
+
+    fn failed(&mut self, stage: u8) -> Result<(), TraceError> {
+        let mut errno = [0u8; 4];
+        let read = self.failure.read_exact(&mut errno);
+        read.map_err(system("waiting for the child"))?;
+        Err(TraceError::NotStarted {
+            program: self.program.clone(),
+            stage: STAGES[usize::from(stage).min(STAGES.len() - 1)],
+            error: io::Error::from_raw_os_error(i32::from_ne_bytes(errno)),
+        })
+    }
+
+    /// Waits for the end and reaps.
+    pub fn reap(&mut self) -> Result<(i32, libc::rusage), TraceError> {
+        let mut status = 0;
+        // SAFETY: an all-zero rusage is valid.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        loop {
+            // SAFETY: both pointers are to live values.
+            let got = unsafe { libc::wait4(self.pid as i32, &mut status, 0, &mut usage) };
+            if got == self.pid as i32 && (libc::WIFEXITED(status) || libc::WIFSIGNALED(status)) {
+                self.reaped();
+                return Ok((status, usage));
+            }
+            let error = io::Error::last_os_error();
+            if got == -1 && error.kind() != io::ErrorKind::Interrupted {
+                return Err(system("waiting for the command")(error));
+            }
+        }
+    }
+
+    /// Notes that someone else has reaped the child, and ends what is left of its group.
+    pub fn reaped(&mut self) {
+        self.reaped = true;
+        self.kill_group();
+        self.guardian = None;
+    }
+
+    /// Kills the child and its process group.
+    pub fn kill(&self) {
+        self.kill_group();
+        if !self.reaped {
+            // SAFETY: the child is not reaped, so the number is still its own.
+            unsafe { libc::kill(self.pid as i32, libc::SIGKILL) };
+        }
+    }
+
+    fn kill_group(&self) {
+        if self.own_group {
+            // SAFETY: the group carries the child's number, which stays taken while the group lives.
+            unsafe { libc::kill(-(self.pid as i32), libc::SIGKILL) };
+        }
+    }
+}
+
+/// Kills the process behind a descriptor, and no other that may have got its number.
+pub(crate) fn kill_by_pidfd(pidfd: &OwnedFd) {
+    let (fd, none) = (pidfd.as_raw_fd(), 0usize);
+    // SAFETY: takes integers and a null pointer for the optional details.
+    unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, none, 0) };
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill();
+            // SAFETY: waits for our own child, which has just been killed.
+            unsafe { libc::waitpid(self.pid as i32, std::ptr::null_mut(), libc::__WALL) };
+        }
+    }
+}
+
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: the array has room for both descriptors.
+    if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: both were just made and nobody else owns them.
+    Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
+}
+
+fn pidfd(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: takes two integers.
+    match unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: it was just made and nobody else owns it.
+        fd => Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }),
+    }
+}
