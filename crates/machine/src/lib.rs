@@ -15,6 +15,7 @@ mod samples;
 mod suite;
 pub mod table;
 mod track;
+pub mod tune;
 
 pub use check::{AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, check};
 pub use probes::noise::Gaps;

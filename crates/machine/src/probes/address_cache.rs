@@ -113,27 +113,39 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
 
 fn gain() -> ProbeResult {
     let slots = (32 << 20) / 64;
-    let small = latency(slots, Layout::every(64), Pages::Small);
-    let huge = latency(slots, Layout::every(64), Pages::Huge);
-    let (Some((small, _)), Some((huge, backed))) = (small, huge) else {
+    let pass = || {
+        Some((
+            latency(slots, Layout::every(64), Pages::Small)?,
+            latency(slots, Layout::every(64), Pages::Huge)?,
+        ))
+    };
+    let (Some(((a, _), (b, backed))), Some(((c, _), (d, _)))) = (pass(), pass()) else {
         return ProbeResult::no_answer(GAIN, "the CPU was not had for long enough");
     };
     // The kernel's own account says whether the huge pages really came.
     if backed.unwrap_or(0) < 24 << 20 {
         return ProbeResult::not_measurable(GAIN, "the system granted no huge pages");
     }
-    let mut result = ProbeResult::blank(GAIN, Estimator::Derived, Verdict::Ok);
-    result.value = Some((small - huge).max(0.0));
-    result.n = 2;
-    result.add_note(format!(
-        "{small:.1} ns in small pages, {huge:.1} ns in huge ones"
-    ));
-    if small < huge * 1.1 {
-        result.add_note(
-            "no clear gain: the host may map the memory in small pages underneath the guest",
-        );
-    }
-    result
+    gain_of([(a, b), (c, d)])
+}
+
+/// Judges two passes of (ns in small pages, ns in huge ones).
+fn gain_of(passes: [(f64, f64); 2]) -> ProbeResult {
+    let [first, second] = passes.map(|(small, huge)| {
+        let mut result = ProbeResult::blank(GAIN, Estimator::Derived, Verdict::Ok);
+        result.value = Some((small - huge).max(0.0));
+        result.n = 1;
+        result.add_note(format!(
+            "{small:.1} ns in small pages, {huge:.1} ns in huge ones"
+        ));
+        if small < huge * 1.1 {
+            result.add_note(
+                "no clear gain: the host may map the memory in small pages underneath the guest",
+            );
+        }
+        result
+    });
+    ProbeResult::of_two(first, second, 0.3)
 }
 
 #[cfg(test)]
@@ -144,6 +156,15 @@ mod tests {
     fn the_reach_ends_before_the_cost_rises() {
         let points = PAGES.map(|n| (n as f64, if n <= 72 { 4.0 } else { 11.0 }));
         assert_eq!(knee(points.to_vec()).value, Some(72.0));
+    }
+
+    #[test]
+    fn two_passes_must_agree_on_the_gain() {
+        assert_eq!(gain_of([(140.0, 110.0), (142.0, 110.0)]).value, Some(30.0));
+        assert_eq!(
+            gain_of([(140.0, 110.0), (113.0, 110.0)]).verdict,
+            Verdict::Disturbed
+        );
     }
 
     #[test]

@@ -1,28 +1,29 @@
 //! How fast the cores together read, write and copy memory, by number of threads.
 //!
-//! All threads run while the main thread reads their byte counters at the two ends of a common
-//! window. Adding up each thread's own best would count times at which they did not overlap.
+//! Every thread notes when each of its pieces began and ended; afterwards the windows in which all
+//! of them ran are added up. Adding up each thread's own best would count times at which they did
+//! not overlap, and a main thread that looks at counters disturbs one of them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::affinity::Pinned;
 use crate::context::Context;
-use crate::gate::{self, LEAST_SHARE};
+use crate::gate;
 use crate::kernels::streams;
 use crate::mapping::{HUGE, Mapping, Pages};
+use crate::probes::common_window::{Piece, together};
 use crate::probes::core_to_core;
 use crate::result::{Estimator, Heading, ProbeResult};
-use crate::samples::{Agreement, Samples, estimate, judge};
+use crate::samples::{Agreement, Samples, judge};
 
 const READ: Heading = Heading {
     id: "bandwidth_read",
     title: "reading memory, all cores",
     unit: "GB/s",
-    method: "pinned threads sum their own written buffers; bytes of all in a common window of \
-             4 ms in which all had their CPU; the median window. By number of threads.",
+    method: "pinned threads sum their own written buffers; bytes of all in common \
+             windows of 0.5 ms in which all ran; the median window. By number of threads.",
 };
 
 const WRITE: Heading = Heading {
@@ -52,16 +53,14 @@ const KINDS: [Heading; 4] = [READ, WRITE, AROUND, COPY];
 /// Bytes of one piece between two looks at the orders: 20 to 60 us.
 const PIECE: usize = 512 << 10;
 
-/// Windows of one pass. They are short because at load 6 no window of 10 ms had both CPUs.
-const WINDOWS: usize = 12;
+/// Time of one pass.
+const PASS: Duration = Duration::from_millis(50);
 
-/// Windows of a pass of which few had all CPUs.
-const MOST_WINDOWS: usize = 60;
+/// Passes are repeated up to this often until [`ENOUGH`] windows counted.
+const REPEATS: usize = 4;
 
-/// Longest pass: at load 10 each window of 4 ms took 15 to 30.
-const LONGEST: Duration = Duration::from_millis(250);
-
-const WINDOW: Duration = Duration::from_millis(4);
+/// Windows with which a pass is good enough.
+const ENOUGH: usize = 20;
 
 /// Most CPUs are tried in powers of two up to this many threads, then all.
 fn counts(cpus: usize) -> Vec<usize> {
@@ -79,18 +78,10 @@ fn buffer_bytes(context: &Context, threads: usize) -> Option<usize> {
     (bytes * threads >= context.last_level_bytes() * 2).then_some(bytes)
 }
 
-/// The orders that all threads follow, each counter in a line of its own.
-struct Orders {
-    kind: AtomicUsize,
-    stop: AtomicBool,
-}
-
-#[repr(align(256))]
-struct Counter(AtomicU64);
-
+/// A thread that streams when told, and answers with its pieces.
 struct Worker {
-    bytes: Arc<Counter>,
-    cpu_clock: libc::clockid_t,
+    orders: Sender<usize>,
+    pieces: Receiver<Vec<Piece>>,
     thread: JoinHandle<()>,
 }
 
@@ -105,34 +96,27 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
     let mut passes: Vec<Vec<(usize, [Samples; 2])>> = vec![Vec::new(); KINDS.len()];
     for threads in counts(cpus.len()) {
         let Some(bytes) = buffer_bytes(context, threads) else {
+            let why = "too little memory is available";
             return KINDS
-                .map(|kind| ProbeResult::not_measurable(kind, "too little memory is available"))
+                .map(|kind| ProbeResult::not_measurable(kind, why))
                 .into();
         };
-        let orders = Arc::new(Orders {
-            kind: AtomicUsize::new(0),
-            stop: AtomicBool::new(false),
-        });
         // Begin with the CPU of the other probes, so that one thread means the same core.
         let start = cpus.iter().position(|cpu| *cpu == context.cpu).unwrap_or(0);
-        let workers: Option<Vec<Worker>> = (0..threads)
-            .map(|i| worker(cpus[(start + i) % cpus.len()], bytes, Arc::clone(&orders)))
+        let epoch = Instant::now();
+        let workers: Vec<Worker> = (0..threads)
+            .map(|i| worker(cpus[(start + i) % cpus.len()], bytes, epoch))
             .collect();
-        if let Some(workers) = &workers {
-            for pass in 0..2 {
-                for (kind, results) in passes.iter_mut().enumerate() {
-                    orders.kind.store(kind, Ordering::Relaxed);
-                    let samples = windows(workers);
-                    if pass == 0 {
-                        results.push((threads, [samples, Samples::default()]));
-                    } else if let Some((_, both)) = results.last_mut() {
-                        both[1] = samples;
-                    }
-                }
+        for (kind, results) in passes.iter_mut().enumerate() {
+            results.push((threads, [pass(&workers, kind), Samples::default()]));
+        }
+        for (kind, results) in passes.iter_mut().enumerate() {
+            if let Some((_, both)) = results.last_mut() {
+                both[1] = pass(&workers, kind);
             }
         }
-        orders.stop.store(true, Ordering::Relaxed);
-        for worker in workers.into_iter().flatten() {
+        for worker in workers {
+            drop(worker.orders);
             let _ = worker.thread.join();
         }
     }
@@ -144,120 +128,88 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
         .collect()
 }
 
-/// Starts a thread that streams until it is told to stop; returns once its buffers are written.
-fn worker(cpu: usize, bytes: usize, orders: Arc<Orders>) -> Option<Worker> {
-    let counter = Arc::new(Counter(AtomicU64::new(0)));
-    let mine = Arc::clone(&counter);
-    let (ready, is_ready) = std::sync::mpsc::channel();
+/// Starts a thread that streams [`PASS`] of each kind that it is sent, until the orders end.
+fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
+    let (orders, kinds) = channel::<usize>();
+    let (log, pieces) = channel();
     let thread = std::thread::spawn(move || {
         let _pinned = Pinned::to(cpu);
         // First touch by the thread itself: on several nodes the memory is then its own node's.
-        let buffers = (
-            Mapping::touched(bytes, Pages::Huge),
-            Mapping::touched(bytes, Pages::Huge),
-        );
-        let (Ok(source), Ok(sink)) = buffers else {
-            let _ = ready.send(None);
+        let source = Mapping::touched(bytes, Pages::Huge);
+        let sink = Mapping::touched(bytes, Pages::Huge);
+        let (Ok(source), Ok(sink)) = (source, sink) else {
             return;
         };
-        let _ = ready.send(own_cpu_clock());
         let mut at = 0;
-        while !orders.stop.load(Ordering::Relaxed) {
-            // SAFETY: `at + PIECE` lies inside both mappings, whose lengths are multiples of it.
-            let moved = unsafe {
-                let (from, to) = (source.base().add(at), sink.base().add(at));
-                match orders.kind.load(Ordering::Relaxed) {
-                    0 => {
-                        std::hint::black_box(streams::read(from, PIECE));
-                        PIECE
-                    }
-                    1 => {
-                        streams::write(to, PIECE, at as u64);
-                        PIECE
-                    }
-                    2 => {
-                        streams::write_around(to, PIECE, at as u64);
-                        PIECE
-                    }
-                    _ => {
-                        streams::copy(from, to, PIECE);
-                        2 * PIECE
-                    }
-                }
-            };
-            mine.0.fetch_add(moved as u64, Ordering::Relaxed);
-            at = (at + PIECE) % bytes;
+        for kind in kinds {
+            // Room for pieces of 5 us: nothing is allocated while the pass runs.
+            let mut log_of_pass: Vec<Piece> = Vec::with_capacity(10_000);
+            let begin = Instant::now();
+            let mut start = epoch.elapsed().as_nanos() as u64;
+            while begin.elapsed() < PASS && log_of_pass.len() < log_of_pass.capacity() {
+                // SAFETY: `at + PIECE` lies inside both mappings, whose lengths are multiples of
+                // it, and the thread alone uses them.
+                unsafe { stream(kind, source.base().add(at), sink.base().add(at)) };
+                at = (at + PIECE) % bytes;
+                let end = epoch.elapsed().as_nanos() as u64;
+                log_of_pass.push((start, end));
+                start = end;
+            }
+            if log.send(log_of_pass).is_err() {
+                return;
+            }
         }
     });
-    let cpu_clock = is_ready.recv().ok().flatten();
-    match cpu_clock {
-        Some(cpu_clock) => Some(Worker {
-            bytes: counter,
-            cpu_clock,
-            thread,
-        }),
-        None => {
-            let _ = thread.join();
-            None
-        }
+    Worker {
+        orders,
+        pieces,
+        thread,
     }
 }
 
-/// A clock of the calling thread's CPU time that other threads can read.
-fn own_cpu_clock() -> Option<libc::clockid_t> {
-    let mut id: libc::clockid_t = 0;
-    // SAFETY: the calling thread is alive and `id` is a valid place.
-    #[cfg(target_os = "linux")]
-    let error = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut id) };
-    #[cfg(not(target_os = "linux"))]
-    let error = {
-        id += 1;
-        1
-    };
-    (error == 0).then_some(id)
+/// One piece of the kind at this place of [`KINDS`].
+///
+/// # Safety
+/// Both places must be aligned to 32 and valid for [`PIECE`] bytes, and not overlap.
+unsafe fn stream(kind: usize, from: *mut u8, to: *mut u8) {
+    // SAFETY: handed on from the caller.
+    unsafe {
+        match kind {
+            0 => {
+                std::hint::black_box(streams::read(from, PIECE));
+            }
+            1 => streams::write(to, PIECE, 7),
+            2 => streams::write_around(to, PIECE, 7),
+            _ => streams::copy(from, to, PIECE),
+        }
+    }
 }
 
 /// GB/s of all workers together, window by window, where all had their CPU.
-fn windows(workers: &[Worker]) -> Samples {
+fn pass(workers: &[Worker], kind: usize) -> Samples {
+    let bytes = if kind == 3 { 2 * PIECE } else { PIECE };
     let mut samples = Samples::default();
     let (steal, switches) = (gate::steal_ns(), gate::involuntary_switches());
-    // The first window after a change of kind still holds pieces of the last one.
-    std::thread::sleep(Duration::from_millis(2));
-    let mut shares = Vec::new();
-    let whole = Instant::now();
-    for window in 0..MOST_WINDOWS {
-        let enough = window >= WINDOWS && samples.values.len() >= WINDOWS / 2;
-        if enough || whole.elapsed() > LONGEST {
+    for _ in 0..REPEATS {
+        let told = workers
+            .iter()
+            .all(|worker| worker.orders.send(kind).is_ok());
+        let logs: Vec<Vec<Piece>> = workers
+            .iter()
+            .map_while(|worker| worker.pieces.recv().ok())
+            .collect();
+        if !told || logs.len() < workers.len() {
             break;
         }
-        let start = Instant::now();
-        let cpu: Vec<u64> = workers
-            .iter()
-            .map(|w| gate::clock_ns(w.cpu_clock))
-            .collect();
-        let before: u64 = workers
-            .iter()
-            .map(|w| w.bytes.0.load(Ordering::Relaxed))
-            .sum();
-        std::thread::sleep(WINDOW);
-        let after: u64 = workers
-            .iter()
-            .map(|w| w.bytes.0.load(Ordering::Relaxed))
-            .sum();
-        let ns = start.elapsed().as_nanos() as f64;
-        let least = workers
-            .iter()
-            .zip(cpu)
-            .map(|(w, cpu)| gate::clock_ns(w.cpu_clock).saturating_sub(cpu) as f64 / ns)
-            .fold(1.0, f64::min);
-        shares.push(least);
-        if least >= LEAST_SHARE {
-            samples.values.push((after - before) as f64 / ns);
-        } else {
-            samples.rejected += 1;
+        let found = together(&logs, bytes);
+        samples.values.extend(found.rates);
+        samples.rejected += found.rejected;
+        if samples.values.len() >= ENOUGH {
+            break;
         }
     }
-    samples.share = estimate(&shares, Estimator::Median);
+    let windows = samples.values.len() + samples.rejected;
+    samples.share = (windows > 0).then(|| samples.values.len() as f64 / windows as f64);
     samples.steal_ns = gate::steal_ns().saturating_sub(steal);
     samples.involuntary_switches = gate::involuntary_switches().saturating_sub(switches);
     samples

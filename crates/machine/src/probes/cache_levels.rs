@@ -244,6 +244,7 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
             && at > 0
         {
             last = derived(LAST, past[at - 1].0, past.len());
+            last.add_note("what neighbours leave of it now; it drifts");
         }
     }
     second.reported = reported(2);

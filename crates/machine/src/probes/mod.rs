@@ -6,6 +6,7 @@ pub mod branches;
 pub mod cache_levels;
 pub mod cache_line;
 pub mod chains;
+pub mod common_window;
 pub mod core_clock;
 pub mod core_to_core;
 pub mod energy;

@@ -1,0 +1,128 @@
+//! Rates of several threads together, from the times at which each was really running: pure.
+
+/// One piece of work: when it began and ended, in ns of one clock for all threads.
+pub type Piece = (u64, u64);
+
+/// A window in ns. Both CPUs of a machine at load 8 were had together for some 0.5 ms at a time,
+/// and never for 4.
+const WINDOW_NS: u64 = 500_000;
+
+/// A piece that took more than this times the quick ones of its thread was interrupted.
+const INTERRUPTED: u64 = 3;
+
+/// What all threads did together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Together {
+    /// Bytes per ns of all threads, one value for each window in which all of them ran.
+    pub rates: Vec<f64>,
+    /// Windows in which at least one of them did not run for a part.
+    pub rejected: usize,
+}
+
+/// Cuts the time in which all threads had begun and none had ended into windows of 0.5 ms, and
+/// adds up what all threads moved in those in which none was interrupted.
+///
+/// `logs` has one list of pieces a thread, in order; every piece moved `bytes`.
+pub fn together(logs: &[Vec<Piece>], bytes: usize) -> Together {
+    let mut result = Together::default();
+    let from = logs
+        .iter()
+        .map(|log| log.first().map_or(u64::MAX, |piece| piece.0))
+        .max();
+    let to = logs
+        .iter()
+        .map(|log| log.last().map_or(0, |piece| piece.1))
+        .min();
+    let (Some(mut at), Some(to)) = (from, to) else {
+        return result;
+    };
+    let limits: Vec<u64> = logs.iter().map(|log| limit(log)).collect();
+    while at.saturating_add(WINDOW_NS) <= to {
+        let moved: Option<f64> = logs
+            .iter()
+            .zip(&limits)
+            .map(|(log, limit)| moved(log, at, at + WINDOW_NS, *limit, bytes))
+            .sum();
+        match moved {
+            Some(bytes) => result.rates.push(bytes / WINDOW_NS as f64),
+            None => result.rejected += 1,
+        }
+        at += WINDOW_NS;
+    }
+    result
+}
+
+/// Longest time of a piece that was not interrupted: from the lower quartile.
+fn limit(log: &[Piece]) -> u64 {
+    let mut times: Vec<u64> = log.iter().map(|(start, end)| end - start).collect();
+    times.sort_unstable();
+    times
+        .get(times.len() / 4)
+        .map_or(0, |quick| quick * INTERRUPTED)
+}
+
+/// Bytes that one thread moved in the window; `None` if it was interrupted in it.
+fn moved(log: &[Piece], from: u64, to: u64, limit: u64, bytes: usize) -> Option<f64> {
+    let first = log.partition_point(|(_, end)| *end <= from);
+    let mut sum = 0.0;
+    let mut covered = from;
+    for &(start, end) in &log[first..] {
+        if start >= to {
+            break;
+        }
+        // Between two pieces lie some 50 ns; more is an interruption like a long piece.
+        if end - start > limit || start > covered.saturating_add(limit) {
+            return None;
+        }
+        let part = end.min(to) - start.max(from);
+        sum += bytes as f64 * part as f64 / (end - start).max(1) as f64;
+        covered = end;
+    }
+    (covered >= to).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pieces of 20 us one after the other.
+    fn steady(from: u64, count: u64) -> Vec<Piece> {
+        (0..count)
+            .map(|i| (from + i * 20_000, from + (i + 1) * 20_000))
+            .collect()
+    }
+
+    #[test]
+    fn rates_of_threads_that_run_together_add_up() {
+        let found = together(&[steady(0, 100), steady(7_000, 100)], 200_000);
+        assert_eq!(found.rejected, 0);
+        assert_eq!(found.rates.len(), 3);
+        assert!(
+            found.rates.iter().all(|rate| (rate - 20.0).abs() < 1e-9),
+            "{:?}",
+            found.rates
+        );
+    }
+
+    #[test]
+    fn windows_in_which_one_was_interrupted_do_not_count() {
+        let mut late = steady(0, 30);
+        // Nothing for 3 ms, then on.
+        late.push((600_000, 3_600_000));
+        late.extend(steady(3_600_000, 100));
+        let found = together(&[steady(0, 300), late], 200_000);
+        assert!(found.rates.iter().all(|rate| (rate - 20.0).abs() < 1e-9));
+        assert!(found.rejected >= 6 && found.rates.len() >= 3, "{found:?}");
+    }
+
+    #[test]
+    fn threads_that_never_overlap_have_no_common_rate() {
+        let found = together(&[steady(0, 100), steady(9_000_000, 100)], 200_000);
+        assert_eq!(found, Together::default());
+        assert_eq!(together(&[], 1), Together::default());
+        assert_eq!(
+            together(&[Vec::new(), steady(0, 100)], 1),
+            Together::default()
+        );
+    }
+}
