@@ -4,24 +4,16 @@ use fathom_model::{Finding, Spent};
 
 use crate::draft::{Draft, percent, time};
 use crate::thresholds as t;
-use crate::view::View;
+use crate::view::{View, crowded, hungry};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let cpus = view.subject.cpus.max(1) as f64;
-    let hungry: Vec<_> = view
-        .lives
-        .iter()
-        .filter(|life| {
-            let wants = life.on_cpu_ns + life.sums.get(Spent::Ready);
-            wants >= 0.5 * life.ns() && life.ns() >= 0.2 * view.trace.duration_ns as f64
-        })
-        .collect();
+    let hungry: Vec<_> = view.lives.iter().filter(|life| hungry(life, view.trace)).collect();
     let ready: f64 = hungry.iter().map(|life| life.sums.get(Spent::Ready)).sum();
     let lives: f64 = hungry.iter().map(|life| life.ns()).sum();
-    // Threads at once, on average: short ones after another don't crowd.
-    let crowd = lives / view.trace.duration_ns.max(1) as f64;
     let waiting = ready / lives.max(1.0);
-    let crowded = crowd > t::CROWD_PER_CPU * cpus && hungry.len() as f64 > t::CROWD_PER_CPU * cpus;
+    let crowded = crowded(&view.lives, view.subject.cpus, view.trace)
+        && hungry.len() as f64 > t::CROWD_PER_CPU * cpus;
     if !crowded || waiting < 0.4 {
         return None;
     }

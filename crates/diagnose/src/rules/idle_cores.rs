@@ -12,12 +12,12 @@ use crate::view::View;
 
 /// Threads of one process that were made to share work: of one name, alive together, each with a
 /// part of the CPU time.
-fn workers<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
+fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
     let mut named: BTreeMap<&str, Vec<&Life>> = BTreeMap::new();
     for (thread, life) in view.trace.threads.iter().zip(&view.lives) {
         if life.pid == pid
-            && life.tid != pid
-            && life.on_cpu_ns >= 0.01 * view.trace.duration_ns as f64
+            && (life.tid != pid || go)
+            && life.on_cpu_ns >= if go { 0.05 } else { 0.01 } * view.trace.duration_ns as f64
         {
             let stem = thread
                 .name
@@ -40,8 +40,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         if cpus < 2 || matches!(language, Some(Language::Node | Language::Java)) {
             return None;
         }
-        let workers = workers(view, process.pid);
+        let workers = workers(view, process.pid, language == Some(Language::Go));
         if workers.len() < 2 {
+            return None;
+        }
+        // Go moves one goroutine over many threads; only threads that are bound to their
+        // goroutines get equal parts of the work and still take turns.
+        let least = workers.iter().map(|l| l.on_cpu_ns).fold(f64::MAX, f64::min);
+        let most = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
+        if language == Some(Language::Go) && (workers.len() <= cpus.max(3) || least < 0.7 * most) {
             return None;
         }
         let cpu: f64 = workers.iter().map(|l| l.on_cpu_ns).sum();

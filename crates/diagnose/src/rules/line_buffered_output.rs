@@ -6,7 +6,7 @@ use super::small_calls::Small;
 use super::unbuffered_output::on_output;
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -15,6 +15,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small =
         on_output(view).find(|s| s.tally.bytes_per_call() >= t::PIECE_BYTES && !watched(s))?;
     let tally = &small.tally;
+    if !matters(view, tally.cost_ns) {
+        return None;
+    }
     let statement = format!(
         "{} writes of a line each ({:.0} bytes) to standard {}; the calls cost {}, {} of the wall time.",
         count(tally.calls),

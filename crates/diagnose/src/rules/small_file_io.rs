@@ -5,7 +5,7 @@ use fathom_model::Finding;
 use super::small_calls::{self, Small};
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::view::{Tally, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -18,6 +18,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let tally = &small.tally;
     let around = opening_costs(view, small.pid, tally);
     let cost = (tally.cost_ns + around.cost_ns).min(view.wall_ns);
+    if !matters(view, cost) {
+        return None;
+    }
     let what = if small.writes {
         "writes to"
     } else {

@@ -4,7 +4,7 @@ use fathom_model::Finding;
 
 use super::small_calls::{self, Small};
 use crate::Language;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -13,6 +13,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     };
     let small = small_calls::find(view, on_input).into_iter().next()?;
     let tally = &small.tally;
+    if !matters(view, tally.cost_ns) {
+        return None;
+    }
     let statement = format!(
         "{} reads of standard input brought {:.1} bytes each; the calls cost {}, {} of the wall time.",
         count(tally.calls),

@@ -4,13 +4,16 @@ use fathom_model::Finding;
 
 use super::small_calls::{self, Small};
 use crate::Language;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small = on_output(view).find(|s| s.tally.bytes_per_call() < t::PIECE_BYTES)?;
     let tally = &small.tally;
+    if !matters(view, tally.cost_ns) {
+        return None;
+    }
     let statement = format!(
         "{} writes to standard {} carried {:.1} bytes each; the calls cost {}, {} of the wall time.",
         count(tally.calls),

@@ -6,7 +6,7 @@ use crate::draft::{Draft, percent, time, wait_matters};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let wait = view.spent_ns(Spent::WaitingForInput);
+    let wait = view.spent_ns(Spent::WaitingForInput) - view.partners_start_ns(0);
     if !wait_matters(view, wait) {
         return None;
     }

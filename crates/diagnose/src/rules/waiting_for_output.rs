@@ -6,7 +6,7 @@ use crate::draft::{Draft, percent, time, wait_matters};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let wait = view.spent_ns(Spent::WaitingForOutput);
+    let wait = view.spent_ns(Spent::WaitingForOutput) - view.partners_start_ns(1);
     if !wait_matters(view, wait) {
         return None;
     }
