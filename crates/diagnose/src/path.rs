@@ -111,7 +111,11 @@ impl Walk<'_> {
     fn through_threads(&mut self, main: &Life, sums: &mut Sums, weight: f64) {
         let lives = self.lives;
         let all: Vec<&Life> = lives.iter().filter(|life| life.pid == main.pid).collect();
-        let others: Vec<&Life> = all.iter().filter(|life| life.tid != main.tid).copied().collect();
+        let others: Vec<&Life> = all
+            .iter()
+            .filter(|life| life.tid != main.tid)
+            .copied()
+            .collect();
         let waits = sums.get(Spent::Locks) >= t::JOIN_SHARE * main.ns();
         let idles = rank_ns(sums, 2) + rank_ns(sums, 3) >= t::JOIN_SHARE * main.ns();
         if others.is_empty() {
@@ -167,10 +171,15 @@ impl Walk<'_> {
         }
         let mut path = Sums::default();
         for rank in 0..3 {
-            let parts: Vec<_> = pool.iter().filter(|(spent, _)| rank_in_pool(*spent) == rank).collect();
+            let parts: Vec<_> = pool
+                .iter()
+                .filter(|(spent, _)| rank_in_pool(*spent) == rank)
+                .collect();
             let sum: f64 = parts.iter().map(|(_, ns)| ns).sum();
             let part = ((whole - path.total()) / sum.max(1.0)).clamp(0.0, 1.0);
-            parts.iter().for_each(|(spent, ns)| path.add(*spent, ns * part));
+            parts
+                .iter()
+                .for_each(|(spent, ns)| path.add(*spent, ns * part));
             if rank == 0 {
                 for life in lives {
                     self.weights.insert(life.tid, weight * part);
@@ -211,7 +220,9 @@ fn rank_in_pool(spent: Spent) -> u8 {
 }
 
 fn rank_ns(sums: &Sums, rank: u8) -> f64 {
-    let parts = sums.iter().filter(|(spent, _)| rank_in_pool(*spent) == rank);
+    let parts = sums
+        .iter()
+        .filter(|(spent, _)| rank_in_pool(*spent) == rank);
     parts.map(|(_, ns)| ns).sum()
 }
 

@@ -90,7 +90,11 @@ impl<'a> View<'a> {
         // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
         // would shrink with every neighbour.
         let ready = account.share(Spent::Ready);
-        let quiet = if crowded(&lives, subject.cpus, trace) { 1.0 } else { 1.0 - ready.min(0.95) };
+        let quiet = if crowded(&lives, subject.cpus, trace) {
+            1.0
+        } else {
+            1.0 - ready.min(0.95)
+        };
         let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
         let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
@@ -102,7 +106,10 @@ impl<'a> View<'a> {
             lives,
             path,
             account,
-            wall_ns: of(|run| run.wall_ns).unwrap_or(trace.duration_ns as f64).max(1.0) * quiet,
+            wall_ns: of(|run| run.wall_ns)
+                .unwrap_or(trace.duration_ns as f64)
+                .max(1.0)
+                * quiet,
             cpu_ns,
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             // More than 1 us per call is not the tracer but another load of the machine.
@@ -239,7 +246,11 @@ impl<'a> View<'a> {
             waits && row.cause == Cause::Asleep && self.weight(row.tid) > 0.0
         });
         let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0) as f64;
-        if longest <= t::PARTNERS_START_NS { self.untraced(longest) } else { 0.0 }
+        if longest <= t::PARTNERS_START_NS {
+            self.untraced(longest)
+        } else {
+            0.0
+        }
     }
 
     /// CPU time of a process and its descendants as traced. Bounded like the tree's depth.

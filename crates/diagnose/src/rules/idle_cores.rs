@@ -90,3 +90,37 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, ROOT};
+
+    fn workers(cpu: [u64; 2]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+        for (tid, cpu) in (101..).zip(cpu) {
+            fake.thread(ROOT, tid, 0, 1000, 1000);
+            fake.waits_of(
+                tid,
+                Some("futex"),
+                None,
+                Cause::Asleep,
+                3,
+                (1000 - cpu) * 333,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn one_worker_with_all_the_work_is_told() {
+        assert_eq!(workers([980, 30]).ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn work_that_is_shared_is_not() {
+        assert!(workers([980, 950]).ids().is_empty());
+    }
+}

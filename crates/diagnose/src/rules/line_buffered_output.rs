@@ -66,3 +66,24 @@ fn advice(language: Option<Language>) -> &'static str {
         None => "Buffer whole blocks where the output is no terminal.",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_line_a_write_into_a_file_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "/tmp/out");
+        fake.calls("write", Some(1), 500_000, 60, 500);
+        assert_eq!(fake.ids(), ["line-buffered-output"]);
+    }
+
+    #[test]
+    fn a_terminal_is_watched_line_by_line() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "/dev/pts/0");
+        fake.calls("write", Some(1), 500_000, 60, 500);
+        assert!(!fake.ids().contains(&"line-buffered-output".to_owned()));
+    }
+}

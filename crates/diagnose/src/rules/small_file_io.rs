@@ -75,3 +75,31 @@ fn advice(language: Option<Language>) -> &'static str {
         _ => "Keep the file open and move blocks of some 64 KiB.",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn records_of_sixteen_bytes_are_told_with_the_file() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "/tmp/records");
+        fake.calls("read", Some(3), 500_000, 16, 400);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].place.path.as_deref(), Some("/tmp/records"));
+    }
+
+    #[test]
+    fn opening_for_each_record_counts_too() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "/tmp/log");
+        fake.calls("write", Some(3), 20_000, 11, 1_000);
+        fake.calls("openat", None, 20_000, 0, 5_000);
+        let found = fake.findings();
+        assert_eq!(
+            (found[0].id.as_str(), found[0].could_win_ns),
+            ("small-file-io", 120_000_000)
+        );
+    }
+}

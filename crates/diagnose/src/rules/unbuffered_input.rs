@@ -60,3 +60,36 @@ fn advice(language: Option<Language>) -> &'static str {
         None => "Read through a buffer of some 64 KiB.",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_byte_a_read_is_told_with_its_counts() {
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(0), 1_000_000, 1, 500);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "unbuffered-input");
+        assert!(found[0].statement.contains("1 000 000 reads"));
+        assert_eq!(found[0].could_win_ns, 500_000_000);
+    }
+
+    #[test]
+    fn blocks_are_not() {
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(0), 10_000, 65_536, 50_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn small_reads_from_a_slow_writer_are_the_writers() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(0, "pipe");
+        fake.calls("read", Some(0), 10_000, 8, 9_000);
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 10_000, 50);
+        assert_eq!(fake.ids(), ["waiting-for-input"]);
+    }
+}

@@ -65,3 +65,22 @@ fn advice(language: Option<Language>) -> &'static str {
         None => "Write through a buffer of some 64 KiB and flush it at the end.",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn pieces_of_a_line_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("write", Some(1), 600_000, 5, 400);
+        assert_eq!(fake.ids(), ["unbuffered-output"]);
+    }
+
+    #[test]
+    fn a_few_hundred_writes_are_nothing() {
+        let mut fake = Fake::new(10);
+        fake.calls("write", Some(1), 500, 5, 4_000);
+        assert!(fake.ids().is_empty());
+    }
+}

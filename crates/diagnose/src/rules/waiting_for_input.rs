@@ -27,3 +27,26 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_slow_producer_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(0, "pipe");
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-input"]);
+    }
+
+    #[test]
+    fn one_wait_for_its_start_is_not() {
+        let mut fake = Fake::new(200);
+        fake.descriptor(0, "pipe");
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 1, 80_000);
+        assert!(fake.ids().is_empty());
+    }
+}

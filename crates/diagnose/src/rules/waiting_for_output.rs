@@ -34,3 +34,26 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_slow_reader_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "pipe");
+        fake.waits(Some("write"), Some(1), Cause::Asleep, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-output"]);
+    }
+
+    #[test]
+    fn a_disk_is_no_reader() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "/tmp/out");
+        fake.waits(Some("write"), Some(1), Cause::Disk, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-disk"]);
+    }
+}
