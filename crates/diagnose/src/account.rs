@@ -112,7 +112,10 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
             context.input = true;
         } else if (fd == 1 || fd == 2) && classify::is_write(&row.name) && waitable {
             context.output |= row.would_block > 0;
-        } else if kind == Kind::Socket || row.name.starts_with("accept") || row.name == "connect" {
+        } else if descriptors.is_socket(row.pid, row.fd, &row.name)
+            || row.name.starts_with("accept")
+            || row.name == "connect"
+        {
             context.sockets |= row.bytes > 0 || !classify::is_read(&row.name);
         } else if kind == Kind::Pipe && classify::is_read(&row.name) {
             context.pipes |= row.bytes > 0;
@@ -149,7 +152,15 @@ fn stolen_share(trace: &Trace) -> f64 {
     let on_cpu: f64 = trace
         .threads
         .iter()
-        .filter_map(|t| t.on_cpu_ns)
+        .filter_map(|t| {
+            t.on_cpu_ns.map(|ns| {
+                ns.min(
+                    t.ended_ns
+                        .unwrap_or(trace.duration_ns)
+                        .saturating_sub(t.started_ns),
+                )
+            })
+        })
         .map(|ns| ns as f64)
         .sum();
     let charged = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
@@ -197,8 +208,16 @@ pub(crate) fn lives(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<Life> {
     let kernel_share = kernel_share_by_ticks(trace);
     let life = |thread: &fathom_trace::Thread| {
         let mut sums = off.remove(&thread.tid).unwrap_or_default();
+        let to_ns = thread
+            .ended_ns
+            .unwrap_or(trace.duration_ns)
+            .max(thread.started_ns);
+        let life_ns = (to_ns - thread.started_ns) as f64;
         let on_cpu = thread.on_cpu_ns.map(|ns| ns as f64);
         let on_cpu = on_cpu.or(running.get(&thread.tid).copied()).unwrap_or(0.0);
+        // A switch that was missed leaves a clock reading in the sum: no thread runs longer than
+        // it lives and isn't off the CPU.
+        let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
         let ran = on_cpu * (1.0 - stolen);
         sums.add(Spent::Stolen, on_cpu - ran);
         match in_calls.get(&thread.tid) {
@@ -224,10 +243,7 @@ pub(crate) fn lives(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<Life> {
             pid: thread.pid,
             tid: thread.tid,
             from_ns: thread.started_ns,
-            to_ns: thread
-                .ended_ns
-                .unwrap_or(trace.duration_ns)
-                .max(thread.started_ns),
+            to_ns,
             on_cpu_ns: ran,
             sums,
         }

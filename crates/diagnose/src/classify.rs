@@ -305,7 +305,8 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
 }
 
 fn on_descriptor(pid: u32, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
-    if call == "connect" || call.starts_with("accept") {
+    let by_name = ["recv", "accept", "sendto", "sendm"];
+    if call == "connect" || by_name.iter().any(|name| call.starts_with(name)) {
         return Spent::Network;
     }
     let kind = descriptors.waited_for(pid, fd);
@@ -320,8 +321,6 @@ fn on_descriptor(pid: u32, fd: i32, call: &str, descriptors: &Descriptors<'_>) -
         Kind::Socket => Spent::Network,
         Kind::Pipe | Kind::Terminal => Spent::WaitingForPipe,
         Kind::Events => Spent::WaitingForEvents,
-        // A recv is on a socket even where its name was not seen.
-        Kind::Unknown if call.starts_with("recv") || call.starts_with("send") => Spent::Network,
         Kind::File | Kind::Unknown if is_read(call) || is_write(call) => Spent::Disk,
         Kind::File | Kind::Unknown => Spent::OtherWait,
     }

@@ -43,6 +43,8 @@ impl Kind {
 pub(crate) struct Descriptors<'a> {
     names: HashMap<(u32, i32), &'a [String]>,
     root: Option<u32>,
+    /// Descriptors that were more things than are named, and what else their process has.
+    crowded: HashMap<(u32, i32), Kind>,
 }
 
 impl<'a> Descriptors<'a> {
@@ -51,6 +53,7 @@ impl<'a> Descriptors<'a> {
         Self {
             names: trace.descriptors.iter().map(row).collect(),
             root: trace.processes.first().map(|p| p.pid),
+            crowded: crowded(trace),
         }
     }
 
@@ -65,8 +68,15 @@ impl<'a> Descriptors<'a> {
         let waitable = |kind: &Kind| !matches!(kind, Kind::File | Kind::Unknown);
         kinds()
             .find(waitable)
+            .or_else(|| self.crowded.get(&(pid, fd)).copied())
             .or_else(|| kinds().next())
             .unwrap_or(Kind::Unknown)
+    }
+
+    /// Whether what a call moves goes through a socket.
+    pub(crate) fn is_socket(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
+        let by_name = call.starts_with("recv") || call.starts_with("send") && call != "sendfile";
+        by_name || fd.is_some_and(|fd| self.waited_for(pid, fd) == Kind::Socket)
     }
 
     /// What it last was.
@@ -102,6 +112,22 @@ impl<'a> Descriptors<'a> {
         let last = self.names(pid, fd).last();
         last.is_some_and(|name| aliases.contains(&name.as_str()))
     }
+}
+
+/// A number that was reused for many files may also have been a socket or pipe; if the process
+/// had one, waits on the number are taken for it.
+fn crowded(trace: &Trace) -> HashMap<(u32, i32), Kind> {
+    let mut of_process: HashMap<u32, Kind> = HashMap::new();
+    for file in &trace.files {
+        match Kind::of(&file.name) {
+            Kind::Socket => _ = of_process.insert(file.pid, Kind::Socket),
+            Kind::Pipe => _ = of_process.entry(file.pid).or_insert(Kind::Pipe),
+            _ => {}
+        }
+    }
+    let many = trace.descriptors.iter().filter(|d| d.more_names > 0);
+    many.filter_map(|d| Some(((d.pid, d.fd), *of_process.get(&d.pid)?)))
+        .collect()
 }
 
 #[cfg(test)]

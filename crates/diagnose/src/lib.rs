@@ -10,6 +10,8 @@ mod account;
 mod classify;
 mod descriptors;
 mod draft;
+#[cfg(test)]
+mod fake;
 mod language;
 mod path;
 mod rows;

@@ -27,14 +27,17 @@ struct Walk<'a> {
     trace: &'a Trace,
     lives: &'a [Life],
     weights: HashMap<u32, f64>,
+    /// The runtime moves its work between threads which never end, as Go's does.
+    pools: bool,
 }
 
 /// The path of the command through its lives.
-pub(crate) fn find(trace: &Trace, lives: &[Life]) -> CriticalPath {
+pub(crate) fn find(trace: &Trace, lives: &[Life], pools: bool) -> CriticalPath {
     let mut walk = Walk {
         trace,
         lives,
         weights: HashMap::new(),
+        pools,
     };
     let root = trace
         .processes
@@ -106,23 +109,22 @@ impl Walk<'_> {
     }
 
     fn through_threads(&mut self, main: &Life, sums: &mut Sums, weight: f64) {
-        let wait = sums.get(Spent::Locks);
         let lives = self.lives;
-        let others: Vec<&Life> = lives
+        let all: Vec<&Life> = lives.iter().filter(|life| life.pid == main.pid).collect();
+        let others: Vec<&Life> = all
             .iter()
-            .filter(|life| life.pid == main.pid && life.tid != main.tid)
+            .filter(|life| life.tid != main.tid)
+            .copied()
             .collect();
-        if others.is_empty() || wait < t::JOIN_SHARE * main.ns() {
+        let waits = sums.get(Spent::Locks) >= t::JOIN_SHARE * main.ns();
+        let idles = rank_ns(sums, 2) + rank_ns(sums, 3) >= t::JOIN_SHARE * main.ns();
+        if others.is_empty() {
             return;
         }
-        if self.joins(main, others.len()) {
+        if self.pools && idles {
+            self.through_pool(&all, sums, weight);
+        } else if waits && self.joins(main, others.len()) {
             self.through_joined(others, sums, weight);
-        } else if others
-            .iter()
-            .all(|life| life.to_ns + 2_000_000 >= main.to_ns)
-        {
-            // A runtime that moves its work between threads which never end, as Go's does.
-            self.through_pool(&others, sums, weight);
         }
     }
 
@@ -157,27 +159,71 @@ impl Walk<'_> {
         }
     }
 
-    fn through_pool(&mut self, others: &[&Life], sums: &mut Sums, weight: f64) {
-        let lives: Vec<&&Life> = others
-            .iter()
-            .filter(|life| !self.is_watcher(life))
-            .collect();
-        let active: f64 = lives.iter().map(|life| active_ns(life)).sum();
-        let part = sums.take(Spent::Locks, active) / active.max(1.0);
-        for life in lives {
-            let mut inner = self.thread(life, weight * part);
-            inner.take(Spent::Locks, f64::INFINITY);
-            sums.add_scaled(&inner, part);
+    /// Takes what the threads of a pool did for what the command did: first the CPU time, then the
+    /// waits for something outside, then timers; at most the main thread's life of all together.
+    fn through_pool(&mut self, lives: &[&Life], sums: &mut Sums, weight: f64) {
+        let whole = sums.total();
+        let mut pool = Sums::default();
+        for life in lives.iter().filter(|life| !self.is_watcher(life)) {
+            let mut inner = life.sums.clone();
+            inner.take(Spent::Sleeping, self.naps_ns(life));
+            pool.add_scaled(&inner, 1.0);
         }
+        let mut path = Sums::default();
+        for rank in 0..3 {
+            let parts: Vec<_> = pool
+                .iter()
+                .filter(|(spent, _)| rank_in_pool(*spent) == rank)
+                .collect();
+            let sum: f64 = parts.iter().map(|(_, ns)| ns).sum();
+            let part = ((whole - path.total()) / sum.max(1.0)).clamp(0.0, 1.0);
+            parts
+                .iter()
+                .for_each(|(spent, ns)| path.add(*spent, ns * part));
+            if rank == 0 {
+                for life in lives {
+                    self.weights.insert(life.tid, weight * part);
+                }
+            }
+        }
+        path.add(Spent::Locks, whole - path.total());
+        *sums = path;
     }
 
     /// A runtime's own watcher, such as Go's `sysmon`, sleeps and looks all its life.
     fn is_watcher(&self, life: &Life) -> bool {
+        self.naps_ns(life) > 0.4 * life.ns()
+    }
+
+    /// Time in sleeps of the thread's own; such a runtime serves the program's by polls and locks.
+    fn naps_ns(&self, life: &Life) -> f64 {
         let naps = self.trace.off_cpu.iter().filter(|row| {
             row.tid == life.tid && row.call.as_deref().is_some_and(classify::is_sleep)
         });
-        naps.map(|row| row.total_ns as f64).sum::<f64>() > 0.4 * life.ns()
+        naps.map(|row| row.total_ns as f64).sum()
     }
+}
+
+/// In which order the threads of a pool account for the time; 3 for idleness.
+fn rank_in_pool(spent: Spent) -> u8 {
+    match spent {
+        Spent::Locks | Spent::Unaccounted => 3,
+        Spent::Sleeping | Spent::WaitingForEvents | Spent::OtherWait => 2,
+        Spent::WaitingForInput
+        | Spent::WaitingForOutput
+        | Spent::WaitingForPipe
+        | Spent::WaitingForChild
+        | Spent::Disk
+        | Spent::Network => 1,
+        _ => 0,
+    }
+}
+
+fn rank_ns(sums: &Sums, rank: u8) -> f64 {
+    let parts = sums
+        .iter()
+        .filter(|(spent, _)| rank_in_pool(*spent) == rank);
+    parts.map(|(_, ns)| ns).sum()
 }
 
 /// What a thread did other than queue.

@@ -6,6 +6,9 @@ pub(crate) const LEAST_SHARE: f64 = 0.08;
 /// Waiting is part of life in a pipeline: a well-made program waits for its neighbours at its
 /// start and end. More than this is the neighbour's pace.
 pub(crate) const LEAST_WAIT_SHARE: f64 = 0.15;
+/// An interpreter at the other end of a pipe starts in 10 to 60 ms, several times that on a busy
+/// machine.
+pub(crate) const PARTNERS_START_NS: f64 = 200e6;
 /// Nothing shorter is worth a change of a program.
 pub(crate) const LEAST_WIN_NS: f64 = 3e6;
 /// Fewer small calls don't add up to [`LEAST_WIN_NS`] at 0.2 to 1 us each.

@@ -1,7 +1,7 @@
 //! The questions that rules ask of a traced run.
 
 use fathom_model::{Run, Spent, TimeAccount};
-use fathom_trace::{OffCpuRow, Process, SyscallRow, Trace};
+use fathom_trace::{Cause, OffCpuRow, Process, SyscallRow, Trace};
 
 use crate::account::{self, Life, cpu_in_calls};
 use crate::descriptors::Descriptors;
@@ -21,8 +21,11 @@ pub(crate) struct View<'a> {
     pub lives: Vec<Life>,
     pub path: CriticalPath,
     pub account: TimeAccount,
-    /// Median wall time of the untraced runs; the trace's own if there are none.
+    /// Median wall time of the untraced runs, or the trace's own if there are none, without the
+    /// part in which other programs had the CPU.
     pub wall_ns: f64,
+    /// The traced run's, likewise.
+    traced_ns: f64,
     /// Their median CPU time.
     pub cpu_ns: f64,
     /// What the tracer added to each call, as far as CPU times tell.
@@ -64,13 +67,34 @@ fn median(mut values: Vec<u64>) -> Option<f64> {
     })
 }
 
+/// Whether the command itself has more busy threads than there are CPUs.
+pub(crate) fn crowded(lives: &[Life], cpus: usize, trace: &Trace) -> bool {
+    let busy = lives.iter().filter(|life| hungry(life, trace));
+    busy.map(Life::ns).sum::<f64>() / trace.duration_ns.max(1) as f64
+        > t::CROWD_PER_CPU * cpus.max(1) as f64
+}
+
+/// A thread that wanted a CPU for half of its life, and lived long enough to count.
+pub(crate) fn hungry(life: &Life, trace: &Trace) -> bool {
+    let wants = life.on_cpu_ns + life.sums.get(Spent::Ready);
+    wants >= 0.5 * life.ns() && life.ns() >= 0.2 * trace.duration_ns as f64
+}
+
 impl<'a> View<'a> {
     pub(crate) fn new(subject: &'a Subject<'a>) -> Self {
         let trace = subject.trace;
         let descriptors = Descriptors::new(trace);
         let lives = account::lives(trace, &descriptors);
-        let path = path::find(trace, &lives);
+        let path = path::find(trace, &lives, subject.language == Some(Language::Go));
         let account = path.sums.clone().into_account(trace.duration_ns);
+        // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
+        // would shrink with every neighbour.
+        let ready = account.share(Spent::Ready);
+        let quiet = if crowded(&lives, subject.cpus, trace) {
+            1.0
+        } else {
+            1.0 - ready.min(0.95)
+        };
         let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
         let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
@@ -84,8 +108,10 @@ impl<'a> View<'a> {
             account,
             wall_ns: of(|run| run.wall_ns)
                 .unwrap_or(trace.duration_ns as f64)
-                .max(1.0),
+                .max(1.0)
+                * quiet,
             cpu_ns,
+            traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             // More than 1 us per call is not the tracer but another load of the machine.
             overhead_ns: ((traced_cpu - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0),
         }
@@ -104,8 +130,7 @@ impl<'a> View<'a> {
     /// A time of the traced run in an untraced one: the same share of the wall time. A trace that
     /// was quicker than the timed runs isn't stretched.
     pub(crate) fn untraced(&self, ns: f64) -> f64 {
-        let traced = self.trace.duration_ns.max(1) as f64;
-        ns * (self.wall_ns / traced).min(1.0)
+        ns * (self.wall_ns / self.traced_ns).min(1.0)
     }
 
     /// Part of this thread's time that is on the critical path.
@@ -210,6 +235,22 @@ impl<'a> View<'a> {
     pub(crate) fn cpu_of(&self, pid: u32) -> f64 {
         let own = self.lives.iter().filter(|life| life.pid == pid);
         own.map(|life| life.on_cpu_ns).sum()
+    }
+
+    /// The longest wait on this standard descriptor if it may be the start of the program at the
+    /// other end: starting isn't a pace.
+    pub(crate) fn partners_start_ns(&self, fd: i32) -> f64 {
+        let rows = self.trace.off_cpu.iter().filter(|row| {
+            let call = row.call.as_deref().unwrap_or_default();
+            let waits = row.fd == Some(fd) || classify::is_poll(call);
+            waits && row.cause == Cause::Asleep && self.weight(row.tid) > 0.0
+        });
+        let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0) as f64;
+        if longest <= t::PARTNERS_START_NS {
+            self.untraced(longest)
+        } else {
+            0.0
+        }
     }
 
     /// CPU time of a process and its descendants as traced. Bounded like the tree's depth.

@@ -41,3 +41,23 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn taking_and_giving_back_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("mmap", None, 100_000, 0, 1_000);
+        fake.calls("munmap", None, 100_000, 0, 2_000);
+        assert_eq!(fake.ids(), ["allocator-churn"]);
+    }
+
+    #[test]
+    fn a_heap_that_only_grows_is_not() {
+        let mut fake = Fake::new(1000);
+        fake.calls("mmap", None, 3_000, 0, 30_000);
+        assert!(!fake.ids().contains(&"allocator-churn".to_owned()));
+    }
+}

@@ -75,3 +75,23 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn yields_without_end_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("sched_yield", None, 500_000, 0, 400);
+        assert_eq!(fake.ids()[0], "busy-polling");
+    }
+
+    #[test]
+    fn a_server_polls_and_reads() {
+        let mut fake = Fake::new(1000);
+        fake.calls("epoll_wait", None, 100_000, 0, 400);
+        fake.calls("recvfrom", Some(9), 100_000, 500, 900);
+        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+    }
+}

@@ -27,3 +27,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn asking_the_kernel_for_the_time_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("clock_gettime", None, 500_000, 0, 300);
+        assert_eq!(fake.ids(), ["clock-calls"]);
+    }
+}

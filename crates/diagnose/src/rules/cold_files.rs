@@ -30,3 +30,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn faults_that_wait_for_the_disk_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.trace.accounts.major_faults = 4_000;
+        fake.waits(None, None, Cause::Disk, 4_000, 100);
+        assert_eq!(fake.ids(), ["cold-files"]);
+    }
+}

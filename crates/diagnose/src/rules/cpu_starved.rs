@@ -4,24 +4,20 @@ use fathom_model::{Finding, Spent};
 
 use crate::draft::{Draft, percent, time};
 use crate::thresholds as t;
-use crate::view::View;
+use crate::view::{View, crowded, hungry};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let cpus = view.subject.cpus.max(1) as f64;
     let hungry: Vec<_> = view
         .lives
         .iter()
-        .filter(|life| {
-            let wants = life.on_cpu_ns + life.sums.get(Spent::Ready);
-            wants >= 0.5 * life.ns() && life.ns() >= 0.2 * view.trace.duration_ns as f64
-        })
+        .filter(|life| hungry(life, view.trace))
         .collect();
     let ready: f64 = hungry.iter().map(|life| life.sums.get(Spent::Ready)).sum();
     let lives: f64 = hungry.iter().map(|life| life.ns()).sum();
-    // Threads at once, on average: short ones after another don't crowd.
-    let crowd = lives / view.trace.duration_ns.max(1) as f64;
     let waiting = ready / lives.max(1.0);
-    let crowded = crowd > t::CROWD_PER_CPU * cpus && hungry.len() as f64 > t::CROWD_PER_CPU * cpus;
+    let crowded = crowded(&view.lives, view.subject.cpus, view.trace)
+        && hungry.len() as f64 > t::CROWD_PER_CPU * cpus;
     if !crowded || waiting < 0.4 {
         return None;
     }
@@ -44,4 +40,39 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .pid(hungry.first().map(|life| life.pid))
             .finish(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, ROOT};
+
+    fn crowd(threads: u32) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
+        let each = 2000 / u64::from(threads);
+        for tid in 101..101 + threads {
+            fake.thread(ROOT, tid, 0, 1000, 1000);
+            fake.waits_of(
+                tid,
+                None,
+                None,
+                Cause::Preempted,
+                100,
+                (1000 - each.min(1000)) * 10,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn sixteen_busy_threads_on_two_cpus_are_told() {
+        assert_eq!(crowd(16).ids(), ["cpu-starved"]);
+    }
+
+    #[test]
+    fn one_for_each_cpu_is_right() {
+        assert!(crowd(2).ids().is_empty());
+    }
 }

@@ -4,7 +4,6 @@ use fathom_model::{Finding, Place};
 use fathom_trace::{Cause, OffCpuRow};
 
 use crate::classify;
-use crate::descriptors::Kind;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
@@ -41,8 +40,7 @@ fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let waits_on_peer = |row: &&OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
-        let socket = |fd| matches!(view.descriptors.waited_for(row.pid, fd), Kind::Socket);
-        let reads = classify::is_read(call) && row.fd.is_some_and(socket);
+        let reads = classify::is_read(call) && view.descriptors.is_socket(row.pid, row.fd, call);
         row.cause == Cause::Asleep && (reads || classify::is_poll(call))
     };
     let rows = view.trace.off_cpu.iter().filter(waits_on_peer);
@@ -50,8 +48,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (row, (stalls, mean)) = stalled.max_by_key(|(_, (count, _))| *count)?;
     // Two or more sends for each stall, small ones, somewhere in the tree: header, then body.
     let sends = view.tally(|call| {
-        let socket = |fd| view.descriptors.waited_for(call.pid, fd) == Kind::Socket;
-        classify::is_write(&call.name) && call.fd.is_some_and(socket)
+        classify::is_write(&call.name) && view.descriptors.is_socket(call.pid, call.fd, &call.name)
     });
     let small = sends.bytes_per_call() < 1400.0 && sends.calls * 2 >= stalls * 3;
     let wait = view.untraced(stalls as f64 * mean);
@@ -85,10 +82,27 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::Fake;
 
     #[test]
     fn forty_milliseconds_fall_between_33_and_67() {
         assert_eq!(entry(40e6), 16);
         assert_eq!(entry(200e6), 18);
+    }
+
+    #[test]
+    fn two_small_sends_and_a_wait_of_forty_milliseconds_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("sendto", Some(3), 40, 20, 3_000);
+        fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
+        assert_eq!(fake.ids(), ["delayed-ack-stall"]);
+    }
+
+    #[test]
+    fn a_server_that_takes_its_time_is_not() {
+        let mut fake = Fake::new(1000);
+        fake.calls("sendto", Some(3), 20, 20, 3_000);
+        fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
+        assert_eq!(fake.ids(), ["waiting-for-network"]);
     }
 }

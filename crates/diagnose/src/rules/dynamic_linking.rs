@@ -47,3 +47,32 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, MS};
+
+    fn links(libraries: u64) -> Fake {
+        let mut fake = Fake::new(20);
+        for i in 0..libraries {
+            fake.file(
+                &format!("/lib/part{i}.so.1"),
+                1,
+                1,
+                832,
+                1 + i * 10 * MS / libraries,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn a_hundred_libraries_are_told() {
+        assert_eq!(links(100).ids(), ["dynamic-linking"]);
+    }
+
+    #[test]
+    fn ten_are_not() {
+        assert!(links(10).ids().is_empty());
+    }
+}

@@ -12,12 +12,12 @@ use crate::view::View;
 
 /// Threads of one process that were made to share work: of one name, alive together, each with a
 /// part of the CPU time.
-fn workers<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
+fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
     let mut named: BTreeMap<&str, Vec<&Life>> = BTreeMap::new();
     for (thread, life) in view.trace.threads.iter().zip(&view.lives) {
         if life.pid == pid
-            && life.tid != pid
-            && life.on_cpu_ns >= 0.01 * view.trace.duration_ns as f64
+            && (life.tid != pid || go)
+            && life.on_cpu_ns >= if go { 0.05 } else { 0.01 } * view.trace.duration_ns as f64
         {
             let stem = thread
                 .name
@@ -40,8 +40,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         if cpus < 2 || matches!(language, Some(Language::Node | Language::Java)) {
             return None;
         }
-        let workers = workers(view, process.pid);
+        let workers = workers(view, process.pid, language == Some(Language::Go));
         if workers.len() < 2 {
+            return None;
+        }
+        // Go moves one goroutine over many threads; only threads that are bound to their
+        // goroutines get equal parts of the work and still take turns.
+        let least = workers.iter().map(|l| l.on_cpu_ns).fold(f64::MAX, f64::min);
+        let most = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
+        if language == Some(Language::Go) && (workers.len() <= cpus.max(3) || least < 0.7 * most) {
             return None;
         }
         let cpu: f64 = workers.iter().map(|l| l.on_cpu_ns).sum();
@@ -82,4 +89,38 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .likely()
             .finish(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, ROOT};
+
+    fn workers(cpu: [u64; 2]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+        for (tid, cpu) in (101..).zip(cpu) {
+            fake.thread(ROOT, tid, 0, 1000, 1000);
+            fake.waits_of(
+                tid,
+                Some("futex"),
+                None,
+                Cause::Asleep,
+                3,
+                (1000 - cpu) * 333,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn one_worker_with_all_the_work_is_told() {
+        assert_eq!(workers([980, 30]).ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn work_that_is_shared_is_not() {
+        assert!(workers([980, 950]).ids().is_empty());
+    }
 }

@@ -72,3 +72,31 @@ pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
         .filter(|f| !(explained && f.id == "kernel-bound"))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_call_that_rules_the_time_is_named() {
+        let mut fake = Fake::new(1000);
+        fake.calls("getpid", None, 2_000_000, 0, 250);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "kernel-bound");
+        assert!(found[0].statement.contains("`getpid`"));
+    }
+
+    #[test]
+    fn copying_large_blocks_is_the_work() {
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(3), 20_000, 65_536, 40_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn a_better_name_goes_first() {
+        let mut fake = Fake::new(1000);
+        fake.calls("write", Some(1), 1_000_000, 4, 500);
+        assert_eq!(fake.ids(), ["unbuffered-output"]);
+    }
+}

@@ -6,7 +6,7 @@ use super::small_calls::Small;
 use super::unbuffered_output::on_output;
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -15,6 +15,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small =
         on_output(view).find(|s| s.tally.bytes_per_call() >= t::PIECE_BYTES && !watched(s))?;
     let tally = &small.tally;
+    if !matters(view, tally.cost_ns) {
+        return None;
+    }
     let statement = format!(
         "{} writes of a line each ({:.0} bytes) to standard {}; the calls cost {}, {} of the wall time.",
         count(tally.calls),
@@ -61,5 +64,26 @@ fn advice(language: Option<Language>) -> &'static str {
             "Switch off `sync`/`$|` where the output is no terminal."
         }
         None => "Buffer whole blocks where the output is no terminal.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_line_a_write_into_a_file_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "/tmp/out");
+        fake.calls("write", Some(1), 500_000, 60, 500);
+        assert_eq!(fake.ids(), ["line-buffered-output"]);
+    }
+
+    #[test]
+    fn a_terminal_is_watched_line_by_line() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "/dev/pts/0");
+        fake.calls("write", Some(1), 500_000, 60, 500);
+        assert!(!fake.ids().contains(&"line-buffered-output".to_owned()));
     }
 }

@@ -10,6 +10,23 @@ use crate::thresholds as t;
 use crate::view::View;
 use crate::{Language, account};
 
+/// Threads of runtimes that wait for work from the program, and compete with it for no lock.
+const RUNTIME_THREADS: &[&str] = &[
+    "C1 Compiler",
+    "C2 Compiler",
+    "GC Thread",
+    "G1 ",
+    "VM ",
+    "Reference Handl",
+    "Finalizer",
+    "Signal Dispatch",
+    "Common-Cleaner",
+    "Sweeper",
+    "V8Worker",
+    "node-V8",
+    "DelayedTaskSche",
+];
+
 /// Threads of one process that queue, and what that brought about.
 pub(super) struct Queue {
     pub pid: u32,
@@ -32,6 +49,14 @@ pub(super) fn queues(view: &View<'_>) -> Vec<Queue> {
     let mut lives: BTreeMap<u32, Vec<&Life>> = BTreeMap::new();
     for life in &view.lives {
         lives.entry(life.pid).or_default().push(life);
+    }
+    for (life, thread) in view.lives.iter().zip(&view.trace.threads) {
+        let own = RUNTIME_THREADS
+            .iter()
+            .any(|name| thread.name.starts_with(name));
+        if own && let Some(lives) = lives.get_mut(&life.pid) {
+            lives.retain(|other| other.tid != life.tid);
+        }
     }
     lives
         .into_iter()
@@ -56,6 +81,17 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     if queueing.len() < 2 || cpu_ns < 0.7 * all_cpu {
         return None;
     }
+    // Go's idle threads and its locks wait in the same call. Only more threads than CPUs that
+    // have equal parts of the work can't be idle ones.
+    let least = queueing
+        .iter()
+        .map(|q| q.0.on_cpu_ns)
+        .fold(f64::MAX, f64::min);
+    let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
+    let go = view.language(Some(pid)) == Some(Language::Go);
+    if go && (queueing.len() <= view.subject.cpus || least < 0.7 * most) {
+        return None;
+    }
     let from = queueing.iter().map(|(life, ..)| life.from_ns).min()?;
     let to = queueing.iter().map(|(life, ..)| life.to_ns).max()?;
     Some(Queue {
@@ -74,10 +110,6 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .filter(|q| q.cpu_per_wait() >= t::STORM_CPU_PER_WAIT_NS)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let language = view.language(Some(queue.pid));
-    if language == Some(Language::Go) {
-        // Its idle threads and its locks wait in the same call.
-        return None;
-    }
     let side_by_side = view.subject.cpus.min(queue.threads).max(1) as f64;
     let win = view.untraced(queue.span_ns - queue.cpu_ns / side_by_side);
     if !matters(view, win) {
@@ -115,4 +147,42 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .likely()
             .finish(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, ROOT};
+
+    fn threads(cpu: u64, waits: u64, us: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 4, 249_000);
+        for tid in 101..105 {
+            fake.thread(ROOT, tid, 0, 1000, cpu + waits * us / 1000);
+            fake.waits_of(tid, Some("futex"), None, Cause::Asleep, waits, us);
+        }
+        fake
+    }
+
+    #[test]
+    fn threads_that_take_turns_are_told() {
+        assert_eq!(threads(245, 100, 7_500).ids()[0], "lock-contention");
+    }
+
+    #[test]
+    fn threads_that_wait_for_work_are_idle() {
+        let mut fake = threads(10, 100, 9_800);
+        fake.thread(ROOT, 110, 0, 1000, 990);
+        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+    }
+
+    #[test]
+    fn one_long_wait_each_is_a_join() {
+        assert!(
+            !threads(245, 1, 750_000)
+                .ids()
+                .contains(&"lock-contention".to_owned())
+        );
+    }
 }

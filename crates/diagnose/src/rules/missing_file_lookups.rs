@@ -50,3 +50,24 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn paths_that_are_never_there_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("openat", None, 100_000, 0, 3_000);
+        fake.misses("openat", "/lib/x/a.conf", 90_000);
+        assert_eq!(fake.ids(), ["missing-file-lookups"]);
+    }
+
+    #[test]
+    fn the_search_of_a_start_is_not() {
+        let mut fake = Fake::new(20);
+        fake.calls("openat", None, 300, 0, 10_000);
+        fake.misses("openat", "/lib/x/a.so", 200);
+        assert!(fake.ids().is_empty());
+    }
+}

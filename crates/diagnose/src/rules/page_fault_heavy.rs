@@ -29,3 +29,24 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    fn touches(pages: u64) -> Fake {
+        let mut fake = Fake::new(200);
+        fake.trace.threads[0].minor_faults = Some(pages);
+        fake
+    }
+
+    #[test]
+    fn much_memory_touched_once_is_told() {
+        assert_eq!(touches(150_000).ids(), ["page-fault-heavy"]);
+    }
+
+    #[test]
+    fn a_start_is_not() {
+        assert!(touches(3_000).ids().is_empty());
+    }
+}

@@ -64,3 +64,37 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    fn spawns(children: u32) -> Fake {
+        let mut fake = Fake::new(1000);
+        let each = 900 / u64::from(children);
+        fake.waits(
+            Some("wait4"),
+            None,
+            Cause::Asleep,
+            u64::from(children),
+            each * 1000,
+        );
+        for i in 0..children {
+            let from = u64::from(i) * each;
+            fake.child(200 + i, from, from + each, 1);
+        }
+        fake
+    }
+
+    #[test]
+    fn hundreds_of_short_processes_are_told() {
+        assert_eq!(spawns(300).ids(), ["process-spawning"]);
+    }
+
+    #[test]
+    fn thirty_are_a_shim() {
+        assert!(spawns(30).ids().is_empty());
+    }
+}

@@ -67,3 +67,28 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_file_read_for_each_item_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("openat", None, 10_000, 0, 5_000);
+        fake.calls("read", Some(3), 20_000, 8_000, 10_000);
+        fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
+        assert_eq!(fake.ids(), ["rereading"]);
+    }
+
+    #[test]
+    fn many_files_read_once_are_not() {
+        let mut fake = Fake::new(1000);
+        fake.calls("openat", None, 10_000, 0, 5_000);
+        fake.calls("read", Some(3), 20_000, 8_000, 10_000);
+        for i in 0..1000 {
+            fake.file(&format!("/src/{i}.c"), 1, 2, 16_000, 0);
+        }
+        assert!(fake.ids().is_empty());
+    }
+}

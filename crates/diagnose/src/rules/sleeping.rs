@@ -35,3 +35,19 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn pauses_are_told_with_their_number() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "sleeping");
+        assert!(found[0].statement.contains("slept 40 times"));
+    }
+}

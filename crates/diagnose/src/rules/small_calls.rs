@@ -6,7 +6,6 @@ use fathom_model::Place;
 use fathom_trace::SyscallRow;
 
 use crate::classify;
-use crate::draft::matters;
 use crate::thresholds as t;
 use crate::view::{Tally, View};
 
@@ -37,8 +36,8 @@ impl Small {
     }
 }
 
-/// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average that their cost
-/// matters, most cost first. The same descriptor number of all processes is one: a script's
+/// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average, most
+/// cost first; whether the cost matters is the caller's to tell. The same descriptor number of all processes is one: a script's
 /// children write where it writes.
 pub(super) fn find(
     view: &View<'_>,
@@ -94,5 +93,5 @@ fn is_small(view: &View<'_>, pid: u32, fd: i32, writes: bool, tally: &Tally) -> 
     };
     let (_, waits) = view.off(waits);
     let its_own_choice = writes || (waits as f64) < t::WAITS_PER_SMALL_READ * tally.calls as f64;
-    its_own_choice && matters(view, tally.cost_ns)
+    its_own_choice
 }

@@ -5,7 +5,7 @@ use fathom_model::Finding;
 use super::small_calls::{self, Small};
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::view::{Tally, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -18,6 +18,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let tally = &small.tally;
     let around = opening_costs(view, small.pid, tally);
     let cost = (tally.cost_ns + around.cost_ns).min(view.wall_ns);
+    if !matters(view, cost) {
+        return None;
+    }
     let what = if small.writes {
         "writes to"
     } else {
@@ -70,5 +73,33 @@ fn advice(language: Option<Language>) -> &'static str {
             "Put a `BufferedInputStream` or `BufferedOutputStream` around the file."
         }
         _ => "Keep the file open and move blocks of some 64 KiB.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn records_of_sixteen_bytes_are_told_with_the_file() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "/tmp/records");
+        fake.calls("read", Some(3), 500_000, 16, 400);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].place.path.as_deref(), Some("/tmp/records"));
+    }
+
+    #[test]
+    fn opening_for_each_record_counts_too() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "/tmp/log");
+        fake.calls("write", Some(3), 20_000, 11, 1_000);
+        fake.calls("openat", None, 20_000, 0, 5_000);
+        let found = fake.findings();
+        assert_eq!(
+            (found[0].id.as_str(), found[0].could_win_ns),
+            ("small-file-io", 120_000_000)
+        );
     }
 }

@@ -64,3 +64,32 @@ fn is_code(name: &str) -> bool {
     ];
     ends.iter().any(|end| name.ends_with(end)) || name.contains(".so.")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, MS};
+
+    fn imports(files: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        for i in 0..files {
+            fake.file(
+                &format!("/lib/module{i}.pyc"),
+                1,
+                2,
+                9_000,
+                1 + i * 800 * MS / files,
+            );
+        }
+        fake
+    }
+
+    #[test]
+    fn a_thousand_modules_before_the_work_are_told() {
+        assert_eq!(imports(1000).ids(), ["startup-dominated"]);
+    }
+
+    #[test]
+    fn an_interpreters_own_are_not() {
+        assert!(imports(80).ids().is_empty());
+    }
+}

@@ -37,3 +37,22 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_sync_for_each_record_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("fsync", Some(3), 200, 0, 3_000_000);
+        assert_eq!(fake.ids(), ["sync-writes"]);
+    }
+
+    #[test]
+    fn one_at_the_end_is_a_promise() {
+        let mut fake = Fake::new(1000);
+        fake.calls("fsync", Some(3), 1, 0, 300_000_000);
+        assert!(fake.ids().is_empty());
+    }
+}

@@ -4,7 +4,7 @@ use fathom_model::Finding;
 
 use super::small_calls::{self, Small};
 use crate::Language;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -13,6 +13,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     };
     let small = small_calls::find(view, on_input).into_iter().next()?;
     let tally = &small.tally;
+    if !matters(view, tally.cost_ns) {
+        return None;
+    }
     let statement = format!(
         "{} reads of standard input brought {:.1} bytes each; the calls cost {}, {} of the wall time.",
         count(tally.calls),
@@ -55,5 +58,38 @@ fn advice(language: Option<Language>) -> &'static str {
             "Read by line or by block with the language's buffered calls, not `sysread`."
         }
         None => "Read through a buffer of some 64 KiB.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_byte_a_read_is_told_with_its_counts() {
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(0), 1_000_000, 1, 500);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "unbuffered-input");
+        assert!(found[0].statement.contains("1 000 000 reads"));
+        assert_eq!(found[0].could_win_ns, 500_000_000);
+    }
+
+    #[test]
+    fn blocks_are_not() {
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(0), 10_000, 65_536, 50_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn small_reads_from_a_slow_writer_are_the_writers() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(0, "pipe");
+        fake.calls("read", Some(0), 10_000, 8, 9_000);
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 10_000, 50);
+        assert_eq!(fake.ids(), ["waiting-for-input"]);
     }
 }

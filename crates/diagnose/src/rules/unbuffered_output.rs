@@ -4,13 +4,16 @@ use fathom_model::Finding;
 
 use super::small_calls::{self, Small};
 use crate::Language;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small = on_output(view).find(|s| s.tally.bytes_per_call() < t::PIECE_BYTES)?;
     let tally = &small.tally;
+    if !matters(view, tally.cost_ns) {
+        return None;
+    }
     let statement = format!(
         "{} writes to standard {} carried {:.1} bytes each; the calls cost {}, {} of the wall time.",
         count(tally.calls),
@@ -60,5 +63,24 @@ fn advice(language: Option<Language>) -> &'static str {
         Some(Language::Shell) => "Redirect a whole loop, not each `echo`, or let one `awk` write.",
         Some(Language::Ruby | Language::Perl) => "Switch off `sync`/`$|`, and collect the output.",
         None => "Write through a buffer of some 64 KiB and flush it at the end.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn pieces_of_a_line_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("write", Some(1), 600_000, 5, 400);
+        assert_eq!(fake.ids(), ["unbuffered-output"]);
+    }
+
+    #[test]
+    fn a_few_hundred_writes_are_nothing() {
+        let mut fake = Fake::new(10);
+        fake.calls("write", Some(1), 500, 5, 4_000);
+        assert!(fake.ids().is_empty());
     }
 }

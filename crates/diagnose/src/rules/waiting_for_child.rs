@@ -50,3 +50,37 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    fn children(spans: &[(u64, u64)]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("wait4"), None, Cause::Asleep, 3, 300_000);
+        for (pid, (from, to)) in (200..).zip(spans) {
+            fake.child(pid, *from, *to, to - from);
+        }
+        fake
+    }
+
+    #[test]
+    fn children_in_turn_are_told() {
+        assert_eq!(
+            children(&[(0, 300), (310, 610), (620, 920)]).ids(),
+            ["waiting-for-child"]
+        );
+    }
+
+    #[test]
+    fn a_single_child_is_the_command_itself() {
+        assert!(children(&[(0, 900)]).ids().is_empty());
+    }
+
+    #[test]
+    fn children_together_are_not() {
+        assert!(children(&[(0, 900), (10, 900), (20, 900)]).ids().is_empty());
+    }
+}

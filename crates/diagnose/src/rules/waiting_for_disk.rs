@@ -35,3 +35,24 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn reads_that_wait_for_the_device_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("pread64"), Some(3), Cause::Disk, 5_000, 100);
+        assert_eq!(fake.ids(), ["waiting-for-disk"]);
+    }
+
+    #[test]
+    fn a_few_waits_are_nothing() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("pread64"), Some(3), Cause::Disk, 50, 1_000);
+        assert!(fake.ids().is_empty());
+    }
+}

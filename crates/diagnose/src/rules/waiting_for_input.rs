@@ -6,7 +6,7 @@ use crate::draft::{Draft, percent, time, wait_matters};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let wait = view.spent_ns(Spent::WaitingForInput);
+    let wait = view.spent_ns(Spent::WaitingForInput) - view.partners_start_ns(0);
     if !wait_matters(view, wait) {
         return None;
     }
@@ -26,4 +26,27 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .place(Place { pid, tid: None, fd: Some(fd), path })
             .finish(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_slow_producer_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(0, "pipe");
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-input"]);
+    }
+
+    #[test]
+    fn one_wait_for_its_start_is_not() {
+        let mut fake = Fake::new(200);
+        fake.descriptor(0, "pipe");
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 1, 80_000);
+        assert!(fake.ids().is_empty());
+    }
 }

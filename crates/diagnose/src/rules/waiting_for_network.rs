@@ -2,7 +2,6 @@
 
 use fathom_model::{Finding, Spent};
 
-use crate::descriptors::Kind;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::view::View;
 
@@ -12,8 +11,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let waits = view.trace.off_cpu.iter().filter(|row| {
-        row.fd
-            .is_some_and(|fd| view.descriptors.waited_for(row.pid, fd) == Kind::Socket)
+        view.descriptors
+            .is_socket(row.pid, row.fd, row.call.as_deref().unwrap_or_default())
     });
     let waits: u64 = waits.map(|row| row.count).sum();
     let statement = format!(
@@ -31,4 +30,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             ))
             .finish(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn replies_that_take_long_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
+        assert_eq!(fake.ids(), ["waiting-for-network"]);
+    }
 }

@@ -6,7 +6,7 @@ use crate::draft::{Draft, percent, time, wait_matters};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let wait = view.spent_ns(Spent::WaitingForOutput);
+    let wait = view.spent_ns(Spent::WaitingForOutput) - view.partners_start_ns(1);
     if !wait_matters(view, wait) {
         return None;
     }
@@ -33,4 +33,27 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             })
             .finish(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_slow_reader_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "pipe");
+        fake.waits(Some("write"), Some(1), Cause::Asleep, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-output"]);
+    }
+
+    #[test]
+    fn a_disk_is_no_reader() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "/tmp/out");
+        fake.waits(Some("write"), Some(1), Cause::Disk, 60, 10_000);
+        assert_eq!(fake.ids(), ["waiting-for-disk"]);
+    }
 }

@@ -64,3 +64,30 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .finish(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, ROOT};
+
+    fn pair(waits: u64, us: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "pipe");
+        fake.descriptor(4, "pipe");
+        fake.waits(Some("read"), Some(3), Cause::Asleep, waits, us);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        fake.waits_of(101, Some("read"), Some(4), Cause::Asleep, waits, us);
+        fake
+    }
+
+    #[test]
+    fn ping_pong_is_told() {
+        assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
+    }
+
+    #[test]
+    fn a_few_hand_overs_of_much_work_are_not() {
+        assert!(!pair(100, 3_000).ids().contains(&"wakeup-storm".to_owned()));
+    }
+}

@@ -1,0 +1,266 @@
+//! Traces made up for the tests of rules: a process, its threads, calls and waits.
+
+use fathom_model::{Exit, Finding, Run};
+use fathom_trace::{
+    Cause, DescriptorRow, End, Exec, FileRow, LookupRow, OffCpuRow, Process, SyscallRow, Thread,
+    Tier, Trace,
+};
+
+use crate::{Language, Limits, Subject};
+
+pub(crate) const MS: u64 = 1_000_000;
+pub(crate) const ROOT: u32 = 100;
+
+/// A trace under construction.
+pub(crate) struct Fake {
+    pub trace: Trace,
+    pub language: Option<Language>,
+    pub cpus: usize,
+}
+
+impl Fake {
+    /// A command of one thread that runs this long and computes all the time, up to what the
+    /// waits that are added take.
+    pub(crate) fn new(milliseconds: u64) -> Self {
+        let duration_ns = milliseconds * MS;
+        let trace = Trace {
+            tier: Some(Tier::Kernel),
+            duration_ns,
+            end: End {
+                code: Some(0),
+                ..End::default()
+            },
+            ..Trace::default()
+        };
+        let mut fake = Self {
+            trace,
+            language: None,
+            cpus: 2,
+        };
+        fake.process(ROOT, None, "program", 0, milliseconds);
+        fake.thread(ROOT, ROOT, 0, milliseconds, milliseconds);
+        fake
+    }
+
+    /// A process; its threads are added apart.
+    pub(crate) fn process(
+        &mut self,
+        pid: u32,
+        parent: Option<u32>,
+        name: &str,
+        from: u64,
+        to: u64,
+    ) {
+        let exec = Exec {
+            at_ns: from * MS,
+            path: format!("/bin/{name}"),
+            ..Exec::default()
+        };
+        self.trace.processes.push(Process {
+            pid,
+            parent,
+            started_ns: from * MS,
+            ended_ns: Some(to * MS),
+            end: Some(self.trace.end),
+            execs: vec![exec],
+            first_output_ns: None,
+        });
+    }
+
+    /// A thread with its life and CPU time in milliseconds.
+    pub(crate) fn thread(&mut self, pid: u32, tid: u32, from: u64, to: u64, cpu: u64) {
+        self.trace.threads.push(Thread {
+            pid,
+            tid,
+            name: "worker".to_owned(),
+            started_ns: from * MS,
+            ended_ns: Some(to * MS),
+            on_cpu_ns: Some(cpu * MS),
+            minor_faults: Some(0),
+            ..Thread::default()
+        });
+    }
+
+    /// A child with one thread.
+    pub(crate) fn child(&mut self, pid: u32, from: u64, to: u64, cpu: u64) {
+        self.process(pid, Some(ROOT), "child", from, to);
+        self.thread(pid, pid, from, to, cpu);
+    }
+
+    /// Calls of the main thread that take this much CPU time each.
+    pub(crate) fn calls(
+        &mut self,
+        name: &str,
+        fd: Option<i32>,
+        calls: u64,
+        bytes: u64,
+        ns: u64,
+    ) -> &mut SyscallRow {
+        self.calls_of(ROOT, name, fd, calls, bytes, ns)
+    }
+
+    pub(crate) fn calls_of(
+        &mut self,
+        tid: u32,
+        name: &str,
+        fd: Option<i32>,
+        calls: u64,
+        bytes: u64,
+        ns: u64,
+    ) -> &mut SyscallRow {
+        let pid = self.pid_of(tid);
+        let mut sizes = [0; 8];
+        let limits = fathom_trace::SIZE_LIMITS;
+        sizes[limits.iter().position(|most| bytes <= *most).unwrap_or(7)] = calls;
+        self.trace.syscalls.push(SyscallRow {
+            pid,
+            tid,
+            name: name.to_owned(),
+            fd,
+            calls,
+            bytes: bytes * calls,
+            total_ns: ns * calls,
+            blocked_ns: Some(0),
+            ready_ns: Some(0),
+            sizes,
+            ..SyscallRow::default()
+        });
+        self.trace.syscalls.last_mut().expect("just pushed")
+    }
+
+    /// Waits of the main thread of one length, in microseconds. The CPU time shrinks by them.
+    pub(crate) fn waits(
+        &mut self,
+        call: Option<&str>,
+        fd: Option<i32>,
+        cause: Cause,
+        count: u64,
+        us: u64,
+    ) {
+        self.waits_of(ROOT, call, fd, cause, count, us);
+    }
+
+    pub(crate) fn waits_of(
+        &mut self,
+        tid: u32,
+        call: Option<&str>,
+        fd: Option<i32>,
+        cause: Cause,
+        count: u64,
+        us: u64,
+    ) {
+        let (pid, each) = (self.pid_of(tid), us * 1000);
+        let mut by_length = vec![0; 26];
+        let class = (each as f64 / 1024.0).log2().floor() as usize + 1;
+        by_length[class.min(25)] = count as u32;
+        self.trace.off_cpu.push(OffCpuRow {
+            pid,
+            tid,
+            call: call.map(str::to_owned),
+            fd,
+            cause,
+            count,
+            total_ns: each * count,
+            longest_ns: Some(each),
+            by_length,
+        });
+        if let Some(thread) = self.trace.threads.iter_mut().find(|t| t.tid == tid) {
+            let cpu = thread.on_cpu_ns.unwrap_or(0);
+            thread.on_cpu_ns = Some(cpu.saturating_sub(each * count));
+        }
+    }
+
+    fn pid_of(&self, tid: u32) -> u32 {
+        self.trace
+            .threads
+            .iter()
+            .find(|t| t.tid == tid)
+            .map_or(ROOT, |t| t.pid)
+    }
+
+    /// What a descriptor of the command is.
+    pub(crate) fn descriptor(&mut self, fd: i32, name: &str) {
+        let names = vec![name.to_owned()];
+        self.trace.descriptors.push(DescriptorRow {
+            pid: ROOT,
+            fd,
+            names,
+            more_names: 0,
+        });
+    }
+
+    pub(crate) fn file(&mut self, name: &str, opens: u64, reads: u64, read_bytes: u64, at: u64) {
+        self.trace.files.push(FileRow {
+            pid: ROOT,
+            name: name.to_owned(),
+            opens,
+            reads,
+            read_bytes,
+            first_ns: at,
+            ..FileRow::default()
+        });
+    }
+
+    pub(crate) fn misses(&mut self, call: &str, path: &str, calls: u64) {
+        self.trace.failed_lookups.push(LookupRow {
+            pid: ROOT,
+            call: call.to_owned(),
+            path: path.to_owned(),
+            errno: 2,
+            calls,
+            first_ns: 0,
+        });
+    }
+
+    /// CPU times and an untraced run as long as the trace, then the findings.
+    pub(crate) fn findings(&mut self) -> Vec<Finding> {
+        let cpu: u64 = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
+        self.trace.accounts.user_ns = cpu;
+        let timed = [run(self.trace.duration_ns, cpu)];
+        crate::findings(&self.subject(&timed))
+    }
+
+    pub(crate) fn ids(&mut self) -> Vec<String> {
+        self.findings()
+            .into_iter()
+            .map(|finding| finding.id)
+            .collect()
+    }
+
+    pub(crate) fn subject<'a>(&'a self, timed: &'a [Run]) -> Subject<'a> {
+        Subject {
+            trace: &self.trace,
+            timed,
+            floor_seconds: None,
+            cpus: self.cpus,
+            limits: Limits::default(),
+            language: self.language,
+        }
+    }
+}
+
+fn run(wall_ns: u64, cpu_ns: u64) -> Run {
+    Run {
+        benchmark: 0,
+        round: 0,
+        position: 0,
+        started_ns: 0,
+        wall_ns,
+        spawn_ns: 0,
+        cpu_ns,
+        user_ns: cpu_ns,
+        system_ns: 0,
+        run_queue_wait_ns: None,
+        harness_wait_ns: None,
+        undisturbed_ns: None,
+        peak_memory_bytes: 0,
+        minor_faults: 0,
+        major_faults: 0,
+        voluntary_switches: 0,
+        involuntary_switches: 0,
+        io: None,
+        steal_ns: None,
+        left_behind: 0,
+        exit: Exit::Code(0),
+    }
+}
