@@ -1,6 +1,7 @@
 //! `fathom why`: account for a program's time and name the cause of what is slow.
 
 mod arguments;
+mod language;
 mod observe;
 mod timing;
 
@@ -98,7 +99,7 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
             spawn_seconds: timing.timed.floor.map(|floor| floor.value),
             ..Limits::default()
         },
-        language: None,
+        language: language::language_of(&target.command.program),
     };
     let account = fathom_diagnose::account(&subject);
     let slowdown = slowdown(timing, &account);
