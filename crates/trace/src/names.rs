@@ -52,7 +52,8 @@ pub struct Names {
     open: HashMap<u32, HashMap<i32, Open>>,
     seen: HashMap<(u32, i32), Seen>,
     files: HashMap<(u32, Arc<str>), FileRow>,
-    lookups: HashMap<(u32, u32, i32, Arc<str>), LookupRow>,
+    /// By call, error and path: a thousand short processes ask for the same paths.
+    lookups: HashMap<(u32, i32, Arc<str>), LookupRow>,
     /// What each (thread, descriptor) had moved when it was last settled.
     settled: HashMap<(u32, i32), Moved>,
     /// Names and lookups that were not kept.
@@ -139,7 +140,7 @@ impl Names {
 
     /// `path` could not be had.
     pub fn failed(&mut self, pid: u32, call: (u32, &str), path: &str, errno: i32, time: u64) {
-        let key = (pid, call.0, errno, Arc::from(path));
+        let key = (call.0, errno, Arc::from(path));
         if !self.lookups.contains_key(&key) && self.lookups.len() >= MOST_NAMES {
             self.lost += 1;
             return;

@@ -177,6 +177,25 @@ pub struct CallTotals {
 }
 
 impl CallTotals {
+    /// Adds what came later.
+    pub fn add(&mut self, later: &Self) {
+        self.first = match self.first {
+            0 => later.first,
+            first => first.min(later.first),
+        };
+        self.calls += later.calls;
+        self.total += later.total;
+        self.blocked += later.blocked;
+        self.ready += later.ready;
+        self.bytes += later.bytes;
+        self.errors += later.errors;
+        self.would_block += later.would_block;
+        self.unfinished += later.unfinished;
+        for (sum, size) in self.sizes.iter_mut().zip(later.sizes) {
+            *sum += size;
+        }
+    }
+
     /// Decodes a row.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let mut sizes = [0; 8];

@@ -261,7 +261,7 @@ pub struct FileRow {
 /// A path that could not be had.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookupRow {
-    /// Process.
+    /// The first process that asked; the row counts all of the tree.
     pub pid: u32,
     /// The call that asked.
     pub call: String,

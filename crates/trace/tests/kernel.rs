@@ -90,6 +90,24 @@ fn all_children_are_followed_with_their_programs_and_ends() {
 }
 
 #[test]
+fn more_processes_than_the_tables_hold_lose_nothing() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let script = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done";
+    let options = TraceOptions {
+        // A third of the rows that 1500 processes leave.
+        most_rows: 12_000,
+        ..TraceOptions::default()
+    };
+    let t = trace(&quiet(&["sh", "-c", script]), Tier::Kernel, &options).expect("traced");
+    assert_eq!(t.lost, Losses::default());
+    assert_eq!(t.processes.len(), 1501);
+    assert_eq!(sum(&t, "execve", None).calls, 1501);
+    assert_eq!(sum(&t, "exit_group", None).unfinished, 1501);
+}
+
+#[test]
 fn files_and_failed_lookups_have_their_names() {
     if !available(Tier::Kernel) {
         return;

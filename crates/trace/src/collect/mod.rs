@@ -4,7 +4,7 @@
 
 mod rows;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rows::{add_off, off_row, row, split, text};
 
@@ -34,6 +34,8 @@ pub struct Collector {
     rows: Vec<SyscallRow>,
     off_cpu: Vec<OffCpuRow>,
     survivors: usize,
+    /// Threads that have ended and whose numbers were not used again since.
+    pub ended: HashSet<Who>,
 }
 
 impl Collector {
@@ -55,6 +57,7 @@ impl Collector {
             rows: Vec::new(),
             off_cpu: Vec::new(),
             survivors: 0,
+            ended: HashSet::new(),
         };
         new.begin(
             Who {
@@ -78,6 +81,7 @@ impl Collector {
 
     fn begin(&mut self, who: Who, parent: Option<u32>, time: u64) {
         let started_ns = self.since_start(time);
+        self.ended.remove(&who);
         if who.tid == who.pid {
             self.process_at.insert(who.pid, self.processes.len());
             self.processes.push(Process {
@@ -205,6 +209,7 @@ impl Collector {
                 name,
             } => {
                 let ended = self.since_start(time);
+                self.ended.insert(who);
                 let name = text(name);
                 let began = (started != 0).then(|| self.since_start(started));
                 let thread = self.thread(who, time);
@@ -271,12 +276,11 @@ impl Collector {
     /// Takes the tables as they were at `end`, with the threads that were still alive.
     pub fn end(
         &mut self,
-        calls: Vec<(CallKey, CallTotals)>,
+        mut calls: HashMap<CallKey, CallTotals>,
         mut off: Vec<OffTotals>,
         alive: &[Alive],
         end: u64,
     ) {
-        let mut calls: HashMap<CallKey, CallTotals> = calls.into_iter().collect();
         for a in alive {
             self.survivors += usize::from(a.call.who.tid == a.call.who.pid);
             self.still_alive(a, &mut calls, &mut off, end);

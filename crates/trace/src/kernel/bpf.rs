@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 const MAP_CREATE: i32 = 0;
 const MAP_LOOKUP: i32 = 1;
 const MAP_UPDATE: i32 = 2;
+const MAP_DELETE: i32 = 3;
 const MAP_NEXT_KEY: i32 = 4;
 const PROG_LOAD: i32 = 5;
 const PROG_TEST_RUN: i32 = 10;
@@ -199,6 +200,21 @@ impl Map {
             Ok(_) => Ok(Some(value)),
             Err(e) if e.raw_os_error() == Some(libc::ENOENT) => Ok(None),
             Err(e) => Err(e),
+        }
+    }
+
+    /// Removes one entry, if it is there.
+    ///
+    /// # Errors
+    /// The kernel's; `InvalidInput` if the size is not the map's.
+    pub fn remove(&self, key: &[u8]) -> io::Result<()> {
+        if key.len() != self.key_size {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut attr = self.element(Some(key), std::ptr::null());
+        match bpf(MAP_DELETE, &mut attr) {
+            Err(e) if e.raw_os_error() != Some(libc::ENOENT) => Err(e),
+            _ => Ok(()),
         }
     }
 

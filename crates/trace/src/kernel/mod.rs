@@ -2,11 +2,12 @@
 //!
 //! Assembled here in Rust for the running kernel (`asm`, `btf`, `offsets`, `programs`), loaded with
 //! `bpf(2)` (`bpf`, `session`), read through tables and a ring (`layout`, `ring`) and
-//! put together into a `Trace` (`observe`).
+//! put together into a `Trace` (`harvest`, `observe`).
 
 pub mod asm;
 pub mod bpf;
 pub mod btf;
+mod harvest;
 pub mod layout;
 mod observe;
 pub mod offsets;

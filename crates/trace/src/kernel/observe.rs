@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use super::harvest::Harvest;
 use super::session::Session;
 use crate::collect::Collector;
 use crate::command::{TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
 use crate::inherited;
 use crate::kernel::layout::lost;
-use crate::records::{Alive, CallKey, CallTotals, OffTotals};
+use crate::records::Alive;
 use crate::result::{Losses, Tier, Trace};
 use crate::spawn::{self, Held};
 use crate::watch::{Limits, ended, now};
@@ -28,9 +29,11 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     inherited::name_descriptors(&mut collector.names, child.pid);
     child.release()?;
 
+    let mut harvest = Harvest::default();
     let mut cut_short = false;
     while !ended(&child.pidfd, limits.shorten(LOOK)) {
         session.ring.drain(|record| collector.record(record));
+        harvest.take_ended(&session, &mut collector.ended)?;
         if limits.reached() {
             cut_short = true;
             kill_tree(&session, &child);
@@ -46,7 +49,7 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     session.ring.drain(|record| collector.record(record));
     child.wait_exec()?;
     let start = collector.start();
-    let trace = finish(&session, collector, &alive, end)?;
+    let trace = finish(&session, collector, harvest, &alive, end)?;
     kill_survivors(&alive, child.pid);
     let (status, usage) = child.reap()?;
     Ok(Trace {
@@ -61,19 +64,12 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
 fn finish(
     session: &Session,
     mut collector: Collector,
+    mut harvest: Harvest,
     alive: &[Alive],
     end: u64,
 ) -> Result<Trace, TraceError> {
-    let read = |map: &super::bpf::Map| map.entries().map_err(system("reading a kernel table"));
-    let calls: Vec<(CallKey, CallTotals)> = read(&session.maps.calls)?
-        .iter()
-        .filter_map(|(k, v)| Some((CallKey::decode(k)?, CallTotals::decode(v)?)))
-        .collect();
-    let off: Vec<OffTotals> = read(&session.maps.off_cpu)?
-        .iter()
-        .filter_map(|(k, v)| OffTotals::decode(k, v))
-        .collect();
-    collector.end(calls, off, alive, end);
+    harvest.take_all(session)?;
+    collector.end(harvest.calls, harvest.off_cpu, alive, end);
     let mut trace = collector.trace();
     let kernel = losses(session)?;
     trace.lost = Losses {

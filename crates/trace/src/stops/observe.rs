@@ -332,8 +332,7 @@ impl Run {
     }
 
     fn trace(mut self, end: u64) -> Trace {
-        let rows = self.table.rows.into_iter().collect();
-        self.collector.end(rows, Vec::new(), &[], end);
+        self.collector.end(self.table.rows, Vec::new(), &[], end);
         let mut trace = self.collector.trace();
         for row in &mut trace.syscalls {
             (row.blocked_ns, row.ready_ns) = (None, None);
