@@ -57,8 +57,11 @@ def read_io(pid):
     return {key: int(value) for key, value in (line.split(": ") for line in text.splitlines())}
 
 
-def run(side, prefix=(), keep=None):
-    """One run; returns its metrics. Raises RuntimeError when it fails."""
+def run(side, prefix=(), keep=None, watch=None):
+    """One run; returns its metrics. Raises RuntimeError when it fails.
+
+    `watch(pid)` is called in a thread of its own when the program has started.
+    """
     for argv in side["prepare"]:
         subprocess.run(argv, check=True, cwd=side["cwd"], stdin=subprocess.DEVNULL)
     stdin, feeder = open_stdin(side["stdin"])
@@ -71,6 +74,8 @@ def run(side, prefix=(), keep=None):
     stdout.close()
     limit = threading.Timer(LIMIT_SECONDS, os.killpg, (child.pid, signal.SIGKILL))
     limit.start()
+    if watch:
+        threading.Thread(target=watch, args=(child.pid,)).start()
     try:
         with child.stderr as pipe:
             errors = pipe.read()
@@ -133,6 +138,29 @@ def strace_counts(side, calls):
     return found
 
 
+def busy_threads(side):
+    """The mean number of threads of the process that run or are ready to, looked at every 5 ms.
+
+    Unlike CPU time over wall time it is the same on a machine that is busy with other work.
+    """
+    seen = []
+
+    def watch(pid):
+        while True:
+            try:
+                states = [stat.read_text().rpartition(")")[2].split()[0]
+                          for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+            except OSError:
+                continue  # a thread ended between the listing and the reading
+            if not states or "Z" in states:
+                return
+            seen.append(states.count("R"))
+            time.sleep(0.005)
+
+    run(side, watch=watch)
+    return sum(seen) / max(len(seen), 1)
+
+
 def observe(side, mechanism):
     run(side)  # warm-up
     metrics = run(side)
@@ -142,6 +170,8 @@ def observe(side, mechanism):
             metrics |= perf_counts(side, counted)
         except (RuntimeError, OSError, ValueError):
             metrics |= strace_counts(side, counted)
+    if names_in(mechanism, "busy_threads"):
+        metrics["busy_threads"] = busy_threads(side)
     if timed:
         metrics |= {key: value for key, value in strace_counts(side, timed).items() if key.endswith(".seconds")}
     return metrics
