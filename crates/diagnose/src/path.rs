@@ -27,7 +27,8 @@ struct Walk<'a> {
     trace: &'a Trace,
     lives: &'a [Life],
     weights: HashMap<u32, f64>,
-    /// The runtime moves its work between threads which never end, as Go's does.
+    /// The runtime moves its work between threads which never end, as Go's does, or leaves
+    /// it to threads of its own and waits in its event loop, as Node's does.
     pools: bool,
 }
 
