@@ -160,7 +160,8 @@ fn timed_waiters(trace: &Trace) -> HashSet<u32> {
 }
 
 /// Share of the time "on a CPU" that the hypervisor gave to others: what the switches say less
-/// what the kernel charged. Below 2 % it's interrupts and rounding.
+/// what the kernel charged. Below 2 % it's interrupts and rounding; above
+/// 30 % the switches are not to be believed.
 fn stolen_share(trace: &Trace) -> f64 {
     let on_cpu: f64 = trace
         .threads
@@ -181,7 +182,7 @@ fn stolen_share(trace: &Trace) -> f64 {
         return 0.0;
     }
     let share = 1.0 - charged / on_cpu;
-    if (0.02..0.95).contains(&share) {
+    if (0.02..0.3).contains(&share) {
         share
     } else {
         0.0

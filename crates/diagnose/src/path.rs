@@ -227,9 +227,9 @@ fn rank_ns(sums: &Sums, rank: u8) -> f64 {
     parts.map(|(_, ns)| ns).sum()
 }
 
-/// What a thread did other than queue.
+/// What a thread did other than queue or sleep: runtimes have threads that only nap.
 fn active_ns(life: &Life) -> f64 {
-    life.sums.total() - life.sums.get(Spent::Locks)
+    life.sums.total() - life.sums.get(Spent::Locks) - life.sums.get(Spent::Sleeping)
 }
 
 /// Time in which at least one of them was alive.
