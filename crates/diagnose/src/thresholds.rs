@@ -42,6 +42,10 @@ pub(crate) const MANY_FAULTS: u64 = 15_000;
 pub(crate) const FAULT_SHARE: f64 = 0.45;
 /// An allocator that works asks the kernel a few hundred times.
 pub(crate) const MANY_MEMORY_CALLS: u64 = 1_000;
+/// Programs that read by mapping, as git does, map and unmap some thousand times.
+pub(crate) const VERY_MANY_MEMORY_CALLS: u64 = 10_000;
+/// Calls on paths without any on folders: no walk, but the same question again and again.
+pub(crate) const MANY_STATS: u64 = 50_000;
 /// One fsync at the end is a promise kept; one for each record is a pattern.
 pub(crate) const MANY_SYNCS: u64 = 10;
 /// Disk waits of fewer faults are the program's own start.
@@ -81,7 +85,7 @@ pub(crate) const BUSY_THREAD: f64 = 0.8;
 pub(crate) const KERNEL_SHARE: f64 = 0.4;
 /// Files touched before the first output, in a start worth shortening; `python3` touches 60,
 /// `node` 30, `git` 20.
-pub(crate) const MANY_START_FILES: usize = 300;
+pub(crate) const MANY_START_FILES: usize = 150;
 /// A start that people notice.
 pub(crate) const LONG_START_NS: f64 = 100e6;
 /// A busy machine: part of the wall time that timed runs had to wait for a CPU.

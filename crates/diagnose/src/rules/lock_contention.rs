@@ -90,7 +90,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         .fold(f64::MAX, f64::min);
     let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
     let go = view.language(Some(pid)) == Some(Language::Go);
-    if go && (queueing.len() <= view.subject.cpus || least < 0.7 * most) {
+    if go && (queueing.len() < view.subject.cpus + 2 || least < 0.7 * most) {
         return None;
     }
     let from = queueing.iter().map(|(life, ..)| life.from_ns).min()?;
