@@ -1,6 +1,6 @@
 //! Where did the life of one thread go?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fathom_model::{AccountPart, Spent, ThreadAccount, TimeAccount};
 use fathom_trace::{Cause, SyscallRow, Tier, Trace};
@@ -127,27 +127,41 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
     contexts
 }
 
-/// Threads most of whose futex waits ended by their time limit: they sleep, they don't queue.
-fn timed_waiters(trace: &Trace) -> HashMap<u32, bool> {
-    let mut calls: HashMap<u32, (u64, u64)> = HashMap::new();
+/// Threads that use locks as timers: most of their waits ended by a time limit, and they did
+/// little else. (Python's threads also wait for the interpreter with a limit, but they compute.)
+fn timed_waiters(trace: &Trace) -> HashSet<u32> {
+    let mut timed: HashMap<u32, u64> = HashMap::new();
     for row in trace
         .syscalls
         .iter()
         .filter(|row| classify::is_lock(&row.name))
     {
-        let sums = calls.entry(row.tid).or_default();
-        sums.0 += row.errors.saturating_sub(row.would_block);
-        sums.1 += row.calls;
+        *timed.entry(row.tid).or_default() += row.errors.saturating_sub(row.would_block);
     }
-    // Wakes are calls too: a thread that sleeps in a futex does little else there.
-    calls
-        .into_iter()
-        .map(|(tid, (timed, all))| (tid, timed > 0 && timed * 2 > all))
+    let mut waits: HashMap<u32, u64> = HashMap::new();
+    for row in &trace.off_cpu {
+        if row.cause == Cause::Asleep && row.call.as_deref().is_some_and(classify::is_lock) {
+            *waits.entry(row.tid).or_default() += row.count;
+        }
+    }
+    let sleeps = |thread: &&fathom_trace::Thread| {
+        let end = thread.ended_ns.unwrap_or(trace.duration_ns);
+        let life = end.saturating_sub(thread.started_ns);
+        let timed = timed.get(&thread.tid).copied().unwrap_or(0);
+        let waits = waits.get(&thread.tid).copied().unwrap_or(0);
+        timed > 0 && timed * 2 > waits && thread.on_cpu_ns.unwrap_or(0) * 10 < life * 3
+    };
+    trace
+        .threads
+        .iter()
+        .filter(sleeps)
+        .map(|thread| thread.tid)
         .collect()
 }
 
 /// Share of the time "on a CPU" that the hypervisor gave to others: what the switches say less
-/// what the kernel charged. Below 2 % it's interrupts and rounding.
+/// what the kernel charged. Below 2 % it's interrupts and rounding; above
+/// 30 % the switches are not to be believed.
 fn stolen_share(trace: &Trace) -> f64 {
     let on_cpu: f64 = trace
         .threads
@@ -168,7 +182,7 @@ fn stolen_share(trace: &Trace) -> f64 {
         return 0.0;
     }
     let share = 1.0 - charged / on_cpu;
-    if (0.02..0.95).contains(&share) {
+    if (0.02..0.3).contains(&share) {
         share
     } else {
         0.0
@@ -197,7 +211,7 @@ pub(crate) fn lives(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<Life> {
             call: row.call.as_deref(),
             fd: row.fd,
             cause: row.cause,
-            timed_out: timed.get(&row.tid).copied().unwrap_or(false),
+            timed_out: timed.contains(&row.tid),
         };
         let context = contexts.get(&row.pid).copied().unwrap_or_default();
         let spent = classify::off_cpu(what, descriptors, context);

@@ -27,7 +27,8 @@ struct Walk<'a> {
     trace: &'a Trace,
     lives: &'a [Life],
     weights: HashMap<u32, f64>,
-    /// The runtime moves its work between threads which never end, as Go's does.
+    /// The runtime moves its work between threads which never end, as Go's does, or leaves
+    /// it to threads of its own and waits in its event loop, as Node's does.
     pools: bool,
 }
 
@@ -226,9 +227,9 @@ fn rank_ns(sums: &Sums, rank: u8) -> f64 {
     parts.map(|(_, ns)| ns).sum()
 }
 
-/// What a thread did other than queue.
+/// What a thread did other than queue or sleep: runtimes have threads that only nap.
 fn active_ns(life: &Life) -> f64 {
-    life.sums.total() - life.sums.get(Spent::Locks)
+    life.sums.total() - life.sums.get(Spent::Locks) - life.sums.get(Spent::Sleeping)
 }
 
 /// Time in which at least one of them was alive.

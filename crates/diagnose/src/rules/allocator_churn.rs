@@ -23,7 +23,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         0.0
     };
     let cost = (all.cost_ns + again).min(0.97 * view.cpu_ns);
-    if !matters(view, cost) || view.share(all.cost_ns) < 0.02 {
+    let often = all.calls >= t::VERY_MANY_MEMORY_CALLS;
+    let dear = view.share(all.cost_ns) >= 2.0 * t::LEAST_SHARE;
+    if !matters(view, cost) || !(often || dear) {
         return None;
     }
     let statement = format!(

@@ -49,14 +49,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .sum();
         let own = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
         let name = rows().max_by_key(|row| empty_turns(row))?;
-        Some((life, turns, polls, own, name))
+        let within: u64 = rows()
+            .filter(|row| empty_turns(row) > 0)
+            .map(|row| row.total_ns)
+            .sum();
+        let rules = within as f64 * view.weight(life.tid) > 0.5 * view.trace.duration_ns as f64;
+        Some((life, turns, polls, own, name, rules))
     });
-    let (life, turns, polls, own, row) = best.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let (life, turns, polls, own, row, rules) = best.max_by(|a, b| a.3.total_cmp(&b.3))?;
     let burnt = view.untraced(own);
-    if view.share(view.untraced(polls)) < 0.03
-        || view.share(burnt) < t::LEAST_SHARE
-        || burnt < t::LEAST_WIN_NS
-    {
+    // A thread that only yields leaves the CPU to whoever has work, and burns little of it.
+    let dear = view.share(view.untraced(polls)) >= 0.03 && view.share(burnt) >= t::LEAST_SHARE;
+    if !(dear && burnt >= t::LEAST_WIN_NS || rules) {
         return None;
     }
     let statement = format!(

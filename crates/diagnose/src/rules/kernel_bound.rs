@@ -11,8 +11,14 @@ use crate::view::{Tally, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Walking folders and moving large blocks is what the kernel is for.
+    let walks = view.tally_calls(|name| name.starts_with("getdents")).calls > 100;
+    let asks = |name: &str| {
+        let stat = name.ends_with("stat") || name == "statx" || name.contains("access");
+        stat && !walks && view.tally_calls(|other| other == name).calls >= t::MANY_STATS
+    };
     let is_plain = |name: &str| match classify::on_cpu(name) {
-        Spent::KernelFiles | Spent::KernelProcesses => true,
+        Spent::KernelFiles => !asks(name),
+        Spent::KernelProcesses => true,
         _ => classify::is_poll(name),
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();

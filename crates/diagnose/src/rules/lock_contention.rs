@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, Spent};
 
 use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -69,7 +69,8 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let queueing: Vec<(&&Life, u64, f64)> = lives
         .iter()
         .filter_map(|life| {
-            let (waits, ns) = view.lock_waits(life.tid);
+            let waits = view.lock_waits(life.tid);
+            let ns = life.sums.get(Spent::Locks);
             let queues = waits >= t::MANY_LOCK_WAITS
                 && ns >= t::LOCK_SHARE * life.ns()
                 && life.on_cpu_ns >= 0.03 * all_cpu;
@@ -89,7 +90,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         .fold(f64::MAX, f64::min);
     let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
     let go = view.language(Some(pid)) == Some(Language::Go);
-    if go && (queueing.len() <= view.subject.cpus || least < 0.7 * most) {
+    if go && (queueing.len() < view.subject.cpus + 2 || least < 0.7 * most) {
         return None;
     }
     let from = queueing.iter().map(|(life, ..)| life.from_ns).min()?;

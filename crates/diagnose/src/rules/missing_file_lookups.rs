@@ -26,7 +26,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         view.tally(|row| calls.contains(row.name.as_str()) && !row.name.starts_with("exec"));
     // A miss costs about what a hit costs: the walk along the path is the same.
     let cost = asked.cost_ns * (misses as f64 / asked.calls.max(1) as f64).min(1.0);
-    if !matters(view, cost) {
+    if !matters(view, cost) || view.share(cost) < t::MISSES_SHARE {
         return None;
     }
     let first = rows().next()?;

@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn much_memory_touched_once_is_told() {
-        assert_eq!(touches(150_000).ids(), ["page-fault-heavy"]);
+        assert_eq!(touches(250_000).ids(), ["page-fault-heavy"]);
     }
 
     #[test]

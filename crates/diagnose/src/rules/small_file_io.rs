@@ -99,7 +99,7 @@ mod tests {
         let found = fake.findings();
         assert_eq!(
             (found[0].id.as_str(), found[0].could_win_ns),
-            ("small-file-io", 120_000_000)
+            ("small-file-io", 121_800_000)
         );
     }
 }

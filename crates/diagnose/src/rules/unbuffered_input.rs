@@ -74,7 +74,7 @@ mod tests {
         let found = fake.findings();
         assert_eq!(found[0].id, "unbuffered-input");
         assert!(found[0].statement.contains("1 000 000 reads"));
-        assert_eq!(found[0].could_win_ns, 500_000_000);
+        assert_eq!(found[0].could_win_ns, 545_000_000);
     }
 
     #[test]

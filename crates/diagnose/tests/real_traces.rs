@@ -1,0 +1,64 @@
+//! Traces of real runs, trimmed: what is said of them must not change with the rules.
+
+use fathom_diagnose::{Limits, Subject, account, findings, thread_accounts};
+use fathom_trace::Trace;
+
+fn read(text: &str) -> Trace {
+    serde_json::from_str(text).expect("a fixture is a trace")
+}
+
+fn subject(trace: &Trace) -> Subject<'_> {
+    Subject {
+        trace,
+        timed: &[],
+        floor_seconds: None,
+        cpus: 2,
+        limits: Limits::default(),
+        language: None,
+    }
+}
+
+fn ids(trace: &Trace) -> Vec<String> {
+    findings(&subject(trace))
+        .into_iter()
+        .map(|finding| finding.id)
+        .collect()
+}
+
+#[test]
+fn the_slow_ones_are_named_and_their_twins_are_clean() {
+    let told = |text| ids(&read(text));
+    assert_eq!(
+        told(include_str!("fixtures/one_write_a_piece.json")),
+        ["unbuffered-output"]
+    );
+    assert!(told(include_str!("fixtures/buffered_output.json")).is_empty());
+    assert_eq!(
+        told(include_str!("fixtures/delayed_ack.json")),
+        ["delayed-ack-stall"]
+    );
+    assert_eq!(
+        told(include_str!("fixtures/mutex_queue.json")),
+        ["lock-contention"]
+    );
+    assert!(told(include_str!("fixtures/mutex_free.json")).is_empty());
+}
+
+#[test]
+fn the_parts_of_an_account_add_up_to_the_wall_time() {
+    for text in [
+        include_str!("fixtures/one_write_a_piece.json"),
+        include_str!("fixtures/delayed_ack.json"),
+        include_str!("fixtures/mutex_queue.json"),
+    ] {
+        let trace = read(text);
+        let account = account(&subject(&trace));
+        assert_eq!(account.wall_ns, trace.duration_ns);
+        let sum: u64 = account.parts.iter().map(|part| part.ns).sum();
+        assert_eq!(sum, account.wall_ns);
+        for thread in thread_accounts(&subject(&trace)) {
+            let sum: u64 = thread.account.parts.iter().map(|part| part.ns).sum();
+            assert_eq!(sum, thread.to_ns - thread.from_ns);
+        }
+    }
+}
