@@ -30,6 +30,14 @@ impl Draft {
         self
     }
 
+    /// A number that not every tier knows.
+    pub(crate) fn evidence_if(self, name: &str, number: Option<u64>, unit: &str) -> Self {
+        match number {
+            Some(number) => self.evidence(name, number as f64, unit),
+            None => self,
+        }
+    }
+
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
         self.0.advice = advice.into();
         self
@@ -94,7 +102,7 @@ pub(crate) fn count(n: u64) -> String {
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i) % 3 == 0 {
-            out.push(' ');
+            out.push(',');
         }
         out.push(digit);
     }
@@ -114,7 +122,7 @@ mod tests {
     fn numbers_read_as_people_write_them() {
         assert_eq!(time(1_234_567.0), "1.23 ms");
         assert_eq!(time(830.0), "830 ns");
-        assert_eq!(count(1_000_000), "1 000 000");
+        assert_eq!(count(1_000_000), "1,000,000");
         assert_eq!(count(999), "999");
     }
 }

@@ -1,7 +1,7 @@
 //! The questions that rules ask of a traced run.
 
 use fathom_model::{Run, Spent, TimeAccount};
-use fathom_trace::{Cause, OffCpuRow, Process, SyscallRow, Trace};
+use fathom_trace::{Cause, OffCpuRow, Process, SyscallRow, Tier, Trace};
 
 use crate::account::{self, Life, cpu_in_calls};
 use crate::descriptors::Descriptors;
@@ -189,15 +189,22 @@ impl<'a> View<'a> {
         self.tally(|row| is(&row.name))
     }
 
-    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits.
-    pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, u64) {
+    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits where
+    /// that is known: a sampler sees one long wait many times and a short one not at all.
+    pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
         let rows = self.trace.off_cpu.iter().filter(|row| fits(row));
-        rows.fold((0.0, 0), |(ns, count), row| {
+        let (ns, count) = rows.fold((0.0, 0), |(ns, count), row| {
             (
                 ns + self.untraced(row.total_ns as f64 * self.weight(row.tid)),
                 count + row.count,
             )
-        })
+        });
+        (ns, self.counts_waits().then_some(count))
+    }
+
+    /// Whether the trace tells how often something was waited for.
+    fn counts_waits(&self) -> bool {
+        self.trace.tier != Some(Tier::Sample)
     }
 
     /// Modelled cost of the minor faults on the critical path, and their number.
@@ -297,8 +304,11 @@ impl<'a> View<'a> {
         self.descriptors.names(pid, fd).last().cloned()
     }
 
-    /// How often a thread waited for locks.
+    /// How often a thread waited for locks; 0 where that isn't known.
     pub(crate) fn lock_waits(&self, tid: u32) -> u64 {
+        if !self.counts_waits() {
+            return 0;
+        }
         let rows = self
             .trace
             .off_cpu

@@ -25,7 +25,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     Some(
         Draft::new("cold-files", view, wait, statement)
             .evidence("major faults", faults as f64, "faults")
-            .evidence("waits", waits as f64, "calls")
+            .evidence_if("waits", waits, "calls")
             .advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs.")
             .finish(),
     )

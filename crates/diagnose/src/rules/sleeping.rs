@@ -15,12 +15,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         view.weight(row.tid) > 0.0 && row.call.as_deref().is_some_and(classify::is_sleep)
     });
     let statement = match naps {
-        0 => format!(
+        None | Some(0) => format!(
             "The program waited for timers for {}, {} of the wall time.",
             time(sleep),
             percent(view, sleep)
         ),
-        n => format!(
+        Some(n) => format!(
             "The program slept {} times, {} in all, {} of the wall time.",
             count(n),
             time(sleep),
@@ -30,7 +30,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     Some(
         Draft::new("sleeping", view, sleep, statement)
             .evidence("time asleep", sleep, "ns")
-            .evidence("sleeps", naps as f64, "calls")
+            .evidence_if("sleeps", naps, "calls")
             .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
             .finish(),
     )
@@ -49,5 +49,15 @@ mod tests {
         let found = fake.findings();
         assert_eq!(found[0].id, "sleeping");
         assert!(found[0].statement.contains("slept 40 times"));
+    }
+
+    #[test]
+    fn samples_are_not_taken_for_pauses() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
+        fake.trace.tier = Some(fathom_trace::Tier::Sample);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "sleeping");
+        assert!(!found[0].statement.contains("40"), "{}", found[0].statement);
     }
 }

@@ -73,7 +73,7 @@ mod tests {
         fake.calls("read", Some(0), 1_000_000, 1, 500);
         let found = fake.findings();
         assert_eq!(found[0].id, "unbuffered-input");
-        assert!(found[0].statement.contains("1 000 000 reads"));
+        assert!(found[0].statement.contains("1,000,000 reads"));
         assert_eq!(found[0].could_win_ns, 545_000_000);
     }
 

@@ -20,17 +20,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !wait_matters(view, wait) {
         return None;
     }
-    let each = wait / waits.max(1) as f64;
+    let who = match waits {
+        Some(n) => format!("{} waits", count(n)),
+        None => "Waiting".to_owned(),
+    };
     let statement = format!(
-        "{} waits for the disk took {}, {} of the wall time.",
-        count(waits),
+        "{who} for the disk took {}, {} of the wall time.",
         time(wait),
         percent(view, wait),
     );
     Some(
         Draft::new("waiting-for-disk", view, wait, statement)
-            .evidence("waits", waits as f64, "calls")
-            .evidence("mean wait", each, "ns")
+            .evidence_if("waits", waits, "calls")
             .advice("Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); leave out O_DIRECT unless it is needed. A second run may find the file in memory.")
             .finish(),
     )
