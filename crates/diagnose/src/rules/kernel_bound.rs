@@ -11,10 +11,12 @@ use crate::view::{Tally, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Walking folders and moving large blocks is what the kernel is for.
-    let walks = view.tally_calls(|name| name.starts_with("getdents")).calls > 100;
+    // A walk asks for each of the 5 to 30 entries of a folder once.
+    let folders = view.tally_calls(|name| name.starts_with("getdents")).calls;
     let asks = |name: &str| {
-        let stat = name.ends_with("stat") || name == "statx" || name.contains("access");
-        stat && !walks && view.tally_calls(|other| other == name).calls >= t::MANY_STATS
+        let stat = name.contains("stat") || name == "statx" || name.contains("access");
+        let calls = view.tally_calls(|other| other == name).calls;
+        stat && calls >= t::MANY_STATS.max(folders * 20)
     };
     let is_plain = |name: &str| match classify::on_cpu(name) {
         Spent::KernelFiles => !asks(name),

@@ -72,7 +72,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
             let waits = view.lock_waits(life.tid);
             let ns = life.sums.get(Spent::Locks);
             let queues = waits >= t::MANY_LOCK_WAITS
-                && ns >= t::LOCK_SHARE * life.ns()
+                && ns >= t::LOCK_SHARE * (life.ns() - life.sums.get(Spent::Ready))
                 && life.on_cpu_ns >= 0.03 * all_cpu;
             queues.then_some((life, waits, ns))
         })

@@ -92,6 +92,5 @@ fn is_small(view: &View<'_>, pid: u32, fd: i32, writes: bool, tally: &Tally) -> 
             && (classify::is_write(call) && writes || classify::is_read(call) && !writes)
     };
     let waits = view.off(waits).1.unwrap_or(0);
-    let its_own_choice = writes || (waits as f64) < t::WAITS_PER_SMALL_READ * tally.calls as f64;
-    its_own_choice
+    writes || (waits as f64) < t::WAITS_PER_SMALL_READ * tally.calls as f64
 }
