@@ -35,8 +35,11 @@ pub(crate) const SPAWN_SECONDS: f64 = 700e-6;
 pub(crate) const PAGE_FAULT_SECONDS: f64 = 0.5e-6;
 /// A dozen of the 4 ms ticks by which the kernel splits CPU time.
 pub(crate) const ENOUGH_TICKS_NS: f64 = 50e6;
-/// 10 000 pages are 40 MB; a runtime's start touches up to 3 000.
-pub(crate) const MANY_FAULTS: u64 = 15_000;
+/// 235 MiB: sound programs hold tens to 180 MiB of what they work on, and where a fault takes 3 us
+/// even that is half of a run of 0.3 s (`ppbert` 0.8.4). More than this is worth a thought.
+pub(crate) const MANY_FAULTS: u64 = 60_000;
+/// Enough faults to divide the kernel's time outside of calls by.
+pub(crate) const FAULTS_TO_DIVIDE_BY: u64 = 15_000;
 /// Part of the wall time: programs that hold their data in memory are sound, and reach a third
 /// where a fault is dear (`ppbert` 0.8.4 in a VM: 32 %).
 pub(crate) const FAULT_SHARE: f64 = 0.45;

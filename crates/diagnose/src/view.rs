@@ -226,7 +226,8 @@ impl<'a> View<'a> {
         let calls: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
         let in_calls: f64 = self.trace.syscalls.iter().map(cpu_in_calls).sum();
         let outside = accounts.system_ns as f64 - in_calls - calls as f64 * self.overhead_ns;
-        let enough = accounts.minor_faults >= t::MANY_FAULTS && outside >= t::ENOUGH_TICKS_NS;
+        let enough =
+            accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;
         let by_ticks = outside / accounts.minor_faults.max(1) as f64;
         match self.subject.limits.page_fault_seconds {
             Some(seconds) => seconds * 1e9,

@@ -9,7 +9,9 @@ use crate::view::View;
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (cost, faults) = view.faults();
     let cost = cost.min(0.97 * view.cpu_ns);
-    if faults < t::MANY_FAULTS || view.share(cost) < t::FAULT_SHARE {
+    if faults.max(view.trace.accounts.minor_faults) < t::MANY_FAULTS
+        || view.share(cost) < t::FAULT_SHARE
+    {
         return None;
     }
     let statement = format!(
