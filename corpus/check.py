@@ -273,10 +273,10 @@ def main():
         seen[entry["id"]] = {"slow": slow, "fast": fast}
         if not wrong:
             sentences[entry["id"]] = evidence(entry, slow, fast)
+            if options.record:  # at once: what was measured is not lost when the rest is cut off
+                record(sentences)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(seen, indent=1))
-    if options.record:
-        record(sentences)
     print(f"{len(sentences)} pairs as described, {bad} not")
     sys.exit(1 if bad else 0)
 
