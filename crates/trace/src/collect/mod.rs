@@ -335,8 +335,10 @@ impl Collector {
             totals.blocked += a.call_blocked + asleep;
             totals.ready += a.call_ready + ready;
         }
-        let running = match a.off_since {
-            0 => off_now(a.on_since),
+        // Since 0: its arrival on the CPU was not seen.
+        let running = match (a.off_since, a.on_since) {
+            (_, 0) => 0,
+            (0, since) => off_now(since),
             _ => 0,
         };
         let started = self.since_start(a.started);

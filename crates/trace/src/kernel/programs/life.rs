@@ -123,7 +123,7 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
 
 /// `sched_process_exit(task, ...)`: closes the call it never returned from, and tells its totals.
 pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
-    let (out, no_call, told) = (a.label(), a.label(), a.label());
+    let (out, unseen, no_call, told) = (a.label(), a.label(), a.label(), a.label());
     a.load(Width::Double, R6, R1, 0);
     a.load(Width::Word, R1, R6, c.offsets.task_pid);
     find_task(c, a, R1, out);
@@ -131,8 +131,10 @@ pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
     a.call(Helper::KtimeNs);
     a.mov(R9, R0);
     a.load(Width::Double, R1, R7, task::ON_SINCE);
+    a.jump_if_imm(Cond::Equal, R1, 0, unseen);
     a.alu(Alu::Sub, R0, R1);
     add_to_total(a);
+    a.bind(unseen);
     a.load(Width::Double, R8, R7, task::ENTER);
     a.jump_if_imm(Cond::Equal, R8, 0, no_call);
     a.alu(Alu::Sub, R9, R8);

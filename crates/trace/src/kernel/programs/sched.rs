@@ -65,15 +65,20 @@ pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
 
 /// The thread in `R7`, whose task is in `R8`, leaves the CPU.
 fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
-    let (outside, noted, known) = (a.label(), a.label(), a.label());
+    let (unseen, outside, noted, known) = (a.label(), a.label(), a.label(), a.label());
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, NOW, R0);
     a.store(Width::Double, R7, task::OFF_SINCE, R0);
     a.store_imm(Width::Double, R7, task::WOKEN, 0);
     a.store_imm(Width::Word, R7, task::WAKER, 0);
+    // Absent when its arrival was not seen: a thread that was made while on a CPU, or a switch that
+    // the kernel did not show because another program of ours was at work there.
     a.load(Width::Double, R1, R7, task::ON_SINCE);
+    a.jump_if_imm(Cond::Equal, R1, 0, unseen);
     a.alu(Alu::Sub, R0, R1);
     add_to(a, R7, task::ON_TOTAL, R0, R1);
+    a.store_imm(Width::Double, R7, task::ON_SINCE, 0);
+    a.bind(unseen);
 
     // What it was doing: its call, or none (a page fault, or plain computing).
     a.load(Width::Double, R1, R7, task::ENTER);
