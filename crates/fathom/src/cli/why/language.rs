@@ -26,12 +26,12 @@ fn told_by(content: &[u8]) -> Option<Language> {
     if !content.starts_with(b"\x7fELF") {
         return None;
     }
-    // Go writes the magic of its build information; Rust the path of its own sources in panics.
+    // Rust leaves the path of its own sources in panics; Go writes the magic of its build information.
+    if contains(content, b"/rustc/") {
+        return Some(Language::Rust);
+    }
     if contains(content, b"\xff Go buildinf:") {
         return Some(Language::Go);
-    }
-    if contains(content, b"/rustc/") || contains(content, b"rust_panic") {
-        return Some(Language::Rust);
     }
     None
 }
