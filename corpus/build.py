@@ -97,7 +97,9 @@ def stdout_of(manifest, program, variant, words):
 
 def fingerprint(commands, folder):
     digest = hashlib.sha256(json.dumps(commands).encode())
-    for path in sorted(folder.rglob("*")):
+    # A tool of the corpus that a build command runs is part of what is built.
+    tools = [path for path in sorted((HERE / "tools").iterdir()) if any(str(path) in argv for argv in commands)]
+    for path in [*sorted(folder.rglob("*")), *tools]:
         if path.is_file():
             digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""Write and compile small shared libraries: libraries.py FOLDER COUNT own|others.
+"""Write and compile small shared libraries: libraries.py FOLDER COUNT FUNCTIONS own|others.
 
-Each defines 200 functions and a table of pointers to 200 functions: its own, or
-those of the other libraries. The loader looks up every one of them by name.
+Each defines FUNCTIONS functions and a table of as many pointers to functions: its
+own, or those of the other libraries. The loader looks up every one of them by name.
 objects.txt and libraries.txt list what was made, for gcc's @FILE.
 """
 
@@ -11,17 +11,17 @@ import pathlib
 import subprocess
 import sys
 
-FUNCTIONS = 200
-folder, count, whose = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+folder, whose = pathlib.Path(sys.argv[1]), sys.argv[4]
+count, functions = int(sys.argv[2]), int(sys.argv[3])
 
 
 def text(i):
     def target(k):
         return i if whose == "own" else (i * 7 + 13 * k) % count
 
-    names = [f"library{target(k)}_function{k}" for k in range(FUNCTIONS)]
+    names = [f"library{target(k)}_function{k}" for k in range(functions)]
     lines = [f"unsigned {name}(unsigned);" for name in dict.fromkeys(names)]
-    for k in range(FUNCTIONS):
+    for k in range(functions):
         lines.append(f"unsigned library{i}_function{k}(unsigned value) {{ return value * {2 * k + 3}u + {i}u; }}")
     lines.append(f"unsigned (*const library{i}_table[])(unsigned) = {{ {', '.join(names)} }};")
     return "\n".join(lines) + "\n"

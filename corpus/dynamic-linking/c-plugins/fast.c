@@ -21,8 +21,8 @@ int main(int argc, char **argv)
     if (table == NULL)
         return fprintf(stderr, "usage: plugins FOLDER\n"), 1;
     unsigned value = 1;
-    for (int round = 0; round < 40000; round++)
-        for (int i = 0; i < 200; i++)
+    for (int round = 0; round < 240000; round++)
+        for (int i = 0; i < 50; i++)
             value = table[i](value);
     printf("%u\n", value);
     return 0;
