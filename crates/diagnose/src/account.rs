@@ -128,7 +128,8 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
 }
 
 /// Threads that use locks as timers: most of their waits ended by a time limit, and they did
-/// little else. (Python's threads also wait for the interpreter with a limit, but they compute.)
+/// little else, and neither did the process's other threads. (Python's threads wait for the
+/// interpreter with a limit of 5 ms, again and again, but one of them computes meanwhile.)
 fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let mut timed: HashMap<u32, u64> = HashMap::new();
     for row in trace
@@ -144,12 +145,18 @@ fn timed_waiters(trace: &Trace) -> HashSet<u32> {
             *waits.entry(row.tid).or_default() += row.count;
         }
     }
+    let mut cpu_of: HashMap<u32, u64> = HashMap::new();
+    for thread in &trace.threads {
+        *cpu_of.entry(thread.pid).or_default() += thread.on_cpu_ns.unwrap_or(0);
+    }
     let sleeps = |thread: &&fathom_trace::Thread| {
         let end = thread.ended_ns.unwrap_or(trace.duration_ns);
         let life = end.saturating_sub(thread.started_ns);
         let timed = timed.get(&thread.tid).copied().unwrap_or(0);
         let waits = waits.get(&thread.tid).copied().unwrap_or(0);
-        timed > 0 && timed * 2 > waits && thread.on_cpu_ns.unwrap_or(0) * 10 < life * 3
+        let own = thread.on_cpu_ns.unwrap_or(0);
+        let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
+        timed > 0 && timed * 2 > waits && own * 10 < life * 3 && others * 2 < life
     };
     trace
         .threads

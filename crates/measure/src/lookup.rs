@@ -16,7 +16,13 @@ use crate::MeasureError;
 /// [`MeasureError::NotExecutable`] for directories, files without permission, and text files that
 /// don't say who interprets them.
 pub fn find(name: &OsStr, path: &OsStr, directory: Option<&Path>) -> Result<PathBuf, MeasureError> {
-    let base = directory.unwrap_or(Path::new("."));
+    if name.is_empty() {
+        return Err(MeasureError::NoSuchProgram {
+            name: "\"\" (an empty name)".into(),
+            hint: None,
+        });
+    }
+    let base = directory.unwrap_or(Path::new(""));
     if name.as_encoded_bytes().contains(&b'/') {
         let program = PathBuf::from(name);
         let seen_from_here = base.join(&program);

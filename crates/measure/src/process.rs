@@ -68,8 +68,8 @@ pub struct ProcessExecutor {
     /// Variables of the run that is on; kept for its memory.
     own_environment: Block,
     floor_arguments: Block,
-    /// Whether any run so far has left processes behind.
-    left_behind: bool,
+    /// Processes that runs so far have left behind and that are still there.
+    left_behind: u32,
     began: Instant,
 }
 
@@ -108,7 +108,7 @@ impl ProcessExecutor {
             steal: StealWatch::new(),
             random: SmallRng::seed_from_u64(options.seed),
             own_environment: Block::default(),
-            left_behind: false,
+            left_behind: 0,
             floor_arguments: Block::new([b"floor".as_slice()]).map_err(|error| {
                 MeasureError::Launcher {
                     what: "could not be started",
@@ -148,12 +148,11 @@ impl ProcessExecutor {
             error_fd: if show { fd::ERROR } else { fd::ERROR_PIPE },
             cpu_mask: &self.cpu_mask,
         };
-        self.drain.begin(checks_output, self.left_behind);
+        self.drain.begin(checks_output, self.left_behind > 0);
         let (answer, ended) = self
             .launcher
             .run(&order, self.options.timeout)
             .map_err(|error| gone(error, benchmark))?;
-        self.left_behind |= answer.left_behind > 0;
         let captured = self.drain.finish();
         self.check_start(&answer, benchmark)?;
         Ok((answer, ended, captured))
@@ -251,9 +250,10 @@ impl ProcessExecutor {
             involuntary_switches: usage.involuntary_switches,
             io: account::text(&answer.io).and_then(account::io),
             steal_ns: self.steal.since_last(),
-            left_behind: answer.left_behind,
+            left_behind: answer.left_behind.saturating_sub(self.left_behind),
             exit,
         };
+        self.left_behind = answer.left_behind;
         RunReport {
             run,
             stderr_tail: captured.stderr_tail,

@@ -1,6 +1,7 @@
 //! The program pauses by its own wish.
 
 use fathom_model::{Finding, Spent};
+use fathom_trace::Cause;
 
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
@@ -12,7 +13,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let (_, naps) = view.off(|row| {
-        view.weight(row.tid) > 0.0 && row.call.as_deref().is_some_and(classify::is_sleep)
+        // What follows a sleep, ready but not running, is a row of its own.
+        row.cause == Cause::Asleep
+            && view.weight(row.tid) > 0.0
+            && row.call.as_deref().is_some_and(classify::is_sleep)
     });
     let statement = match naps {
         None | Some(0) => format!(
@@ -21,8 +25,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             percent(view, sleep)
         ),
         Some(n) => format!(
-            "The program slept {} times, {} in all, {} of the wall time.",
-            count(n),
+            "The program slept {}, {} in all, {} of the wall time.",
+            if n == 1 {
+                "once".to_owned()
+            } else {
+                format!("{} times", count(n))
+            },
             time(sleep),
             percent(view, sleep)
         ),

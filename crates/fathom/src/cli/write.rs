@@ -15,6 +15,21 @@ pub fn is_stdout(path: &Path) -> bool {
 /// # Errors
 /// [`Failure::Usage`] naming the file.
 pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    let files: Vec<&Path> = files.into_iter().collect();
+    if let Some(twice) = files
+        .iter()
+        .enumerate()
+        .find(|(i, path)| files[..*i].contains(path))
+    {
+        return Err(Failure::Usage(format!(
+            "two results can't both be written to {}; give each a file of its own",
+            if is_stdout(twice.1) {
+                "standard output".into()
+            } else {
+                twice.1.display().to_string()
+            }
+        )));
+    }
     for path in files.into_iter().filter(|path| !is_stdout(path)) {
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -117,7 +117,9 @@ pub(super) fn write(page: &mut Page, rows: &[Row]) {
             ));
         }
         if row.runs < first.runs && row.metric == Metric::Undisturbed {
-            notes.push("those of one thread without children".to_owned());
+            notes.push(
+                "where one thread did all the work and its waits could be told exactly".to_owned(),
+            );
         }
         if row.level > 0.0 && format_level(row.level) != format_level(first.level) {
             notes.push(format!("its interval has {}", format_level(row.level)));

@@ -45,12 +45,12 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     }
     let end = now();
     let alive = alive(&session)?;
-    session.disarm();
     session.ring.drain(|record| collector.record(record));
+    end_survivors(&session, child.pid)?;
+    session.disarm();
     child.wait_exec()?;
     let start = collector.start();
     let trace = finish(&session, collector, harvest, &alive, end)?;
-    kill_survivors(&alive, child.pid);
     let (status, usage) = child.reap()?;
     Ok(Trace {
         tier: Some(Tier::Kernel),
@@ -103,6 +103,23 @@ fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
         .iter()
         .filter_map(|(_, v)| Alive::decode(v))
         .collect())
+}
+
+/// Kills what outlived the command until there is none: one that was just being killed may have made
+/// another meanwhile.
+fn end_survivors(session: &Session, root: u32) -> Result<(), TraceError> {
+    // As long as the kernel takes to end processes, but not for ever: some may not be killed by us.
+    const ROUNDS: u32 = 500;
+    for _ in 0..ROUNDS {
+        let mut left = alive(session)?;
+        left.retain(|one| one.call.who.pid != root);
+        if left.is_empty() {
+            break;
+        }
+        kill_survivors(&left, root);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    Ok(())
 }
 
 fn kill_tree(session: &Session, child: &Held) {

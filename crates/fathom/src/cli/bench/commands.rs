@@ -26,6 +26,7 @@ pub struct Prepared {
 /// Usage errors, and [`MeasureError`]s for programs and inputs that aren't there.
 pub fn prepare(arguments: &Arguments) -> Result<(Vec<Prepared>, usize), Failure> {
     let (sources, reference) = sources(arguments)?;
+    check_parameters_are_used(arguments)?;
     let assignments =
         parameters::combinations(&given_parameters(arguments)?).map_err(Failure::Usage)?;
     let mut all = Vec::new();
@@ -87,6 +88,45 @@ fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
         all.push(parameters::list(&list[0], &list[1]).map_err(Failure::Usage)?);
     }
     Ok(all)
+}
+
+/// A parameter that stands nowhere would make benchmarks that differ in nothing.
+fn check_parameters_are_used(arguments: &Arguments) -> Result<(), Failure> {
+    let options = &arguments.run_options;
+    let words = arguments
+        .commands
+        .iter()
+        .chain(&arguments.words)
+        .chain(&arguments.reference);
+    let texts: Vec<String> = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .chain(
+            [
+                &options.input,
+                &options.output,
+                &options.env,
+                &options.cwd,
+                &options.prepare,
+                &arguments.setup,
+                &arguments.conclude,
+                &arguments.cleanup,
+                &arguments.expect_stdout,
+            ]
+            .into_iter()
+            .flatten()
+            .cloned(),
+        )
+        .collect();
+    for parameter in given_parameters(arguments)? {
+        let place = format!("{{{}}}", parameter.name);
+        if !texts.iter().any(|text| text.contains(&place)) {
+            return Err(Failure::Usage(format!(
+                "the parameter {0} is used nowhere: write {{{0}}} where its value belongs",
+                parameter.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn one(
