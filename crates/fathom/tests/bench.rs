@@ -116,6 +116,15 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
             "error: can't read the input /no/such/file: No such file",
         ),
         (
+            &["-L", "x", "1,2", "echo {y}"],
+            "error: the parameter x is used nowhere: write {x}",
+        ),
+        (
+            &["--json", "-", "--export-json", "-", "true"],
+            "error: two results can't both be written to standard output",
+        ),
+        (&["--", ""], "error: no such program: \"\" (an empty name)"),
+        (
             &["-L", "x", "", "echo {x}"],
             "error: the list of values for x is empty",
         ),
