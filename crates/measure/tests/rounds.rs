@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use fathom_measure::simulated::{Event, Simulated, quiet_run};
 use fathom_measure::{
-    Attempt, IgnoreFailure, Limits, MeasureError, Observer, Plan, Question, StopRule, assess,
-    conduct,
+    Attempt, IgnoreFailure, Limits, MeasureError, Observer, Plan, Question, Session, StopRule,
+    assess, conduct,
 };
-use fathom_model::{Exit, Metric, Run, StopReason, Verdict};
+use fathom_model::{Exit, Metric, Outcome, Run, StopReason, Verdict};
 
 const MS: u64 = 1_000_000;
 
@@ -47,6 +47,18 @@ fn until_decided() -> StopRule {
         hard: Duration::from_secs(300),
         precision: None,
     })
+}
+
+/// What is said of the session.
+fn outcome_of(plan: &Plan, session: &Session) -> Outcome {
+    assess(
+        &session.runs,
+        &[],
+        &plan.question,
+        session.final_alpha,
+        session.stop,
+        &[],
+    )
 }
 
 /// A reproducible number from 0 to 1 for each run.
@@ -184,14 +196,7 @@ fn ignored_failures_are_counted_and_left_out_of_comparisons() {
     });
     let session = conduct(&plan, &mut executor, &mut Silent);
     assert!(session.failure.is_none());
-    let outcome = assess(
-        &session.runs,
-        &[],
-        &plan.question,
-        session.final_alpha,
-        session.stop,
-        &[],
-    );
+    let outcome = outcome_of(&plan, &session);
     assert_eq!(outcome.comparisons[0].rounds, 20);
 
     let mut other = Simulated::new(|a| Run {
@@ -212,14 +217,7 @@ fn a_clear_difference_stops_early_and_is_called_by_its_name() {
     let session = conduct(&plan, &mut executor, &mut Silent);
     assert_eq!(session.stop, StopReason::Decided);
     assert!(session.runs.len() <= 2 * 15, "{} runs", session.runs.len());
-    let outcome = assess(
-        &session.runs,
-        &[],
-        &plan.question,
-        session.final_alpha,
-        session.stop,
-        &[],
-    );
+    let outcome = outcome_of(&plan, &session);
     let comparison = &outcome.comparisons[0];
     assert_eq!(comparison.verdict, Verdict::Slower);
     assert!((comparison.ratio.value - 2.0).abs() < 0.05);
@@ -231,14 +229,7 @@ fn identical_programs_end_as_the_same() {
     let mut executor = Simulated::new(|a| noisy(a, MS, 0.02));
     let session = conduct(&plan, &mut executor, &mut Silent);
     assert_eq!(session.stop, StopReason::Decided);
-    let outcome = assess(
-        &session.runs,
-        &[],
-        &plan.question,
-        session.final_alpha,
-        session.stop,
-        &[],
-    );
+    let outcome = outcome_of(&plan, &session);
     assert_eq!(outcome.comparisons[0].verdict, Verdict::Same);
 }
 
@@ -252,14 +243,7 @@ fn what_cannot_be_decided_ends_with_the_time_and_says_how_much_more_it_takes() {
     let mut executor = Simulated::new(|a| noisy(a, MS, 1.0));
     let session = conduct(&plan, &mut executor, &mut Silent);
     assert_eq!(session.stop, StopReason::TimeBudget);
-    let outcome = assess(
-        &session.runs,
-        &[],
-        &plan.question,
-        session.final_alpha,
-        session.stop,
-        &[],
-    );
+    let outcome = outcome_of(&plan, &session);
     assert_eq!(outcome.comparisons[0].verdict, Verdict::Undecided);
     assert!(
         outcome.comparisons[0]
@@ -277,14 +261,7 @@ fn one_command_stops_when_its_median_is_known_well() {
     let mut executor = Simulated::new(|a| noisy(a, MS, 0.2));
     let session = conduct(&plan, &mut executor, &mut Silent);
     assert_eq!(session.stop, StopReason::Precise);
-    let outcome = assess(
-        &session.runs,
-        &[],
-        &plan.question,
-        session.final_alpha,
-        session.stop,
-        &[],
-    );
+    let outcome = outcome_of(&plan, &session);
     assert!(outcome.comparisons.is_empty());
 }
 
@@ -320,14 +297,7 @@ fn on_a_busy_machine_the_verdict_rests_on_undisturbed_time_and_wall_is_the_cross
         }
     });
     let session = conduct(&plan, &mut executor, &mut Silent);
-    let outcome = assess(
-        &session.runs,
-        &[],
-        &plan.question,
-        session.final_alpha,
-        session.stop,
-        &[],
-    );
+    let outcome = outcome_of(&plan, &session);
     let comparison = &outcome.comparisons[0];
     assert_eq!(
         (comparison.metric, comparison.verdict),
@@ -346,14 +316,7 @@ fn where_undisturbed_time_is_missing_for_one_benchmark_wall_time_carries_the_ver
         ..noisy(a, MS, 0.01)
     });
     let session = conduct(&plan, &mut executor, &mut Silent);
-    let outcome = assess(
-        &session.runs,
-        &[],
-        &plan.question,
-        session.final_alpha,
-        session.stop,
-        &[],
-    );
+    let outcome = outcome_of(&plan, &session);
     assert_eq!(outcome.comparisons[0].metric, Metric::Wall);
     assert!(outcome.cross_checks.is_empty());
 }
@@ -386,14 +349,7 @@ fn the_same_program_against_itself_is_rarely_called_different() {
             )
         });
         let session = conduct(&plan, &mut executor, &mut Silent);
-        let outcome = assess(
-            &session.runs,
-            &[],
-            &plan.question,
-            session.final_alpha,
-            session.stop,
-            &[],
-        );
+        let outcome = outcome_of(&plan, &session);
         claims += u32::from(matches!(
             outcome.comparisons[0].verdict,
             Verdict::Faster | Verdict::Slower

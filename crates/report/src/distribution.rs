@@ -1,13 +1,6 @@
 //! The shape of a sample: for pictures and for telling slow runs from the rest, not for verdicts.
 
-/// The quantile `p` (0 to 1) of an ascending, non-empty sample, interpolated between neighbours
-/// (type 7 of Hyndman and Fan, as most software does it).
-pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
-    let place = p.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
-    let below = place.floor() as usize;
-    let above = place.ceil() as usize;
-    sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
-}
+pub(crate) use fathom_stats::quantile;
 
 /// Between which values of an ascending sample the quantile `p` of its source lies, with 95 %
 /// confidence: the order statistics 1.96 standard deviations of the binomial around it. `None` where

@@ -89,10 +89,9 @@ fn tiers() -> Result<i32, Failure> {
 }
 
 fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
-    let good: Vec<Run> = timing.runs.clone();
     let subject = Subject {
         trace,
-        timed: &good,
+        timed: &timing.runs,
         floor_seconds: timing.timed.floor.map(|floor| floor.value),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         limits: Limits {
