@@ -104,7 +104,7 @@ fn explain(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
             round: position,
             position,
         };
-        timed.push(executor.run(&attempt)?.run);
+        timed.push(executor.run(&[attempt])?.run);
     }
     let mut command = TraceCommand::new(arguments.command.clone());
     command.stdin = match &arguments.stdin {

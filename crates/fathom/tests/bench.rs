@@ -400,6 +400,45 @@ fn what_was_measured_survives_kill_9_and_nothing_stays_behind() {
 }
 
 #[test]
+fn kill_9_amid_short_runs_loses_none_that_had_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    let count = folder.path().join("count");
+    let line = format!("sh -c 'echo x >> {}'", text(&count));
+    let runs = || std::fs::metadata(&count).map_or(0, |file| file.len() / 2);
+    let mut session = Command::new(env!("CARGO_BIN_EXE_fathom"))
+        .args([
+            "bench",
+            "-w",
+            "0",
+            "-r",
+            "1000000",
+            "--json",
+            text(&path),
+            &line,
+        ])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until(|| runs() > 200);
+    session.kill().unwrap();
+    session.wait().unwrap();
+    // The launcher ends by itself when it hears of it; then nothing is added any more.
+    wait_until(|| {
+        let before = runs();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        before == runs()
+    });
+    let recorded = json(&path)["runs"].as_array().unwrap().len() as u64;
+    // The last may have been ended before it was over.
+    assert!(
+        (runs() - 1..=runs()).contains(&recorded),
+        "{recorded} recorded, {} made",
+        runs()
+    );
+}
+
+#[test]
 fn ctrl_c_prints_what_is_there_and_says_that_it_is_partial() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.json");

@@ -10,13 +10,20 @@
 #![no_std]
 #![no_main]
 
+#[path = "account.rs"]
+mod account;
+#[path = "record.rs"]
+mod record;
 #[path = "shared.rs"]
 #[allow(dead_code)]
 mod shared;
 #[path = "system.rs"]
 mod system;
 
-use shared::{Answer, BASE, Job, SIZE, Shared, Text, command, fd, step};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use record::Record;
+use shared::{Answer, BASE, Control, Job, SIZE, SLOTS, Shared, Text, command, fd, step};
 use system::{call, call3, number};
 
 #[panic_handler]
@@ -86,6 +93,30 @@ unsafe extern "C" fn memcpy(target: *mut u8, source: *const u8, length: usize) -
     target
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C" fn bcmp(left: *const u8, right: *const u8, length: usize) -> i32 {
+    let mut i = 0;
+    while i < length {
+        // SAFETY: as in memset.
+        let differ = unsafe { core::ptr::read_volatile(left.add(i)) != core::ptr::read_volatile(right.add(i)) };
+        if differ {
+            return 1;
+        }
+        i += 1;
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn strlen(text: *const u8) -> usize {
+    let mut length = 0;
+    // SAFETY: the caller says that a zero byte ends the text.
+    while unsafe { core::ptr::read_volatile(text.add(length)) } != 0 {
+        length += 1;
+    }
+    length
+}
+
 const PR_SET_PDEATHSIG: usize = 1;
 const PR_SET_NAME: usize = 15;
 const PR_SET_CHILD_SUBREAPER: usize = 36;
@@ -131,11 +162,8 @@ extern "C" fn launcher() -> ! {
         // `kill_tree`, which is read by a volatile read.
         let shared = unsafe { &mut *memory() };
         match byte {
-            command::RUN => run(&shared.job, &mut shared.answer),
-            command::SWEEP => {
-                shared.answer.immortal = sweep();
-                shared.answer.left_behind = 0;
-            }
+            command::RUN => run_all(shared),
+            command::SWEEP => shared.control.immortal = sweep(),
             _ => end(),
         }
         // SAFETY: one byte.
@@ -178,11 +206,11 @@ fn set_up() {
                 call3(number::CLOSE, got as usize, 0, 0);
             }
         }
-        for descriptor in fd::COMMANDS..=fd::NULL {
+        for descriptor in fd::COMMANDS..=fd::RECORD {
             call3(number::FCNTL, descriptor as usize, F_SETFD, FD_CLOEXEC);
         }
         // Fathom may have died before the death signal was asked for.
-        if call3(number::GETPPID, 0, 0, 0) != (*memory()).job.parent as isize {
+        if call3(number::GETPPID, 0, 0, 0) != (*memory()).control.parent as isize {
             system::exit(97);
         }
     }
@@ -193,52 +221,104 @@ fn open(directory: usize, path: usize, flags: usize) -> isize {
     unsafe { call(number::OPENAT, [directory, path, flags | O_CLOEXEC, 0o666, 0, 0]) }
 }
 
-/// Fathom is gone: nothing that it started may stay.
+/// Fathom is gone: nothing that it started may stay. What has ended is recorded first.
 extern "C" fn on_death(_: i32) {
-    end()
+    DYING.store(true, Relaxed);
+    if !RECORDING.load(Relaxed) {
+        end()
+    }
 }
+
+/// Whether a run has ended and is not in the record yet.
+static RECORDING: AtomicBool = AtomicBool::new(false);
+/// Whether the launcher is to end as soon as it is.
+static DYING: AtomicBool = AtomicBool::new(false);
 
 fn end() -> ! {
     sweep();
     system::exit(0)
 }
 
-fn run(job: &Job, answer: &mut Answer) {
+/// Makes the jobs, one after the other, without a word to Fathom between them: waking it would let the
+/// CPUs fall idle and caches cool, and the next run would be the slower for it.
+fn run_all(shared: &mut Shared) {
+    let control = &mut shared.control;
+    let began = system::now();
+    let mut record = Record::open();
+    let mut placed = Placed::NOTHING;
+    let mut at = 0;
+    while at < (control.jobs as usize).min(SLOTS) {
+        let job = &shared.jobs[at];
+        let answer = &mut shared.answers[at];
+        run(at, job, control, answer, &mut placed);
+        at += 1;
+        let killed = kill_wanted(control);
+        if job.record_head != 0 && answer.failed_step == step::NONE && killed != at as u32 {
+            record.add(job, answer, control);
+        }
+        RECORDING.store(false, Relaxed);
+        if DYING.load(Relaxed) {
+            end();
+        }
+        // SAFETY: an aligned word in the shared memory that Fathom reads meanwhile.
+        unsafe { core::ptr::write_volatile(&raw mut control.answers, at as u32) };
+        let ended_well = answer.failed_step == step::NONE && answer.status == 0;
+        let used = answer.end_ns.saturating_sub(began);
+        if killed != 0
+            || !ended_well
+            || answer.left_behind != control.left_before
+            || used >= control.budget_ns
+        {
+            break;
+        }
+    }
+    record.close();
+    placed.let_go();
+}
+
+/// The number of the job that Fathom wants ended, 0 if none.
+fn kill_wanted(control: &Control) -> u32 {
+    // SAFETY: Fathom may set this at any time, hence volatile.
+    unsafe { core::ptr::read_volatile(&raw const control.kill_tree) }
+}
+
+fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed: &mut Placed) {
     answer.child = 0;
     answer.failed_step = step::NONE;
     answer.error = 0;
+    answer.status = 0;
     answer.left_behind = 0;
     answer.exec_ns = 0;
-    if let Err((failed, error)) = place_descriptors(job) {
+    if let Err((failed, error)) = placed.place(job) {
         answer.failed_step = failed;
         answer.error = -error as i32;
-        restore_descriptors();
         return;
     }
     // SAFETY: the child runs `child` on a stack of its own and ends in execve or exit.
     let pid = unsafe {
         let top = STACK.0.get() as usize + 16384;
-        answer.start_ns = system::now();
-        system::spawn(top, child, memory() as usize)
+        let start = system::now();
+        core::ptr::write_volatile(&raw mut answer.start_ns, start);
+        system::spawn(top, child, at)
     };
     if pid < 0 {
         answer.failed_step = step::CLONE;
         answer.error = -pid as i32;
-        restore_descriptors();
         return;
     }
     // SAFETY: an aligned word in the shared memory that Fathom reads to end the run.
     unsafe { core::ptr::write_volatile(&raw mut answer.child, pid as i32) };
-    let early = if job.early_io != 0 { open_of(pid, b"/io\0") } else { -1 };
+    let early = if control.early_io != 0 { open_of(pid, b"/io\0") } else { -1 };
     read_text(fd::OWN_SCHEDSTAT as isize, &mut answer.own_before);
     wait_for_exit(pid);
+    RECORDING.store(true, Relaxed);
     answer.end_ns = system::now();
     read_text(fd::OWN_SCHEDSTAT as isize, &mut answer.own_after);
 
     // The process is dead but not yet reaped: its accounts can still be read.
     let schedstat = open_of(pid, b"/schedstat\0");
     read_and_close(schedstat, &mut answer.schedstat);
-    let io = if job.early_io != 0 { early } else { open_of(pid, b"/io\0") };
+    let io = if control.early_io != 0 { early } else { open_of(pid, b"/io\0") };
     read_and_close(io, &mut answer.io);
     // SAFETY: status and usage have the sizes that the call writes.
     unsafe {
@@ -254,80 +334,110 @@ fn run(job: &Job, answer: &mut Answer) {
             ],
         )
     };
-    restore_descriptors();
-    // SAFETY: Fathom may set this at any time, hence volatile.
-    if unsafe { core::ptr::read_volatile(&raw const job.kill_tree) } != 0 {
-        answer.immortal = sweep();
+    placed.after(job);
+    if kill_wanted(control) == at as u32 + 1 {
+        control.immortal = sweep();
     } else {
         answer.left_behind = count_left();
     }
 }
 
-/// Puts the child's standard descriptors and directory in place in ourselves, before the clock
-/// starts: the child inherits them and has nothing left to do.
-fn place_descriptors(job: &Job) -> Result<(), (u32, isize)> {
-    let mut opened = [-1isize; 2];
-    let input = if job.input == 0 {
-        fd::NULL as isize
-    } else {
-        opened[0] = open(AT_FDCWD, job.input as usize, 0);
-        opened[0]
-    };
-    if input < 0 {
-        return Err((step::INPUT, input));
-    }
-    let output = if job.output == 0 {
-        job.output_fd as isize
-    } else {
-        opened[1] = open(AT_FDCWD, job.output as usize, O_WRONLY | O_CREAT | O_TRUNC);
-        opened[1]
-    };
-    let result = if output < 0 { Err((step::OUTPUT, output)) } else { Ok(()) };
-    // SAFETY: descriptors that are open; 0, 1 and 2 are never used by the launcher itself.
-    unsafe {
-        if result.is_ok() {
-            call3(number::DUP3, input as usize, 0, 0);
-            call3(number::DUP3, output as usize, 1, 0);
-            call3(number::DUP3, job.error_fd as usize, 2, 0);
+/// What our own standard descriptors are, so that what the next job wants the same isn't placed again.
+struct Placed {
+    output_fd: i32,
+    error_fd: i32,
+    input_is_null: bool,
+}
+
+impl Placed {
+    const NOTHING: Placed = Placed { output_fd: -1, error_fd: -1, input_is_null: false };
+
+    /// Puts the child's standard descriptors and directory in place in ourselves, before the clock
+    /// starts: the child inherits them and has nothing left to do.
+    fn place(&mut self, job: &Job) -> Result<(), (u32, isize)> {
+        if job.input != 0 {
+            self.input_is_null = false;
+            let opened = open(AT_FDCWD, job.input as usize, 0);
+            move_to(opened, 0).map_err(|error| (step::INPUT, error))?;
+        } else if !self.input_is_null {
+            copy_to(fd::NULL, 0);
+            self.input_is_null = true;
         }
-        for descriptor in opened {
-            if descriptor >= 0 {
-                call3(number::CLOSE, descriptor as usize, 0, 0);
-            }
+        if job.output != 0 {
+            self.output_fd = -1;
+            let opened = open(AT_FDCWD, job.output as usize, O_WRONLY | O_CREAT | O_TRUNC);
+            move_to(opened, 1).map_err(|error| (step::OUTPUT, error))?;
+        } else if self.output_fd != job.output_fd {
+            copy_to(job.output_fd, 1);
+            self.output_fd = job.output_fd;
         }
-        result?;
+        if self.error_fd != job.error_fd {
+            copy_to(job.error_fd, 2);
+            self.error_fd = job.error_fd;
+        }
         if job.directory != 0 {
-            let changed = call3(number::CHDIR, job.directory as usize, 0, 0);
+            // SAFETY: a string that ends with zero.
+            let changed = unsafe { call3(number::CHDIR, job.directory as usize, 0, 0) };
             if changed < 0 {
                 return Err((step::DIRECTORY, changed));
             }
         }
+        Ok(())
     }
+
+    /// Lets go of the files of the job that has ended: what it wrote is closed before anything else
+    /// reads it.
+    fn after(&mut self, job: &Job) {
+        if job.input != 0 {
+            copy_to(fd::NULL, 0);
+            self.input_is_null = true;
+        }
+        if job.output != 0 {
+            copy_to(fd::NULL, 1);
+            self.output_fd = fd::NULL;
+        }
+    }
+
+    /// Lets go of everything, so that a pipe or file isn't held open between hand-overs.
+    fn let_go(&mut self) {
+        for place in 0..3 {
+            copy_to(fd::NULL, place);
+        }
+        *self = Placed::NOTHING;
+    }
+}
+
+/// Copies an open descriptor to a standard one, which the launcher itself never uses.
+fn copy_to(descriptor: i32, place: usize) {
+    // SAFETY: takes numbers.
+    unsafe { call3(number::DUP3, descriptor as usize, place, 0) };
+}
+
+/// The same, and closes the original; passes on the error of opening it.
+fn move_to(opened: isize, place: usize) -> Result<(), isize> {
+    if opened < 0 {
+        return Err(opened);
+    }
+    copy_to(opened as i32, place);
+    // SAFETY: an open descriptor.
+    unsafe { call3(number::CLOSE, opened as usize, 0, 0) };
     Ok(())
 }
 
-/// Lets go of the command's files, so that a pipe or file isn't held open between runs.
-fn restore_descriptors() {
-    for place in 0..3 {
-        // SAFETY: open descriptors.
-        unsafe { call3(number::DUP3, fd::NULL as usize, place, 0) };
-    }
-}
-
 /// What the child does: as little as possible.
-extern "C" fn child(shared: usize) -> ! {
+extern "C" fn child(at: usize) -> ! {
     // SAFETY: our parent has mapped the memory, and writes to none of these fields until we have ended.
     unsafe {
-        let shared = shared as *mut Shared;
-        let job = &(*shared).job;
-        let answer = &raw mut (*shared).answer;
+        let shared = memory();
+        let job = &raw const (*shared).jobs[at];
+        let answer = &raw mut (*shared).answers[at];
         call3(number::SETPGID, 0, 0, 0);
-        if job.cpu_mask != 0 {
+        if (*job).cpu_mask != 0 {
             let pinned = call3(
                 number::SCHED_SETAFFINITY,
                 0,
-                job.cpu_mask_length as usize,
-                job.cpu_mask as usize,
+                (*job).cpu_mask_length as usize,
+                (*job).cpu_mask as usize,
             );
             if pinned < 0 {
                 (*answer).failed_step = step::PIN;
@@ -338,9 +448,9 @@ extern "C" fn child(shared: usize) -> ! {
         (*answer).exec_ns = system::now();
         let failed = call3(
             number::EXECVE,
-            job.path as usize,
-            job.argv as usize,
-            job.envp as usize,
+            (*job).path as usize,
+            (*job).argv as usize,
+            (*job).envp as usize,
         );
         (*answer).failed_step = step::EXEC;
         (*answer).error = -failed as i32;
@@ -384,7 +494,7 @@ fn open_of(pid: isize, name: &[u8]) -> isize {
     open(fd::PROC as usize, path.as_ptr() as usize, 0)
 }
 
-fn read_text(from: isize, into: &mut Text) {
+fn read_text<const N: usize>(from: isize, into: &mut Text<N>) {
     if from < 0 {
         into.length = from as i64;
         return;
@@ -398,7 +508,7 @@ fn read_text(from: isize, into: &mut Text) {
     } as i64;
 }
 
-fn read_and_close(from: isize, into: &mut Text) {
+fn read_and_close<const N: usize>(from: isize, into: &mut Text<N>) {
     read_text(from, into);
     if from >= 0 {
         // SAFETY: an open descriptor.

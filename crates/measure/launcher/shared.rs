@@ -1,4 +1,4 @@
-//! The memory that Fathom and its launcher share: one job in, one answer out.
+//! The memory that Fathom and its launcher share: jobs in, answers out.
 //!
 //! Compiled into both. All pointers in [`Job`] are addresses in the launcher, where the memory is
 //! mapped at [`BASE`]; Fathom maps it anywhere and converts.
@@ -11,8 +11,15 @@ pub const BASE: u64 = 0x1000_0000_0000;
 /// that aren't touched cost nothing.
 pub const SIZE: usize = 8 << 20;
 
-/// Offset of the strings and pointer arrays of a job.
-pub const STRINGS: usize = 4096;
+/// Offset of the strings and pointer arrays of the jobs.
+pub const STRINGS: usize = 16384;
+
+/// Most jobs that are handed over at once. The launcher's memory is the least peak memory that a
+/// program can be reported with, so it is kept small.
+pub const SLOTS: usize = 16;
+
+/// What closes the JSON record after the last of its runs, while there may be more.
+pub const OPEN_END: &str = "\n],\n\"complete\":false,\n\"outcome\":null}\n";
 
 /// File descriptors that the launcher starts with.
 pub mod fd {
@@ -38,11 +45,13 @@ pub mod fd {
     pub const OWN_SCHEDSTAT: i32 = 12;
     /// `/dev/null`, opened by the launcher.
     pub const NULL: i32 = 13;
+    /// The JSON record, if there is one; its file position is where the next run goes.
+    pub const RECORD: i32 = 14;
 }
 
 /// Commands.
 pub mod command {
-    /// Run the job once.
+    /// Make the jobs, each once, one after the other.
     pub const RUN: u8 = b'r';
     /// End and reap every process that runs have left behind.
     pub const SWEEP: u8 = b's';
@@ -78,6 +87,8 @@ pub struct Job {
     pub envp: u64,
     /// Working directory, if it is another than that of the job before.
     pub directory: u64,
+    /// How the run's object in the JSON record begins; 0: it is not written there.
+    pub record_head: u64,
     /// File for standard input; `/dev/null` if 0.
     pub input: u64,
     /// File for standard output, emptied first; else `output_fd` is used.
@@ -90,24 +101,48 @@ pub struct Job {
     pub output_fd: i32,
     /// Descriptor for standard error.
     pub error_fd: i32,
+}
+
+/// What holds for all jobs of a hand-over.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Control {
+    /// Number of jobs.
+    pub jobs: u32,
+    /// Number of answers, counted up by the launcher; when it is done, the jobs that were made.
+    pub answers: u32,
+    /// No further job is begun when this much time has passed.
+    pub budget_ns: u64,
+    /// Moment that the record counts from, by `CLOCK_MONOTONIC`.
+    pub began_ns: u64,
+    /// Set by Fathom while a run is on: the number of the job, from 1, whose whole tree is to end.
+    /// No job after it is begun.
+    pub kill_tree: u32,
     /// 1: the kernel lets us open `/proc/PID/io` only while the process lives.
     pub early_io: u32,
-    /// Set by Fathom while a run is on: end the whole tree.
-    pub kill_tree: u32,
+    /// Processes left behind by runs that were made before.
+    pub left_before: u32,
     /// Process id of Fathom, to notice that it died before the launcher was set up.
     pub parent: i32,
+    /// Written by the launcher: processes that could not be ended.
+    pub immortal: u32,
     /// Keeps the layout the same on all targets.
     pub reserved: u32,
 }
 
+/// The largest `/proc/PID/io`: seven lines of a name of at most 23 letters and a number of 20 digits.
+pub const IO_TEXT: usize = 320;
+/// The largest `schedstat`: three numbers of 20 digits.
+pub const SCHEDSTAT_TEXT: usize = 64;
+
 /// What the kernel said in `/proc`, as text.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Text {
+pub struct Text<const N: usize> {
     /// Bytes used; negative: the error number.
     pub length: i64,
     /// The text.
-    pub bytes: [u8; 248],
+    pub bytes: [u8; N],
 }
 
 /// What came of it. Times are nanoseconds of `CLOCK_MONOTONIC`.
@@ -131,25 +166,29 @@ pub struct Answer {
     /// `struct rusage` as `wait4` gives it: 2 timevals, then 14 longs.
     pub usage: [i64; 18],
     /// `/proc/PID/schedstat` of the dead process.
-    pub schedstat: Text,
+    pub schedstat: Text<SCHEDSTAT_TEXT>,
     /// `/proc/PID/io` of the dead process.
-    pub io: Text,
+    pub io: Text<IO_TEXT>,
     /// `/proc/self/schedstat` of the launcher before it began to wait.
-    pub own_before: Text,
+    pub own_before: Text<SCHEDSTAT_TEXT>,
     /// The same after it saw the exit.
-    pub own_after: Text,
+    pub own_after: Text<SCHEDSTAT_TEXT>,
     /// Processes that are still there.
     pub left_behind: u32,
-    /// Processes that could not be ended.
-    pub immortal: u32,
+    /// Keeps the layout the same on all targets.
+    pub reserved: u32,
 }
 
 /// The whole shared memory up to [`STRINGS`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Shared {
+    /// Written by Fathom, but for what it says.
+    pub control: Control,
     /// Written by Fathom.
-    pub job: Job,
+    pub jobs: [Job; SLOTS],
     /// Written by the launcher.
-    pub answer: Answer,
+    pub answers: [Answer; SLOTS],
 }
+
+const _: () = assert!(core::mem::size_of::<Shared>() <= STRINGS);

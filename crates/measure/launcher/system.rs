@@ -8,8 +8,10 @@ pub mod number {
     pub const WRITE: usize = 1;
     pub const CLOSE: usize = 3;
     pub const MMAP: usize = 9;
+    pub const LSEEK: usize = 8;
     pub const RT_SIGACTION: usize = 13;
     pub const PREAD64: usize = 17;
+    pub const PWRITE64: usize = 18;
     pub const CLONE: usize = 56;
     pub const EXECVE: usize = 59;
     pub const EXIT: usize = 60;
@@ -37,7 +39,9 @@ pub mod number {
     pub const CLOSE: usize = 57;
     pub const READ: usize = 63;
     pub const WRITE: usize = 64;
+    pub const LSEEK: usize = 62;
     pub const PREAD64: usize = 67;
+    pub const PWRITE64: usize = 68;
     pub const EXIT: usize = 93;
     pub const EXIT_GROUP: usize = 94;
     pub const WAITID: usize = 95;

@@ -30,6 +30,8 @@ pub struct RunReport {
     pub wrong_output: Option<String>,
     /// The user interrupted: the run was ended and does not count.
     pub interrupted: bool,
+    /// The run is in the JSON record already.
+    pub recorded: bool,
 }
 
 /// Something that can run benchmarks and tell the time.
@@ -40,18 +42,26 @@ pub trait Executor {
     /// When its command fails.
     fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError>;
 
-    /// Runs it once, with what comes before and after each run.
+    /// Makes the first of these runs, with what comes before and after it. The others follow in this
+    /// order, whatever comes of the first, unless the session ends: they may be made now, and handed out
+    /// when they are asked for.
     ///
     /// # Errors
     /// When it can't be run at all. A run that ends badly is not an error here but a result.
-    fn run(&mut self, attempt: &Attempt) -> Result<RunReport, MeasureError>;
+    fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError>;
 
-    /// Wall time of the empty program in nanoseconds, less waits for a CPU where they are known; `None`
-    /// if there is no such program.
+    /// Whether a run was made that hasn't been handed out. It must be asked for before the session
+    /// ends, or it is lost.
+    fn is_ahead(&self) -> bool {
+        false
+    }
+
+    /// Wall times of the empty program in nanoseconds, less waits for a CPU where they are known; at
+    /// most as many as asked for, none if there is no such program.
     ///
     /// # Errors
     /// When it can't be run.
-    fn floor(&mut self) -> Result<Option<u64>, MeasureError>;
+    fn floor(&mut self, runs: u32) -> Result<Vec<u64>, MeasureError>;
 
     /// Undoes what `set_up` made, once (`--cleanup`).
     ///

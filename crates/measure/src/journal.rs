@@ -2,29 +2,25 @@
 //!
 //! The list of runs is the last long thing in the file. Each run is written over the short end of the
 //! file together with a new end, in one write: whenever Fathom is killed, the file is a whole JSON
-//! document with all finished runs and `"complete": false`. The final version takes its place by
-//! renaming.
+//! document with all finished runs and `"complete": false`. The launcher writes runs in the same way
+//! (`launcher/record.rs`); the file's position, which both share, is where the next run goes. The final
+//! version takes its place by renaming.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use fathom_model::{BenchRecord, Outcome, Run};
+use fathom_model::{BenchRecord, Run};
 
 use crate::MeasureError;
-
-/// Closes the list of runs while there may be more.
-const OPEN_END: &str = "\n],\n\"complete\":false,\n\"outcome\":null}\n";
+use crate::shared::OPEN_END;
 
 /// A record that is being written.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: File,
-    /// Where the next run goes.
-    end: u64,
-    runs: u64,
 }
 
 impl Journal {
@@ -47,12 +43,18 @@ impl Journal {
             .map_err(failed)?;
         let whole = format!("{head}{OPEN_END}");
         file.write_all_at(whole.as_bytes(), 0).map_err(failed)?;
+        (&file)
+            .seek(SeekFrom::Start(head.len() as u64))
+            .map_err(failed)?;
         Ok(Journal {
             path: path.to_path_buf(),
             file,
-            end: head.len() as u64,
-            runs: 0,
         })
+    }
+
+    /// The file, at the position where the next run goes.
+    pub fn file(&self) -> &File {
+        &self.file
     }
 
     /// Adds a run; it is durable against the death of Fathom when this returns.
@@ -64,16 +66,15 @@ impl Journal {
             path: self.path.clone(),
             error,
         };
-        let separator = if self.runs == 0 { "\n" } else { ",\n" };
-        let mut text = separator.to_string();
+        let end = self.file.stream_position().map_err(failed)?;
+        let mut text = separator(run.position).to_string();
         text.push_str(&serde_json::to_string(run).map_err(|e| failed(e.into()))?);
-        let next = self.end + text.len() as u64;
+        let next = end + text.len() as u64;
         text.push_str(OPEN_END);
         self.file
-            .write_all_at(text.as_bytes(), self.end)
+            .write_all_at(text.as_bytes(), end)
+            .and_then(|()| self.file.seek(SeekFrom::Start(next)))
             .map_err(failed)?;
-        self.end = next;
-        self.runs += 1;
         Ok(())
     }
 
@@ -81,15 +82,15 @@ impl Journal {
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
-    pub fn finish(mut self, complete: bool, outcome: &Outcome) -> Result<(), MeasureError> {
-        let path = self.path.clone();
+    pub fn finish(self, record: &BenchRecord) -> Result<(), MeasureError> {
+        let path = self.path;
         let failed = |error| MeasureError::Journal {
             path: path.clone(),
             error,
         };
-        let outcome = serde_json::to_string(outcome).map_err(|e| failed(e.into()))?;
-        let end = format!("\n],\n\"complete\":{complete},\n\"outcome\":{outcome}}}\n");
-        let is_regular = self.file.metadata().map_err(failed)?.is_file();
+        if !self.file.metadata().map_err(failed)?.is_file() {
+            return Ok(());
+        }
         let replacement = path.with_file_name(format!(
             ".{}.{}",
             path.file_name()
@@ -97,17 +98,8 @@ impl Journal {
                 .unwrap_or_default(),
             std::process::id()
         ));
-        let write = |file: &mut File, journal: &mut File| -> io::Result<()> {
-            journal.seek(SeekFrom::Start(0))?;
-            io::copy(&mut io::Read::take(journal, self.end), file)?;
-            file.write_all(end.as_bytes())?;
-            file.sync_all()
-        };
-        if !is_regular {
-            return Ok(());
-        }
         let done = File::create(&replacement)
-            .and_then(|mut file| write(&mut file, &mut self.file))
+            .and_then(|file| write_whole(record, file))
             .and_then(|()| std::fs::rename(&replacement, &path));
         done.map_err(|error| {
             // Nothing half-written stays; the journal itself is whole as it is.
@@ -115,6 +107,27 @@ impl Journal {
             failed(error)
         })
     }
+}
+
+fn separator(position: u32) -> &'static str {
+    if position == 0 { "\n" } else { ",\n" }
+}
+
+fn write_whole(record: &BenchRecord, file: File) -> io::Result<()> {
+    let mut file = BufWriter::with_capacity(1 << 16, file);
+    file.write_all(head(record)?.as_bytes())?;
+    for run in &record.runs {
+        file.write_all(separator(run.position).as_bytes())?;
+        serde_json::to_writer(&mut file, run)?;
+    }
+    let outcome = serde_json::to_string(&record.outcome)?;
+    write!(
+        file,
+        "\n],\n\"complete\":{},\n\"outcome\":{outcome}}}\n",
+        record.complete
+    )?;
+    file.flush()?;
+    file.get_ref().sync_all()
 }
 
 /// The record up to and with the `[` of its runs.

@@ -8,15 +8,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::ptr::NonNull;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-// The launcher uses more of it than we do.
-#[path = "../launcher/shared.rs"]
-#[allow(dead_code)]
-mod shared;
-
-pub(crate) use shared::{Answer, Text, fd, step};
-use shared::{BASE, Job, SIZE, STRINGS, Shared, command};
+pub(crate) use crate::shared::{Answer, SLOTS, fd, step};
+use crate::shared::{BASE, Job, SIZE, STRINGS, Shared, command};
 
 static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
 static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));
@@ -24,6 +19,9 @@ static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));
 /// What the launcher is to run. All paths absolute, but for `program`, which is taken from `directory`.
 #[derive(Debug, Clone)]
 pub(crate) struct Order<'a> {
+    /// Orders with the same number have the same program, arguments and environment, which are then
+    /// handed over once.
+    pub benchmark: usize,
     pub program: &'a Path,
     pub arguments: &'a Block,
     /// `NAME=value`.
@@ -37,6 +35,21 @@ pub(crate) struct Order<'a> {
     pub output_fd: i32,
     pub error_fd: i32,
     pub cpu_mask: &'a [u8],
+    /// How the run begins in the JSON record; not written there if empty.
+    pub record_head: &'a str,
+}
+
+/// What holds for all orders of a hand-over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    /// Longest time a run may take.
+    pub timeout: Option<Duration>,
+    /// No further run is begun when this much time has passed.
+    pub budget: Duration,
+    /// Processes that earlier runs have left behind.
+    pub left_before: u32,
+    /// Moment that the record counts from, by [`now_ns`].
+    pub began_ns: u64,
 }
 
 /// Strings, each ending with a zero byte, laid end to end: written to the shared memory in one piece.
@@ -47,6 +60,12 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// No strings.
+    pub const EMPTY: Block = Block {
+        bytes: Vec::new(),
+        starts: Vec::new(),
+    };
+
     /// # Errors
     /// `InvalidInput` if a string contains a zero byte.
     pub fn new<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> io::Result<Block> {
@@ -114,7 +133,8 @@ pub(crate) struct Pipes {
 impl Launcher {
     /// Starts it. Must be called on a thread that outlives it: the kernel tells the launcher when
     /// this thread ends.
-    pub fn start() -> io::Result<(Launcher, Pipes)> {
+    /// `record` is the JSON record's file, at the position where the next run goes.
+    pub fn start(record: Option<&File>) -> io::Result<(Launcher, Pipes)> {
         let program = program_file(c"fathom-launcher", LAUNCHER)?;
         let floor = program_file(c"fathom-floor", FLOOR)?;
         let memory_file = anonymous_file(c"fathom-job", 0)?;
@@ -135,7 +155,7 @@ impl Launcher {
         }
         let memory = NonNull::new(memory.cast::<Shared>()).ok_or_else(io::Error::last_os_error)?;
         // SAFETY: mapped above, writable, zeroed by the kernel.
-        unsafe { (*memory.as_ptr()).job.parent = libc::getpid() };
+        unsafe { (*memory.as_ptr()).control.parent = libc::getpid() };
 
         let (commands_read, commands) = pipe()?;
         let (done, done_write) = pipe()?;
@@ -153,6 +173,8 @@ impl Launcher {
             (stderr_write.as_raw_fd(), fd::ERROR_PIPE),
             (floor.as_raw_fd(), fd::FLOOR),
         ];
+        let record = record.map(|file| duplicate(file.as_raw_fd())).transpose()?;
+        places.extend(record.iter().map(|file| (file.as_raw_fd(), fd::RECORD)));
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("fathom-launcher").env_clear();
         command
@@ -184,20 +206,45 @@ impl Launcher {
         Ok((launcher, Pipes { stdout, stderr }))
     }
 
-    /// Runs one job and waits for it. `Err` only if the launcher itself is gone.
-    pub fn run(&mut self, order: &Order, timeout: Option<Duration>) -> io::Result<(Answer, Ended)> {
-        self.write(order)?;
+    /// Has the orders carried out one after the other, as many as there is room for, and waits. Returns
+    /// the answers of those that were begun, at least one. The launcher ends early when the budget is
+    /// used up, or after a run that did not end well or left processes behind. `Err` only if the launcher
+    /// itself is gone, or not even the first order fits.
+    pub fn run(&mut self, orders: &[Order], terms: Terms) -> io::Result<Vec<(Answer, Ended)>> {
+        let written = self.write(orders, terms)?;
         self.send(command::RUN)?;
-        let ended = self.wait(timeout)?;
+        let killed = self.wait(terms.timeout)?;
         // SAFETY: the launcher has said that it is done and waits for the next command.
-        let answer = unsafe { (*self.memory.as_ptr()).answer };
-        if !matches!(
-            answer.failed_step,
-            step::INPUT | step::OUTPUT | step::DIRECTORY
-        ) {
-            self.directory = order.directory.to_path_buf();
-        }
-        Ok((answer, ended))
+        let (made, answers) = unsafe {
+            let shared = self.memory.as_ptr();
+            (
+                (*shared).control.answers as usize,
+                &raw const (*shared).answers,
+            )
+        };
+        let made = made.clamp(1, written);
+        // SAFETY: as above; at most as many as there are.
+        let answers: Vec<Answer> = (0..made).map(|at| unsafe { (*answers)[at] }).collect();
+        let failed = |answer: &Answer| {
+            matches!(
+                answer.failed_step,
+                step::INPUT | step::OUTPUT | step::DIRECTORY
+            )
+        };
+        self.directory = match answers.last() {
+            Some(last) if !failed(last) => orders[made - 1].directory.to_path_buf(),
+            // Unknown until the launcher has got somewhere.
+            _ => PathBuf::new(),
+        };
+        let ended = |at: usize| match killed {
+            Some((job, ended)) if job == at => ended,
+            _ => Ended::ByItself,
+        };
+        Ok(answers
+            .into_iter()
+            .enumerate()
+            .map(|(at, answer)| (answer, ended(at)))
+            .collect())
     }
 
     /// Ends every process that runs have left behind; returns how many could not be ended.
@@ -205,7 +252,7 @@ impl Launcher {
         self.send(command::SWEEP)?;
         self.wait(None)?;
         // SAFETY: as in `run`.
-        Ok(unsafe { (*self.memory.as_ptr()).answer.immortal })
+        Ok(unsafe { (*self.memory.as_ptr()).control.immortal })
     }
 
     fn send(&self, byte: u8) -> io::Result<()> {
@@ -218,19 +265,24 @@ impl Launcher {
         }
     }
 
-    /// Waits for the byte that says 'done'.
-    fn wait(&self, timeout: Option<Duration>) -> io::Result<Ended> {
-        let deadline = timeout.map(|t| Instant::now() + t);
-        let mut ended = Ended::ByItself;
+    /// Waits for the byte that says 'done'. Returns which job had to be ended, and why.
+    fn wait(&self, timeout: Option<Duration>) -> io::Result<Option<(usize, Ended)>> {
+        let sent_ns = now_ns();
+        let mut killed: Option<(usize, Ended)> = None;
         loop {
-            let patience = match (ended, deadline) {
-                (Ended::ByItself, Some(at)) => {
-                    let left = at.saturating_duration_since(Instant::now());
+            let (current, started_ns) = self.current();
+            let left = timeout.map(|timeout| {
+                let began_ns = if started_ns == 0 { sent_ns } else { started_ns };
+                (Duration::from_nanos(began_ns) + timeout)
+                    .saturating_sub(Duration::from_nanos(now_ns()))
+            });
+            let patience = match (killed, left) {
+                // The kill may have come before the process was there: try again soon.
+                (Some(_), _) => 20,
+                (None, Some(left)) => {
                     i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX)
                 }
-                (Ended::ByItself, None) => -1,
-                // The kill may have come before the process was there: try again soon.
-                _ => 20,
+                (None, None) => -1,
             };
             let watch = |fd| libc::pollfd {
                 fd,
@@ -241,23 +293,42 @@ impl Launcher {
                 watch(self.done.as_raw_fd()),
                 watch(crate::interrupt::descriptor()),
             ];
-            let watched = if ended == Ended::ByItself { 2 } else { 1 };
+            let watched = if killed.is_none() { 2 } else { 1 };
             // SAFETY: at most as many entries as there are.
             let ready = unsafe { libc::poll(polled.as_mut_ptr(), watched, patience) };
             if polled[0].revents != 0 {
-                return self.read_done().map(|()| ended);
+                return self.read_done().map(|()| killed);
             }
             if ready < 0 {
                 continue;
             }
-            if ended == Ended::ByItself {
-                ended = if ready == 0 {
-                    Ended::TimedOut
-                } else {
-                    Ended::Interrupted
-                };
+            if killed.is_none() {
+                let (now_current, _) = self.current();
+                let interrupted = ready > 0;
+                if !interrupted && now_current != current {
+                    // Another run is on, with a time of its own.
+                    continue;
+                }
+                killed = Some(match interrupted {
+                    true => (now_current, Ended::Interrupted),
+                    false => (current, Ended::TimedOut),
+                });
             }
-            self.kill_tree();
+            if let Some((job, _)) = killed {
+                self.kill_tree(job);
+            }
+        }
+    }
+
+    /// The job that is on, and when its run began; 0 if it has not.
+    fn current(&self) -> (usize, u64) {
+        // SAFETY: aligned words in shared memory that the launcher writes meanwhile, hence volatile.
+        unsafe {
+            let shared = self.memory.as_ptr();
+            let current = (&raw const (*shared).control.answers).read_volatile() as usize;
+            let current = current.min(SLOTS - 1);
+            let started = (&raw const (*shared).answers[current].start_ns).read_volatile();
+            (current, started)
         }
     }
 
@@ -271,12 +342,12 @@ impl Launcher {
         }
     }
 
-    fn kill_tree(&self) {
+    fn kill_tree(&self, job: usize) {
         // SAFETY: words in shared memory, aligned; the launcher reads and writes them the same way.
         unsafe {
             let shared = self.memory.as_ptr();
-            (&raw mut (*shared).job.kill_tree).write_volatile(1);
-            let child = (&raw const (*shared).answer.child).read_volatile();
+            (&raw mut (*shared).control.kill_tree).write_volatile(job as u32 + 1);
+            let child = (&raw const (*shared).answers[job].child).read_volatile();
             if child > 0 {
                 libc::kill(-child, libc::SIGKILL);
                 libc::kill(child, libc::SIGKILL);
@@ -284,45 +355,40 @@ impl Launcher {
         }
     }
 
-    fn write(&mut self, order: &Order) -> io::Result<()> {
+    /// Writes as many orders as there is room for; returns how many.
+    fn write(&mut self, orders: &[Order], terms: Terms) -> io::Result<usize> {
         let mut strings = Strings {
             memory: self.memory,
             at: STRINGS,
         };
-        let moves = self.directory != order.directory;
-        if moves {
-            // Unknown until the launcher has got there.
-            self.directory = PathBuf::new();
+        let mut directory = std::mem::take(&mut self.directory);
+        let mut known: Vec<(usize, Common)> = Vec::new();
+        let mut jobs = 0;
+        for order in orders.iter().take(SLOTS) {
+            let job = match strings.job(order, &directory, &mut known) {
+                Err(_) if jobs > 0 => break,
+                job => job?,
+            };
+            directory = order.directory.to_path_buf();
+            // SAFETY: the launcher waits for a command and touches nothing.
+            unsafe {
+                let shared = self.memory.as_ptr();
+                (*shared).jobs[jobs] = job;
+                (*shared).answers[jobs].child = 0;
+                (*shared).answers[jobs].start_ns = 0;
+            }
+            jobs += 1;
         }
-        let job = Job {
-            path: strings.string(order.program.as_os_str().as_bytes())?,
-            argv: strings.array(&[order.arguments])?,
-            envp: strings.array(&[order.environment, order.own_environment])?,
-            directory: match moves {
-                true => strings.string(order.directory.as_os_str().as_bytes())?,
-                false => 0,
-            },
-            input: strings.path(order.input)?,
-            output: strings.path(order.output)?,
-            cpu_mask: match order.cpu_mask {
-                [] => 0,
-                mask => strings.bytes(mask)?,
-            },
-            cpu_mask_length: order.cpu_mask.len() as u64,
-            output_fd: order.output_fd,
-            error_fd: order.error_fd,
-            early_io: self.early_io as u32,
-            kill_tree: 0,
-            // SAFETY: mapped; only this field is read.
-            parent: unsafe { (*self.memory.as_ptr()).job.parent },
-            reserved: 0,
-        };
-        // SAFETY: the launcher waits for a command and touches nothing.
-        unsafe {
-            (*self.memory.as_ptr()).job = job;
-            (*self.memory.as_ptr()).answer.child = 0;
-        }
-        Ok(())
+        // SAFETY: as above.
+        let control = unsafe { &mut (*self.memory.as_ptr()).control };
+        control.jobs = jobs as u32;
+        control.answers = 0;
+        control.budget_ns = terms.budget.as_nanos() as u64;
+        control.began_ns = terms.began_ns;
+        control.kill_tree = 0;
+        control.early_io = self.early_io as u32;
+        control.left_before = terms.left_before;
+        Ok(jobs)
     }
 }
 
@@ -334,6 +400,26 @@ impl Drop for Launcher {
         // SAFETY: mapped in `start`, used by nobody any more.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), SIZE) };
     }
+}
+
+/// Addresses of what all runs of a benchmark share.
+#[derive(Debug, Clone, Copy)]
+struct Common {
+    path: u64,
+    argv: u64,
+    /// Of the environment's first string.
+    environment: u64,
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`, as the launcher reads it.
+pub(crate) fn now_ns() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the call fills the structure.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// Appends to the part of the shared memory that holds strings; yields the launcher's addresses.
@@ -380,12 +466,60 @@ impl Strings {
         path.map_or(Ok(0), |path| self.string(path.as_os_str().as_bytes()))
     }
 
-    /// The strings of all blocks, and the array that points to them.
-    fn array(&mut self, blocks: &[&Block]) -> io::Result<u64> {
+    /// Everything of an order. `directory` is where the launcher will be by then.
+    fn job(
+        &mut self,
+        order: &Order,
+        directory: &Path,
+        known: &mut Vec<(usize, Common)>,
+    ) -> io::Result<Job> {
+        let found = known.iter().find(|(key, _)| *key == order.benchmark);
+        let common = match found {
+            Some((_, common)) => *common,
+            None => {
+                let arguments = self.bytes(&order.arguments.bytes)?;
+                let common = Common {
+                    path: self.string(order.program.as_os_str().as_bytes())?,
+                    argv: self.array(&[(arguments, order.arguments)])?,
+                    environment: self.bytes(&order.environment.bytes)?,
+                };
+                known.push((order.benchmark, common));
+                common
+            }
+        };
+        let own = self.bytes(&order.own_environment.bytes)?;
+        Ok(Job {
+            path: common.path,
+            argv: common.argv,
+            envp: self.array(&[
+                (common.environment, order.environment),
+                (own, order.own_environment),
+            ])?,
+            directory: match directory != order.directory {
+                true => self.string(order.directory.as_os_str().as_bytes())?,
+                false => 0,
+            },
+            record_head: match order.record_head {
+                "" => 0,
+                head => self.string(head.as_bytes())?,
+            },
+            input: self.path(order.input)?,
+            output: self.path(order.output)?,
+            cpu_mask: match order.cpu_mask {
+                [] => 0,
+                mask => self.bytes(mask)?,
+            },
+            cpu_mask_length: order.cpu_mask.len() as u64,
+            output_fd: order.output_fd,
+            error_fd: order.error_fd,
+        })
+    }
+
+    /// The array that points to the strings of all blocks, which lie at these addresses.
+    fn array(&mut self, blocks: &[(u64, &Block)]) -> io::Result<u64> {
         let mut pointers =
-            Vec::with_capacity(8 * (blocks.iter().map(|b| b.starts.len()).sum::<usize>() + 1));
-        for block in blocks {
-            let address = self.bytes(&block.bytes)?;
+            Vec::with_capacity(8 * (blocks.iter().map(|(_, b)| b.starts.len()).sum::<usize>() + 1));
+        for (address, block) in blocks {
             for start in &block.starts {
                 pointers.extend_from_slice(&(address + *start as u64).to_ne_bytes());
             }

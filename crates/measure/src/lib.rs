@@ -15,6 +15,7 @@ mod rounds;
 pub mod simulated;
 
 #[cfg(launcher)]
+#[path = "../launcher/account.rs"]
 mod account;
 #[cfg(launcher)]
 mod drain;
@@ -26,6 +27,10 @@ pub mod interrupt;
 mod launcher;
 #[cfg(launcher)]
 mod process;
+// The launcher uses more of it than we do.
+#[path = "../launcher/shared.rs"]
+#[allow(dead_code)]
+mod shared;
 #[cfg(launcher)]
 mod steal;
 

@@ -1,19 +1,21 @@
 //! Runs benchmarks as real processes.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use fathom_model::{Exit, Run};
+use fathom_model::{Exit, IoCounts, Run};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::account;
+use crate::account::{self, Exited};
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
-use crate::launcher::{Answer, Block, Ended, Launcher, Order, fd, step};
+use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, fd, now_ns, step};
 use crate::steal::StealWatch;
 use crate::{Attempt, CommandLine, Executor, Input, MeasureError, Output, RunReport};
 
@@ -46,6 +48,10 @@ pub struct ProcessOptions {
     pub seed: u64,
 }
 
+/// Runs of short commands are handed to the launcher by the dozen, for this long at most: then Fathom
+/// looks at Ctrl-C, limits, and the progress line again.
+const HAND_OVER: Duration = Duration::from_millis(20);
+
 struct Benchmark {
     command: CommandLine,
     hooks: Hooks,
@@ -54,6 +60,48 @@ struct Benchmark {
     output: Option<PathBuf>,
     arguments: Block,
     environment: Block,
+    /// Whether its last run wrote to standard error. The end of that belongs to one run, so that such
+    /// runs are handed over one by one.
+    complains: bool,
+}
+
+/// No variables.
+static NOTHING: Block = Block::EMPTY;
+
+impl Benchmark {
+    /// What is the same for all its runs.
+    fn order<'a>(&'a self, options: &ProcessOptions, cpu_mask: &'a [u8]) -> Order<'a> {
+        let show = options.show_output;
+        Order {
+            benchmark: 0,
+            program: &self.command.program,
+            arguments: &self.arguments,
+            environment: &self.environment,
+            own_environment: &NOTHING,
+            directory: &self.directory,
+            input: self.input.as_deref(),
+            output: self.output.as_deref(),
+            output_fd: match self.command.output {
+                _ if self.command.expect.is_some() => fd::OUTPUT_PIPE,
+                Output::Pipe => fd::OUTPUT_PIPE,
+                Output::Inherit => fd::OUTPUT,
+                _ if show => fd::OUTPUT,
+                _ => fd::NULL,
+            },
+            error_fd: if show { fd::ERROR } else { fd::ERROR_PIPE },
+            cpu_mask,
+            record_head: "",
+        }
+    }
+}
+
+/// A run that was made and not yet handed out.
+struct Made {
+    attempt: Attempt,
+    answer: Answer,
+    ended: Ended,
+    captured: Captured,
+    recorded: bool,
 }
 
 /// Runs commands through the launcher.
@@ -65,32 +113,48 @@ pub struct ProcessExecutor {
     cpu_mask: Vec<u8>,
     steal: StealWatch,
     random: SmallRng,
-    /// Variables of the run that is on; kept for its memory.
-    own_environment: Block,
+    /// Variables of the runs that are on; kept for their memory.
+    own_environments: Vec<Block>,
+    made: VecDeque<Made>,
+    /// Whether there is a JSON record that the launcher writes to.
+    records: bool,
     floor_arguments: Block,
     /// Processes that runs so far have left behind and that are still there.
     left_behind: u32,
-    began: Instant,
+    began_ns: u64,
 }
 
 impl ProcessExecutor {
     /// Starts the launcher. Must be called on a thread that outlives the executor.
     ///
     /// # Errors
-    /// [`MeasureError::Launcher`] when it can't be started, [`MeasureError::Input`] and the like when
-    /// Fathom's own directory can't be told.
+    /// As [`ProcessExecutor::recording`].
     pub fn new(
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
+    ) -> Result<ProcessExecutor, MeasureError> {
+        ProcessExecutor::recording(benchmarks, options, None)
+    }
+
+    /// The same; finished runs are written to this file at once, see [`crate::Journal`].
+    ///
+    /// # Errors
+    /// [`MeasureError::Launcher`] when it can't be started, [`MeasureError::Input`] and the like when
+    /// Fathom's own directory can't be told.
+    pub fn recording(
+        benchmarks: Vec<(CommandLine, Hooks)>,
+        options: ProcessOptions,
+        record: Option<&File>,
     ) -> Result<ProcessExecutor, MeasureError> {
         let here = std::env::current_dir().map_err(|error| MeasureError::Directory {
             path: ".".into(),
             error,
         })?;
-        let (launcher, pipes) = Launcher::start().map_err(|error| MeasureError::Launcher {
-            what: "could not be started",
-            error,
-        })?;
+        let (launcher, pipes) =
+            Launcher::start(record).map_err(|error| MeasureError::Launcher {
+                what: "could not be started",
+                error,
+            })?;
         let drain =
             Drain::start(pipes.stdout, pipes.stderr).map_err(|error| MeasureError::Launcher {
                 what: "could not be read from",
@@ -107,7 +171,9 @@ impl ProcessExecutor {
             cpu_mask: cpu_mask(&options.pin),
             steal: StealWatch::new(),
             random: SmallRng::seed_from_u64(options.seed),
-            own_environment: Block::default(),
+            own_environments: Vec::new(),
+            made: VecDeque::new(),
+            records: record.is_some(),
             left_behind: 0,
             floor_arguments: Block::new([b"floor".as_slice()]).map_err(|error| {
                 MeasureError::Launcher {
@@ -116,46 +182,85 @@ impl ProcessExecutor {
                 }
             })?,
             options,
-            began: Instant::now(),
+            began_ns: now_ns(),
         })
     }
 
-    fn execute(&mut self, attempt: &Attempt) -> Result<(Answer, Ended, Captured), MeasureError> {
-        let benchmark = &self.benchmarks[attempt.benchmark];
-        let padding = match self.options.vary_environment_size {
-            true => Some(self.random.random_range(0..PADDING.len())),
-            false => None,
+    /// How many of these runs may be made without looking at anything between them.
+    fn at_once(&self, upcoming: &[Attempt]) -> usize {
+        let alone = |attempt: &Attempt| {
+            let benchmark = &self.benchmarks[attempt.benchmark];
+            benchmark.hooks.prepare.is_some()
+                || benchmark.hooks.conclude.is_some()
+                || benchmark.command.expect.is_some()
+                || benchmark.complains
+                || self.left_behind > 0
+                || self.options.show_output
         };
-        name_run(&mut self.own_environment, attempt.round, padding)
-            .map_err(|error| gone(error, benchmark))?;
-        let checks_output = benchmark.command.expect.is_some();
-        let show = self.options.show_output;
-        let order = Order {
-            program: &benchmark.command.program,
-            arguments: &benchmark.arguments,
-            environment: &benchmark.environment,
-            own_environment: &self.own_environment,
-            directory: &benchmark.directory,
-            input: benchmark.input.as_deref(),
-            output: benchmark.output.as_deref(),
-            output_fd: match benchmark.command.output {
-                _ if checks_output => fd::OUTPUT_PIPE,
-                Output::Pipe => fd::OUTPUT_PIPE,
-                Output::Inherit => fd::OUTPUT,
-                _ if show => fd::OUTPUT,
-                _ => fd::NULL,
-            },
-            error_fd: if show { fd::ERROR } else { fd::ERROR_PIPE },
-            cpu_mask: &self.cpu_mask,
+        let many = upcoming
+            .iter()
+            .take(SLOTS)
+            .take_while(|a| !alone(a))
+            .count();
+        many.max(1)
+    }
+
+    /// Makes the first of these runs, and as many of the others as go with it.
+    fn make(&mut self, upcoming: &[Attempt]) -> Result<(), MeasureError> {
+        let attempts = &upcoming[..self.at_once(upcoming)];
+        self.own_environments
+            .resize_with(SLOTS.max(attempts.len()), Block::default);
+        let first = &self.benchmarks[attempts[0].benchmark];
+        for (attempt, block) in attempts.iter().zip(&mut self.own_environments) {
+            let padding = match self.options.vary_environment_size {
+                true => Some(self.random.random_range(0..PADDING.len())),
+                false => None,
+            };
+            name_run(block, attempt.round, padding).map_err(|error| gone(error, first))?;
+        }
+        let heads: Vec<String> = attempts
+            .iter()
+            .map(|attempt| match self.records && !attempt.warmup {
+                true => record_head(attempt),
+                false => String::new(),
+            })
+            .collect();
+        let orders: Vec<Order> = attempts
+            .iter()
+            .zip(&self.own_environments)
+            .zip(&heads)
+            .map(|((attempt, own), head)| Order {
+                benchmark: attempt.benchmark,
+                own_environment: own,
+                record_head: head,
+                ..self.benchmarks[attempt.benchmark].order(&self.options, &self.cpu_mask)
+            })
+            .collect();
+        let hashes = first.command.expect.is_some();
+        self.drain.begin(hashes, self.left_behind > 0);
+        let terms = Terms {
+            timeout: self.options.timeout,
+            budget: HAND_OVER,
+            left_before: self.left_behind,
+            began_ns: self.began_ns,
         };
-        self.drain.begin(checks_output, self.left_behind > 0);
-        let (answer, ended) = self
+        let answers = self
             .launcher
-            .run(&order, self.options.timeout)
-            .map_err(|error| gone(error, benchmark))?;
-        let captured = self.drain.finish();
-        self.check_start(&answer, benchmark)?;
-        Ok((answer, ended, captured))
+            .run(&orders, terms)
+            .map_err(|error| gone(error, first))?;
+        let mut captured = Some(self.drain.finish());
+        let last = answers.len() - 1;
+        for (at, (answer, ended)) in answers.into_iter().enumerate() {
+            self.made.push_back(Made {
+                attempt: attempts[at],
+                answer,
+                ended,
+                // What was written can't be told apart; it is shown if the last run failed.
+                captured: if at == last { captured.take() } else { None }.unwrap_or_default(),
+                recorded: !heads[at].is_empty() && ended == Ended::ByItself,
+            });
+        }
+        Ok(())
     }
 
     /// Turns a failure to start into the error that names what was in the way.
@@ -204,24 +309,24 @@ impl ProcessExecutor {
         })
     }
 
-    fn report(
-        &mut self,
-        attempt: &Attempt,
-        started: Duration,
-        answer: &Answer,
-        ended: Ended,
-        captured: Captured,
-    ) -> RunReport {
-        let usage = account::usage(&answer.usage);
-        let main_thread = account::text(&answer.schedstat).and_then(account::schedstat);
-        let harness_wait_ns = account::harness_wait_ns(answer);
-        let wall_ns = answer.end_ns - answer.start_ns;
-        let exit = match ended {
-            Ended::TimedOut => Exit::TimedOut,
-            _ => account::exit(answer.status),
+    fn report(&mut self, made: Made) -> RunReport {
+        let Made {
+            attempt,
+            answer,
+            ended,
+            captured,
+            recorded,
+        } = made;
+        let metrics = account::metrics(&answer);
+        let usage = metrics.usage;
+        let exit = match (ended, account::exited(answer.status)) {
+            (Ended::TimedOut, _) => Exit::TimedOut,
+            (_, Exited::Code(code)) => Exit::Code(code),
+            (_, Exited::Signal(signal)) => Exit::Signal(signal),
         };
-        let expect = self.benchmarks[attempt.benchmark].command.expect.as_ref();
-        let wrong_output = expect.and_then(|wanted| {
+        let benchmark = &mut self.benchmarks[attempt.benchmark];
+        benchmark.complains |= !captured.stderr_tail.is_empty();
+        let wrong_output = benchmark.command.expect.as_ref().and_then(|wanted| {
             let got = captured.stdout_sha256?;
             (got != wanted.sha256).then(|| match wanted.length {
                 Some(length) if length != captured.stdout_bytes => {
@@ -234,21 +339,28 @@ impl ProcessExecutor {
             benchmark: attempt.benchmark,
             round: attempt.round,
             position: attempt.position,
-            started_ns: started.as_nanos() as u64,
-            wall_ns,
-            spawn_ns: answer.exec_ns.saturating_sub(answer.start_ns),
+            started_ns: answer.start_ns.saturating_sub(self.began_ns),
+            wall_ns: metrics.wall_ns,
+            spawn_ns: metrics.spawn_ns,
             cpu_ns: usage.user_ns + usage.system_ns,
             user_ns: usage.user_ns,
             system_ns: usage.system_ns,
-            run_queue_wait_ns: main_thread.map(|thread| thread.wait_ns),
-            harness_wait_ns,
-            undisturbed_ns: account::undisturbed_ns(wall_ns, &usage, main_thread, harness_wait_ns),
+            run_queue_wait_ns: metrics.run_queue_wait_ns,
+            harness_wait_ns: metrics.harness_wait_ns,
+            undisturbed_ns: metrics.undisturbed_ns,
             peak_memory_bytes: usage.peak_memory_bytes,
             minor_faults: usage.minor_faults,
             major_faults: usage.major_faults,
             voluntary_switches: usage.voluntary_switches,
             involuntary_switches: usage.involuntary_switches,
-            io: account::text(&answer.io).and_then(account::io),
+            io: metrics.io.map(|io| IoCounts {
+                read_bytes: io.rchar,
+                written_bytes: io.wchar,
+                read_calls: io.syscr,
+                write_calls: io.syscw,
+                device_read_bytes: io.read_bytes,
+                device_written_bytes: io.write_bytes,
+            }),
             steal_ns: self.steal.since_last(),
             left_behind: answer.left_behind.saturating_sub(self.left_behind),
             exit,
@@ -259,6 +371,7 @@ impl ProcessExecutor {
             stderr_tail: captured.stderr_tail,
             wrong_output,
             interrupted: ended == Ended::Interrupted,
+            recorded,
         }
     }
 }
@@ -272,51 +385,78 @@ impl Executor for ProcessExecutor {
             .map_or(Ok(()), |hook| hook.run(None))
     }
 
-    fn run(&mut self, attempt: &Attempt) -> Result<RunReport, MeasureError> {
-        let iteration = Some(attempt.round);
-        if let Some(hook) = &self.benchmarks[attempt.benchmark].hooks.prepare {
-            hook.run(iteration)?;
+    fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {
+        let benchmark = upcoming[0].benchmark;
+        let iteration = Some(upcoming[0].round);
+        if self.made.is_empty() {
+            if let Some(hook) = &self.benchmarks[benchmark].hooks.prepare {
+                hook.run(iteration)?;
+            }
+            self.make(upcoming)?;
         }
-        let started = self.began.elapsed();
-        let (answer, ended, captured) = self.execute(attempt)?;
-        let report = self.report(attempt, started, &answer, ended, captured);
-        if let Some(hook) = &self.benchmarks[attempt.benchmark].hooks.conclude {
+        let Some(made) = self.made.pop_front() else {
+            return Err(MeasureError::Launcher {
+                what: "gave no answer",
+                error: io::ErrorKind::UnexpectedEof.into(),
+            });
+        };
+        debug_assert_eq!(
+            made.attempt, upcoming[0],
+            "runs are asked for in their order"
+        );
+        self.check_start(&made.answer, &self.benchmarks[benchmark])?;
+        let report = self.report(made);
+        if let Some(hook) = &self.benchmarks[benchmark].hooks.conclude {
             hook.run(iteration)?;
         }
         Ok(report)
     }
 
-    fn floor(&mut self) -> Result<Option<u64>, MeasureError> {
+    fn is_ahead(&self) -> bool {
+        !self.made.is_empty()
+    }
+
+    fn floor(&mut self, runs: u32) -> Result<Vec<u64>, MeasureError> {
         let program = PathBuf::from(format!("/proc/self/fd/{}", fd::FLOOR));
         let order = Order {
+            benchmark: usize::MAX,
             program: &program,
             arguments: &self.floor_arguments,
-            environment: &Block::default(),
-            own_environment: &Block::default(),
+            environment: &NOTHING,
+            own_environment: &NOTHING,
             directory: Path::new("/"),
             input: None,
             output: None,
             output_fd: fd::NULL,
             error_fd: fd::NULL,
             cpu_mask: &self.cpu_mask,
+            record_head: "",
         };
-        let (answer, ended) =
+        let orders = vec![order; (runs as usize).min(SLOTS)];
+        let terms = Terms {
+            timeout: None,
+            budget: Duration::MAX,
+            left_before: self.left_behind,
+            began_ns: self.began_ns,
+        };
+        let answers =
             self.launcher
-                .run(&order, None)
+                .run(&orders, terms)
                 .map_err(|error| MeasureError::Launcher {
                     what: "ended unasked",
                     error,
                 })?;
-        let ran = answer.failed_step == step::NONE && answer.status == 0;
-        let wall_ns = answer.end_ns - answer.start_ns;
-        let waited = account::text(&answer.schedstat).and_then(account::schedstat);
-        let undisturbed = account::undisturbed_ns(
-            wall_ns,
-            &account::usage(&answer.usage),
-            waited,
-            account::harness_wait_ns(&answer),
-        );
-        Ok((ran && ended == Ended::ByItself).then_some(undisturbed.unwrap_or(wall_ns)))
+        let worked = |(answer, ended): &(Answer, Ended)| {
+            *ended == Ended::ByItself && answer.failed_step == step::NONE && answer.status == 0
+        };
+        Ok(answers
+            .iter()
+            .take_while(|answer| worked(answer))
+            .map(|(answer, _)| {
+                let metrics = account::metrics(answer);
+                metrics.undisturbed_ns.unwrap_or(metrics.wall_ns)
+            })
+            .collect())
     }
 
     fn clean_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
@@ -333,7 +473,7 @@ impl Executor for ProcessExecutor {
     }
 
     fn elapsed(&self) -> Duration {
-        self.began.elapsed()
+        Duration::from_nanos(now_ns().saturating_sub(self.began_ns))
     }
 
     fn interrupted(&self) -> bool {
@@ -383,7 +523,18 @@ fn prepare(command: CommandLine, hooks: Hooks, here: &Path) -> Result<Benchmark,
             .map_err(|error| refused(error.kind()))?,
         command,
         hooks,
+        complains: false,
     })
+}
+
+/// How a run's object begins in the JSON record, with what only Fathom knows of it; the launcher adds
+/// what it measured.
+fn record_head(attempt: &Attempt) -> String {
+    let separator = if attempt.position == 0 { "\n" } else { ",\n" };
+    format!(
+        "{separator}{{\"benchmark\":{},\"round\":{},\"position\":{},",
+        attempt.benchmark, attempt.round, attempt.position
+    )
 }
 
 fn gone(error: io::Error, benchmark: &Benchmark) -> MeasureError {

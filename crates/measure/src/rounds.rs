@@ -4,6 +4,7 @@
 //! first in a round is a coin's choice: whatever the machine did, identical programs had equal
 //! chances. That is what the verdicts rest on.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use fathom_model::{Exit, Run, StopReason};
@@ -85,11 +86,18 @@ pub trait Observer {
     fn round(&mut self, round: u32, warmup: bool);
     /// A run is about to start.
     fn starts(&mut self, benchmark: usize);
-    /// A measured run has ended. It is durable when this returns.
+    /// A measured run has ended.
+    ///
+    /// # Errors
+    /// What keeps the session from going on.
+    fn ran(&mut self, run: &Run) -> Result<(), MeasureError>;
+    /// The same, and the executor has not recorded it. It is durable when this returns.
     ///
     /// # Errors
     /// When it can't be recorded.
-    fn ran(&mut self, run: &Run) -> Result<(), MeasureError>;
+    fn record(&mut self, _run: &Run) -> Result<(), MeasureError> {
+        Ok(())
+    }
     /// A round has ended; `runs` are all so far.
     fn round_done(&mut self, runs: &[Run], round: u32, elapsed: Duration);
 }
@@ -109,10 +117,13 @@ pub struct Session {
     pub final_alpha: f64,
 }
 
-/// Runs of the empty program at either end of the session.
-const FLOOR_RUNS: u32 = 20;
+/// Runs of the empty program at either end of the session. Each costs as much as a run of a short
+/// command; the median of ten is known within some 5 %, which is enough for a figure to compare with.
+const FLOOR_RUNS: u32 = 5;
 /// Runs of the empty program before those, to warm up.
-const FLOOR_WARMUP: u32 = 3;
+const FLOOR_WARMUP: u32 = 1;
+/// Attempts that an executor is told of at least, if they are sure to follow.
+const FORESIGHT: usize = 16;
 
 /// Makes the rounds. What was measured is returned whatever happens; `--cleanup` and the final sweep
 /// happen in any case.
@@ -121,6 +132,7 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         plan,
         random: SmallRng::seed_from_u64(plan.seed),
         order: (0..plan.benchmarks).collect(),
+        upcoming: VecDeque::new(),
         runs: Vec::new(),
         floor_ns: Vec::new(),
         looked: false,
@@ -156,6 +168,8 @@ struct Rounds<'a> {
     plan: &'a Plan,
     random: SmallRng,
     order: Vec<usize>,
+    /// Attempts that follow, in order.
+    upcoming: VecDeque<Attempt>,
     runs: Vec<Run>,
     floor_ns: Vec<u64>,
     /// Whether verdicts were looked at before the end.
@@ -177,19 +191,65 @@ impl Rounds<'_> {
         self.measure_floor(executor, FLOOR_WARMUP)?;
         for round in 0..self.plan.warmup {
             observer.round(round, true);
-            self.round(executor, observer, round, true)?;
+            self.foresee(round, self.plan.warmup, true);
+            self.round(executor, observer)?;
         }
         let began = executor.elapsed();
         let mut round = 0;
         loop {
             observer.round(round, false);
-            self.round(executor, observer, round, false)?;
+            self.foresee(round, self.next_decision(round), false);
+            self.round(executor, observer)?;
             round += 1;
             let elapsed = executor.elapsed().saturating_sub(began);
             observer.round_done(&self.runs, round, elapsed);
+            // Runs that are made already are results: the round that they belong to is finished.
+            if executor.is_ahead() {
+                continue;
+            }
             if let Some(reason) = self.enough(round, elapsed) {
                 self.measure_floor(executor, 0)?;
                 return Ok(reason);
+            }
+        }
+    }
+
+    /// The number of rounds after which it may be decided to stop, other than for want of time.
+    fn next_decision(&self, round: u32) -> u32 {
+        let limits = match self.plan.stop {
+            StopRule::Runs(wanted) => return wanted,
+            StopRule::Answer(limits) => limits,
+        };
+        let most = limits.maximum.unwrap_or(u32::MAX);
+        let is_look =
+            |rounds: &u32| fathom_stats::sequential::is_look(*rounds, limits.minimum).is_some();
+        // The first round is made alone: nothing is known yet of how its runs end.
+        let furthest = round + 1 + if round == 0 { 0 } else { FORESIGHT as u32 };
+        (round + 1..furthest)
+            .find(is_look)
+            .unwrap_or(furthest)
+            .min(most)
+    }
+
+    /// Plans rounds from `round` on, up to `end` at most, until enough attempts are known.
+    fn foresee(&mut self, round: u32, end: u32, warmup: bool) {
+        let planned = self.upcoming.back().map_or(round, |last| last.round + 1);
+        for round in planned..end.max(round + 1) {
+            if self.upcoming.len() >= FORESIGHT.max(self.order.len()) {
+                break;
+            }
+            self.order.shuffle(&mut self.random);
+            for &benchmark in &self.order {
+                let position = match (warmup, self.upcoming.back()) {
+                    (false, Some(last)) => last.position + 1,
+                    _ => self.runs.len() as u32,
+                };
+                self.upcoming.push_back(Attempt {
+                    benchmark,
+                    warmup,
+                    round,
+                    position,
+                });
             }
         }
     }
@@ -199,44 +259,39 @@ impl Rounds<'_> {
         executor: &mut dyn Executor,
         warmup: u32,
     ) -> Result<(), MeasureError> {
-        for i in 0..FLOOR_RUNS + warmup {
-            match executor.floor()? {
-                Some(wall) if i >= warmup => self.floor_ns.push(wall),
-                Some(_) => {}
-                None => break,
-            }
-        }
+        let walls = executor.floor(FLOOR_RUNS + warmup)?;
+        self.floor_ns.extend(walls.iter().skip(warmup as usize));
         Ok(())
     }
 
+    /// Makes the next round of the attempts that are planned.
     fn round(
         &mut self,
         executor: &mut dyn Executor,
         observer: &mut dyn Observer,
-        round: u32,
-        warmup: bool,
     ) -> Result<(), MeasureError> {
-        self.order.shuffle(&mut self.random);
-        for benchmark in self.order.clone() {
-            if executor.interrupted() {
+        for _ in 0..self.plan.benchmarks {
+            if executor.interrupted() && !executor.is_ahead() {
                 return Err(MeasureError::Interrupted);
             }
-            let position = self.runs.len() as u32;
-            observer.starts(benchmark);
-            let report = executor.run(&Attempt {
-                benchmark,
-                warmup,
-                round,
-                position,
-            })?;
+            let upcoming = self.upcoming.make_contiguous();
+            let Some(attempt) = upcoming.first().copied() else {
+                break;
+            };
+            observer.starts(attempt.benchmark);
+            let report = executor.run(upcoming)?;
+            self.upcoming.pop_front();
             if report.interrupted {
                 return Err(MeasureError::Interrupted);
             }
-            if !warmup {
+            if !attempt.warmup {
                 self.runs.push(report.run.clone());
+                if !report.recorded {
+                    observer.record(&report.run)?;
+                }
                 observer.ran(&report.run)?;
             }
-            self.check(report, warmup)?;
+            self.check(report, attempt.warmup)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! An executor whose runs take no time: scheduling, statistics and reports are tested exactly.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use fathom_model::{Exit, IoCounts, Run};
@@ -15,8 +16,8 @@ pub enum Event {
     WarmUp(usize),
     /// A measured run: benchmark and round.
     Run(usize, u32),
-    /// The empty program.
-    Floor,
+    /// The empty program, this many times.
+    Floor(u32),
     /// `clean_up` of a benchmark.
     CleanUp(usize),
     /// The final sweep.
@@ -32,6 +33,8 @@ pub struct Simulated<'a> {
     now: Duration,
     interrupt_after: Option<u32>,
     made: u32,
+    at_once: usize,
+    ahead: VecDeque<RunReport>,
     /// Everything that happened, in order.
     pub events: Vec<Event>,
 }
@@ -44,8 +47,16 @@ impl<'a> Simulated<'a> {
             now: Duration::ZERO,
             interrupt_after: None,
             made: 0,
+            at_once: 1,
+            ahead: VecDeque::new(),
             events: Vec::new(),
         }
+    }
+
+    /// Makes up to this many runs before it hands out the first of them.
+    pub fn handing_over(mut self, at_once: usize) -> Self {
+        self.at_once = at_once;
+        self
     }
 
     /// The user presses Ctrl-C while run number `runs` (from 0) is on.
@@ -82,13 +93,8 @@ pub fn quiet_run(attempt: &Attempt, wall_ns: u64) -> Run {
     }
 }
 
-impl Executor for Simulated<'_> {
-    fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
-        self.events.push(Event::SetUp(benchmark));
-        Ok(())
-    }
-
-    fn run(&mut self, attempt: &Attempt) -> Result<RunReport, MeasureError> {
+impl Simulated<'_> {
+    fn make(&mut self, attempt: &Attempt) -> RunReport {
         self.events.push(if attempt.warmup {
             Event::WarmUp(attempt.benchmark)
         } else {
@@ -99,17 +105,43 @@ impl Executor for Simulated<'_> {
         self.now += Duration::from_nanos(run.wall_ns);
         let interrupted = self.interrupt_after == Some(self.made);
         self.made += 1;
-        Ok(RunReport {
+        RunReport {
             run,
             stderr_tail: Vec::new(),
             wrong_output: None,
             interrupted,
-        })
+            recorded: false,
+        }
+    }
+}
+
+impl Executor for Simulated<'_> {
+    fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
+        self.events.push(Event::SetUp(benchmark));
+        Ok(())
     }
 
-    fn floor(&mut self) -> Result<Option<u64>, MeasureError> {
-        self.events.push(Event::Floor);
-        Ok(Some(300_000))
+    fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {
+        if self.ahead.is_empty() {
+            for attempt in upcoming.iter().take(self.at_once) {
+                let report = self.make(attempt);
+                let stops = report.interrupted || !report.run.exit.is_success();
+                self.ahead.push_back(report);
+                if stops {
+                    break;
+                }
+            }
+        }
+        Ok(self.ahead.pop_front().expect("one was made"))
+    }
+
+    fn is_ahead(&self) -> bool {
+        !self.ahead.is_empty()
+    }
+
+    fn floor(&mut self, runs: u32) -> Result<Vec<u64>, MeasureError> {
+        self.events.push(Event::Floor(runs));
+        Ok(vec![300_000; runs as usize])
     }
 
     fn clean_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {

@@ -65,7 +65,12 @@ fn after_every_run_the_file_is_a_whole_record_with_all_runs_so_far() {
         );
         assert!(!now.complete);
     }
-    journal.finish(true, &outcome()).unwrap();
+    let finished = BenchRecord {
+        complete: true,
+        outcome: Some(outcome()),
+        ..read()
+    };
+    journal.finish(&finished).unwrap();
     let whole = read();
     assert!(whole.complete);
     assert_eq!(whole.runs.len(), 50);
@@ -84,4 +89,62 @@ fn a_record_that_cannot_be_written_is_named() {
         error.to_string().contains("/no/such/folder/record.json"),
         "{error}"
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_launcher_writes_what_fathom_would_have_written() {
+    use fathom_measure::{
+        CommandLine, Executor, Hooks, Input, Output, ProcessExecutor, ProcessOptions,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    let journal = Journal::create(&path, &record()).unwrap();
+    let shell = |line: &str| CommandLine {
+        program: "/bin/sh".into(),
+        arguments: ["sh", "-c", line].map(Into::into).to_vec(),
+        directory: None,
+        variables: Vec::new(),
+        input: Input::Null,
+        output: Output::Null,
+        expect: None,
+    };
+    let commands = ["exit 0", "exit 7", "kill -9 $$"]
+        .map(|line| (shell(line), Hooks::default()))
+        .to_vec();
+    let options = ProcessOptions {
+        timeout: None,
+        pin: Vec::new(),
+        vary_environment_size: true,
+        show_output: false,
+        seed: 1,
+    };
+    let mut executor = ProcessExecutor::recording(commands, options, Some(journal.file())).unwrap();
+    let attempts: Vec<Attempt> = (0..40)
+        .map(|position| Attempt {
+            benchmark: match position {
+                20 => 1,
+                30 => 2,
+                _ => 0,
+            },
+            warmup: false,
+            round: position / 3,
+            position,
+        })
+        .collect();
+    let mut ahead = 0;
+    for at in 0..attempts.len() {
+        let report = executor.run(&attempts[at..]).unwrap();
+        assert!(report.recorded);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let recorded: BenchRecord = serde_json::from_str(&text).unwrap();
+        assert!(recorded.runs.len() > at, "run {at} is not there yet");
+        ahead = ahead.max(recorded.runs.len() - at);
+        let without_steal = fathom_model::Run {
+            steal_ns: None,
+            ..report.run
+        };
+        assert_eq!(recorded.runs[at], without_steal);
+    }
+    assert!(ahead > 1, "several were made at once");
 }

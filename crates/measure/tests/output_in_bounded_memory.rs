@@ -50,7 +50,7 @@ fn ten_gibibytes_of_output_flow_through_in_bounded_memory() {
             round: 0,
             position: 0,
         };
-        executor.run(&attempt).unwrap()
+        executor.run(&[attempt]).unwrap()
     };
     let before = peak_kib();
     let report = produce(10 << 30, None);

@@ -46,7 +46,7 @@ const ATTEMPT: Attempt = Attempt {
 };
 
 fn run(command: CommandLine) -> RunReport {
-    executor(command).run(&ATTEMPT).unwrap()
+    executor(command).run(&[ATTEMPT]).unwrap()
 }
 
 fn in_shell(line: &str) -> CommandLine {
@@ -133,7 +133,7 @@ fn a_run_over_its_time_is_ended_with_everything_that_it_started() {
         },
     )
     .unwrap();
-    let report = executor.run(&ATTEMPT).unwrap();
+    let report = executor.run(&[ATTEMPT]).unwrap();
     assert_eq!(report.run.exit, Exit::TimedOut);
     assert!(!is_running(&mark), "also the one in a session of its own");
 }
@@ -142,7 +142,7 @@ fn a_run_over_its_time_is_ended_with_everything_that_it_started() {
 fn processes_that_a_run_leaves_behind_are_counted_and_ended_by_the_sweep() {
     let mark = format!("85{}.25", std::process::id());
     let mut executor = executor(in_shell(&format!("sleep {mark} >/dev/null 2>&1 &")));
-    assert_eq!(executor.run(&ATTEMPT).unwrap().run.left_behind, 1);
+    assert_eq!(executor.run(&[ATTEMPT]).unwrap().run.left_behind, 1);
     assert!(is_running(&mark));
     executor.sweep();
     assert!(!is_running(&mark));
@@ -152,7 +152,7 @@ fn processes_that_a_run_leaves_behind_are_counted_and_ended_by_the_sweep() {
 fn dropping_the_executor_leaves_nothing_behind() {
     let mark = format!("84{}.25", std::process::id());
     let mut executor = executor(in_shell(&format!("sleep {mark} >/dev/null 2>&1 &")));
-    executor.run(&ATTEMPT).unwrap();
+    executor.run(&[ATTEMPT]).unwrap();
     drop(executor);
     assert!(!is_running(&mark));
 }
@@ -187,7 +187,7 @@ fn standard_input_comes_from_the_file_from_its_start_in_every_run() {
     std::fs::write(file.path(), vec![b'x'; 100_000]).unwrap();
     let mut command = command(&["cat"]);
     let empty = executor(command.clone())
-        .run(&ATTEMPT)
+        .run(&[ATTEMPT])
         .unwrap()
         .run
         .io
@@ -195,7 +195,7 @@ fn standard_input_comes_from_the_file_from_its_start_in_every_run() {
     command.input = Input::File(file.path().to_path_buf());
     let mut executor = executor(command);
     for _ in 0..2 {
-        let io = executor.run(&ATTEMPT).unwrap().run.io.unwrap();
+        let io = executor.run(&[ATTEMPT]).unwrap().run.io.unwrap();
         assert_eq!(io.read_bytes - empty.read_bytes, 100_000);
     }
 }
@@ -207,8 +207,8 @@ fn standard_output_goes_to_the_file_which_is_emptied_before_each_run() {
     let mut command = command(&["echo", "once"]);
     command.output = Output::File(target.clone());
     let mut executor = executor(command);
-    executor.run(&ATTEMPT).unwrap();
-    executor.run(&ATTEMPT).unwrap();
+    executor.run(&[ATTEMPT]).unwrap();
+    executor.run(&[ATTEMPT]).unwrap();
     assert_eq!(std::fs::read_to_string(target).unwrap(), "once\n");
 }
 
@@ -236,10 +236,10 @@ fn directory_environment_and_iteration_reach_the_command() {
     command.directory = Some(folder.path().to_path_buf());
     command.variables = vec![("COLOUR".into(), "deep blue".into())];
     executor(command)
-        .run(&Attempt {
+        .run(&[Attempt {
             round: 6,
             ..ATTEMPT
-        })
+        }])
         .unwrap();
     let text = std::fs::read_to_string(folder.path().join("out")).unwrap();
     let here = folder.path().canonicalize().unwrap();
@@ -259,7 +259,7 @@ fn the_size_of_the_environment_varies_unless_it_is_fixed() {
         let mut executor =
             ProcessExecutor::new(vec![(command, Hooks::default())], options).unwrap();
         for _ in 0..5 {
-            executor.run(&ATTEMPT).unwrap();
+            executor.run(&[ATTEMPT]).unwrap();
         }
         let text = std::fs::read_to_string(folder.path().join("sizes")).unwrap();
         text.lines()
@@ -281,7 +281,7 @@ fn a_pinned_command_sees_only_its_cpus() {
         },
     )
     .unwrap();
-    assert_eq!(executor.run(&ATTEMPT).unwrap().run.exit, Exit::Code(0));
+    assert_eq!(executor.run(&[ATTEMPT]).unwrap().run.exit, Exit::Code(0));
 
     let mut nowhere = ProcessExecutor::new(
         vec![(command(&["true"]), Hooks::default())],
@@ -292,7 +292,7 @@ fn a_pinned_command_sees_only_its_cpus() {
     )
     .unwrap();
     assert!(matches!(
-        nowhere.run(&ATTEMPT),
+        nowhere.run(&[ATTEMPT]),
         Err(MeasureError::Pin { .. })
     ));
 }
@@ -330,7 +330,7 @@ fn one_thread_without_children_has_undisturbed_time() {
     let mut executor = executor(command(&["true"]));
     let known = (0..40)
         .filter_map(|_| {
-            let run = executor.run(&ATTEMPT).unwrap().run;
+            let run = executor.run(&[ATTEMPT]).unwrap().run;
             let undisturbed = run.undisturbed_ns?;
             assert!(undisturbed <= run.wall_ns);
             Some(())
@@ -346,7 +346,7 @@ fn one_thread_without_children_has_undisturbed_time() {
 fn a_missing_input_or_interpreter_is_named() {
     let mut no_input = command(&["cat"]);
     no_input.input = Input::File("/no/such/input".into());
-    match executor(no_input).run(&ATTEMPT) {
+    match executor(no_input).run(&[ATTEMPT]) {
         Err(MeasureError::Input { path, .. }) => assert_eq!(path, Path::new("/no/such/input")),
         other => panic!("{other:?}"),
     }
@@ -355,7 +355,7 @@ fn a_missing_input_or_interpreter_is_named() {
     std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let error = executor(command(&[script.to_str().unwrap()]))
-        .run(&ATTEMPT)
+        .run(&[ATTEMPT])
         .unwrap_err();
     assert!(error.to_string().contains("interpreter"), "{error}");
 }
@@ -367,7 +367,7 @@ fn more_arguments_than_the_kernel_takes_are_an_error_that_says_so() {
         OsString::from("x".repeat(100_000)),
         100,
     ));
-    let error = executor(huge).run(&ATTEMPT).unwrap_err();
+    let error = executor(huge).run(&[ATTEMPT]).unwrap_err();
     assert!(matches!(error, MeasureError::TooLong { .. }), "{error}");
 }
 
@@ -394,12 +394,12 @@ fn hooks_come_before_and_after_each_run_and_know_its_number() {
     };
     let mut executor = ProcessExecutor::new(vec![(command, hooks)], options()).unwrap();
     executor.set_up(0).unwrap();
-    executor.run(&ATTEMPT).unwrap();
+    executor.run(&[ATTEMPT]).unwrap();
     executor
-        .run(&Attempt {
+        .run(&[Attempt {
             round: 1,
             ..ATTEMPT
-        })
+        }])
         .unwrap();
     match executor.clean_up(0) {
         Err(MeasureError::HookFailed {

@@ -127,18 +127,17 @@ fn every_round_runs_every_benchmark_once_in_an_order_that_the_seed_decides() {
 fn setup_floor_warmup_rounds_cleanup_and_sweep_come_in_this_order() {
     let mut executor = Simulated::new(|a| quiet_run(a, MS));
     let session = conduct(&plan(2, StopRule::Runs(1)), &mut executor, &mut Silent);
-    let mut events = executor.events;
-    events.dedup_by(|a, b| *a == Event::Floor && *b == Event::Floor);
+    let events = executor.events;
     assert_eq!(
         events[..3],
-        [Event::SetUp(0), Event::SetUp(1), Event::Floor]
+        [Event::SetUp(0), Event::SetUp(1), Event::Floor(6)]
     );
     assert!(events[3..5].iter().all(|e| matches!(e, Event::WarmUp(_))));
     assert!(events[5..7].iter().all(|e| matches!(e, Event::Run(_, 0))));
     assert_eq!(
         events[7..],
         [
-            Event::Floor,
+            Event::Floor(5),
             Event::CleanUp(0),
             Event::CleanUp(1),
             Event::Sweep
@@ -146,8 +145,8 @@ fn setup_floor_warmup_rounds_cleanup_and_sweep_come_in_this_order() {
     );
     assert_eq!(
         session.floor_ns.len(),
-        40,
-        "without the warm-up runs of the empty program"
+        10,
+        "without the warm-up run of the empty program"
     );
 }
 
@@ -357,4 +356,61 @@ fn the_same_program_against_itself_is_rarely_called_different() {
     }
     // 5 % of 400 is 20; the 99.9 % bound of a fair count is 34.
     assert!(claims <= 34, "{claims} of {sessions}");
+}
+
+#[test]
+fn runs_that_are_made_by_the_dozen_are_the_same_runs_in_the_same_order() {
+    let session = |at_once| {
+        let mut executor = Simulated::new(|a| quiet_run(a, MS)).handing_over(at_once);
+        conduct(&plan(3, StopRule::Runs(40)), &mut executor, &mut Silent).runs
+    };
+    let places = |runs: Vec<Run>| -> Vec<(u32, u32, usize)> {
+        runs.iter()
+            .map(|run| (run.position, run.round, run.benchmark))
+            .collect()
+    };
+    let one_by_one = places(session(1));
+    assert_eq!(one_by_one.len(), 120);
+    assert!((0..120).eq(one_by_one.iter().map(|(position, ..)| *position)));
+    assert_eq!(places(session(16)), one_by_one);
+    assert_eq!(places(session(7)), one_by_one);
+}
+
+#[test]
+fn when_time_runs_out_the_runs_that_were_made_ahead_are_kept() {
+    let limits = Limits {
+        minimum: 2,
+        maximum: None,
+        at_least: Duration::ZERO,
+        soft: Duration::from_millis(40),
+        hard: Duration::from_millis(40),
+        precision: Some(0.000_001),
+    };
+    // Runs that differ, so that nothing is decided before the time is over.
+    let mut executor =
+        Simulated::new(|a| quiet_run(a, MS + u64::from(a.position * 7919 % 1000) * 1000))
+            .handing_over(16);
+    let session = conduct(
+        &plan(1, StopRule::Answer(limits)),
+        &mut executor,
+        &mut Silent,
+    );
+    assert_eq!(session.stop, StopReason::TimeBudget);
+    let made = |event: &&Event| matches!(event, Event::Run(..));
+    assert_eq!(
+        session.runs.len(),
+        executor.events.iter().filter(made).count(),
+        "every run that was made is a result"
+    );
+}
+
+#[test]
+fn an_interrupted_session_keeps_what_was_made_before() {
+    let mut executor = Simulated::new(|a| quiet_run(a, MS))
+        .handing_over(16)
+        .interrupted_after(23);
+    let session = conduct(&plan(1, StopRule::Runs(50)), &mut executor, &mut Silent);
+    assert_eq!(session.stop, StopReason::Interrupted);
+    // Plan has one warm-up round; the run that was on when the signal came does not count.
+    assert_eq!(session.runs.len(), 22);
 }

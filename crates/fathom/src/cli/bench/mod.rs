@@ -41,7 +41,11 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let mut record = empty_record(&arguments, &plan, &prepared);
     let commands = prepared.into_iter().map(|p| (p.command, p.hooks)).collect();
     interrupt::catch();
-    let mut executor = ProcessExecutor::new(
+    let journal = match &arguments.json {
+        Some(path) if path.as_os_str() != "-" => Some(Journal::create(path, &record)?),
+        _ => None,
+    };
+    let mut executor = ProcessExecutor::recording(
         commands,
         ProcessOptions {
             timeout: arguments.run_options.timeout,
@@ -50,11 +54,8 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
             show_output: arguments.run_options.show_output,
             seed: plan.seed,
         },
+        journal.as_ref().map(Journal::file),
     )?;
-    let journal = match &arguments.json {
-        Some(path) if path.as_os_str() != "-" => Some(Journal::create(path, &record)?),
-        _ => None,
-    };
     let shows = output::Shows::new(&arguments);
     let mut watcher = Watcher::new(&plan, journal, shows.progress, shows.progress_width);
     let session = conduct(&plan, &mut executor, &mut watcher);
@@ -71,11 +72,11 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         &session.floor_ns,
     );
     record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
-    if let Some(journal) = watcher.journal.take() {
-        journal.finish(record.complete, &outcome)?;
-    }
     record.runs = session.runs;
     record.outcome = Some(outcome);
+    if let Some(journal) = watcher.journal.take() {
+        journal.finish(&record)?;
+    }
     if let Some(error) = session.failure {
         return Err(error.into());
     }

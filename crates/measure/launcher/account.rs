@@ -1,8 +1,54 @@
 //! From what the kernel says of a dead process to the numbers of a run. Pure.
+//!
+//! Compiled into Fathom and into the launcher, which writes runs to the record by itself.
 
-use fathom_model::{Exit, IoCounts};
+use super::shared::{Answer, Text};
 
-use crate::launcher::{Answer, Text};
+/// What was measured of a run. Times are nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Metrics {
+    pub wall_ns: u64,
+    pub spawn_ns: u64,
+    pub usage: Usage,
+    pub run_queue_wait_ns: Option<u64>,
+    pub harness_wait_ns: Option<u64>,
+    pub undisturbed_ns: Option<u64>,
+    pub io: Option<Io>,
+}
+
+/// `/proc/PID/io`, by its own names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Io {
+    pub rchar: u64,
+    pub wchar: u64,
+    pub syscr: u64,
+    pub syscw: u64,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exited {
+    Code(i32),
+    Signal(i32),
+}
+
+pub(crate) fn metrics(answer: &Answer) -> Metrics {
+    let usage = usage(&answer.usage);
+    let main_thread = text(&answer.schedstat).and_then(schedstat);
+    let harness_wait_ns = harness_wait_ns(answer);
+    let wall_ns = answer.end_ns.saturating_sub(answer.start_ns);
+    Metrics {
+        wall_ns,
+        spawn_ns: answer.exec_ns.saturating_sub(answer.start_ns),
+        usage,
+        run_queue_wait_ns: main_thread.map(|thread| thread.wait_ns),
+        harness_wait_ns,
+        undisturbed_ns: undisturbed_ns(wall_ns, &usage, main_thread, harness_wait_ns),
+        io: text(&answer.io).and_then(io),
+    }
+}
 
 /// On a CPU, and ready but waiting for one, of one thread. Source: `/proc/PID/schedstat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,12 +71,12 @@ pub(crate) struct Usage {
     pub involuntary_switches: u64,
 }
 
-pub(crate) fn text(text: &Text) -> Option<&str> {
+fn text<const N: usize>(text: &Text<N>) -> Option<&str> {
     let length = usize::try_from(text.length).ok().filter(|n| *n > 0)?;
-    std::str::from_utf8(text.bytes.get(..length)?).ok()
+    core::str::from_utf8(text.bytes.get(..length)?).ok()
 }
 
-pub(crate) fn schedstat(text: &str) -> Option<Schedstat> {
+fn schedstat(text: &str) -> Option<Schedstat> {
     let mut words = text.split_ascii_whitespace();
     let on_cpu_ns = words.next()?.parse().ok()?;
     let wait_ns = words.next()?.parse().ok()?;
@@ -42,23 +88,28 @@ pub(crate) fn schedstat(text: &str) -> Option<Schedstat> {
     })
 }
 
-pub(crate) fn io(text: &str) -> Option<IoCounts> {
-    let value = |name: &str| -> Option<u64> {
-        text.lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
-            .and_then(|number| number.trim().parse().ok())
+fn io(text: &str) -> Option<Io> {
+    let mut lines = text.lines();
+    // In the kernel's order; a line more at the end does no harm.
+    let mut value = |name: &str| -> Option<u64> {
+        lines
+            .next()?
+            .strip_prefix(name)?
+            .strip_prefix(": ")?
+            .parse()
+            .ok()
     };
-    Some(IoCounts {
-        read_bytes: value("rchar")?,
-        written_bytes: value("wchar")?,
-        read_calls: value("syscr")?,
-        write_calls: value("syscw")?,
-        device_read_bytes: value("read_bytes")?,
-        device_written_bytes: value("write_bytes")?,
+    Some(Io {
+        rchar: value("rchar")?,
+        wchar: value("wchar")?,
+        syscr: value("syscr")?,
+        syscw: value("syscw")?,
+        read_bytes: value("read_bytes")?,
+        write_bytes: value("write_bytes")?,
     })
 }
 
-pub(crate) fn usage(words: &[i64; 18]) -> Usage {
+fn usage(words: &[i64; 18]) -> Usage {
     let time = |at: usize| words[at] as u64 * 1_000_000_000 + words[at + 1] as u64 * 1_000;
     Usage {
         user_ns: time(0),
@@ -72,10 +123,10 @@ pub(crate) fn usage(words: &[i64; 18]) -> Usage {
 }
 
 /// From the status that `wait4` gives.
-pub(crate) fn exit(status: i32) -> Exit {
+pub(crate) fn exited(status: i32) -> Exited {
     match status & 0x7f {
-        0 => Exit::Code((status >> 8) & 0xff),
-        signal => Exit::Signal(signal),
+        0 => Exited::Code((status >> 8) & 0xff),
+        signal => Exited::Signal(signal),
     }
 }
 
@@ -86,7 +137,7 @@ const SAME_CPU_TIME_NS: u64 = 15_000;
 
 /// Wall time less what the program and the launcher waited for a CPU, if that is exact: when all
 /// CPU time was the main thread's, its waits are all the waits there were.
-pub(crate) fn undisturbed_ns(
+fn undisturbed_ns(
     wall_ns: u64,
     usage: &Usage,
     main_thread: Option<Schedstat>,
@@ -106,7 +157,7 @@ pub(crate) fn undisturbed_ns(
 
 /// Time that the launcher was ready to see the exit but had no CPU; `None` where that can't be told
 /// from waits while the program was still running.
-pub(crate) fn harness_wait_ns(answer: &Answer) -> Option<u64> {
+fn harness_wait_ns(answer: &Answer) -> Option<u64> {
     let before = schedstat(text(&answer.own_before)?)?;
     let after = schedstat(text(&answer.own_after)?)?;
     wait_for_the_exit_ns(before, after)
@@ -143,22 +194,18 @@ mod tests {
     fn io_tells_read_bytes_of_the_device_from_bytes_that_were_read() {
         let text = "rchar: 10\nwchar: 20\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 0\n";
         let counts = io(text).unwrap();
-        assert_eq!(counts.read_bytes, 10);
-        assert_eq!(counts.written_bytes, 20);
-        assert_eq!((counts.read_calls, counts.write_calls), (3, 4));
-        assert_eq!(
-            (counts.device_read_bytes, counts.device_written_bytes),
-            (4096, 8192)
-        );
+        assert_eq!((counts.rchar, counts.wchar), (10, 20));
+        assert_eq!((counts.syscr, counts.syscw), (3, 4));
+        assert_eq!((counts.read_bytes, counts.write_bytes), (4096, 8192));
         assert_eq!(io("rchar: 10\n"), None);
     }
 
     #[test]
     fn a_wait_status_is_a_code_or_a_signal() {
-        assert_eq!(exit(0), Exit::Code(0));
-        assert_eq!(exit(3 << 8), Exit::Code(3));
-        assert_eq!(exit(9), Exit::Signal(9));
-        assert_eq!(exit(11 | 0x80), Exit::Signal(11), "with a core dump");
+        assert_eq!(exited(0), Exited::Code(0));
+        assert_eq!(exited(3 << 8), Exited::Code(3));
+        assert_eq!(exited(9), Exited::Signal(9));
+        assert_eq!(exited(11 | 0x80), Exited::Signal(11), "with a core dump");
     }
 
     #[test]
