@@ -76,7 +76,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         table.row(row);
     }
     table.note("User and system time of the tool's processes (wait4 of the tool, its children included), less the CPU time of the runs as the tool itself reports it. No warm-up runs, --style none.");
-    table.note("'All counted' contains start, exit and export of the tool, and 43 runs of Fathom's empty program. 'Per further run' is the difference of sessions of 1,000 and 100 runs.");
+    table.note("'All counted' contains start, exit and export of the tool, and 11 runs of Fathom's empty program. 'Per further run' is the difference of sessions of 1,000 and 100 runs.");
     Ok(table)
 }
 
