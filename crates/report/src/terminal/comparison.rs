@@ -149,7 +149,7 @@ fn too_few(comparison: &Comparison, rounds: &str) -> String {
         change(ratio.value, words)
     };
     format!(
-        "undecided: {rounds} can't tell; {far} so far{}",
+        "undecided: {rounds} can decide nothing; so far {far}{}",
         more(comparison)
     )
 }

@@ -35,7 +35,7 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
     let conditions = &record.conditions;
     let mut order = format!(
         "{} in random order (seed {})",
-        counted(rounds(record), "round", "rounds"),
+        rounds_made(record),
         conditions.seed
     );
     if conditions.warmup_runs > 0 {
@@ -65,6 +65,17 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
     page.prose(0, Tone::Quiet, clocks);
     let machine = machine(page, record);
     page.prose(0, Tone::Quiet, &machine);
+}
+
+/// Whole rounds, and whether there was more.
+fn rounds_made(record: &BenchRecord) -> String {
+    let begun = rounds(record);
+    let benchmarks = record.benchmarks.len().max(1) as u64;
+    if begun * benchmarks == record.runs.len() as u64 {
+        return counted(begun, "round", "rounds");
+    }
+    let whole = counted(begun.saturating_sub(1), "round", "rounds");
+    format!("{whole} and part of another")
 }
 
 fn warnings(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
