@@ -115,7 +115,7 @@ pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
     };
     let report = ProcessExecutor::new(vec![(command, Hooks::default())], options)
         .and_then(|mut executor| {
-            let report = executor.run(&attempt);
+            let report = executor.run(&[attempt]);
             executor.sweep();
             report
         })
