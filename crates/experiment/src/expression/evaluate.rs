@@ -285,11 +285,15 @@ impl<'e, 'r> Judge<'e, 'r> {
             return Ok(());
         }
         let bare = |quantity: &Quantity<'r>| !quantity.measured && quantity.unit.is_plain();
-        if bare(right) && left.unit.is_declared() {
+        // Nothing is nothing in every unit.
+        let fits = |number: &Quantity<'r>, other: &Quantity<'r>| {
+            bare(number) && (other.unit.is_declared() || number.estimate.value == 0.0)
+        };
+        if fits(right, left) {
             right.unit = left.unit.clone();
             return Ok(());
         }
-        if bare(left) && right.unit.is_declared() {
+        if fits(left, right) {
             left.unit = right.unit.clone();
             return Ok(());
         }
@@ -832,7 +836,10 @@ fn one_sided(left: &Quantity<'_>, relation: Relation, right: &Quantity<'_>) -> (
         _ => Outcome::NoEffect,
     };
     if fails {
-        let by = against(l.value, claimed);
+        let by = match has_direction {
+            true => against(l.value, claimed),
+            false => beyond(l.value, claimed),
+        };
         return match (has_direction, direction) {
             (false, _) => (Outcome::NoEffect, by),
             (true, Outcome::Opposite) => (Outcome::Opposite, by),
@@ -885,6 +892,15 @@ fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (Outcome, St
         (Side::Above, false) | (Side::Below, true) => (Outcome::Opposite, by),
         _ => (Outcome::NoEffect, "no effect beyond 1 %".to_string()),
     }
+}
+
+/// On which side of a bound a value lies, and how far.
+fn beyond(value: f64, bound: f64) -> String {
+    if bound > 0.0 && value > 0.0 {
+        let side = if value > bound { "above" } else { "below" };
+        return format!("{} {side} the bound", factor(value / bound));
+    }
+    format!("{} where the bound is {}", short(value), short(bound))
 }
 
 /// By how much a value differs from the claimed one.
