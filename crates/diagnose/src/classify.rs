@@ -1,7 +1,9 @@
 //! What does time in a call count as?
 
+use std::collections::{HashMap, HashSet};
+
 use fathom_model::Spent;
-use fathom_trace::Cause;
+use fathom_trace::{Cause, Interval, OffCpuRow};
 
 use crate::descriptors::{Descriptors, Kind};
 
@@ -301,6 +303,44 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
         on_descriptor(off.pid, fd, call, descriptors)
     } else {
         Spent::OtherWait
+    }
+}
+
+/// Tells what the waits of one trace count as.
+pub(crate) struct Classifier<'a> {
+    pub descriptors: &'a Descriptors<'a>,
+    /// What each process's polls wait for.
+    pub polls: HashMap<u32, PollContext>,
+    /// Threads that use locks as timers.
+    pub timed: HashSet<u32>,
+}
+
+impl Classifier<'_> {
+    /// What a row of the off-CPU table counts as.
+    pub(crate) fn row(&self, row: &OffCpuRow) -> Spent {
+        self.off(Off {
+            pid: row.pid,
+            call: row.call.as_deref(),
+            fd: row.fd,
+            cause: row.cause,
+            timed_out: self.timed.contains(&row.tid),
+        })
+    }
+
+    /// What the part of an interval before its wake-up counts as.
+    pub(crate) fn interval(&self, interval: &Interval) -> Spent {
+        self.off(Off {
+            pid: interval.pid,
+            call: interval.call.as_deref(),
+            fd: interval.fd,
+            cause: interval.cause,
+            timed_out: self.timed.contains(&interval.tid),
+        })
+    }
+
+    fn off(&self, off: Off<'_>) -> Spent {
+        let polls = self.polls.get(&off.pid).copied().unwrap_or_default();
+        off_cpu(off, self.descriptors, polls)
     }
 }
 

@@ -217,7 +217,7 @@ impl Fake {
         let cpu: u64 = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
         self.trace.accounts.user_ns = cpu;
         let timed = [run(self.trace.duration_ns, cpu)];
-        crate::findings(&self.subject(&timed))
+        crate::diagnose(&self.subject(&timed)).findings
     }
 
     pub(crate) fn ids(&mut self) -> Vec<String> {

@@ -19,6 +19,8 @@ pub(crate) struct View<'a> {
     pub subject: &'a Subject<'a>,
     pub trace: &'a Trace,
     pub descriptors: Descriptors<'a>,
+    /// What each off-CPU row of the trace counts as.
+    off_spent: Vec<Spent>,
     pub lives: Vec<Life>,
     pub path: CriticalPath,
     pub account: TimeAccount,
@@ -41,6 +43,8 @@ pub(crate) struct Tally {
     pub would_block: u64,
     pub bytes: u64,
     pub sizes: [u64; 8],
+    /// Of the calls: by the part of their threads' time that is on the critical path.
+    on_path: f64,
     /// CPU time in the kernel on the critical path, in time of an untraced run. Modelled.
     pub cost_ns: f64,
     /// Time from entry to return as traced, waits included.
@@ -54,7 +58,7 @@ impl Tally {
     }
 
     pub(crate) fn each_ns(&self) -> f64 {
-        self.cost_ns / self.calls.max(1) as f64
+        self.cost_ns / self.on_path.max(1.0)
     }
 }
 
@@ -95,9 +99,11 @@ impl<'a> View<'a> {
     pub(crate) fn new(subject: &'a Subject<'a>) -> Self {
         let trace = subject.trace;
         let descriptors = Descriptors::new(trace);
-        let lives = account::lives(trace, &descriptors);
+        let classifier = account::classifier(trace, &descriptors);
+        let lives = account::lives(trace, &classifier);
         let pools = [Some(Language::Go), Some(Language::Node)].contains(&language(subject, trace));
-        let path = path::find(trace, &lives, pools);
+        let path = path::find(trace, &lives, &classifier, pools);
+        let off_spent = trace.off_cpu.iter().map(|row| classifier.row(row)).collect();
         let account = path.sums.clone().into_account(trace.duration_ns);
         // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
         // would shrink with every neighbour.
@@ -115,6 +121,7 @@ impl<'a> View<'a> {
             subject,
             trace,
             descriptors,
+            off_spent,
             lives,
             path,
             account,
@@ -145,9 +152,9 @@ impl<'a> View<'a> {
         ns * (self.wall_ns / self.traced_ns).min(1.0)
     }
 
-    /// Part of this thread's time that is on the critical path.
+    /// Part of this thread's time on a CPU that is on the critical path.
     pub(crate) fn weight(&self, tid: u32) -> f64 {
-        self.path.weights.get(&tid).copied().unwrap_or(0.0)
+        self.path.weight(tid)
     }
 
     /// What the calls of a row cost an untraced run.
@@ -169,6 +176,7 @@ impl<'a> View<'a> {
                 sum.pid = Some(row.pid);
             }
             sum.calls += row.calls;
+            sum.on_path += row.calls as f64 * self.weight(row.tid);
             sum.errors += row.errors;
             sum.would_block += row.would_block;
             sum.bytes += row.bytes;
@@ -192,10 +200,12 @@ impl<'a> View<'a> {
     /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits where
     /// that is known: a sampler sees one long wait many times and a short one not at all.
     pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
-        let rows = self.trace.off_cpu.iter().filter(|row| fits(row));
-        let (ns, count) = rows.fold((0.0, 0), |(ns, count), row| {
+        let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
+        let rows = rows.filter(|(row, _)| fits(row));
+        let (ns, count) = rows.fold((0.0, 0), |(ns, count), (row, spent)| {
+            let weight = self.path.wait_weight(row.tid, *spent);
             (
-                ns + self.untraced(row.total_ns as f64 * self.weight(row.tid)),
+                ns + self.untraced(row.total_ns as f64 * weight),
                 count + row.count,
             )
         });

@@ -294,8 +294,9 @@ pub struct Interval {
     pub call: Option<String>,
     /// The call's descriptor.
     pub fd: Option<i32>,
-    /// The thread that ran where the wake-up came from. It caused it if it is of this tree;
-    /// an interrupt may also have struck there.
+    /// The thread that ran where the wake-up came from. It caused it if it is of this tree and not
+    /// waked by a timer that struck in the middle of a call; one of this tree that was in no call is
+    /// left out. Of another program's thread it may be the victim.
     pub woken_by: Option<u32>,
 }
 

@@ -100,8 +100,8 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
         },
         language: language::language_of(&target.command.program),
     };
-    let account = fathom_diagnose::account(&subject);
-    let slowdown = slowdown(timing, &account);
+    let diagnosis = fathom_diagnose::diagnose(&subject);
+    let slowdown = slowdown(timing, &diagnosis.account);
     Explanation {
         schema_version: SCHEMA_VERSION,
         kind: "why".to_string(),
@@ -120,15 +120,15 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
             not_visible: trace.not_visible.clone(),
             lost: observe::losses(&trace.lost),
         },
-        account,
-        threads: fathom_diagnose::thread_accounts(&subject),
+        account: diagnosis.account,
+        threads: diagnosis.threads,
         io: fathom_diagnose::io_rows(trace),
         calls: fathom_diagnose::call_rows(trace),
         processes: fathom_diagnose::process_rows(trace),
         phases: fathom_diagnose::phases(trace),
-        findings: fathom_diagnose::findings(&subject),
+        findings: diagnosis.findings,
         timeline: fathom_diagnose::timeline(trace, TIMELINE_STRETCHES),
-        warnings: fathom_diagnose::warnings(&subject),
+        warnings: diagnosis.warnings,
     }
 }
 

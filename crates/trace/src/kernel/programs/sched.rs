@@ -59,6 +59,11 @@ pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Double, R7, task::WOKEN, R0);
     a.call(Helper::CurrentPidTgid);
     a.store(Width::Word, R7, task::WAKER, R0);
+    // A thread of the tree that is in no call wakes nobody: an interrupt struck while it ran.
+    find_task(c, a, R0, out);
+    a.load(Width::Double, R1, R0, task::ENTER);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, out);
+    a.store_imm(Width::Word, R7, task::WAKER, 0);
     a.bind(out);
     a.exit();
 }
