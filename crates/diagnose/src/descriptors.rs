@@ -24,7 +24,7 @@ impl Kind {
             Self::File
         } else if name.contains("socket") {
             Self::Socket
-        } else if name.starts_with("pipe") {
+        } else if name.starts_with("pipe") || name.starts_with("named pipe") {
             Self::Pipe
         } else if ["event", "timerfd", "epoll", "signalfd", "inotify", "pidfd"]
             .iter()

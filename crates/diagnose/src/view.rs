@@ -103,7 +103,11 @@ impl<'a> View<'a> {
         let lives = account::lives(trace, &classifier);
         let pools = [Some(Language::Go), Some(Language::Node)].contains(&language(subject, trace));
         let path = path::find(trace, &lives, &classifier, pools);
-        let off_spent = trace.off_cpu.iter().map(|row| classifier.row(row)).collect();
+        let off_spent = trace
+            .off_cpu
+            .iter()
+            .map(|row| classifier.row(row))
+            .collect();
         let account = path.sums.clone().into_account(trace.duration_ns);
         // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
         // would shrink with every neighbour.

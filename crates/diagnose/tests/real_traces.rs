@@ -20,10 +20,7 @@ fn subject(trace: &Trace) -> Subject<'_> {
 
 fn ids(trace: &Trace) -> Vec<String> {
     let found = diagnose(&subject(trace)).findings;
-    found
-        .into_iter()
-        .map(|finding| finding.id)
-        .collect()
+    found.into_iter().map(|finding| finding.id).collect()
 }
 
 #[test]

@@ -189,9 +189,10 @@ impl Walk<'_> {
 
 /// A join is one long wait for each thread; queueing for a lock is many short ones.
 pub(super) fn joins(trace: &Trace, life: &Life, threads: usize) -> bool {
-    let rows = trace.off_cpu.iter().filter(|row| {
-        row.tid == life.tid && row.call.as_deref().is_some_and(classify::is_lock)
-    });
+    let rows = trace
+        .off_cpu
+        .iter()
+        .filter(|row| row.tid == life.tid && row.call.as_deref().is_some_and(classify::is_lock));
     let (mut count, mut total, mut longest) = (0, 0, 0);
     for row in rows {
         count += row.count;

@@ -1,9 +1,9 @@
-//! The path by wake-ups: what was waited for at each moment, from the end back to the start?
+//! The path by wake-ups: what was each wait for?
 //!
-//! Begins where the command ended. A thread that ran then is followed back to its last wait. Who
-//! ended a wait for a child, for a pipe of the tree or for a thread is what was waited for: the path
-//! goes on there. Any other wait is a part of the account by itself. At its start a thread was made
-//! by another, where the path goes on. So each moment of the wall time is passed once.
+//! Goes back from the end of the command on its main thread. A wait for a child, for a thread that
+//! is joined or for a pipe of the tree is replaced by what the one who ended it did meanwhile, its own
+//! waits likewise. Any other wait is a part of the account by itself. So each moment of the wall time
+//! is passed once, and no replacement reaches beyond the wait that it replaces.
 
 use std::collections::HashMap;
 
@@ -15,6 +15,8 @@ use crate::Language;
 use crate::account::{Life, Sums};
 use crate::classify::Classifier;
 
+/// Waits within waits that are followed; each is another thread's.
+const DEEPEST: u32 = 100;
 /// A thread that ends so soon after waking another was joined: the rest of its end takes 0.1 ms
 /// where a CPU is free.
 const JOIN_NS: u64 = 2_000_000;
@@ -22,6 +24,7 @@ const JOIN_NS: u64 = 2_000_000;
 struct Walk<'a> {
     trace: &'a Trace,
     classifier: &'a Classifier<'a>,
+    all: &'a [Life],
     lives: HashMap<u32, &'a Life>,
     intervals: HashMap<u32, Vec<&'a Interval>>,
     /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
@@ -52,6 +55,7 @@ pub(super) fn find(
     let mut walk = Walk {
         trace,
         classifier,
+        all: lives,
         lives: lives.iter().map(|life| (life.tid, life)).collect(),
         intervals,
         outside: HashMap::new(),
@@ -60,60 +64,86 @@ pub(super) fn find(
         weights: HashMap::new(),
     };
     let last = walk.last_thread(lives)?;
-    walk.back_from(last, trace.duration_ns, told.len() + lives.len());
+    walk.cover(last, 0, trace.duration_ns, 0);
     Some(walk.path(lives))
 }
 
+/// When a wait was over and only a CPU was missing.
+fn woken_ns(interval: &Interval) -> u64 {
+    match (interval.cause, interval.woken_ns) {
+        (Cause::Preempted | Cause::Ready, _) => interval.from_ns,
+        (_, Some(woken)) => woken.clamp(interval.from_ns, interval.to_ns),
+        (_, None) => interval.to_ns,
+    }
+}
+
 impl<'a> Walk<'a> {
-    /// The thread that the command ended with: its main thread, unless another outlived it.
+    /// The thread that the command ended with: its main thread, unless that ended before another
+    /// one ended the process.
     fn last_thread(&self, lives: &'a [Life]) -> Option<&'a Life> {
-        let root = self.trace.processes.first().map_or(lives.first()?.pid, |p| p.pid);
-        let own = lives.iter().filter(|life| life.pid == root);
-        own.max_by_key(|life| (life.to_ns / JOIN_NS, life.tid == root))
+        let root = self
+            .trace
+            .processes
+            .first()
+            .map_or(lives.first()?.pid, |p| p.pid);
+        let own = || lives.iter().filter(|life| life.pid == root);
+        let main = own()
+            .find(|life| life.tid == root)
+            .or_else(|| own().next())?;
+        let end = own().map(|life| life.to_ns).max()?;
+        let ends_it = |row: &&fathom_trace::SyscallRow| row.pid == root && row.name == "exit_group";
+        let caller = self.trace.syscalls.iter().find(ends_it);
+        let caller = caller.and_then(|row| self.lives.get(&row.tid)).copied();
+        Some(
+            caller
+                .filter(|_| main.to_ns + JOIN_NS < end)
+                .unwrap_or(main),
+        )
     }
 
-    /// Follows the path back from `at` on this thread. Each step takes an interval or goes to
-    /// another thread; two in one moment can point at each other, so steps are bounded.
-    fn back_from(&mut self, mut life: &'a Life, mut at: u64, steps: usize) {
-        for _ in 0..2 * steps + 1_000 {
-            if life.to_ns < at {
-                // From a thread's last record to the moment when it was noticed: its end.
-                self.beside
-                    .add(Spent::KernelProcesses, (at - life.to_ns) as f64);
-                at = life.to_ns;
-            }
-            if self.is_pool(life.pid) {
-                let Some(maker) = self.through_pool(life.pid, &mut at) else {
-                    return;
-                };
-                life = maker;
-                continue;
-            }
-            let Some(interval) = self.last_interval(life.tid, at) else {
-                self.ran(life.tid, at.saturating_sub(life.from_ns));
-                at = at.min(life.from_ns);
-                let Some(maker) = self.maker(life, at) else {
-                    return;
-                };
-                life = maker;
-                continue;
+    /// Accounts for the time from `from` to `to` by what this thread did, and what it waited for.
+    fn cover(&mut self, life: &'a Life, from: u64, to: u64, depth: u32) {
+        let mut at = to;
+        if life.to_ns < at {
+            // From a thread's last record to the moment when it was noticed: its end.
+            let end = life.to_ns.max(from);
+            self.beside.add(Spent::KernelProcesses, (at - end) as f64);
+            at = end;
+        }
+        if self.is_pool(life.pid) {
+            let begin = self.through_pool(life.pid, from, at);
+            return self.before(life, from, begin, depth);
+        }
+        while at > from {
+            let last = self.last_interval(life.tid, at);
+            let Some(interval) = last.filter(|interval| interval.to_ns > from) else {
+                let begin = life.from_ns.clamp(from, at);
+                self.ran(life.tid, at - begin);
+                return self.before(life, from, begin, depth);
             };
-            if interval.to_ns < at {
-                self.ran(life.tid, at - interval.to_ns);
-                at = interval.to_ns;
-            }
-            at = self.back_to_wake_up(life.tid, interval, at);
-            if at <= interval.from_ns {
-                continue;
-            }
-            match self.waker(life, interval, at) {
-                Some(waker) => life = waker,
-                None => {
+            let back = at.min(interval.to_ns);
+            self.ran(life.tid, at - back);
+            let begin = interval.from_ns.max(from);
+            let woken = woken_ns(interval).clamp(begin, back);
+            self.waited(life.tid, Spent::Ready, back - woken);
+            match self.waker(life, interval, woken) {
+                Some(waker) if depth < DEEPEST => self.cover(waker, begin, woken, depth + 1),
+                _ => {
                     let spent = self.classifier.interval(interval);
-                    self.waited(life.tid, spent, at - interval.from_ns);
-                    at = interval.from_ns;
+                    self.waited(life.tid, spent, woken - begin);
                 }
             }
+            at = begin;
+        }
+    }
+
+    /// The time before a thread was there is that of the thread that made it.
+    fn before(&mut self, life: &Life, from: u64, to: u64, depth: u32) {
+        if to <= from || depth >= DEEPEST {
+            return;
+        }
+        if let Some(maker) = self.maker(life, to) {
+            self.cover(maker, from, to, depth + 1);
         }
     }
 
@@ -123,17 +153,6 @@ impl<'a> Walk<'a> {
 
     fn waited(&mut self, tid: u32, spent: Spent, ns: u64) {
         *self.waits.entry((tid, spent)).or_default() += ns as f64;
-    }
-
-    /// The time after the wake-up, or all of it if nothing was waited for but a CPU.
-    fn back_to_wake_up(&mut self, tid: u32, interval: &Interval, at: u64) -> u64 {
-        let woken = match (interval.cause, interval.woken_ns) {
-            (Cause::Preempted | Cause::Ready, _) => interval.from_ns,
-            (_, Some(woken)) => woken.clamp(interval.from_ns, interval.to_ns),
-            (_, None) => interval.to_ns,
-        };
-        self.waited(tid, Spent::Ready, at.saturating_sub(woken));
-        at.min(woken)
     }
 
     fn last_interval(&self, tid: u32, at: u64) -> Option<&'a Interval> {
@@ -173,7 +192,11 @@ impl<'a> Walk<'a> {
 
     /// The child whose end was noticed at `at`: killed, say, so that its last thread made no call.
     fn child_that_ended(&self, parent: u32, from: u64, at: u64) -> Option<&'a Life> {
-        let children = self.trace.processes.iter().filter(|p| p.parent == Some(parent));
+        let children = self
+            .trace
+            .processes
+            .iter()
+            .filter(|p| p.parent == Some(parent));
         let ended = children.filter_map(|child| Some((child.ended_ns?, child.pid)));
         let (_, pid) = ended.filter(|(end, _)| (from..=at).contains(end)).max()?;
         self.lives.get(&pid).copied()
@@ -208,19 +231,18 @@ impl<'a> Walk<'a> {
         program.and_then(|exec| Language::from_program_name(&exec.path)) == Some(Language::Node)
     }
 
-    /// Takes the process as a whole, from its start to `at`.
-    fn through_pool(&mut self, pid: u32, at: &mut u64) -> Option<&'a Life> {
-        let lives: Vec<Life> = self.lives.values().map(|life| (*life).clone()).collect();
-        let inner = shares::of_process(self.trace, &lives, pid, true);
-        let main = self.lives.get(&pid).copied()?;
-        let part = at.saturating_sub(main.from_ns) as f64 / inner.sums.total().max(1.0);
+    /// Takes the process as a whole between two moments; returns when it began, at least `from`.
+    fn through_pool(&mut self, pid: u32, from: u64, to: u64) -> u64 {
+        let inner = shares::of_process(self.trace, self.all, pid, true);
+        let began = self.lives.get(&pid).map_or(from, |main| main.from_ns);
+        let begin = began.clamp(from, to);
+        let part = (to - begin) as f64 / inner.sums.total().max(1.0);
         self.beside.add_scaled(&inner.sums, part);
         for (tid, weight) in inner.weights {
             let sum = self.weights.entry(tid).or_default();
             *sum = (*sum + weight * part).min(1.0);
         }
-        *at = main.from_ns.min(*at);
-        self.maker(main, *at)
+        begin
     }
 
     /// Time outside of a thread's intervals was spent on what of its life they don't tell: on a
@@ -228,11 +250,7 @@ impl<'a> Walk<'a> {
     fn rest_of(&self, life: &Life) -> Sums {
         let mut rest = life.sums.clone();
         for interval in self.intervals.get(&life.tid).into_iter().flatten() {
-            let woken = match (interval.cause, interval.woken_ns) {
-                (Cause::Preempted | Cause::Ready, _) => interval.from_ns,
-                (_, Some(woken)) => woken.clamp(interval.from_ns, interval.to_ns),
-                (_, None) => interval.to_ns,
-            };
+            let woken = woken_ns(interval);
             rest.take(
                 self.classifier.interval(interval),
                 (woken - interval.from_ns) as f64,
@@ -271,5 +289,93 @@ impl<'a> Walk<'a> {
             weights,
             waits: Some(waits),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::{Spent, TimeAccount};
+    use fathom_trace::Cause;
+
+    use crate::fake::{Fake, MS, ROOT};
+
+    fn account(fake: &Fake) -> TimeAccount {
+        let account = crate::diagnose(&fake.subject(&[])).account;
+        let sum: u64 = account.parts.iter().map(|part| part.ns).sum();
+        assert_eq!(sum, fake.trace.duration_ns, "the parts add up");
+        account
+    }
+
+    fn is(account: &TimeAccount, spent: Spent, ms: u64) {
+        let ns = account.ns(spent);
+        assert!(
+            ns.abs_diff(ms * MS) < 1000,
+            "{spent:?} is {ns}: {account:?}"
+        );
+    }
+
+    #[test]
+    fn a_pipeline_is_what_its_slowest_part_does() {
+        // A shell starts a producer that computes and a consumer that waits for it, then computes.
+        let mut fake = Fake::new(1000);
+        fake.child(200, 10, 700, 690);
+        fake.child(300, 20, 990, 970);
+        for pid in [200, 300] {
+            fake.descriptor_of(pid, 0, "pipe");
+            fake.descriptor_of(pid, 1, "pipe");
+        }
+        fake.wait_for(ROOT, "wait4", None, (30, 700, 700), Some(200));
+        fake.wait_for(ROOT, "wait4", None, (701, 990, 990), Some(300));
+        fake.wait_for(300, "read", Some(0), (30, 690, 695), Some(200));
+        let account = account(&fake);
+        is(&account, Spent::WaitingForChild, 0);
+        is(&account, Spent::WaitingForInput, 0);
+        is(&account, Spent::UserCode, 1000);
+    }
+
+    #[test]
+    fn of_parallel_children_each_wait_is_for_the_one_that_ended_it() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 400, 400);
+        fake.child(300, 0, 990, 90);
+        fake.wait_for(300, "clock_nanosleep", None, (50, 950, 950), None);
+        fake.wait_for(ROOT, "wait4", None, (10, 400, 400), Some(200));
+        fake.wait_for(ROOT, "wait4", None, (410, 990, 990), Some(300));
+        let account = account(&fake);
+        // The second child sleeps on while the main thread waits for it, from 410 to 950.
+        is(&account, Spent::Sleeping, 540);
+        is(&account, Spent::UserCode, 460);
+    }
+
+    #[test]
+    fn a_child_that_was_killed_while_it_computed_is_known_by_its_end() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 990, 990);
+        fake.wait_for(ROOT, "wait4", None, (10, 991, 991), None);
+        is(&account(&fake), Spent::WaitingForChild, 0);
+    }
+
+    #[test]
+    fn queueing_for_a_lock_stays_a_wait_and_a_join_does_not() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        for n in 0..10 {
+            let from = n * 50;
+            fake.wait_for(ROOT, "futex", None, (from, from + 40, from + 40), Some(101));
+        }
+        is(&account(&fake), Spent::Locks, 400);
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 900, 900);
+        fake.wait_for(ROOT, "futex", None, (100, 899, 899), Some(101));
+        is(&account(&fake), Spent::Locks, 0);
+    }
+
+    #[test]
+    fn a_wait_for_the_network_is_shown_even_if_the_server_is_a_child() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 1000, 1000);
+        fake.descriptor(3, "socket");
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
+        is(&account(&fake), Spent::Network, 700);
     }
 }
