@@ -73,6 +73,8 @@ pub(crate) const SHORTEST_SLEEP_NS: f64 = 120e3;
 pub(crate) const MANY_LOCK_WAITS: u64 = 15;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
+/// Of an equal part of the CPU time: threads that share work have at least so much of it each.
+pub(crate) const PART_OF_A_WORKER: f64 = 0.3;
 /// Below this much CPU time for each wait the hand-over costs more than the work: it's a storm of
 /// wake-ups, not a queue. A wake-up costs 3 to 40 us.
 pub(crate) const STORM_CPU_PER_WAIT_NS: f64 = 40e3;

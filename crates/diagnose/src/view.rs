@@ -27,6 +27,8 @@ pub(crate) struct View<'a> {
     /// Median wall time of the untraced runs, or the trace's own if there are none, without the
     /// part in which other programs had the CPU.
     pub wall_ns: f64,
+    /// Part of the traced run in which no other program had the CPU, 0 to 1.
+    pub quiet: f64,
     /// The traced run's, likewise.
     traced_ns: f64,
     /// Their median CPU time.
@@ -95,6 +97,15 @@ fn language(subject: &Subject<'_>, trace: &Trace) -> Option<Language> {
     by_name.or(subject.language)
 }
 
+/// What the CPU time takes at least: its own length where one thread has it all, else the part of it
+/// that the CPUs allow.
+fn least_wall_ns(lives: &[Life], cpu_ns: f64, cpus: usize) -> f64 {
+    let all: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
+    let most = lives.iter().map(|life| life.on_cpu_ns).fold(0.0, f64::max);
+    let alone = most >= 0.9 * all;
+    cpu_ns / if alone { 1.0 } else { cpus.max(1) as f64 }
+}
+
 impl<'a> View<'a> {
     pub(crate) fn new(subject: &'a Subject<'a>) -> Self {
         let trace = subject.trace;
@@ -120,6 +131,12 @@ impl<'a> View<'a> {
         let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
         let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
+        let timed_wall = of(|run| run.wall_ns)
+            .unwrap_or(trace.duration_ns as f64)
+            .max(1.0);
+        // The timed runs may have had less of the neighbours than the observed one: no run is
+        // shorter than its work takes.
+        let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
         Self {
             subject,
@@ -129,10 +146,8 @@ impl<'a> View<'a> {
             lives,
             path,
             account,
-            wall_ns: of(|run| run.wall_ns)
-                .unwrap_or(trace.duration_ns as f64)
-                .max(1.0)
-                * quiet,
+            wall_ns: (timed_wall * quiet).max(least_wall),
+            quiet,
             cpu_ns,
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             // More than 1 us per call is not the tracer but another load of the machine.

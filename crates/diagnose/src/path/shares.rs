@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use fathom_model::Spent;
-use fathom_trace::Trace;
+use fathom_trace::{OffCpuRow, Trace};
 
 use super::CriticalPath;
 use crate::account::{Life, Sums};
@@ -122,7 +122,10 @@ impl Walk<'_> {
     }
 
     fn joins(&self, main: &Life, threads: usize) -> bool {
-        joins(self.trace, main, threads)
+        let (waits, total_ns) = lock_waits(self.trace, main.tid);
+        let rows = lock_rows(self.trace, main.tid);
+        let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0);
+        waits <= threads as u64 + 2 || longest * 2 >= total_ns
     }
 
     fn through_joined(&mut self, mut others: Vec<&Life>, sums: &mut Sums, weight: f64) {
@@ -187,19 +190,20 @@ impl Walk<'_> {
     }
 }
 
-/// A join is one long wait for each thread; queueing for a lock is many short ones.
-pub(super) fn joins(trace: &Trace, life: &Life, threads: usize) -> bool {
-    let rows = trace
+fn lock_rows(trace: &Trace, tid: u32) -> impl Iterator<Item = &OffCpuRow> {
+    let in_lock = |row: &&OffCpuRow| row.call.as_deref().is_some_and(classify::is_lock);
+    trace
         .off_cpu
         .iter()
-        .filter(|row| row.tid == life.tid && row.call.as_deref().is_some_and(classify::is_lock));
-    let (mut count, mut total, mut longest) = (0, 0, 0);
-    for row in rows {
-        count += row.count;
-        total += row.total_ns;
-        longest = longest.max(row.longest_ns.unwrap_or(0));
-    }
-    count <= threads as u64 + 2 || longest * 2 >= total
+        .filter(move |row| row.tid == tid)
+        .filter(in_lock)
+}
+
+/// How often and how long a thread waited for locks or other threads.
+pub(super) fn lock_waits(trace: &Trace, tid: u32) -> (u64, u64) {
+    lock_rows(trace, tid).fold((0, 0), |(count, ns), row| {
+        (count + row.count, ns + row.total_ns)
+    })
 }
 
 fn span_ns(child: &(u32, u64, u64)) -> f64 {

@@ -177,17 +177,19 @@ impl<'a> Walk<'a> {
                 .filter(|waker| waker.pid != life.pid)
                 .or_else(|| self.child_that_ended(life.pid, interval.from_ns, at)),
             Spent::WaitingForPipe | Spent::WaitingForInput | Spent::WaitingForOutput => by,
-            Spent::Locks => by.filter(|waker| self.is_joined(life, waker, at)),
+            Spent::Locks => by.filter(|waker| self.is_joined(life, waker, interval, at)),
             _ => None,
         }
     }
 
-    /// A wait for a thread's end or its result, not for its turn with a lock.
-    fn is_joined(&self, life: &Life, waker: &Life, at: u64) -> bool {
-        let threads = self.lives.values().filter(|l| l.pid == life.pid).count();
-        waker.pid == life.pid
-            && (waker.to_ns.saturating_sub(at) <= JOIN_NS
-                || shares::joins(self.trace, life, threads - 1))
+    /// A wait for a thread's end or its result, not for its turn with a lock: the waker ends, or
+    /// the waits are few, or this one is most of them.
+    fn is_joined(&self, life: &Life, waker: &Life, interval: &Interval, at: u64) -> bool {
+        let others = self.all.iter().filter(|l| l.pid == life.pid).count() as u64 - 1;
+        let (waits, total_ns) = shares::lock_waits(self.trace, life.tid);
+        let long = (at - interval.from_ns) * 2 >= total_ns;
+        let ends = waker.to_ns.saturating_sub(at) <= JOIN_NS;
+        waker.pid == life.pid && (ends || waits <= others + 2 || long)
     }
 
     /// The child whose end was noticed at `at`: killed, say, so that its last thread made no call.
@@ -295,7 +297,6 @@ impl<'a> Walk<'a> {
 #[cfg(test)]
 mod tests {
     use fathom_model::{Spent, TimeAccount};
-    use fathom_trace::Cause;
 
     use crate::fake::{Fake, MS, ROOT};
 
