@@ -329,9 +329,9 @@ impl<'a> View<'a> {
         tree.into_iter().map(|pid| self.cpu_of(pid)).sum()
     }
 
-    /// The name of a descriptor: the last thing it was.
+    /// The name of a descriptor: of the file at fault if it was several.
     pub(crate) fn name_of(&self, pid: u32, fd: i32) -> Option<String> {
-        self.descriptors.names(pid, fd).last().cloned()
+        self.descriptors.told(pid, fd)
     }
 
     /// How often a thread waited for locks; 0 where that isn't known.

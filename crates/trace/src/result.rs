@@ -256,6 +256,9 @@ pub struct FileRow {
     pub written_bytes: u64,
     /// When it was first opened.
     pub first_ns: u64,
+    /// The descriptor that most lately moved something of it; `None` if nothing was moved.
+    #[serde(default)]
+    pub fd: Option<i32>,
 }
 
 /// A path that could not be had.
