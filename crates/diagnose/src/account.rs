@@ -240,7 +240,10 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
         let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
         let ran = on_cpu * (1.0 - stolen);
         sums.add(Spent::Stolen, on_cpu - ran);
-        match in_calls.get(&thread.tid) {
+        match in_calls
+            .get(&thread.tid)
+            .filter(|calls| calls.total() > 0.0)
+        {
             Some(calls) => {
                 let total = calls.total() * (1.0 - stolen);
                 let fit = if total > ran && total > 0.0 {

@@ -21,7 +21,7 @@ mod timeline;
 mod view;
 
 use fathom_model::{Finding, Run, ThreadAccount, TimeAccount};
-use fathom_trace::Trace;
+use fathom_trace::{Tier, Trace};
 
 pub use language::Language;
 pub use rows::{call_rows, io_rows, phases, process_rows};
@@ -62,7 +62,7 @@ pub struct Limits {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
     /// Where the wall time of the traced run went, along the critical path. The parts add up to
-    /// the wall time.
+    /// the wall time. Without parts where a trace has no times to make them from (stops tier).
     pub account: TimeAccount,
     /// Where the life of each thread went, in the order in which they began.
     pub threads: Vec<ThreadAccount>,
@@ -79,9 +79,19 @@ pub struct Diagnosis {
 pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
     let view = view::View::new(subject);
     Diagnosis {
-        threads: account::of_threads(subject.trace, &view.lives),
+        threads: match subject.trace.tier {
+            Some(Tier::Stops) => Vec::new(),
+            _ => account::of_threads(subject.trace, &view.lives),
+        },
         findings: rules::all(&view),
         warnings: view.warnings(),
-        account: view.account,
+        account: match subject.trace.tier {
+            // Its times are those of the stops.
+            Some(Tier::Stops) => TimeAccount {
+                wall_ns: subject.trace.duration_ns,
+                parts: Vec::new(),
+            },
+            _ => view.account,
+        },
     }
 }

@@ -82,7 +82,10 @@ pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
         row.errors += call.errors;
     }
     let mut rows: Vec<IoRow> = rows.into_values().collect();
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.total_ns), row.pid, row.fd));
+    rows.sort_by_key(|row| {
+        let calls = row.reads + row.writes;
+        (std::cmp::Reverse((row.total_ns, calls)), row.pid, row.fd)
+    });
     rows
 }
 

@@ -176,8 +176,49 @@ impl<'a> View<'a> {
         self.path.weight(tid)
     }
 
+    /// Whether the calls were seen by stopping at each: then their times hold the stops, and those
+    /// after the budget was spent are missing.
+    fn by_stops(&self) -> bool {
+        self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
+    }
+
+    /// By how much a row's calls are to be multiplied: where only the first calls were seen, the
+    /// kernel's own count of an untraced run tells how many reads and writes there were.
+    fn missed(&self, row: &SyscallRow) -> f64 {
+        let of_run = |count: fn(&fathom_model::IoCounts) -> u64| {
+            let runs = self.subject.timed.iter();
+            median(runs.filter_map(|run| run.io.as_ref().map(count)).collect())
+        };
+        let seen = |is: fn(&str) -> bool| {
+            let rows = self.trace.syscalls.iter().filter(|row| is(&row.name));
+            rows.map(|row| row.calls).sum::<u64>().max(1) as f64
+        };
+        let all = match &row.name {
+            name if !self.by_stops() || name.starts_with("recv") || name.starts_with("send") => {
+                None
+            }
+            name if classify::is_read(name) => {
+                of_run(|io| io.read_calls).map(|all| all / seen(classify::is_read))
+            }
+            name if classify::is_write(name) => {
+                of_run(|io| io.write_calls).map(|all| all / seen(classify::is_write))
+            }
+            _ => None,
+        };
+        all.unwrap_or(1.0).max(1.0)
+    }
+
     /// What the calls of a row cost an untraced run.
     fn cost_ns(&self, row: &SyscallRow) -> f64 {
+        if self.by_stops() {
+            let each = self
+                .subject
+                .limits
+                .syscall_seconds
+                .unwrap_or(t::CALL_SECONDS)
+                * 1e9;
+            return row.calls as f64 * self.missed(row) * (each + AROUND_CALL_NS);
+        }
         let calls = row.calls.max(1) as f64;
         let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
         let measured = cpu_in_calls(row) / calls + AROUND_CALL_NS;
@@ -194,17 +235,22 @@ impl<'a> View<'a> {
                 most = cost;
                 sum.pid = Some(row.pid);
             }
-            sum.calls += row.calls;
-            sum.on_path += row.calls as f64 * self.weight(row.tid);
+            let missed = self.missed(row);
+            let all = |n: u64| (n as f64 * missed).round() as u64;
+            sum.calls += all(row.calls);
+            sum.on_path += match self.by_stops() {
+                true => row.calls as f64 * missed,
+                false => row.calls as f64 * self.weight(row.tid),
+            };
             sum.errors += row.errors;
             sum.would_block += row.would_block;
-            sum.bytes += row.bytes;
+            sum.bytes += all(row.bytes);
             sum.cost_ns += cost;
             sum.total_ns += row.total_ns as f64;
             sum.sizes
                 .iter_mut()
                 .zip(row.sizes)
-                .for_each(|(sum, n)| *sum += n);
+                .for_each(|(sum, n)| *sum += all(n));
         }
         // A part can't cost more CPU than the whole.
         sum.cost_ns = sum.cost_ns.min(0.97 * self.cpu_ns.min(self.wall_ns));
@@ -255,8 +301,9 @@ impl<'a> View<'a> {
         let calls: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
         let in_calls: f64 = self.trace.syscalls.iter().map(cpu_in_calls).sum();
         let outside = accounts.system_ns as f64 - in_calls - calls as f64 * self.overhead_ns;
-        let enough =
-            accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;
+        let enough = !self.by_stops()
+            && accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY
+            && outside >= t::ENOUGH_TICKS_NS;
         let by_ticks = outside / accounts.minor_faults.max(1) as f64;
         match self.subject.limits.page_fault_seconds {
             Some(seconds) => seconds * 1e9,

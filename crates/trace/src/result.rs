@@ -24,6 +24,9 @@ pub enum Tier {
 pub struct Trace {
     /// How it was made; `None` only in a default value.
     pub tier: Option<Tier>,
+    /// How the calls were seen, if in another run: see [`Trace::add_calls`].
+    #[serde(default)]
+    pub calls_from: Option<Tier>,
     /// From the start to the end of the command as its parent saw it.
     pub duration_ns: u64,
     /// How the command ended.

@@ -30,6 +30,8 @@ struct Walk<'a> {
     /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
     outside: HashMap<u32, f64>,
     waits: HashMap<(u32, Spent), f64>,
+    /// CPU time of the tree that came after its threads' last records.
+    charged_after_ends: f64,
     /// Sums that no thread of the walk has.
     beside: Sums,
     weights: HashMap<u32, f64>,
@@ -60,12 +62,24 @@ pub(super) fn find(
         intervals,
         outside: HashMap::new(),
         waits: HashMap::new(),
+        charged_after_ends: charged_after_ends(trace),
         beside: Sums::default(),
         weights: HashMap::new(),
     };
     let last = walk.last_thread(lives)?;
     walk.cover(last, 0, trace.duration_ns, 0);
     Some(walk.path(lives))
+}
+
+/// What the kernel charged beyond the time on a CPU that the records tell.
+fn charged_after_ends(trace: &Trace) -> f64 {
+    let charged = trace.accounts.user_ns + trace.accounts.system_ns;
+    let told: u64 = trace
+        .threads
+        .iter()
+        .filter_map(|thread| thread.on_cpu_ns)
+        .sum();
+    charged.saturating_sub(told) as f64
 }
 
 /// When a wait was over and only a CPU was missing.
@@ -105,9 +119,8 @@ impl<'a> Walk<'a> {
     fn cover(&mut self, life: &'a Life, from: u64, to: u64, depth: u32) {
         let mut at = to;
         if life.to_ns < at {
-            // From a thread's last record to the moment when it was noticed: its end.
             let end = life.to_ns.max(from);
-            self.beside.add(Spent::KernelProcesses, (at - end) as f64);
+            self.ended((at - end) as f64);
             at = end;
         }
         if self.is_pool(life.pid) {
@@ -145,6 +158,15 @@ impl<'a> Walk<'a> {
         if let Some(maker) = self.maker(life, to) {
             self.cover(maker, from, to, depth + 1);
         }
+    }
+
+    /// From a thread's last record to the moment when its end was noticed: taking it down, as far as
+    /// the kernel charged CPU time that no record tells; the rest is waiting for a CPU.
+    fn ended(&mut self, ns: f64) {
+        let work = ns.min(self.charged_after_ends);
+        self.charged_after_ends -= work;
+        self.beside.add(Spent::KernelProcesses, work);
+        self.beside.add(Spent::Ready, ns - work);
     }
 
     fn ran(&mut self, tid: u32, ns: u64) {

@@ -16,10 +16,24 @@ use crate::cli::target::Target;
 /// # Errors
 /// When no tier is allowed, or the command can't be started.
 pub fn observe(target: &Target, arguments: &Arguments) -> Result<Trace, Failure> {
-    let tier = match arguments.tier {
-        Some(tier) => tier.into(),
-        None => best()?,
-    };
+    if let Some(tier) = arguments.tier {
+        return watch(target, arguments, tier.into());
+    }
+    let all = detect::detect();
+    let tier = best(&all)?;
+    let mut trace = watch(target, arguments, tier)?;
+    let stops = all
+        .iter()
+        .any(|tier| tier.tier == Tier::Stops && tier.available);
+    // Samples tell what was waited for; which calls were made only a run that stops at them tells.
+    if tier == Tier::Sample && stops && interrupt::received().is_none() {
+        trace.add_calls(watch(target, arguments, Tier::Stops)?);
+    }
+    Ok(trace)
+}
+
+/// One observed run.
+fn watch(target: &Target, arguments: &Arguments, tier: Tier) -> Result<Trace, Failure> {
     if let Some(hook) = &target.prepare {
         hook.run(Some(0))?;
     }
@@ -55,8 +69,7 @@ pub fn observe(target: &Target, arguments: &Arguments) -> Result<Trace, Failure>
 }
 
 /// The best tier that works here.
-fn best() -> Result<Tier, Failure> {
-    let all = detect::detect();
+fn best(all: &[detect::Availability]) -> Result<Tier, Failure> {
     match all.iter().find(|tier| tier.available) {
         Some(found) => Ok(found.tier),
         None => Err(Failure::Untrusted(format!(
