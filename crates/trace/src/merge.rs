@@ -36,6 +36,8 @@ impl Trace {
                 self.descriptors.push(row);
             }
         }
+        self.not_visible
+            .retain(|sentence| sentence != crate::sample::NO_CALLS);
         self.not_visible.extend(other.not_visible);
     }
 

@@ -42,6 +42,11 @@ pub struct Arguments {
     #[arg(long)]
     pub tiers: bool,
 
+    /// Measure what this machine can do at best, to hold findings against it: 3 s, once after each
+    /// start of the machine; what is known is used in any case
+    #[arg(long)]
+    pub limits: bool,
+
     /// Add the table of system calls
     #[arg(long)]
     pub syscalls: bool,

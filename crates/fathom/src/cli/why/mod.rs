@@ -1,7 +1,9 @@
 //! `fathom why`: account for a program's time and name the cause of what is slow.
 
 mod arguments;
+mod cache;
 mod language;
+mod limits;
 mod observe;
 mod timing;
 
@@ -43,7 +45,9 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     if interrupt::received().is_some() {
         return Err(fathom_measure::MeasureError::Interrupted.into());
     }
-    let explanation = explain(&target, &timing, &trace);
+    let floor = timing.timed.floor.map(|floor| floor.value);
+    let limits = limits::limits(arguments.limits, floor);
+    let explanation = explain(&target, &timing, &trace, limits);
     show(&arguments, &explanation)?;
     Ok(0)
 }
@@ -68,7 +72,7 @@ fn target_of(arguments: &Arguments) -> Result<Target, Failure> {
 
 fn tiers() -> Result<i32, Failure> {
     let mut text = String::new();
-    for tier in fathom_trace::detect::detect() {
+    for tier in observe::detected(&cache::rights_stamp()) {
         let name = observe::name(tier.tier);
         let what = observe::description(tier.tier);
         if tier.available {
@@ -88,16 +92,13 @@ fn tiers() -> Result<i32, Failure> {
     Ok(0)
 }
 
-fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
+fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> Explanation {
     let subject = Subject {
         trace,
         timed: &timing.runs,
         floor_seconds: timing.timed.floor.map(|floor| floor.value),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
-        limits: Limits {
-            spawn_seconds: timing.timed.floor.map(|floor| floor.value),
-            ..Limits::default()
-        },
+        limits,
         language: language::language_of(&target.command.program),
     };
     let diagnosis = fathom_diagnose::diagnose(&subject);

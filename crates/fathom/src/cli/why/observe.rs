@@ -7,9 +7,12 @@ use std::os::fd::OwnedFd;
 use fathom_measure::{Input, MeasureError, Output, interrupt};
 use fathom_trace::{Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, detect};
 
-use super::Arguments;
+use super::{Arguments, cache};
 use crate::cli::failure::Failure;
 use crate::cli::target::Target;
+
+/// Where the tiers that were found to work are kept.
+const TIERS: &str = "tiers.json";
 
 /// Runs the command once more and watches.
 ///
@@ -19,8 +22,30 @@ pub fn observe(target: &Target, arguments: &Arguments) -> Result<Trace, Failure>
     if let Some(tier) = arguments.tier {
         return watch(target, arguments, tier.into());
     }
+    let stamp = cache::rights_stamp();
+    let kept: Option<Vec<detect::Availability>> = cache::load(TIERS, &stamp);
+    let is_kept = kept.is_some();
+    let all = kept.unwrap_or_else(|| detected(&stamp));
+    match watch_best(target, arguments, &all) {
+        // What was allowed may be so no more: a limit that no stamp holds.
+        Err(Failure::Trace(_)) if is_kept => watch_best(target, arguments, &detected(&stamp)),
+        outcome => outcome,
+    }
+}
+
+/// Tries every tier, which takes 30 ms, and keeps the answer.
+pub fn detected(stamp: &str) -> Vec<detect::Availability> {
     let all = detect::detect();
-    let tier = best(&all)?;
+    cache::store(TIERS, stamp, &all);
+    all
+}
+
+fn watch_best(
+    target: &Target,
+    arguments: &Arguments,
+    all: &[detect::Availability],
+) -> Result<Trace, Failure> {
+    let tier = best(all)?;
     let mut trace = watch(target, arguments, tier)?;
     let stops = all
         .iter()
