@@ -10,25 +10,35 @@ use crate::Result;
 /// # Errors
 /// When cargo fails.
 pub fn build_fathom(target: &Path) -> Result<PathBuf> {
+    build(target, &["--package", "fathom"])?;
+    Ok(target.join("release/fathom"))
+}
+
+/// The example of the tracing crate that does nothing but trace.
+///
+/// # Errors
+/// When cargo fails.
+pub fn build_trace_example(target: &Path) -> Result<PathBuf> {
+    build(target, &["--package", "fathom-trace", "--example", "trace"])?;
+    Ok(target.join("release/examples/trace"))
+}
+
+fn build(target: &Path, what: &[&str]) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args([
-            "build",
-            "--release",
-            "--quiet",
-            "--package",
-            "fathom",
-            "--manifest-path",
-        ])
+        .args(["build", "--release", "--quiet"])
+        .args(what)
+        .arg("--manifest-path")
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
         .arg("--target-dir")
         .arg(target)
         .status()
-        .map_err(|e| format!("can't start cargo to build fathom: {e}"))?;
-    if !status.success() {
-        return Err("fathom can't be built".into());
+        .map_err(|error| format!("can't start cargo to build {}: {error}", what.join(" ")))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("cargo can't build {}", what.join(" ")))
     }
-    Ok(target.join("release/fathom"))
 }
 
 /// `$HYPERFINE`, then `PATH`, then where cargo installs; only a version 2 counts.

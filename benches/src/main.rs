@@ -4,6 +4,7 @@
 //! here passes or fails: times of a machine say as much about the machine.
 
 mod aa;
+mod account;
 mod find;
 mod floor;
 mod growth;
@@ -17,6 +18,7 @@ mod sample_tests;
 mod subjects;
 mod table;
 mod tools;
+mod tracing;
 
 use std::io::Write;
 use std::path::Path;
@@ -83,6 +85,8 @@ fn everything(options: &Options) -> Result<()> {
             "growth" => growth::measure(&tools, options)?,
             "memory" => memory::measure(&tools, options)?,
             "large" => large::measure(&tools)?,
+            "account" => account::measure(&tools, options)?,
+            "tracing" => tracing::measure(&tools, options)?,
             "power" => power::measure(&tools, options, iterations)?,
             _ => aa::measure(&tools, options, iterations)?,
         };

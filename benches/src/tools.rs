@@ -96,6 +96,11 @@ impl Tools {
         })
     }
 
+    /// Where files may be put.
+    pub fn scratch_folder(&self) -> &Path {
+        &self.scratch
+    }
+
     /// Runs a program with an environment that is the same for all tools: what the caller has in
     /// his (cargo's LD_LIBRARY_PATH, say) changes what starting a program costs.
     ///

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::process::ExitCode;
 
-use fathom_diagnose::{Language, Limits, Subject, account, findings, warnings};
+use fathom_diagnose::{Language, Limits, Subject, diagnose};
 use fathom_measure::{
     Attempt, CommandLine, Executor, Hooks, Input, Output, ProcessExecutor, ProcessOptions, lookup,
 };
@@ -138,13 +138,14 @@ fn explain(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         walls.join(" "),
         trace.duration_ns as f64 / 1e6
     );
-    for part in account(&subject).parts {
+    let diagnosis = diagnose(&subject);
+    for part in diagnosis.account.parts {
         eprintln!("  {:>10.3} ms {:?}", part.ns as f64 / 1e6, part.spent);
     }
-    for warning in warnings(&subject) {
+    for warning in diagnosis.warnings {
         eprintln!("warning: {warning}");
     }
-    for finding in findings(&subject) {
+    for finding in diagnosis.findings {
         eprintln!(
             "{}: {} (could win {:.1} ms)",
             finding.id,

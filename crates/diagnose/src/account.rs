@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::{AccountPart, Spent, ThreadAccount, TimeAccount};
 use fathom_trace::{Cause, SyscallRow, Tier, Trace};
 
-use crate::classify::{self, Off, PollContext};
+use crate::classify::{self, Classifier, PollContext};
 use crate::descriptors::{Descriptors, Kind};
 
 /// Sums by what time was spent on, in nanoseconds.
@@ -196,10 +196,17 @@ fn stolen_share(trace: &Trace) -> f64 {
     }
 }
 
+/// What is needed to tell what a wait of this trace counts as.
+pub(crate) fn classifier<'a>(trace: &Trace, descriptors: &'a Descriptors<'a>) -> Classifier<'a> {
+    Classifier {
+        descriptors,
+        polls: poll_contexts(trace, descriptors),
+        timed: timed_waiters(trace),
+    }
+}
+
 /// The lives of all threads, in the trace's order.
-pub(crate) fn lives(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<Life> {
-    let contexts = poll_contexts(trace, descriptors);
-    let timed = timed_waiters(trace);
+pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
     let stolen = stolen_share(trace);
     let mut in_calls: HashMap<u32, Sums> = HashMap::new();
     for row in &trace.syscalls {
@@ -213,15 +220,7 @@ pub(crate) fn lives(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<Life> {
             *running.entry(row.tid).or_default() += row.total_ns as f64;
             continue;
         }
-        let what = Off {
-            pid: row.pid,
-            call: row.call.as_deref(),
-            fd: row.fd,
-            cause: row.cause,
-            timed_out: timed.contains(&row.tid),
-        };
-        let context = contexts.get(&row.pid).copied().unwrap_or_default();
-        let spent = classify::off_cpu(what, descriptors, context);
+        let spent = classifier.row(row);
         off.entry(row.tid)
             .or_default()
             .add(spent, row.total_ns as f64);
@@ -241,7 +240,10 @@ pub(crate) fn lives(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<Life> {
         let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
         let ran = on_cpu * (1.0 - stolen);
         sums.add(Spent::Stolen, on_cpu - ran);
-        match in_calls.get(&thread.tid) {
+        match in_calls
+            .get(&thread.tid)
+            .filter(|calls| calls.total() > 0.0)
+        {
             Some(calls) => {
                 let total = calls.total() * (1.0 - stolen);
                 let fit = if total > ran && total > 0.0 {
@@ -283,15 +285,14 @@ fn kernel_share_by_ticks(trace: &Trace) -> f64 {
 }
 
 /// The accounts of all threads for the explanation.
-pub(crate) fn of_threads(trace: &Trace, descriptors: &Descriptors<'_>) -> Vec<ThreadAccount> {
-    let lives = lives(trace, descriptors);
-    let account = |(thread, life): (&fathom_trace::Thread, Life)| ThreadAccount {
+pub(crate) fn of_threads(trace: &Trace, lives: &[Life]) -> Vec<ThreadAccount> {
+    let account = |(thread, life): (&fathom_trace::Thread, &Life)| ThreadAccount {
         pid: life.pid,
         tid: life.tid,
         name: thread.name.clone(),
         from_ns: life.from_ns,
         to_ns: life.to_ns,
-        account: life.sums.into_account(life.to_ns - life.from_ns),
+        account: life.sums.clone().into_account(life.to_ns - life.from_ns),
     };
     trace.threads.iter().zip(lives).map(account).collect()
 }

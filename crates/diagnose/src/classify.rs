@@ -1,7 +1,9 @@
 //! What does time in a call count as?
 
+use std::collections::{HashMap, HashSet};
+
 use fathom_model::Spent;
-use fathom_trace::Cause;
+use fathom_trace::{Cause, Interval, OffCpuRow};
 
 use crate::descriptors::{Descriptors, Kind};
 
@@ -137,6 +139,8 @@ const POLLS: &[&str] = &[
     "io_getevents",
 ];
 const SLEEPS: &[&str] = &["nanosleep", "clock_nanosleep", "pause", "rt_sigtimedwait"];
+/// Waits for signals: of the end of a child, where there are children.
+const SIGNAL_WAITS: &[&str] = &["pause", "rt_sigsuspend", "rt_sigtimedwait"];
 const LOCKS: &[&str] = &[
     "futex",
     "futex_wait",
@@ -216,7 +220,12 @@ pub(crate) fn on_cpu(call: &str) -> Spent {
         Spent::KernelMemory
     } else if is_in(PROCESSES) {
         Spent::KernelProcesses
-    } else if is_in(POLLS) || is_in(SLEEPS) || is_in(LOCKS) || is_in(CLOCKS) || is_in(OTHER_WAITING)
+    } else if is_in(POLLS)
+        || is_in(SLEEPS)
+        || is_in(SIGNAL_WAITS)
+        || is_in(LOCKS)
+        || is_in(CLOCKS)
+        || is_in(OTHER_WAITING)
     {
         Spent::KernelWaiting
     } else {
@@ -285,6 +294,8 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
     };
     if is_sync(call) {
         Spent::Disk
+    } else if SIGNAL_WAITS.contains(&call) && polls.children {
+        Spent::WaitingForChild
     } else if is_sleep(call) {
         Spent::Sleeping
     } else if is_lock(call) {
@@ -298,18 +309,61 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
     } else if is_poll(call) {
         polls.spent()
     } else if let Some(fd) = off.fd {
-        on_descriptor(off.pid, fd, call, descriptors)
+        on_descriptor(off, fd, call, descriptors)
     } else {
         Spent::OtherWait
     }
 }
 
-fn on_descriptor(pid: u32, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
+/// Tells what the waits of one trace count as.
+pub(crate) struct Classifier<'a> {
+    pub descriptors: &'a Descriptors<'a>,
+    /// What each process's polls wait for.
+    pub polls: HashMap<u32, PollContext>,
+    /// Threads that use locks as timers.
+    pub timed: HashSet<u32>,
+}
+
+impl Classifier<'_> {
+    /// What a row of the off-CPU table counts as.
+    pub(crate) fn row(&self, row: &OffCpuRow) -> Spent {
+        self.off(Off {
+            pid: row.pid,
+            call: row.call.as_deref(),
+            fd: row.fd,
+            cause: row.cause,
+            timed_out: self.timed.contains(&row.tid),
+        })
+    }
+
+    /// What the part of an interval before its wake-up counts as.
+    pub(crate) fn interval(&self, interval: &Interval) -> Spent {
+        self.off(Off {
+            pid: interval.pid,
+            call: interval.call.as_deref(),
+            fd: interval.fd,
+            cause: interval.cause,
+            timed_out: self.timed.contains(&interval.tid),
+        })
+    }
+
+    fn off(&self, off: Off<'_>) -> Spent {
+        let polls = self.polls.get(&off.pid).copied().unwrap_or_default();
+        off_cpu(off, self.descriptors, polls)
+    }
+}
+
+fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
+    let pid = off.pid;
     let by_name = ["recv", "accept", "sendto", "sendm"];
     if call == "connect" || by_name.iter().any(|name| call.starts_with(name)) {
         return Spent::Network;
     }
-    let kind = descriptors.waited_for(pid, fd);
+    let kind = match descriptors.waited_for(pid, fd) {
+        // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a device.
+        Kind::File if off.cause == Cause::Asleep => Kind::Pipe,
+        kind => kind,
+    };
     let of_command = descriptors.is_of_command(pid, fd);
     if fd == 0 && is_read(call) && of_command && kind != Kind::File {
         return Spent::WaitingForInput;

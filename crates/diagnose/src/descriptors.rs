@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fathom_trace::Trace;
+use fathom_trace::{FileRow, Trace};
 
 /// What a descriptor leads to, as far as waiting on it differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Kind {
             Self::File
         } else if name.contains("socket") {
             Self::Socket
-        } else if name.starts_with("pipe") {
+        } else if name.starts_with("pipe") || name.starts_with("named pipe") {
             Self::Pipe
         } else if ["event", "timerfd", "epoll", "signalfd", "inotify", "pidfd"]
             .iter()
@@ -45,6 +45,8 @@ pub(crate) struct Descriptors<'a> {
     root: Option<u32>,
     /// Descriptors that were more things than are named, and what else their process has.
     crowded: HashMap<(u32, i32), Kind>,
+    /// Files by the descriptor that moved their bytes, most calls first.
+    files: HashMap<(u32, i32), Vec<&'a FileRow>>,
 }
 
 impl<'a> Descriptors<'a> {
@@ -54,7 +56,31 @@ impl<'a> Descriptors<'a> {
             names: trace.descriptors.iter().map(row).collect(),
             root: trace.processes.first().map(|p| p.pid),
             crowded: crowded(trace),
+            files: files(trace),
         }
+    }
+
+    /// What was behind a descriptor in words: the one file, the one that most calls were made on, or
+    /// how many there were and one of them. `None` if nothing is known of it.
+    pub(crate) fn told(&self, pid: u32, fd: i32) -> Option<String> {
+        let last = self.names(pid, fd).last().cloned();
+        let Some(files) = self.files.get(&(pid, fd)).filter(|files| files.len() > 1) else {
+            return self
+                .files
+                .get(&(pid, fd))
+                .map(|files| files[0].name.clone())
+                .or(last);
+        };
+        let all: u64 = files.iter().map(|file| file.reads + file.writes).sum();
+        let first = files[0];
+        if (first.reads + first.writes) * 2 > all {
+            return Some(format!("{} and {} more", first.name, files.len() - 1));
+        }
+        let place = match common_folder(files) {
+            Some(folder) => format!(" under {folder}"),
+            None => String::new(),
+        };
+        Some(format!("{} files{place}, e.g. {}", files.len(), first.name))
     }
 
     /// Its names in order.
@@ -114,6 +140,32 @@ impl<'a> Descriptors<'a> {
     }
 }
 
+fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
+    let mut files: HashMap<(u32, i32), Vec<&FileRow>> = HashMap::new();
+    for file in &trace.files {
+        if let Some(fd) = file.fd {
+            files.entry((file.pid, fd)).or_default().push(file);
+        }
+    }
+    let calls = |file: &&FileRow| std::cmp::Reverse(file.reads + file.writes);
+    files
+        .values_mut()
+        .for_each(|files| files.sort_by_key(calls));
+    files
+}
+
+/// The deepest folder that all of them lie in, if it is not the root.
+fn common_folder(files: &[&FileRow]) -> Option<String> {
+    let mut common: Vec<&str> = files[0].name.split('/').collect();
+    for file in files {
+        let (folder, _) = file.name.rsplit_once('/')?;
+        let same = folder.split('/').zip(&common).take_while(|(a, b)| a == *b);
+        let same = same.count();
+        common.truncate(same);
+    }
+    (common.len() > 1).then(|| common.join("/"))
+}
+
 /// A number that was reused for many files may also have been a socket or pipe; if the process
 /// had one, waits on the number are taken for it.
 fn crowded(trace: &Trace) -> HashMap<(u32, i32), Kind> {
@@ -133,6 +185,41 @@ fn crowded(trace: &Trace) -> HashMap<(u32, i32), Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn file(name: &str, reads: u64) -> FileRow {
+        FileRow {
+            pid: 1,
+            name: name.to_owned(),
+            reads,
+            fd: Some(3),
+            ..FileRow::default()
+        }
+    }
+
+    fn told(files: Vec<FileRow>) -> Option<String> {
+        let trace = Trace {
+            files,
+            ..Trace::default()
+        };
+        Descriptors::new(&trace).told(1, 3)
+    }
+
+    #[test]
+    fn a_number_that_was_many_files_names_the_one_at_fault() {
+        let many = |n: u64| (0..n).map(|i| file(&format!("/data/in/{i}"), 5));
+        assert_eq!(told(vec![file("/a/b", 2)]).as_deref(), Some("/a/b"));
+        assert_eq!(
+            told(many(3).collect()).as_deref(),
+            Some("3 files under /data/in, e.g. /data/in/0")
+        );
+        let ruled = many(2).chain([file("/log", 100)]).collect();
+        assert_eq!(told(ruled).as_deref(), Some("/log and 2 more"));
+        assert_eq!(
+            told(vec![file("/a", 1), file("/b", 1)]).as_deref(),
+            Some("2 files, e.g. /a")
+        );
+        assert_eq!(told(Vec::new()), None);
+    }
 
     #[test]
     fn names_tell_what_a_descriptor_is() {

@@ -2,8 +2,8 @@
 
 use fathom_model::{Exit, Finding, Run};
 use fathom_trace::{
-    Cause, DescriptorRow, End, Exec, FileRow, LookupRow, OffCpuRow, Process, SyscallRow, Thread,
-    Tier, Trace,
+    Cause, DescriptorRow, End, Exec, FileRow, Interval, LookupRow, OffCpuRow, Process, SyscallRow,
+    Thread, Tier, Trace,
 };
 
 use crate::{Language, Limits, Subject};
@@ -170,6 +170,34 @@ impl Fake {
         }
     }
 
+    /// One wait in its place: from, woken, back on a CPU, in milliseconds. The CPU time shrinks by it.
+    pub(crate) fn wait_for(
+        &mut self,
+        tid: u32,
+        call: &str,
+        fd: Option<i32>,
+        (from, woken, to): (u64, u64, u64),
+        woken_by: Option<u32>,
+    ) {
+        self.waits_of(tid, Some(call), fd, Cause::Asleep, 1, (woken - from) * 1000);
+        if to > woken {
+            self.waits_of(tid, Some(call), fd, Cause::Ready, 1, (to - woken) * 1000);
+        }
+        let interval = Interval {
+            pid: self.pid_of(tid),
+            tid,
+            from_ns: from * MS,
+            woken_ns: Some(woken * MS),
+            to_ns: to * MS,
+            cause: Cause::Asleep,
+            call: Some(call.to_owned()),
+            fd,
+            woken_by,
+        };
+        let timeline = self.trace.timeline.get_or_insert_default();
+        timeline.push(interval);
+    }
+
     fn pid_of(&self, tid: u32) -> u32 {
         self.trace
             .threads
@@ -180,9 +208,13 @@ impl Fake {
 
     /// What a descriptor of the command is.
     pub(crate) fn descriptor(&mut self, fd: i32, name: &str) {
+        self.descriptor_of(ROOT, fd, name);
+    }
+
+    pub(crate) fn descriptor_of(&mut self, pid: u32, fd: i32, name: &str) {
         let names = vec![name.to_owned()];
         self.trace.descriptors.push(DescriptorRow {
-            pid: ROOT,
+            pid,
             fd,
             names,
             more_names: 0,
@@ -217,7 +249,7 @@ impl Fake {
         let cpu: u64 = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
         self.trace.accounts.user_ns = cpu;
         let timed = [run(self.trace.duration_ns, cpu)];
-        crate::findings(&self.subject(&timed))
+        crate::diagnose(&self.subject(&timed)).findings
     }
 
     pub(crate) fn ids(&mut self) -> Vec<String> {

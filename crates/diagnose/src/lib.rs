@@ -1,8 +1,8 @@
 //! Time account and trace in, findings out: pure functions.
 //!
 //! A [`Subject`] is a traced run together with the untraced, timed runs of the same command.
-//! [`account`] says where the wall time of the traced run went, [`findings`] names what can be
-//! changed and what that would win, in time of an untraced run. Nothing here touches the machine.
+//! [`diagnose`] says where the wall time of the traced run went and names what can be changed and what
+//! that would win, in time of an untraced run. Nothing here touches the machine.
 //!
 //! The other functions make the tables of [`fathom_model::Explanation`].
 
@@ -21,7 +21,7 @@ mod timeline;
 mod view;
 
 use fathom_model::{Finding, Run, ThreadAccount, TimeAccount};
-use fathom_trace::Trace;
+use fathom_trace::{Tier, Trace};
 
 pub use language::Language;
 pub use rows::{call_rows, io_rows, phases, process_rows};
@@ -58,25 +58,40 @@ pub struct Limits {
     pub page_fault_seconds: Option<f64>,
 }
 
-/// Where the wall time of the traced run went, along the critical path of the main thread.
+/// What is made of a subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnosis {
+    /// Where the wall time of the traced run went, along the critical path. The parts add up to
+    /// the wall time. Without parts where a trace has no times to make them from (stops tier).
+    pub account: TimeAccount,
+    /// Where the life of each thread went, in the order in which they began.
+    pub threads: Vec<ThreadAccount>,
+    /// What can be changed, by the time that could be won, most first. Empty for a clean program.
+    pub findings: Vec<Finding>,
+    /// What must be known to trust the answer, a sentence each: that the machine was busy, say.
+    pub warnings: Vec<String>,
+}
+
+/// Accounts for the time and names the causes.
 ///
-/// The parts add up to the wall time. Where the main thread waits for one child or thread at a
-/// time, the path goes through it; where it waits for several at once, the wait itself is shown.
-pub fn account(subject: &Subject<'_>) -> TimeAccount {
-    view::View::new(subject).account
-}
-
-/// Where the life of each thread went, in the order in which they began.
-pub fn thread_accounts(subject: &Subject<'_>) -> Vec<ThreadAccount> {
-    account::of_threads(subject.trace, &descriptors::Descriptors::new(subject.trace))
-}
-
-/// What can be changed, by the time that could be won, most first. Empty for a clean program.
-pub fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    rules::all(&view::View::new(subject))
-}
-
-/// What must be known to trust the answer, a sentence each: that the machine was busy, say.
-pub fn warnings(subject: &Subject<'_>) -> Vec<String> {
-    view::View::new(subject).warnings()
+/// The critical path begins at the end of the command and follows what was waited for: a child, a
+/// thread that is joined, the other end of a pipe of the tree. Other waits are shown as such.
+pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
+    let view = view::View::new(subject);
+    Diagnosis {
+        threads: match subject.trace.tier {
+            Some(Tier::Stops) => Vec::new(),
+            _ => account::of_threads(subject.trace, &view.lives),
+        },
+        findings: rules::all(&view),
+        warnings: view.warnings(),
+        account: match subject.trace.tier {
+            // Its times are those of the stops.
+            Some(Tier::Stops) => TimeAccount {
+                wall_ns: subject.trace.duration_ns,
+                parts: Vec::new(),
+            },
+            _ => view.account,
+        },
+    }
 }

@@ -6,6 +6,7 @@ use fathom_model::{CallRow, IoRow, Phase, ProcessRow};
 use fathom_trace::{End, Trace};
 
 use crate::classify;
+use crate::descriptors::Descriptors;
 
 fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     match (sum, more) {
@@ -39,20 +40,10 @@ pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
 
 /// Descriptors with what went through them, most time first.
 ///
-/// A descriptor that was several things has all their names, in order, separated by commas.
+/// A descriptor that was several files has the name of the one that most calls were made on, and how
+/// many more there were.
 pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
-    let names: HashMap<(u32, i32), String> = trace
-        .descriptors
-        .iter()
-        .map(|d| {
-            let more = if d.more_names > 0 {
-                format!(" and {} more", d.more_names)
-            } else {
-                String::new()
-            };
-            ((d.pid, d.fd), d.names.join(", ") + &more)
-        })
-        .collect();
+    let descriptors = Descriptors::new(trace);
     let mut rows: BTreeMap<(u32, i32), IoRow> = BTreeMap::new();
     for call in &trace.syscalls {
         let Some(fd) = call.fd else { continue };
@@ -67,7 +58,7 @@ pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
         let row = rows.entry((call.pid, fd)).or_insert_with(|| IoRow {
             pid: call.pid,
             fd: Some(fd),
-            name: names.get(&(call.pid, fd)).cloned().unwrap_or_default(),
+            name: descriptors.told(call.pid, fd).unwrap_or_default(),
             reads: 0,
             read_bytes: 0,
             writes: 0,
@@ -91,7 +82,10 @@ pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
         row.errors += call.errors;
     }
     let mut rows: Vec<IoRow> = rows.into_values().collect();
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.total_ns), row.pid, row.fd));
+    rows.sort_by_key(|row| {
+        let calls = row.reads + row.writes;
+        (std::cmp::Reverse((row.total_ns, calls)), row.pid, row.fd)
+    });
     rows
 }
 

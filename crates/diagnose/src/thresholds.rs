@@ -31,6 +31,8 @@ pub(crate) const SHORT_CHILD_CPU_NS: f64 = 15e6;
 pub(crate) const MANY_PROCESSES: usize = 60;
 /// To make, execute and await a small program, where no probe tells.
 pub(crate) const SPAWN_SECONDS: f64 = 700e-6;
+/// A call, where neither a trace nor a probe tells: 0.1 us on bare metal, 0.2 to 0.5 in VMs.
+pub(crate) const CALL_SECONDS: f64 = 0.25e-6;
 /// First touch of a page, where no probe tells: 0.1 to 0.25 us on bare metal, 0.5 to 2 in VMs.
 pub(crate) const PAGE_FAULT_SECONDS: f64 = 0.5e-6;
 /// A dozen of the 4 ms ticks by which the kernel splits CPU time.
@@ -55,8 +57,9 @@ pub(crate) const MANY_SYNCS: u64 = 10;
 pub(crate) const MANY_MAJOR_FAULTS: u64 = 100;
 /// Interpreters ask for 20 to 150 paths that aren't there in a sound start.
 pub(crate) const MANY_MISSES: u64 = 1_000;
-/// Part of the wall time: a program that looks into hundreds of folders misses a tenth of the time.
-pub(crate) const MISSES_SHARE: f64 = 0.15;
+/// Part of the wall time: a program that looks into hundreds of folders misses a tenth of the time, and one
+/// that does little else a sixth.
+pub(crate) const MISSES_SHARE: f64 = 0.20;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.
@@ -73,6 +76,8 @@ pub(crate) const SHORTEST_SLEEP_NS: f64 = 120e3;
 pub(crate) const MANY_LOCK_WAITS: u64 = 15;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
+/// Of an equal part of the CPU time: threads that share work have at least so much of it each.
+pub(crate) const PART_OF_A_WORKER: f64 = 0.3;
 /// Below this much CPU time for each wait the hand-over costs more than the work: it's a storm of
 /// wake-ups, not a queue. A wake-up costs 3 to 40 us.
 pub(crate) const STORM_CPU_PER_WAIT_NS: f64 = 40e3;

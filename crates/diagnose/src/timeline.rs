@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use fathom_model::{Spent, Stretch};
 use fathom_trace::{Interval, Trace};
 
-use crate::classify::{self, Off};
+use crate::account;
+use crate::classify::Classifier;
 use crate::descriptors::Descriptors;
 
 /// Stretches of all threads in the order of thread and time, at most about `most`.
@@ -18,13 +19,14 @@ pub fn timeline(trace: &Trace, most: usize) -> Vec<Stretch> {
         return Vec::new();
     };
     let descriptors = Descriptors::new(trace);
+    let classifier = account::classifier(trace, &descriptors);
     let mut of_thread: BTreeMap<u32, Vec<&Interval>> = BTreeMap::new();
     for interval in intervals {
         of_thread.entry(interval.tid).or_default().push(interval);
     }
     let mut shortest = 0;
     loop {
-        let stretches = all(trace, &of_thread, &descriptors, shortest);
+        let stretches = all(trace, &of_thread, &classifier, shortest);
         if stretches.len() <= most.max(trace.threads.len()) || shortest > trace.duration_ns {
             return stretches;
         }
@@ -35,7 +37,7 @@ pub fn timeline(trace: &Trace, most: usize) -> Vec<Stretch> {
 fn all(
     trace: &Trace,
     of_thread: &BTreeMap<u32, Vec<&Interval>>,
-    descriptors: &Descriptors<'_>,
+    classifier: &Classifier<'_>,
     shortest: u64,
 ) -> Vec<Stretch> {
     let mut stretches = Vec::new();
@@ -57,14 +59,7 @@ fn all(
                 fathom_trace::Cause::Preempted | fathom_trace::Cause::Ready => interval.from_ns,
                 _ => interval.to_ns,
             });
-            let off = Off {
-                pid: interval.pid,
-                call: interval.call.as_deref(),
-                fd: interval.fd,
-                cause: interval.cause,
-                timed_out: false,
-            };
-            let spent = classify::off_cpu(off, descriptors, Default::default());
+            let spent = classifier.interval(interval);
             let detail = interval.call.as_ref().map(|call| match interval.fd {
                 Some(fd) => format!("{call} on descriptor {fd}"),
                 None => call.clone(),

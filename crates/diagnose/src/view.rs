@@ -19,12 +19,16 @@ pub(crate) struct View<'a> {
     pub subject: &'a Subject<'a>,
     pub trace: &'a Trace,
     pub descriptors: Descriptors<'a>,
+    /// What each off-CPU row of the trace counts as.
+    off_spent: Vec<Spent>,
     pub lives: Vec<Life>,
     pub path: CriticalPath,
     pub account: TimeAccount,
     /// Median wall time of the untraced runs, or the trace's own if there are none, without the
     /// part in which other programs had the CPU.
     pub wall_ns: f64,
+    /// Part of the traced run in which no other program had the CPU, 0 to 1.
+    pub quiet: f64,
     /// The traced run's, likewise.
     traced_ns: f64,
     /// Their median CPU time.
@@ -41,6 +45,8 @@ pub(crate) struct Tally {
     pub would_block: u64,
     pub bytes: u64,
     pub sizes: [u64; 8],
+    /// Of the calls: by the part of their threads' time that is on the critical path.
+    on_path: f64,
     /// CPU time in the kernel on the critical path, in time of an untraced run. Modelled.
     pub cost_ns: f64,
     /// Time from entry to return as traced, waits included.
@@ -54,7 +60,7 @@ impl Tally {
     }
 
     pub(crate) fn each_ns(&self) -> f64 {
-        self.cost_ns / self.calls.max(1) as f64
+        self.cost_ns / self.on_path.max(1.0)
     }
 }
 
@@ -91,13 +97,28 @@ fn language(subject: &Subject<'_>, trace: &Trace) -> Option<Language> {
     by_name.or(subject.language)
 }
 
+/// What the CPU time takes at least: its own length where one thread has it all, else the part of it
+/// that the CPUs allow.
+fn least_wall_ns(lives: &[Life], cpu_ns: f64, cpus: usize) -> f64 {
+    let all: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
+    let most = lives.iter().map(|life| life.on_cpu_ns).fold(0.0, f64::max);
+    let alone = most >= 0.9 * all;
+    cpu_ns / if alone { 1.0 } else { cpus.max(1) as f64 }
+}
+
 impl<'a> View<'a> {
     pub(crate) fn new(subject: &'a Subject<'a>) -> Self {
         let trace = subject.trace;
         let descriptors = Descriptors::new(trace);
-        let lives = account::lives(trace, &descriptors);
+        let classifier = account::classifier(trace, &descriptors);
+        let lives = account::lives(trace, &classifier);
         let pools = [Some(Language::Go), Some(Language::Node)].contains(&language(subject, trace));
-        let path = path::find(trace, &lives, pools);
+        let path = path::find(trace, &lives, &classifier, pools);
+        let off_spent = trace
+            .off_cpu
+            .iter()
+            .map(|row| classifier.row(row))
+            .collect();
         let account = path.sums.clone().into_account(trace.duration_ns);
         // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
         // would shrink with every neighbour.
@@ -110,18 +131,23 @@ impl<'a> View<'a> {
         let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
         let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
+        let timed_wall = of(|run| run.wall_ns)
+            .unwrap_or(trace.duration_ns as f64)
+            .max(1.0);
+        // The timed runs may have had less of the neighbours than the observed one: no run is
+        // shorter than its work takes.
+        let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
         Self {
             subject,
             trace,
             descriptors,
+            off_spent,
             lives,
             path,
             account,
-            wall_ns: of(|run| run.wall_ns)
-                .unwrap_or(trace.duration_ns as f64)
-                .max(1.0)
-                * quiet,
+            wall_ns: (timed_wall * quiet).max(least_wall),
+            quiet,
             cpu_ns,
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             // More than 1 us per call is not the tracer but another load of the machine.
@@ -145,13 +171,54 @@ impl<'a> View<'a> {
         ns * (self.wall_ns / self.traced_ns).min(1.0)
     }
 
-    /// Part of this thread's time that is on the critical path.
+    /// Part of this thread's time on a CPU that is on the critical path.
     pub(crate) fn weight(&self, tid: u32) -> f64 {
-        self.path.weights.get(&tid).copied().unwrap_or(0.0)
+        self.path.weight(tid)
+    }
+
+    /// Whether the calls were seen by stopping at each: then their times hold the stops, and those
+    /// after the budget was spent are missing.
+    fn by_stops(&self) -> bool {
+        self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
+    }
+
+    /// By how much a row's calls are to be multiplied: where only the first calls were seen, the
+    /// kernel's own count of an untraced run tells how many reads and writes there were.
+    fn missed(&self, row: &SyscallRow) -> f64 {
+        let of_run = |count: fn(&fathom_model::IoCounts) -> u64| {
+            let runs = self.subject.timed.iter();
+            median(runs.filter_map(|run| run.io.as_ref().map(count)).collect())
+        };
+        let seen = |is: fn(&str) -> bool| {
+            let rows = self.trace.syscalls.iter().filter(|row| is(&row.name));
+            rows.map(|row| row.calls).sum::<u64>().max(1) as f64
+        };
+        let all = match &row.name {
+            name if !self.by_stops() || name.starts_with("recv") || name.starts_with("send") => {
+                None
+            }
+            name if classify::is_read(name) => {
+                of_run(|io| io.read_calls).map(|all| all / seen(classify::is_read))
+            }
+            name if classify::is_write(name) => {
+                of_run(|io| io.write_calls).map(|all| all / seen(classify::is_write))
+            }
+            _ => None,
+        };
+        all.unwrap_or(1.0).max(1.0)
     }
 
     /// What the calls of a row cost an untraced run.
     fn cost_ns(&self, row: &SyscallRow) -> f64 {
+        if self.by_stops() {
+            let each = self
+                .subject
+                .limits
+                .syscall_seconds
+                .unwrap_or(t::CALL_SECONDS)
+                * 1e9;
+            return row.calls as f64 * self.missed(row) * (each + AROUND_CALL_NS);
+        }
         let calls = row.calls.max(1) as f64;
         let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
         let measured = cpu_in_calls(row) / calls + AROUND_CALL_NS;
@@ -168,16 +235,22 @@ impl<'a> View<'a> {
                 most = cost;
                 sum.pid = Some(row.pid);
             }
-            sum.calls += row.calls;
+            let missed = self.missed(row);
+            let all = |n: u64| (n as f64 * missed).round() as u64;
+            sum.calls += all(row.calls);
+            sum.on_path += match self.by_stops() {
+                true => row.calls as f64 * missed,
+                false => row.calls as f64 * self.weight(row.tid),
+            };
             sum.errors += row.errors;
             sum.would_block += row.would_block;
-            sum.bytes += row.bytes;
+            sum.bytes += all(row.bytes);
             sum.cost_ns += cost;
             sum.total_ns += row.total_ns as f64;
             sum.sizes
                 .iter_mut()
                 .zip(row.sizes)
-                .for_each(|(sum, n)| *sum += n);
+                .for_each(|(sum, n)| *sum += all(n));
         }
         // A part can't cost more CPU than the whole.
         sum.cost_ns = sum.cost_ns.min(0.97 * self.cpu_ns.min(self.wall_ns));
@@ -192,10 +265,12 @@ impl<'a> View<'a> {
     /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits where
     /// that is known: a sampler sees one long wait many times and a short one not at all.
     pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
-        let rows = self.trace.off_cpu.iter().filter(|row| fits(row));
-        let (ns, count) = rows.fold((0.0, 0), |(ns, count), row| {
+        let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
+        let rows = rows.filter(|(row, _)| fits(row));
+        let (ns, count) = rows.fold((0.0, 0), |(ns, count), (row, spent)| {
+            let weight = self.path.wait_weight(row.tid, *spent);
             (
-                ns + self.untraced(row.total_ns as f64 * self.weight(row.tid)),
+                ns + self.untraced(row.total_ns as f64 * weight),
                 count + row.count,
             )
         });
@@ -226,8 +301,9 @@ impl<'a> View<'a> {
         let calls: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
         let in_calls: f64 = self.trace.syscalls.iter().map(cpu_in_calls).sum();
         let outside = accounts.system_ns as f64 - in_calls - calls as f64 * self.overhead_ns;
-        let enough =
-            accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;
+        let enough = !self.by_stops()
+            && accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY
+            && outside >= t::ENOUGH_TICKS_NS;
         let by_ticks = outside / accounts.minor_faults.max(1) as f64;
         match self.subject.limits.page_fault_seconds {
             Some(seconds) => seconds * 1e9,
@@ -300,9 +376,9 @@ impl<'a> View<'a> {
         tree.into_iter().map(|pid| self.cpu_of(pid)).sum()
     }
 
-    /// The name of a descriptor: the last thing it was.
+    /// The name of a descriptor: of the file at fault if it was several.
     pub(crate) fn name_of(&self, pid: u32, fd: i32) -> Option<String> {
-        self.descriptors.names(pid, fd).last().cloned()
+        self.descriptors.told(pid, fd)
     }
 
     /// How often a thread waited for locks; 0 where that isn't known.

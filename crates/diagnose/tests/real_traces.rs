@@ -1,6 +1,6 @@
 //! Traces of real runs, trimmed: what is said of them must not change with the rules.
 
-use fathom_diagnose::{Limits, Subject, account, findings, thread_accounts};
+use fathom_diagnose::{Limits, Subject, diagnose};
 use fathom_trace::Trace;
 
 fn read(text: &str) -> Trace {
@@ -19,10 +19,8 @@ fn subject(trace: &Trace) -> Subject<'_> {
 }
 
 fn ids(trace: &Trace) -> Vec<String> {
-    findings(&subject(trace))
-        .into_iter()
-        .map(|finding| finding.id)
-        .collect()
+    let found = diagnose(&subject(trace)).findings;
+    found.into_iter().map(|finding| finding.id).collect()
 }
 
 #[test]
@@ -52,11 +50,12 @@ fn the_parts_of_an_account_add_up_to_the_wall_time() {
         include_str!("fixtures/mutex_queue.json"),
     ] {
         let trace = read(text);
-        let account = account(&subject(&trace));
+        let diagnosis = diagnose(&subject(&trace));
+        let account = diagnosis.account;
         assert_eq!(account.wall_ns, trace.duration_ns);
         let sum: u64 = account.parts.iter().map(|part| part.ns).sum();
         assert_eq!(sum, account.wall_ns);
-        for thread in thread_accounts(&subject(&trace)) {
+        for thread in diagnosis.threads {
             let sum: u64 = thread.account.parts.iter().map(|part| part.ns).sum();
             assert_eq!(sum, thread.to_ns - thread.from_ns);
         }

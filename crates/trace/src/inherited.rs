@@ -1,6 +1,7 @@
 //! What do the descriptors that the command starts with lead to?
 
 use std::fs;
+use std::os::unix::fs::FileTypeExt;
 
 use crate::names::Names;
 
@@ -18,7 +19,13 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32) {
             continue;
         }
         if let Ok(target) = fs::read_link(entry.path()) {
-            names.opened(pid, fd, &kind(&target.to_string_lossy()), false, false, 0);
+            let mut name = kind(&target.to_string_lossy());
+            if fs::metadata(entry.path()).is_ok_and(|file| file.file_type().is_fifo())
+                && name != "pipe"
+            {
+                name = format!("named pipe {name}");
+            }
+            names.opened(pid, fd, &name, false, false, 0);
         }
     }
 }

@@ -24,6 +24,7 @@ mod guardian;
 mod inherited;
 mod kernel;
 mod made;
+mod merge;
 mod names;
 mod records;
 mod result;

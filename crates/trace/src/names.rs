@@ -107,6 +107,7 @@ impl Names {
         let name = self.name(pid, fd).or_else(last);
         let name = name.unwrap_or_else(|| format!("descriptor {fd}").into());
         if let Some(file) = self.file(pid, &name, time) {
+            file.fd = Some(fd);
             file.reads += new.reads;
             file.read_bytes += new.read_bytes;
             file.writes += new.writes;

@@ -24,6 +24,9 @@ pub enum Tier {
 pub struct Trace {
     /// How it was made; `None` only in a default value.
     pub tier: Option<Tier>,
+    /// How the calls were seen, if in another run: see [`Trace::add_calls`].
+    #[serde(default)]
+    pub calls_from: Option<Tier>,
     /// From the start to the end of the command as its parent saw it.
     pub duration_ns: u64,
     /// How the command ended.
@@ -256,6 +259,9 @@ pub struct FileRow {
     pub written_bytes: u64,
     /// When it was first opened.
     pub first_ns: u64,
+    /// The descriptor that most lately moved something of it; `None` if nothing was moved.
+    #[serde(default)]
+    pub fd: Option<i32>,
 }
 
 /// A path that could not be had.
@@ -294,8 +300,9 @@ pub struct Interval {
     pub call: Option<String>,
     /// The call's descriptor.
     pub fd: Option<i32>,
-    /// The thread that ran where the wake-up came from. It caused it if it is of this tree;
-    /// an interrupt may also have struck there.
+    /// The thread that ran where the wake-up came from. It caused it if it is of this tree and not
+    /// waked by a timer that struck in the middle of a call; one of this tree that was in no call is
+    /// left out. Of another program's thread it may be the victim.
     pub woken_by: Option<u32>,
 }
 

@@ -10,8 +10,11 @@ use crate::draft::{Draft, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
+/// Threads that are made together start within this.
+const TOGETHER_NS: u64 = 5_000_000;
+
 /// Threads of one process that were made to share work: of one name, alive together, each with a
-/// part of the CPU time.
+/// part of the CPU time; or one that has it all and those that were made with it and ended at once.
 fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
     let mut named: BTreeMap<&str, Vec<&Life>> = BTreeMap::new();
     for (thread, life) in view.trace.threads.iter().zip(&view.lives) {
@@ -26,10 +29,47 @@ fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
         }
     }
     let cpu = |lives: &[&Life]| lives.iter().map(|l| l.on_cpu_ns).sum::<f64>();
-    named
+    let mut most = named
         .into_values()
         .max_by(|a, b| cpu(a).total_cmp(&cpu(b)))
-        .unwrap_or_default()
+        .unwrap_or_default();
+    if let [alone] = most[..]
+        && !go
+    {
+        most.extend(left_without_work(view, alone));
+    }
+    most
+}
+
+/// Threads like this one that were made with it and ended at once: it had taken all the work.
+fn left_without_work<'a>(view: &'a View<'_>, busy: &'a Life) -> impl Iterator<Item = &'a Life> {
+    let threads = view.trace.threads.iter().zip(&view.lives);
+    let name = threads
+        .clone()
+        .find(|(_, life)| life.tid == busy.tid)
+        .map(|(t, _)| &t.name);
+    threads
+        .filter(move |(thread, life)| {
+            life.pid == busy.pid
+                && life.tid != busy.tid
+                && life.tid != life.pid
+                && Some(&thread.name) == name
+                && life.from_ns.abs_diff(busy.from_ns) <= TOGETHER_NS
+                && life.ns() <= 0.05 * busy.ns()
+        })
+        .map(|(_, life)| life)
+}
+
+/// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its pool
+/// and works nearly all the time has been given all the work.
+fn single_executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
+    let threads = view.trace.threads.iter().zip(&view.lives);
+    let own = threads.filter(|(thread, life)| life.pid == pid && thread.name.starts_with("pool-"));
+    let pools: Vec<_> = own.collect();
+    match &pools[..] {
+        [(thread, life)] if thread.name.ends_with("-thread-1") => vec![life],
+        _ => Vec::new(),
+    }
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -37,11 +77,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let found = view.trace.processes.iter().filter_map(|process| {
         let language = view.language(Some(process.pid));
         // Their runtimes' own threads share one name and work beside the program's single one.
-        if cpus < 2 || matches!(language, Some(Language::Node | Language::Java)) {
+        if cpus < 2 || language == Some(Language::Node) {
             return None;
         }
-        let workers = workers(view, process.pid, language == Some(Language::Go));
-        if workers.len() < 2 {
+        let workers = match language {
+            Some(Language::Java) => single_executor(view, process.pid),
+            language => workers(view, process.pid, language == Some(Language::Go)),
+        };
+        let alone_in_pool = language == Some(Language::Java) && workers.len() == 1;
+        if workers.len() < 2 && !alone_in_pool {
             return None;
         }
         // Go moves one goroutine over many threads; only threads that are bound to their
@@ -65,8 +109,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let alone = used < 1.25 && used > 0.7;
         let lopsided = busiest > t::BUSY_THREAD * span;
         let in_turn = workers.len() > cpus || !lopsided;
-        let win =
-            view.untraced(span - (span / cpus.min(workers.len()) as f64).max(cpu / cpus as f64));
+        let win = view
+            .untraced(span - (span / cpus.min(workers.len().max(2)) as f64).max(cpu / cpus as f64));
         (alone && (lopsided || in_turn) && matters(view, win)).then_some((
             process.pid,
             workers.len(),
@@ -75,8 +119,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         ))
     });
     let (pid, threads, used, win) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let share = if threads == 1 {
+        "1 thread has all the work and uses".to_owned()
+    } else {
+        format!("{threads} threads share the work and use")
+    };
     let statement = format!(
-        "{threads} threads share the work and use {used:.2} of {cpus} CPUs; evenly spread they would take {} less, {} of the wall time.",
+        "{share} {used:.2} of {cpus} CPUs; evenly spread it would take {} less, {} of the wall time.",
         time(win),
         percent(view, win),
     );
@@ -117,6 +166,35 @@ mod tests {
     #[test]
     fn one_worker_with_all_the_work_is_told() {
         assert_eq!(workers([980, 30]).ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn one_that_took_all_and_one_that_found_nothing_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+        fake.thread(ROOT, 101, 5, 1000, 990);
+        fake.thread(ROOT, 102, 6, 7, 0);
+        assert_eq!(fake.ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn a_worker_beside_a_helper_that_lives_on_is_not() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+        fake.thread(ROOT, 101, 5, 1000, 990);
+        fake.thread(ROOT, 102, 6, 1000, 994);
+        fake.waits_of(102, Some("futex"), None, Cause::Asleep, 1, 993_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn an_executor_of_one_thread_is_told_in_java() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(crate::Language::Java);
+        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+        fake.thread(ROOT, 101, 0, 1000, 990);
+        fake.trace.threads.last_mut().unwrap().name = "pool-1-thread-1".to_owned();
+        assert_eq!(fake.ids(), ["idle-cores"]);
     }
 
     #[test]

@@ -66,6 +66,12 @@ pub(super) fn queues(view: &View<'_>) -> Vec<Queue> {
 
 fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let all_cpu: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
+    let working = lives
+        .iter()
+        .filter(|life| life.on_cpu_ns >= 0.03 * all_cpu)
+        .count();
+    // A thread that hands out the work of others waits for them, not for its turn.
+    let least_part = t::PART_OF_A_WORKER / working.max(1) as f64;
     let queueing: Vec<(&&Life, u64, f64)> = lives
         .iter()
         .filter_map(|life| {
@@ -73,7 +79,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
             let ns = life.sums.get(Spent::Locks);
             let queues = waits >= t::MANY_LOCK_WAITS
                 && ns >= t::LOCK_SHARE * (life.ns() - life.sums.get(Spent::Ready))
-                && life.on_cpu_ns >= 0.03 * all_cpu;
+                && life.on_cpu_ns >= least_part * all_cpu;
             queues.then_some((life, waits, ns))
         })
         .collect();
@@ -112,7 +118,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let language = view.language(Some(queue.pid));
     let side_by_side = view.subject.cpus.min(queue.threads).max(1) as f64;
-    let win = view.untraced(queue.span_ns - queue.cpu_ns / side_by_side);
+    // What other programs took of the CPU is nobody's queueing; and nothing wins more than to use all CPUs.
+    let win = view.untraced(queue.span_ns * view.quiet - queue.cpu_ns / side_by_side);
+    let win = win.min(view.wall_ns - view.cpu_ns / view.subject.cpus.max(1) as f64);
     if !matters(view, win) {
         return None;
     }
@@ -128,7 +136,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     );
     let advice = match language {
         Some(Language::Python) => {
-            "Compute outside of the lock; if the lock is the interpreter's own, use processes or calls that release it."
+            "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
         }
         Some(Language::Java) => {
             "Compute outside of `synchronized`, and hold the monitor only to store the result."

@@ -91,6 +91,9 @@ fn is_small(view: &View<'_>, pid: u32, fd: i32, writes: bool, tally: &Tally) -> 
             && row.fd == Some(fd)
             && (classify::is_write(call) && writes || classify::is_read(call) && !writes)
     };
-    let waits = view.off(waits).1.unwrap_or(0);
-    writes || (waits as f64) < t::WAITS_PER_SMALL_READ * tally.calls as f64
+    match view.off(waits) {
+        _ if writes => true,
+        (_, Some(waits)) => (waits as f64) < t::WAITS_PER_SMALL_READ * tally.calls as f64,
+        (ns, None) => ns < t::WAITS_PER_SMALL_READ * view.wall_ns,
+    }
 }

@@ -30,9 +30,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         0 => String::new(),
         n => format!(", with {} calls to open and close around them", count(n)),
     };
+    let path = view.name_of(small.pid, small.fd);
     let statement = format!(
-        "{} {what} a file moved {:.1} bytes each{opened}; the calls cost {}, {} of the wall time.",
+        "{} {what} {} moved {:.1} bytes each{opened}; the calls cost {}, {} of the wall time.",
         count(tally.calls),
+        path.as_deref().unwrap_or("a file"),
         tally.bytes_per_call(),
         time(cost),
         percent(view, cost),

@@ -8,18 +8,9 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let rows = view
-        .trace
-        .syscalls
-        .iter()
-        .filter(|row| classify::is_sync(&row.name));
-    let (calls, total) = rows.fold((0, 0.0), |(calls, ns), row| {
-        (
-            calls + row.calls,
-            ns + view.weight(row.tid) * row.total_ns as f64,
-        )
-    });
-    let total = view.untraced(total);
+    let tally = view.tally_calls(classify::is_sync);
+    let (waits, _) = view.off(|row| row.call.as_deref().is_some_and(classify::is_sync));
+    let (calls, total) = (tally.calls, tally.cost_ns + waits);
     if calls < t::MANY_SYNCS || !wait_matters(view, total) {
         return None;
     }

@@ -13,7 +13,8 @@ mod target;
 mod why;
 mod write;
 
-use clap::{Parser, Subcommand};
+use clap::builder::StyledStr;
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 
 /// A performance laboratory for whole programs whose numbers are true, and which says why.
@@ -36,9 +37,32 @@ enum Verb {
     Machine(machine::Arguments),
 }
 
+/// `why` takes one command, so its help leaves out how options are shared out to several.
+fn parse() -> Cli {
+    const SEVERAL: &str = ". Once for all commands or once for each";
+    let of_one = |arg: Arg| {
+        let without = |text: &StyledStr| StyledStr::from(text.to_string().replace(SEVERAL, ""));
+        let (short, long) = (
+            arg.get_help().map(without),
+            arg.get_long_help().map(without),
+        );
+        let arg = match short {
+            Some(short) => arg.help(short),
+            None => arg,
+        };
+        match long {
+            Some(long) => arg.long_help(long),
+            None => arg,
+        }
+    };
+    let command = Cli::command().mut_subcommand("why", |why| why.mut_args(of_one));
+    let matches = command.get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 /// Does what the command line asks for; returns the exit code.
 pub fn run() -> i32 {
-    let cli = Cli::parse();
+    let cli = parse();
     let outcome = match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),
         Verb::Why(arguments) => why::run(*arguments),

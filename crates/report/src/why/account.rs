@@ -58,7 +58,7 @@ pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
         entry.spent = Some(*one);
     } else if small.contains(&Spent::Unaccounted) {
         let share = super::quote::share_text(account.share(Spent::Unaccounted));
-        entry.name = format!("other (unaccounted: {share})");
+        entry.name = format!("other parts ({share} unaccounted)");
     }
     large.push(entry);
     large
@@ -67,8 +67,10 @@ pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
 /// `the program's own code (82 %), kernel: page faults (7.1 %) and ...`: the three largest parts.
 pub(super) fn in_a_sentence(account: &TimeAccount) -> Option<String> {
     let entries = entries(account);
+    // A sum of small parts is none of the largest.
     let parts: Vec<String> = entries
         .iter()
+        .filter(|entry| entry.spent.is_some() && entry.share >= SMALL)
         .take(3)
         .map(|entry| format!("{} ({})", entry.name, super::quote::share_text(entry.share)))
         .map(|part| part.replace(" %", "\u{a0}%"))
@@ -106,7 +108,7 @@ mod tests {
         let entries = entries(&account);
         assert_eq!(entries.iter().map(|entry| entry.ns).sum::<u64>(), 1000);
         assert_eq!(entries.len(), 3);
-        assert_eq!(entries[2].name, "other (unaccounted: 0.4 %)");
+        assert_eq!(entries[2].name, "other parts (0.4 % unaccounted)");
     }
 
     #[test]

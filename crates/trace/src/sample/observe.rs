@@ -9,6 +9,10 @@ use crate::result::{Sampling, Tier, Trace};
 use crate::spawn;
 use crate::watch::{Limits, ended, now};
 
+/// What a run without calls can't see; a second run under stops tells some of it.
+pub(crate) const NO_CALLS: &str =
+    "numbers of calls, their bytes and errors: only shares of time are seen";
+
 /// Rounds between looks for new threads and processes: listing costs 20 us a process.
 const ROUNDS_PER_LISTING: u64 = 4;
 
@@ -60,7 +64,7 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
         duration_ns: end - start,
         sampling: Some(sampling),
         not_visible: vec![
-            "numbers of calls, their bytes and errors: only shares of time are seen".to_owned(),
+            NO_CALLS.to_owned(),
             "processes that live for less than a few milliseconds".to_owned(),
             "whether a thread that could run did run: take CPU time from the accounts".to_owned(),
         ],

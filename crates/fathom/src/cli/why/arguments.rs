@@ -14,8 +14,8 @@ use crate::cli::run_options::RunOptions;
   fathom why --input big.txt --html why.html -- ./count-lines
   fathom why -S 'make | tail'
 
-The timed runs are never traced: their times are the times. Then one more run is observed, by the best
-means that this machine allows (fathom why --tiers shows them).
+The timed runs are never traced: their times are the times. Then one more run is observed,
+by the best means that this machine allows (fathom why --tiers shows them).
 
 Exit codes: 0 done, 2 wrong arguments, 4 it can't be measured or traced, 130 interrupted.")]
 pub struct Arguments {
@@ -41,6 +41,11 @@ pub struct Arguments {
     /// Show which ways to observe this machine allows you, and what would allow the others
     #[arg(long)]
     pub tiers: bool,
+
+    /// Measure what this machine can do at best, to hold findings against it: 3 s, once after each
+    /// start of the machine; what is known is used in any case
+    #[arg(long)]
+    pub limits: bool,
 
     /// Add the table of system calls
     #[arg(long)]

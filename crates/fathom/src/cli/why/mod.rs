@@ -1,7 +1,9 @@
 //! `fathom why`: account for a program's time and name the cause of what is slow.
 
 mod arguments;
+mod cache;
 mod language;
+mod limits;
 mod observe;
 mod timing;
 
@@ -43,7 +45,9 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     if interrupt::received().is_some() {
         return Err(fathom_measure::MeasureError::Interrupted.into());
     }
-    let explanation = explain(&target, &timing, &trace);
+    let floor = timing.timed.floor.map(|floor| floor.value);
+    let limits = limits::limits(arguments.limits, floor);
+    let explanation = explain(&target, &timing, &trace, limits);
     show(&arguments, &explanation)?;
     Ok(0)
 }
@@ -68,7 +72,7 @@ fn target_of(arguments: &Arguments) -> Result<Target, Failure> {
 
 fn tiers() -> Result<i32, Failure> {
     let mut text = String::new();
-    for tier in fathom_trace::detect::detect() {
+    for tier in observe::detected(&cache::rights_stamp()) {
         let name = observe::name(tier.tier);
         let what = observe::description(tier.tier);
         if tier.available {
@@ -88,20 +92,17 @@ fn tiers() -> Result<i32, Failure> {
     Ok(0)
 }
 
-fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
+fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> Explanation {
     let subject = Subject {
         trace,
         timed: &timing.runs,
         floor_seconds: timing.timed.floor.map(|floor| floor.value),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
-        limits: Limits {
-            spawn_seconds: timing.timed.floor.map(|floor| floor.value),
-            ..Limits::default()
-        },
+        limits,
         language: language::language_of(&target.command.program),
     };
-    let account = fathom_diagnose::account(&subject);
-    let slowdown = slowdown(timing, &account);
+    let diagnosis = fathom_diagnose::diagnose(&subject);
+    let slowdown = slowdown(timing, &diagnosis.account);
     Explanation {
         schema_version: SCHEMA_VERSION,
         kind: "why".to_string(),
@@ -120,15 +121,15 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace) -> Explanation {
             not_visible: trace.not_visible.clone(),
             lost: observe::losses(&trace.lost),
         },
-        account,
-        threads: fathom_diagnose::thread_accounts(&subject),
+        account: diagnosis.account,
+        threads: diagnosis.threads,
         io: fathom_diagnose::io_rows(trace),
         calls: fathom_diagnose::call_rows(trace),
         processes: fathom_diagnose::process_rows(trace),
         phases: fathom_diagnose::phases(trace),
-        findings: fathom_diagnose::findings(&subject),
+        findings: diagnosis.findings,
         timeline: fathom_diagnose::timeline(trace, TIMELINE_STRETCHES),
-        warnings: fathom_diagnose::warnings(&subject),
+        warnings: diagnosis.warnings,
     }
 }
 

@@ -7,19 +7,58 @@ use std::os::fd::OwnedFd;
 use fathom_measure::{Input, MeasureError, Output, interrupt};
 use fathom_trace::{Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, detect};
 
-use super::Arguments;
+use super::{Arguments, cache};
 use crate::cli::failure::Failure;
 use crate::cli::target::Target;
+
+/// Where the tiers that were found to work are kept.
+const TIERS: &str = "tiers.json";
 
 /// Runs the command once more and watches.
 ///
 /// # Errors
 /// When no tier is allowed, or the command can't be started.
 pub fn observe(target: &Target, arguments: &Arguments) -> Result<Trace, Failure> {
-    let tier = match arguments.tier {
-        Some(tier) => tier.into(),
-        None => best()?,
-    };
+    if let Some(tier) = arguments.tier {
+        return watch(target, arguments, tier.into());
+    }
+    let stamp = cache::rights_stamp();
+    let kept: Option<Vec<detect::Availability>> = cache::load(TIERS, &stamp);
+    let is_kept = kept.is_some();
+    let all = kept.unwrap_or_else(|| detected(&stamp));
+    match watch_best(target, arguments, &all) {
+        // What was allowed may be so no more: a limit that no stamp holds.
+        Err(Failure::Trace(_)) if is_kept => watch_best(target, arguments, &detected(&stamp)),
+        outcome => outcome,
+    }
+}
+
+/// Tries every tier, which takes 30 ms, and keeps the answer.
+pub fn detected(stamp: &str) -> Vec<detect::Availability> {
+    let all = detect::detect();
+    cache::store(TIERS, stamp, &all);
+    all
+}
+
+fn watch_best(
+    target: &Target,
+    arguments: &Arguments,
+    all: &[detect::Availability],
+) -> Result<Trace, Failure> {
+    let tier = best(all)?;
+    let mut trace = watch(target, arguments, tier)?;
+    let stops = all
+        .iter()
+        .any(|tier| tier.tier == Tier::Stops && tier.available);
+    // Samples tell what was waited for; which calls were made only a run that stops at them tells.
+    if tier == Tier::Sample && stops && interrupt::received().is_none() {
+        trace.add_calls(watch(target, arguments, Tier::Stops)?);
+    }
+    Ok(trace)
+}
+
+/// One observed run.
+fn watch(target: &Target, arguments: &Arguments, tier: Tier) -> Result<Trace, Failure> {
     if let Some(hook) = &target.prepare {
         hook.run(Some(0))?;
     }
@@ -55,8 +94,7 @@ pub fn observe(target: &Target, arguments: &Arguments) -> Result<Trace, Failure>
 }
 
 /// The best tier that works here.
-fn best() -> Result<Tier, Failure> {
-    let all = detect::detect();
+fn best(all: &[detect::Availability]) -> Result<Tier, Failure> {
     match all.iter().find(|tier| tier.available) {
         Some(found) => Ok(found.tier),
         None => Err(Failure::Untrusted(format!(

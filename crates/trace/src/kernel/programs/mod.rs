@@ -1,6 +1,6 @@
 //! Which programs run in the kernel?
 //!
-//! Seven small ones on scheduler and system-call tracepoints and one that a held child runs to be
+//! Eight small ones on scheduler and system-call tracepoints and one that a held child runs to be
 //! followed. They share the maps below and never wait or loop. Registers by convention:
 //! `R6` the tracepoint's arguments, `R7` the state of the traced thread.
 
@@ -134,6 +134,7 @@ pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
         assemble("fathom_exec", o.sched_process_exec, life::exec)?,
         assemble("fathom_exit", o.sched_process_exit, life::exit)?,
         assemble("fathom_switch", o.sched_switch, sched::switch)?,
+        assemble("fathom_waking", o.sched_waking, sched::waking)?,
         assemble("fathom_wakeup", o.sched_wakeup, sched::wakeup)?,
         assemble("fathom_leave", o.sys_exit, calls::leave)?,
         assemble("fathom_enter", o.sys_enter, calls::enter)?,

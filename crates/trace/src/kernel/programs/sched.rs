@@ -1,7 +1,7 @@
 //! Why was a thread not running, and for how long?
 //!
-//! `sched_switch` stamps a thread as it leaves the CPU with what it was doing, `sched_wakeup`
-//! when it could go on; when it is back, the time is added to one row per cause.
+//! `sched_switch` stamps a thread as it leaves the CPU with what it was doing, `sched_waking` and
+//! `sched_wakeup` when it could go on; when it is back, the time is added to one row per cause.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{cause, lost, off, record, task};
@@ -42,7 +42,33 @@ pub(super) fn switch(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// `sched_wakeup(task)`
+/// `sched_waking(task)`: who wakes a thread, and when.
+///
+/// `sched_wakeup` is of no use for this: where the thread last ran on another CPU the kernel queues it
+/// there, and the tracepoint is passed by whatever that CPU was at, often its idle thread.
+pub(super) fn waking(c: &Context<'_>, a: &mut Asm) {
+    let (named, out) = (a.label(), a.label());
+    a.load(Width::Double, R6, R1, 0);
+    a.load(Width::Word, R1, R6, c.offsets.task_pid);
+    find_task(c, a, R1, out);
+    a.mov(R7, R0);
+    // A thread that is about to leave its CPU is woken before it has left: only the name is kept.
+    a.load(Width::Double, R1, R7, task::OFF_SINCE);
+    a.jump_if_imm(Cond::Equal, R1, 0, named);
+    wake(a, out);
+    a.bind(named);
+    a.call(Helper::CurrentPidTgid);
+    a.store(Width::Word, R7, task::WAKER, R0);
+    // A thread of the tree that is in no call wakes nobody: an interrupt struck while it ran.
+    find_task(c, a, R0, out);
+    a.load(Width::Double, R1, R0, task::ENTER);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, out);
+    a.store_imm(Width::Word, R7, task::WAKER, 0);
+    a.bind(out);
+    a.exit();
+}
+
+/// `sched_wakeup(task)`: stamps a thread that had not left its CPU when it was woken.
 pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     a.load(Width::Double, R6, R1, 0);
@@ -51,16 +77,19 @@ pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
     a.mov(R7, R0);
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, out);
-    a.load(Width::Double, R1, R7, task::WOKEN);
-    a.jump_if_imm(Cond::NotEqual, R1, 0, out);
-    a.load(Width::Word, R1, R7, task::OFF_CAUSE);
-    a.jump_if_imm(Cond::GreaterEqual, R1, cause::PREEMPTED, out);
-    a.call(Helper::KtimeNs);
-    a.store(Width::Double, R7, task::WOKEN, R0);
-    a.call(Helper::CurrentPidTgid);
-    a.store(Width::Word, R7, task::WAKER, R0);
+    wake(a, out);
     a.bind(out);
     a.exit();
+}
+
+/// Stamps the sleeping thread in `R7`; jumps to `awake` if it is stamped or was not asleep.
+fn wake(a: &mut Asm, awake: Label) {
+    a.load(Width::Double, R1, R7, task::WOKEN);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, awake);
+    a.load(Width::Word, R1, R7, task::OFF_CAUSE);
+    a.jump_if_imm(Cond::GreaterEqual, R1, cause::PREEMPTED, awake);
+    a.call(Helper::KtimeNs);
+    a.store(Width::Double, R7, task::WOKEN, R0);
 }
 
 /// The thread in `R7`, whose task is in `R8`, leaves the CPU.
@@ -70,7 +99,6 @@ fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Double, R10, NOW, R0);
     a.store(Width::Double, R7, task::OFF_SINCE, R0);
     a.store_imm(Width::Double, R7, task::WOKEN, 0);
-    a.store_imm(Width::Word, R7, task::WAKER, 0);
     // Absent when its arrival was not seen: a thread that was made while on a CPU, or a switch that
     // the kernel did not show because another program of ours was at work there.
     a.load(Width::Double, R1, R7, task::ON_SINCE);
@@ -159,6 +187,7 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     if let Some(shortest) = c.interval_ns {
         tell_interval(c, a, shortest);
     }
+    a.store_imm(Width::Word, R7, task::WAKER, 0);
     // The record is sent; its time is no longer needed, so R8 and R9 are free.
     a.load(Width::Double, R9, R10, ASLEEP);
     a.jump_if_imm(Cond::Equal, R9, 0, no_sleep);

@@ -1,27 +1,19 @@
-//! Which threads' time is the wall time of the command?
+//! The path by sums: which part of each thread's life lies on it?
 //!
-//! Begins at the main thread. Where it waits for one child at a time, or joins threads, the wait
-//! is replaced by what the child or thread did meanwhile. A weight says which part of a thread's
-//! time lies on the path; where several children run at once, each gets its part of the wait, so
-//! that costs in them still count, but the account shows the wait itself.
+//! Begins at the main thread. Where it waits for children, or joins threads, the wait is replaced
+//! by what the child or thread did meanwhile; of children that run side by side the one that ended
+//! last, and before it began the one that had ended last until then. A weight says which part of
+//! a thread's time lies on the path.
 
 use std::collections::HashMap;
 
 use fathom_model::Spent;
-use fathom_trace::Trace;
+use fathom_trace::{OffCpuRow, Trace};
 
+use super::CriticalPath;
 use crate::account::{Life, Sums};
 use crate::classify;
 use crate::thresholds as t;
-
-/// The path through a process tree.
-#[derive(Debug, Default)]
-pub(crate) struct CriticalPath {
-    /// What the wall time was spent on.
-    pub sums: Sums,
-    /// Part of each thread's time that lies on the path, 0 to 1.
-    pub weights: HashMap<u32, f64>,
-}
 
 struct Walk<'a> {
     trace: &'a Trace,
@@ -33,24 +25,26 @@ struct Walk<'a> {
 }
 
 /// The path of the command through its lives.
-pub(crate) fn find(trace: &Trace, lives: &[Life], pools: bool) -> CriticalPath {
+pub(super) fn find(trace: &Trace, lives: &[Life], pools: bool) -> CriticalPath {
+    let root = trace.processes.first().map(|p| p.pid);
+    let root = root.or(lives.first().map(|l| l.pid));
+    let path = root.map(|pid| of_process(trace, lives, pid, pools));
+    path.unwrap_or_default()
+}
+
+/// The path of one process through its threads and children.
+pub(super) fn of_process(trace: &Trace, lives: &[Life], pid: u32, pools: bool) -> CriticalPath {
     let mut walk = Walk {
         trace,
         lives,
         weights: HashMap::new(),
         pools,
     };
-    let root = trace
-        .processes
-        .first()
-        .map(|p| p.pid)
-        .or(lives.first().map(|l| l.pid));
-    let sums = root
-        .map(|pid| walk.process(pid, 1.0, 0))
-        .unwrap_or_default();
+    let sums = walk.process(pid, 1.0, 0);
     CriticalPath {
         sums,
         weights: walk.weights,
+        waits: None,
     }
 }
 
@@ -80,32 +74,30 @@ impl Walk<'_> {
     fn through_children(&mut self, pid: u32, sums: &mut Sums, weight: f64, depth: u32) {
         let wait = sums.get(Spent::WaitingForChild) + sums.get(Spent::WaitingForPipe);
         let end = self.trace.duration_ns;
-        let children: Vec<(u32, u64, u64)> = self
+        let mut children: Vec<(u32, u64, u64)> = self
             .trace
             .processes
             .iter()
             .filter(|p| p.parent == Some(pid))
             .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
             .collect();
-        let total: f64 = children
-            .iter()
-            .map(|c| c.2.saturating_sub(c.1) as f64)
-            .sum();
+        let total: f64 = children.iter().map(span_ns).sum();
         if wait <= 0.0 || total <= 0.0 {
             return;
         }
         let covered = covered_ns(&children) as f64;
-        let one_at_a_time = total <= covered * t::OVERLAP_OF_SERIAL_CHILDREN;
-        let factor = (wait / total).min(1.0);
+        if total > covered * t::OVERLAP_OF_SERIAL_CHILDREN {
+            children = one_after_another(children);
+        }
+        let total: f64 = children.iter().map(span_ns).sum();
+        let factor = (wait / total.max(1.0)).min(1.0);
         for (child, ..) in &children {
             let inner = self.process(*child, weight * factor, depth + 1);
-            if one_at_a_time {
-                // The time from the fork to the first record of the thread is the child's too.
-                let known = inner.total().max(1.0);
-                let first = sums.take(Spent::WaitingForChild, known * factor);
-                let rest = sums.take(Spent::WaitingForPipe, known * factor - first);
-                sums.add_scaled(&inner, (first + rest) / known);
-            }
+            // The time from the fork to the first record of the thread is the child's too.
+            let known = inner.total().max(1.0);
+            let first = sums.take(Spent::WaitingForChild, known * factor);
+            let rest = sums.take(Spent::WaitingForPipe, known * factor - first);
+            sums.add_scaled(&inner, (first + rest) / known);
         }
     }
 
@@ -129,18 +121,11 @@ impl Walk<'_> {
         }
     }
 
-    /// A join is one long wait for each thread; queueing for a lock is many short ones.
     fn joins(&self, main: &Life, threads: usize) -> bool {
-        let rows = self.trace.off_cpu.iter().filter(|row| {
-            row.tid == main.tid && row.call.as_deref().is_some_and(classify::is_lock)
-        });
-        let (mut count, mut total, mut longest) = (0, 0, 0);
-        for row in rows {
-            count += row.count;
-            total += row.total_ns;
-            longest = longest.max(row.longest_ns.unwrap_or(0));
-        }
-        count <= threads as u64 + 2 || longest * 2 >= total
+        let (waits, total_ns) = lock_waits(self.trace, main.tid);
+        let rows = lock_rows(self.trace, main.tid);
+        let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0);
+        waits <= threads as u64 + 2 || longest * 2 >= total_ns
     }
 
     fn through_joined(&mut self, mut others: Vec<&Life>, sums: &mut Sums, weight: f64) {
@@ -205,6 +190,39 @@ impl Walk<'_> {
     }
 }
 
+fn lock_rows(trace: &Trace, tid: u32) -> impl Iterator<Item = &OffCpuRow> {
+    let in_lock = |row: &&OffCpuRow| row.call.as_deref().is_some_and(classify::is_lock);
+    trace
+        .off_cpu
+        .iter()
+        .filter(move |row| row.tid == tid)
+        .filter(in_lock)
+}
+
+/// How often and how long a thread waited for locks or other threads.
+pub(super) fn lock_waits(trace: &Trace, tid: u32) -> (u64, u64) {
+    lock_rows(trace, tid).fold((0, 0), |(count, ns), row| {
+        (count + row.count, ns + row.total_ns)
+    })
+}
+
+fn span_ns(child: &(u32, u64, u64)) -> f64 {
+    child.2.saturating_sub(child.1) as f64
+}
+
+/// Of children that ran side by side, those that a parent had to wait for: the one that ended last,
+/// the one that ended last before it began, and so on.
+fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)> {
+    children.sort_by_key(|child| std::cmp::Reverse(child.2));
+    let mut chain: Vec<(u32, u64, u64)> = Vec::new();
+    for child in children {
+        if chain.last().is_none_or(|later| child.2 <= later.1) {
+            chain.push(child);
+        }
+    }
+    chain
+}
+
 /// In which order the threads of a pool account for the time; 3 for idleness.
 fn rank_in_pool(spent: Spent) -> u8 {
     match spent {
@@ -248,6 +266,13 @@ pub(crate) fn covered_ns(lives: &[(u32, u64, u64)]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_children_side_by_side_the_last_to_end_is_waited_for() {
+        let chain = one_after_another(vec![(1, 0, 10), (2, 0, 40), (3, 41, 60), (4, 41, 90)]);
+        let pids: Vec<u32> = chain.iter().map(|child| child.0).collect();
+        assert_eq!(pids, [4, 2]);
+    }
 
     #[test]
     fn time_that_two_share_is_covered_once() {

@@ -1,0 +1,308 @@
+//! Does the account of `fathom why` say where the time really went?
+//!
+//! `known` spends known times on known things and writes down how long each took, by the clocks of
+//! the thread that did it, in the very run that is observed. Beside it stands what Fathom said.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::Result;
+use crate::options::Options;
+use crate::subjects::compile;
+use crate::table::{Table, percent};
+use crate::tools::Tools;
+
+/// What is asked: parts within this share of the wall time.
+const ASKED: f64 = 0.02;
+/// The pace of the partner at the other end of a slow pipe.
+const PACE: Duration = Duration::from_millis(5);
+/// Large enough that a device's own cache doesn't hold all of it.
+const SCRATCH_BYTES: u64 = 256 << 20;
+
+/// What is run: a name, and the steps of `known` with their milliseconds.
+const SCENARIOS: [(&str, &str); 9] = [
+    ("one thread", "spin=300 sleep=300 kernel=300"),
+    ("page faults", "spin=200 touch=400"),
+    ("slow pipes", "input=400 spin=200 output=400"),
+    ("disk", "disk=500 spin=300"),
+    ("a lock", "lock=500 spin=300"),
+    ("two threads", "pair=600 sleep=200"),
+    ("a child", "spin=200 child=600"),
+    ("a pipeline", "pipeline=500 sleep=200"),
+    (
+        "all of it",
+        "spin=200 sleep=200 input=200 output=200 kernel=200 lock=200 pair=200 child=200",
+    ),
+];
+
+/// Nanoseconds by part.
+type Parts = BTreeMap<String, f64>;
+
+/// Runs each scenario and compares.
+///
+/// # Errors
+/// When a program can't be built or run.
+pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+    let folder = tools.scratch_folder();
+    let known = compile("subjects/known.c", &["-pthread"], folder)?;
+    let scratch = scratch_file(folder)?;
+    let mut table = Table::new(
+        "Account: parts of the wall time, the truth and what fathom why says",
+        &[
+            "scenario",
+            "part",
+            "truth",
+            "Fathom",
+            "difference / wall",
+            "result",
+        ],
+    );
+    for (name, steps) in SCENARIOS {
+        let steps = if options.quick {
+            shorter(steps)
+        } else {
+            steps.to_string()
+        };
+        let (truth, told, wall_ns) = observe(tools, &known, &scratch, &steps)?;
+        for part in truth
+            .keys()
+            .chain(told.keys().filter(|part| !truth.contains_key(*part)))
+        {
+            let of = |parts: &Parts| parts.get(part).copied().unwrap_or(0.0);
+            let difference = (of(&told) - of(&truth)) / wall_ns;
+            // What both leave below a thousandth is no part.
+            if of(&told).max(of(&truth)) < 0.001 * wall_ns {
+                continue;
+            }
+            table.row([
+                name.to_string(),
+                part.replace('_', " "),
+                ms(of(&truth)),
+                ms(of(&told)),
+                percent(difference),
+                crate::table::result(difference.abs() <= ASKED),
+            ]);
+        }
+    }
+    table.note("Truth: CPU time by the thread's clock, time in the run queue by /proc/thread-self/schedstat, the wait by what is left of the monotonic clock; of the run that was observed.");
+    table.note("'a pipeline', 'a child' and 'two threads': the truth is that of whoever the main thread waited for. 'kernel' is all parts of the kernel but page faults.");
+    table.note(
+        "Start and end of the program are in Fathom's account and not in the truth: 2 to 5 ms.",
+    );
+    Ok(table)
+}
+
+fn ms(ns: f64) -> String {
+    format!("{:.1} ms", ns / 1e6)
+}
+
+/// A fifth of each step.
+fn shorter(steps: &str) -> String {
+    let step = |step: &str| match step.split_once('=') {
+        Some((name, ms)) => format!("{name}={}", ms.parse::<u32>().unwrap_or(100) / 5),
+        None => step.to_string(),
+    };
+    steps.split(' ').map(step).collect::<Vec<_>>().join(" ")
+}
+
+/// A file to read past the cache.
+fn scratch_file(folder: &Path) -> Result<PathBuf> {
+    let path = folder.join("known.data");
+    if std::fs::metadata(&path).is_ok_and(|file| file.len() == SCRATCH_BYTES) {
+        return Ok(path);
+    }
+    let failed = |error| format!("can't write {}: {error}", path.display());
+    let mut file = File::create(&path).map_err(failed)?;
+    // Not zeros: a hypervisor may keep none of those.
+    let block: Vec<u8> = (0..1u32 << 18)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
+        .collect();
+    for _ in 0..SCRATCH_BYTES / block.len() as u64 {
+        file.write_all(&block).map_err(failed)?;
+    }
+    file.sync_all().map_err(failed)?;
+    Ok(path)
+}
+
+/// The truth, what Fathom said, and the wall time in nanoseconds, of the observed run.
+fn observe(
+    tools: &Tools,
+    known: &Path,
+    scratch: &Path,
+    steps: &str,
+) -> Result<(Parts, Parts, f64)> {
+    let folder = tools.scratch_folder();
+    let truth = folder.join("known.truth");
+    let _ = std::fs::remove_file(&truth);
+    let (input, output) = (folder.join("known.stdin"), folder.join("known.stdout"));
+    let partners = [Partner::new(&input, feed)?, Partner::new(&output, take)?];
+    let run = Command::new(&tools.fathom)
+        .args(["why", "--runs", "1", "--json", "-", "--input"])
+        .arg(&input)
+        .arg("--output")
+        .arg(&output)
+        .arg("--")
+        .arg(known)
+        .arg(&truth)
+        .arg(scratch)
+        .args(steps.split(' '))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("can't start {}: {error}", tools.fathom.display()))?;
+    partners.into_iter().for_each(Partner::end);
+    if !run.status.success() {
+        let errors = String::from_utf8_lossy(&run.stderr);
+        return Err(format!("fathom why failed on {steps}: {errors}"));
+    }
+    let told: Value = serde_json::from_slice(&run.stdout).map_err(|error| error.to_string())?;
+    let lines = std::fs::read_to_string(&truth).map_err(|error| format!("known: {error}"))?;
+    // The observed run is the last.
+    let last = lines.lines().last().unwrap_or_default();
+    let truth: Value = serde_json::from_str(last).map_err(|error| format!("known: {error}"))?;
+    let wall = told["account"]["wall_ns"].as_f64().unwrap_or(f64::NAN);
+    Ok((
+        parts_of_truth(&truth["path"]),
+        parts_told(&told["account"]),
+        wall,
+    ))
+}
+
+fn parts_of_truth(truth: &Value) -> Parts {
+    let parts = truth.as_object().into_iter().flatten();
+    parts
+        .map(|(name, ns)| (name.clone(), ns.as_f64().unwrap_or(0.0)))
+        .collect()
+}
+
+/// Fathom tells kinds of kernel time apart that the truth does not.
+fn parts_told(account: &Value) -> Parts {
+    let mut parts = Parts::new();
+    for part in account["parts"].as_array().into_iter().flatten() {
+        let name = part["spent"].as_str().unwrap_or_default();
+        let name = if name.starts_with("kernel") {
+            "kernel"
+        } else {
+            name
+        };
+        *parts.entry(name.to_string()).or_default() += part["ns"].as_f64().unwrap_or(0.0);
+    }
+    parts
+}
+
+/// Keeps a named pipe and serves whoever opens it.
+struct Partner {
+    path: PathBuf,
+    over: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+type Serve = fn(&Path, &AtomicBool) -> bool;
+
+impl Partner {
+    fn new(path: &Path, serve: Serve) -> Result<Partner> {
+        make_pipe(path)?;
+        let over = Arc::new(AtomicBool::new(false));
+        let (own, until) = (path.to_path_buf(), Arc::clone(&over));
+        let thread = std::thread::spawn(move || while serve(&own, &until) {});
+        let path = path.to_path_buf();
+        Ok(Partner { path, over, thread })
+    }
+
+    /// Wakes the server, which waits until somebody opens the pipe, and takes the pipe away.
+    fn end(self) {
+        self.over.store(true, Ordering::SeqCst);
+        let both_ends = OpenOptions::new().read(true).write(true).open(&self.path);
+        let _ = self.thread.join();
+        drop(both_ends);
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn make_pipe(path: &Path) -> Result<()> {
+    let _ = std::fs::remove_file(path);
+    let made = Command::new("mkfifo").arg(path).status();
+    match made {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(format!("can't make the named pipe {}", path.display())),
+    }
+}
+
+/// Puts a fresh pipe in the place of one that was just opened: who opens it next gets his own, or the
+/// first would not see its end. Returns whether that was done; it isn't when all is over.
+fn replace(path: &Path, over: &AtomicBool) -> bool {
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push(".fresh");
+    let fresh = PathBuf::from(fresh);
+    !over.load(Ordering::SeqCst)
+        && make_pipe(&fresh).is_ok()
+        && std::fs::rename(&fresh, path).is_ok()
+}
+
+/// Writes a byte at each turn until nobody reads.
+fn feed(path: &Path, over: &AtomicBool) -> bool {
+    if over.load(Ordering::SeqCst) {
+        return false;
+    }
+    let Ok(mut pipe) = OpenOptions::new().write(true).open(path) else {
+        return false;
+    };
+    if !replace(path, over) {
+        return false;
+    }
+    std::thread::spawn(move || {
+        while pipe.write_all(b"x").is_ok() {
+            std::thread::sleep(PACE);
+        }
+    });
+    true
+}
+
+/// Reads a block at each turn until nobody writes.
+fn take(path: &Path, over: &AtomicBool) -> bool {
+    if over.load(Ordering::SeqCst) {
+        return false;
+    }
+    let Ok(mut pipe) = File::open(path) else {
+        return false;
+    };
+    if !replace(path, over) {
+        return false;
+    }
+    std::thread::spawn(move || {
+        let mut block = vec![0; 65_536];
+        while pipe.read(&mut block).is_ok_and(|bytes| bytes > 0) {
+            std::thread::sleep(PACE);
+        }
+    });
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_kinds_of_kernel_time_are_one_part() {
+        let account = serde_json::json!({"parts": [
+            {"spent": "kernel_io", "ns": 5}, {"spent": "kernel_files", "ns": 2},
+            {"spent": "page_faults", "ns": 3},
+        ]});
+        let parts = parts_told(&account);
+        assert_eq!(parts["kernel"], 7.0);
+        assert_eq!(parts["page_faults"], 3.0);
+    }
+
+    #[test]
+    fn a_quick_run_takes_a_fifth() {
+        assert_eq!(shorter("spin=300 lock=500"), "spin=60 lock=100");
+    }
+}

@@ -1,0 +1,294 @@
+// Spends known times on known things, one step after another, and says how long each really took.
+// Usage: known TRUTH SCRATCH STEP=MS...
+//
+// TRUTH gets one line of JSON for each run, appended: nanoseconds by part, as the thread that did
+// them saw them: CPU time by its clock, time in the run queue by /proc/thread-self/schedstat, and
+// what is left of the wall time was the wait.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum part { USER, KERNEL, FAULTS, SLEEP, INPUT, OUTPUT, LOCK, DISK, READY, STOLEN, PARTS };
+static const char *const NAMES[PARTS] = {
+    "user_code", "kernel", "page_faults", "sleeping", "waiting_for_input", "waiting_for_output",
+    "locks", "disk", "ready", "stolen"};
+
+struct account { int64_t ns[PARTS]; };
+struct account *path; // shared with children
+struct account spinner, sleeper;
+
+struct reading { int64_t wall, cpu, queue; };
+
+static int64_t now(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static struct reading look(void) {
+    struct reading r = {now(CLOCK_MONOTONIC), now(CLOCK_THREAD_CPUTIME_ID), 0};
+    char text[128] = "";
+    int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t n = read(fd, text, sizeof text - 1);
+        close(fd);
+        if (n > 0)
+            sscanf(text, "%*d %ld", &r.queue);
+    }
+    return r;
+}
+
+// What happened since `from`: CPU time counts as `cpu`, the wait as `wait`.
+static void add(struct account *to, struct reading from, enum part cpu, enum part wait) {
+    struct reading r = look();
+    int64_t ran = r.cpu - from.cpu, queued = r.queue - from.queue;
+    int64_t rest = r.wall - from.wall - ran - queued;
+    to->ns[cpu] += ran;
+    to->ns[READY] += queued;
+    to->ns[wait] += rest > 0 ? rest : 0;
+}
+
+static void compute(int64_t ns) {
+    int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ns;
+    volatile uint64_t x = 1;
+    while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+        for (int i = 0; i < 200000; i++)
+            x = x * 6364136223846793005u + 1442695040888963407u;
+}
+
+static void pause_for(int64_t ns) {
+    struct timespec t = {ns / 1000000000, ns % 1000000000};
+    while (nanosleep(&t, &t) != 0 && errno == EINTR)
+        ;
+}
+
+static void spin(struct account *to, int ms) {
+    struct reading r = look();
+    compute(ms * 1000000LL);
+    add(to, r, USER, STOLEN);
+}
+
+static void asleep(struct account *to, int ms) {
+    struct reading r = look();
+    pause_for(ms * 1000000LL);
+    add(to, r, USER, SLEEP);
+}
+
+// CPU time in calls that move bytes.
+static void kernel(struct account *to, int ms) {
+    static char block[1 << 20];
+    struct reading r = look();
+    int fd = open("/dev/zero", O_RDONLY);
+    int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
+    while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+        if (read(fd, block, sizeof block) < 0)
+            break;
+    close(fd);
+    add(to, r, KERNEL, STOLEN);
+}
+
+// Memory touched for the first time: next to all of it is the kernel's work in faults.
+static void touch(struct account *to, int ms) {
+    enum { BYTES = 8 << 20 };
+    struct reading r = look();
+    int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
+    while (now(CLOCK_THREAD_CPUTIME_ID) < end) {
+        char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            break;
+        madvise(memory, BYTES, MADV_NOHUGEPAGE);
+        for (int at = 0; at < BYTES; at += 4096)
+            memory[at] = 1;
+        munmap(memory, BYTES);
+    }
+    add(to, r, FAULTS, STOLEN);
+}
+
+// Bytes that the other end writes one at a time.
+static void input(struct account *to, int ms) {
+    struct reading r = look();
+    char byte;
+    while (now(CLOCK_MONOTONIC) < r.wall + ms * 1000000LL)
+        if (read(0, &byte, 1) <= 0)
+            break;
+    add(to, r, USER, INPUT);
+}
+
+// Blocks that the other end takes slowly.
+static void output(struct account *to, int ms) {
+    static char block[65536];
+    struct reading r = look();
+    while (now(CLOCK_MONOTONIC) < r.wall + ms * 1000000LL)
+        if (write(1, block, sizeof block) <= 0)
+            break;
+    add(to, r, KERNEL, OUTPUT);
+}
+
+static void disk(struct account *to, int ms, const char *file) {
+    struct reading r = look();
+    void *block = aligned_alloc(4096, 1 << 16);
+    int fd = open(file, O_RDONLY | O_DIRECT);
+    off_t at = 0;
+    while (fd >= 0 && now(CLOCK_MONOTONIC) < r.wall + ms * 1000000LL) {
+        if (pread(fd, block, 1 << 16, at) <= 0)
+            at = 0;
+        else
+            at += 1 << 16;
+    }
+    if (fd >= 0)
+        close(fd);
+    free(block);
+    add(to, r, KERNEL, DISK);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int wanted, holds, over;
+
+// Holds the lock 10 ms at a time, whenever the main thread is about to queue.
+static void *holder(void *unused) {
+    (void)unused;
+    while (!atomic_load(&over)) {
+        if (!atomic_exchange(&wanted, 0)) {
+            pause_for(100000);
+            continue;
+        }
+        pthread_mutex_lock(&mutex);
+        atomic_fetch_add(&holds, 1);
+        pause_for(10000000);
+        pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void lock(struct account *to, int ms) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, holder, NULL);
+    struct reading r = look();
+    while (now(CLOCK_MONOTONIC) < r.wall + ms * 1000000LL) {
+        int before = atomic_load(&holds);
+        atomic_store(&wanted, 1);
+        while (atomic_load(&holds) == before)
+            ;
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+    atomic_store(&over, 1);
+    add(to, r, USER, LOCK);
+    pthread_join(thread, NULL);
+}
+
+static void *spin_thread(void *ms) {
+    prctl(PR_SET_NAME, "spinner");
+    spin(&spinner, *(int *)ms);
+    return NULL;
+}
+
+static void *sleep_thread(void *ms) {
+    prctl(PR_SET_NAME, "sleeper");
+    asleep(&sleeper, *(int *)ms);
+    return NULL;
+}
+
+// A thread that computes for so long beside one that sleeps for two thirds of it.
+static void pair(int ms) {
+    int shorter = ms * 2 / 3;
+    pthread_t a, b;
+    pthread_create(&a, NULL, spin_thread, &ms);
+    pthread_create(&b, NULL, sleep_thread, &shorter);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    for (int i = 0; i < PARTS; i++)
+        path->ns[i] += spinner.ns[i];
+}
+
+// A child that computes half of the time and sleeps the other half.
+static void child(int ms) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        spin(path, ms / 2);
+        asleep(path, ms / 2);
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+// Two children joined by a pipe, of which the first computes and then writes, and the second waits.
+static void pipeline(int ms) {
+    int ends[2];
+    char byte = 0;
+    if (pipe(ends) != 0)
+        return;
+    pid_t writer = fork();
+    if (writer == 0) {
+        spin(path, ms);
+        _exit(write(ends[1], &byte, 1) != 1);
+    }
+    pid_t reader = fork();
+    if (reader == 0) {
+        close(ends[1]);
+        ssize_t n = read(ends[0], &byte, 1);
+        spin(path, ms / 4);
+        _exit(n != 1);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    waitpid(writer, NULL, 0);
+    waitpid(reader, NULL, 0);
+}
+
+static void print(FILE *file, const char *name, const struct account *account, const char *after) {
+    fprintf(file, "\"%s\": {", name);
+    for (int i = 0; i < PARTS; i++)
+        fprintf(file, "%s\"%s\": %lld", i ? ", " : "", NAMES[i], (long long)account->ns[i]);
+    fprintf(file, "}%s", after);
+}
+
+static void step(const char *name, int ms, const char *scratch) {
+    if (!strcmp(name, "spin")) spin(path, ms);
+    else if (!strcmp(name, "sleep")) asleep(path, ms);
+    else if (!strcmp(name, "kernel")) kernel(path, ms);
+    else if (!strcmp(name, "touch")) touch(path, ms);
+    else if (!strcmp(name, "input")) input(path, ms);
+    else if (!strcmp(name, "output")) output(path, ms);
+    else if (!strcmp(name, "disk")) disk(path, ms, scratch);
+    else if (!strcmp(name, "lock")) lock(path, ms);
+    else if (!strcmp(name, "pair")) pair(ms);
+    else if (!strcmp(name, "child")) child(ms);
+    else if (!strcmp(name, "pipeline")) pipeline(ms);
+    else {
+        fprintf(stderr, "known: no step is called %s\n", name);
+        exit(2);
+    }
+}
+
+int main(int argc, char **argv) {
+    path = mmap(NULL, sizeof *path, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (argc < 3 || path == MAP_FAILED)
+        return 2;
+    for (int i = 3; i < argc; i++) {
+        char *value = strchr(argv[i], '=');
+        if (value == NULL)
+            return 2;
+        *value = 0;
+        step(argv[i], atoi(value + 1), argv[2]);
+    }
+    FILE *file = fopen(argv[1], "a");
+    if (file == NULL)
+        return 2;
+    fprintf(file, "{");
+    print(file, "path", path, ", ");
+    print(file, "spinner", &spinner, ", ");
+    print(file, "sleeper", &sleeper, "}\n");
+    return fclose(file) != 0;
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Run `fathom why` on each slow program and its twin, and judge what it says.
+
+The cause must be named first on `slow`; `fast` must have no finding. A program that is judged wrong
+is run again, up to --tries times, since a busy machine hides what free CPUs would show.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+import build
+
+LIMIT_SECONDS = 120
+
+
+class Partner:
+    """Keeps a FIFO at whose other end a new process of `argv` begins whenever somebody opens it."""
+
+    def __init__(self, argv, fifo, writes):
+        self.argv, self.fifo, self.writes, self.ended = argv, fifo, writes, False
+        os.mkfifo(fifo)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        while not self.ended:
+            end = os.open(self.fifo, os.O_WRONLY if self.writes else os.O_RDONLY)
+            # Whoever opens next gets a pipe of his own, or this one would not see its end.
+            fresh = self.fifo.with_name("fresh")
+            os.mkfifo(fresh)
+            os.rename(fresh, self.fifo)
+            if not self.ended:
+                streams = {"stdin": subprocess.DEVNULL, "stdout": end} if self.writes else {"stdin": end}
+                subprocess.Popen(self.argv, stderr=subprocess.DEVNULL, **streams)
+            os.close(end)
+
+    def end(self):
+        self.ended = True
+        os.close(os.open(self.fifo, os.O_RDWR))  # wakes the server
+        self.thread.join()
+
+
+def stdin_of(side, folder):
+    """(options, the partner at the other end)"""
+    spec = side["stdin"]
+    if spec["kind"] == "file":
+        return ["--input", spec["path"]], None
+    if spec["kind"] == "feed":
+        return ["--input", str(folder / "stdin")], Partner(spec["argv"], folder / "stdin", writes=True)
+    return [], None
+
+
+def stdout_of(side, folder):
+    spec = side["stdout"]
+    if spec["kind"] == "file":
+        return ["--output", spec["path"]], None
+    if spec["kind"] == "pipe" and len(spec["argv"]) > 2:  # a slow reader, not one that only counts
+        return ["--output", str(folder / "stdout")], Partner(spec["argv"], folder / "stdout", writes=False)
+    return (["--output", "pipe"], None) if spec["kind"] == "pipe" else ([], None)
+
+
+def why(side, options, folder):
+    """(findings as (id, share) in their order, the whole explanation). Raises RuntimeError when it fails."""
+    words = [options.fathom, "why", "--runs", str(options.runs), "--json", "-", "--timeout", "60s", "--cwd", side["cwd"]]
+    words += ["--tier", options.tier] if options.tier else []
+    if side["env"]:
+        words += ["--env", " ".join(f"{name}={shlex.quote(str(value))}" for name, value in side["env"].items())]
+    if side["prepare"]:
+        words += ["--prepare", " && ".join(shlex.join(argv) for argv in side["prepare"])]
+    ends = [stdin_of(side, folder), stdout_of(side, folder)]
+    for more, _ in ends:
+        words += more
+    try:
+        done = subprocess.run([*words, "--", *side["argv"]], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=LIMIT_SECONDS)
+    finally:
+        for _, other in ends:
+            if other:
+                other.end()
+    if done.returncode != 0:
+        raise RuntimeError(f"fathom exited with {done.returncode}: {done.stderr.strip()[-300:]}")
+    document = json.loads(done.stdout)
+    return [(finding["id"], finding["share"]) for finding in document["findings"]], document
+
+
+def judge(entry, side, found):
+    """(right, rank of the expected finding or 0)"""
+    expected = [entry["finding"], *entry.get("accept", [])]
+    ids = [name for name, _ in found]
+    if side == "fast":
+        return not ids, 0
+    rank = next((place for place, name in enumerate(ids, 1) if name in expected), 0)
+    return rank == 1 or (entry.get("optional", False) and not ids), rank
+
+
+def try_out(entry, side, options):
+    """Judged right at once or after some tries: (right, rank, findings, document)."""
+    for _ in range(options.tries):
+        with tempfile.TemporaryDirectory() as folder:
+            found, document = why(entry[side], options, pathlib.Path(folder))
+        right, rank = judge(entry, side, found)
+        if right:
+            break
+    return right, rank, found, document
+
+
+def told(found):
+    return ", ".join(f"{name} {share:.0%}" for name, share in found) or "nothing"
+
+
+def chosen(plan, options):
+    ready = [entry for entry in plan if not entry["missing"]]
+    first, _, step = options.part.partition("/")
+    return ready[int(first) - 1::int(step or 1)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", help="the build directory; built first")
+    parser.add_argument("--fathom", default=shutil.which("fathom") or "fathom", metavar="FILE", help="default: that of PATH")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only programs whose id contains TEXT")
+    parser.add_argument("--part", default="1/1", metavar="N/M", help="only each M-th program, from the N-th on")
+    parser.add_argument("--tier", choices=["kernel", "sample", "stops"], help="default: the best that is allowed")
+    parser.add_argument("--tries", type=int, default=2, metavar="N", help="default 2")
+    parser.add_argument("--runs", type=int, default=3, metavar="N", help="timed runs, default 3")
+    parser.add_argument("--json", metavar="FILE", help="write what was found to FILE")
+    parser.add_argument("--keep", metavar="DIR", help="write each whole explanation into DIR")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
+    os.environ.pop("PYTHONUNBUFFERED", None)
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
+    plan, failures = build.build_all(options.directory, options.only)
+    for name, error in failures:
+        print(f"failed   {name}: {error}")
+    counts = {"first": 0, "missed": 0, "clean": 0, "alarms": 0, "failed": len(failures)}
+    results = {}
+    print(f"{'program':40} {'expected first':22} {'rank':4}  found on slow; on the twin")
+    for entry in chosen(plan, options):
+        try:
+            slow_right, rank, slow, slow_document = try_out(entry, "slow", options)
+            fast_right, _, fast, fast_document = try_out(entry, "fast", options)
+        except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+            print(f"{entry['id']:40} FAILED {error}", flush=True)
+            counts["failed"] += 1
+            continue
+        counts["first" if slow_right else "missed"] += 1
+        counts["clean" if fast_right else "alarms"] += 1
+        marks = ("" if slow_right else "  MISSED") + ("" if fast_right else "  ALARM")
+        print(f"{entry['id']:40} {entry['finding']:22} {rank or '-':>4}  {told(slow)}; {told(fast)}{marks}", flush=True)
+        results[entry["id"]] = {"finding": entry["finding"], "rank": rank, "slow": slow, "fast": fast}
+        if options.keep:
+            for side, document in (("slow", slow_document), ("fast", fast_document)):
+                pathlib.Path(options.keep, entry["id"].replace("/", "_") + f".{side}.json").write_text(json.dumps(document))
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
+    print("named first {first}, missed {missed}; twins clean {clean}, false alarms {alarms}; failed {failed}".format(**counts))
+    sys.exit(1 if counts["missed"] or counts["alarms"] or counts["failed"] else 0)
+
+
+if __name__ == "__main__":
+    main()
