@@ -1,0 +1,157 @@
+//! Runs Ethereum bytecode from standard input; prints what it returned, the gas and the time.
+
+use evm::buffer::{Buffer, NoHeap, OnHeap, Storage};
+use evm::machine::{End, Machine};
+use evm::read::{Reading, read_code};
+use evm::{decoded, plain};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+const USAGE: &str = "\
+usage: evm [options] < BYTECODE
+  --read byte|buffered|block   how standard input is read (buffered)
+  --storage heap|fixed         where code, stack and memory lie (heap)
+  --engine plain|decoded       how the code is run (plain)
+  --gas N                      gas to use (10000000000)
+  --repeat N                   run the code N times and tell the fastest (1)
+  --time                       print the time for reading and running, in microseconds
+ends with 0 after STOP and RETURN, 1 after REVERT and failures, 2 if it could not run";
+
+#[derive(Clone, Copy, PartialEq)]
+enum Engine {
+    Plain,
+    Decoded,
+}
+
+struct Options {
+    reading: Reading,
+    fixed: bool,
+    engine: Engine,
+    gas: u64,
+    repeat: u32,
+    time: bool,
+}
+
+fn main() -> ExitCode {
+    let options = match parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(message) => return fail(&format!("{message}\n{USAGE}")),
+    };
+    let done = if options.fixed {
+        run::<NoHeap>(&options)
+    } else {
+        run::<OnHeap>(&options)
+    };
+    done.unwrap_or_else(|error| fail(&error.to_string()))
+}
+
+fn fail(message: &str) -> ExitCode {
+    eprintln!("evm: {message}");
+    ExitCode::from(2)
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options = Options {
+        reading: Reading::Buffered,
+        fixed: false,
+        engine: Engine::Plain,
+        gas: 10_000_000_000,
+        repeat: 1,
+        time: false,
+    };
+    while let Some(word) = words.next() {
+        if word == "--time" {
+            options.time = true;
+            continue;
+        }
+        let value = words
+            .next()
+            .ok_or(format!("{word}: unknown, or without a value"))?;
+        match (word.as_str(), value.as_str()) {
+            ("--read", "byte") => options.reading = Reading::Byte,
+            ("--read", "buffered") => options.reading = Reading::Buffered,
+            ("--read", "block") => options.reading = Reading::Block,
+            ("--storage", "heap") => options.fixed = false,
+            ("--storage", "fixed") => options.fixed = true,
+            ("--engine", "plain") => options.engine = Engine::Plain,
+            ("--engine", "decoded") => options.engine = Engine::Decoded,
+            ("--gas", number) => {
+                options.gas = number
+                    .parse()
+                    .map_err(|_| format!("--gas {number}: not a number"))?
+            }
+            ("--repeat", number) => {
+                options.repeat = number
+                    .parse()
+                    .ok()
+                    .filter(|&n| n > 0)
+                    .ok_or(format!("--repeat {number}: not 1 or more"))?;
+            }
+            _ => return Err(format!("{word} {value}: unknown")),
+        }
+    }
+    if options.fixed && options.engine == Engine::Decoded {
+        return Err("--storage fixed: the decoded engine needs the heap".into());
+    }
+    Ok(options)
+}
+
+fn run<S: Storage>(options: &Options) -> io::Result<ExitCode> {
+    let start = Instant::now();
+    let mut code = S::Code::default();
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    read_code(options.reading, input, &mut code)?;
+    let reading = start.elapsed();
+
+    let (mut running, mut machine, mut end) = execute::<S>(options, code.items());
+    for _ in 1..options.repeat {
+        let again = execute::<S>(options, code.items());
+        running = running.min(again.0);
+        (machine, end) = (again.1, again.2);
+    }
+    let times = options.time.then_some((reading, running));
+    report(
+        &mut io::stdout().lock(),
+        machine.output(&end),
+        &end,
+        options.gas - machine.gas,
+        times,
+    )?;
+    Ok(ExitCode::from(u8::from(matches!(
+        end,
+        End::Revert(_) | End::Failed(_)
+    ))))
+}
+
+fn execute<S: Storage>(options: &Options, code: &[u8]) -> (Duration, Machine<S>, End) {
+    let start = Instant::now();
+    let mut machine = Machine::<S>::new(options.gas);
+    let end = match options.engine {
+        Engine::Plain => plain::run(&mut machine, code),
+        Engine::Decoded => decoded::run(&mut machine, code),
+    };
+    (start.elapsed(), machine, end)
+}
+
+fn report(
+    out: &mut impl Write,
+    output: &[u8],
+    end: &End,
+    gas: u64,
+    times: Option<(Duration, Duration)>,
+) -> io::Result<()> {
+    let hex: String = output.iter().map(|byte| format!("{byte:02x}")).collect();
+    writeln!(out, "output:         0x{hex}")?;
+    writeln!(out, "ended by:       {end}")?;
+    writeln!(out, "gas used:       {gas}")?;
+    let Some((reading, running)) = times else {
+        return Ok(());
+    };
+    let us = |time: Duration| time.as_nanos() as f64 / 1000.0;
+    writeln!(out, "reading:        {:.3} us", us(reading))?;
+    writeln!(out, "running:        {:.3} us", us(running))?;
+    writeln!(out, "execution time: {:.3} us", us(reading + running))
+}
