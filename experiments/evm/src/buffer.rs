@@ -22,8 +22,6 @@ pub trait Buffer<T: Copy + Default>: Default {
     /// # Errors
     /// [`Full`]
     fn push(&mut self, item: T) -> Result<(), Full>;
-    /// Drops the items from `length` on.
-    fn truncate(&mut self, length: usize);
 }
 
 impl<T: Copy + Default> Buffer<T> for Vec<T> {
@@ -48,11 +46,6 @@ impl<T: Copy + Default> Buffer<T> for Vec<T> {
     fn push(&mut self, item: T) -> Result<(), Full> {
         Vec::push(self, item);
         Ok(())
-    }
-
-    #[inline]
-    fn truncate(&mut self, length: usize) {
-        Vec::truncate(self, length);
     }
 }
 
@@ -99,11 +92,6 @@ impl<T: Copy + Default, const N: usize> Buffer<T> for Fixed<T, N> {
         *self.items.get_mut(self.length).ok_or(Full)? = item;
         self.length += 1;
         Ok(())
-    }
-
-    #[inline]
-    fn truncate(&mut self, length: usize) {
-        self.length = self.length.min(length);
     }
 }
 

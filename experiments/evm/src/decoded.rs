@@ -6,7 +6,7 @@
 //!
 //! GAS is right inside a block: what the rest of the block costs is added back.
 
-use crate::buffer::{Buffer, Storage};
+use crate::buffer::Storage;
 use crate::code::pushed_word;
 use crate::machine::{End, Failure, Machine, STACK_LIMIT};
 use crate::opcode::*;
@@ -234,7 +234,7 @@ pub fn run_program<S: Storage>(machine: &mut Machine<S>, code: &[u8], program: &
 }
 
 fn enter<S: Storage>(machine: &mut Machine<S>, block: Block) -> bool {
-    let height = machine.stack.items().len();
+    let height = machine.height;
     let fits =
         height >= usize::from(block.needs) && height + usize::from(block.grows) <= STACK_LIMIT;
     fits && machine.charge(u64::from(block.gas)).is_ok()

@@ -7,6 +7,7 @@ pub mod buffer;
 mod code;
 pub mod decoded;
 mod division;
+pub mod fast;
 pub mod machine;
 pub mod opcode;
 pub mod plain;

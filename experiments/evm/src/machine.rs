@@ -75,10 +75,14 @@ impl fmt::Display for End {
 pub struct Machine<S: Storage> {
     /// Gas that is left.
     pub gas: u64,
-    /// The stack.
-    pub stack: S::Stack,
+    /// Room for the stack, of which `height` words are in use.
+    pub(crate) room: S::Stack,
+    pub(crate) height: usize,
     memory: S::Memory,
 }
+
+/// Words of room that an empty stack gets with its first one.
+const FIRST_ROOM: usize = 16;
 
 impl<S: Storage> Machine<S> {
     /// An empty machine with `gas` to use.
@@ -86,7 +90,8 @@ impl<S: Storage> Machine<S> {
     pub fn new(gas: u64) -> Self {
         Self {
             gas,
-            stack: Default::default(),
+            room: Default::default(),
+            height: 0,
             memory: Default::default(),
         }
     }
@@ -111,36 +116,51 @@ impl<S: Storage> Machine<S> {
         Ok(())
     }
 
-    /// Puts a word on the stack, whose room was checked.
+    /// The words on the stack, the top one last.
+    pub fn stack(&self) -> &[U256] {
+        &self.room.items()[..self.height]
+    }
+
+    /// Puts a word on the stack, which was checked to hold fewer than 1,024.
     #[inline]
     pub fn push(&mut self, word: U256) {
-        let pushed = self.stack.push(word);
-        debug_assert!(pushed.is_ok(), "room for the word was checked before");
+        if self.height == self.room.items().len() {
+            self.make_room();
+        }
+        self.room.items_mut()[self.height] = word;
+        self.height += 1;
+    }
+
+    /// Doubles the room for the stack, up to its limit.
+    #[cold]
+    pub(crate) fn make_room(&mut self) {
+        let room = (self.height * 2).clamp(FIRST_ROOM, STACK_LIMIT);
+        let grown = self.room.grow(room);
+        debug_assert!(
+            grown.is_ok(),
+            "even a fixed array has room for the whole stack"
+        );
     }
 
     /// Takes a word from the stack, which was checked to have one.
     #[inline]
     pub fn pop(&mut self) -> U256 {
-        let last = self.stack.items().len() - 1;
-        let word = self.stack.items()[last];
-        self.stack.truncate(last);
-        word
+        self.height -= 1;
+        self.room.items()[self.height]
     }
 
     /// The word `depth` below the top, which is at 0.
     #[inline]
     pub fn peek(&mut self, depth: usize) -> &mut U256 {
-        let items = self.stack.items_mut();
-        let index = items.len() - 1 - depth;
-        &mut items[index]
+        let index = self.height - 1 - depth;
+        &mut self.room.items_mut()[index]
     }
 
     /// Exchanges the top with the word `depth` below it.
     #[inline]
     pub fn swap(&mut self, depth: usize) {
-        let items = self.stack.items_mut();
-        let top = items.len() - 1;
-        items.swap(top, top - depth);
+        let top = self.height - 1;
+        self.room.items_mut().swap(top, top - depth);
     }
 
     /// Replaces the top by a function of it.

@@ -44,6 +44,7 @@ pub const GAS: u8 = 0x5a;
 pub const JUMPDEST: u8 = 0x5b;
 pub const PUSH0: u8 = 0x5f;
 pub const PUSH1: u8 = 0x60;
+pub const PUSH2: u8 = 0x61;
 pub const PUSH32: u8 = 0x7f;
 pub const DUP1: u8 = 0x80;
 pub const DUP16: u8 = 0x8f;

@@ -1,6 +1,6 @@
 //! The plain engine: one byte after the other, each checked before it runs.
 
-use crate::buffer::{Buffer, Storage};
+use crate::buffer::Storage;
 use crate::code::{Destinations, pushed_word};
 use crate::machine::{End, Failure, Machine, STACK_LIMIT};
 use crate::opcode::*;
@@ -22,12 +22,12 @@ pub fn run_from<S: Storage>(machine: &mut Machine<S>, code: &[u8], pc: usize) ->
 
 /// Stack, then gas: the order in which the steps of the Yellow Paper (9.4.2) fail.
 #[inline]
-fn check<S: Storage>(machine: &mut Machine<S>, opcode: u8) -> Result<(), Failure> {
+pub(crate) fn check<S: Storage>(machine: &mut Machine<S>, opcode: u8) -> Result<(), Failure> {
     let info = INFO[opcode as usize];
     if !info.supported {
         return Err(Failure::Unsupported(opcode));
     }
-    let height = machine.stack.items().len();
+    let height = machine.height;
     if height < usize::from(info.pops) {
         return Err(Failure::StackUnderflow);
     }
@@ -81,9 +81,9 @@ pub fn step<S: Storage>(machine: &mut Machine<S>, opcode: u8) -> Result<(), Fail
         ADD => machine.binary(U256::wrapping_add),
         MUL => machine.binary(U256::wrapping_mul),
         SUB => machine.binary(U256::wrapping_sub),
-        DIV => machine.binary(U256::div),
+        DIV => machine.binary(U256::quotient),
         SDIV => machine.binary(U256::signed_div),
-        MOD => machine.binary(U256::rem),
+        MOD => machine.binary(U256::remainder),
         SMOD => machine.binary(U256::signed_rem),
         ADDMOD => machine.ternary(U256::add_mod),
         MULMOD => machine.ternary(U256::mul_mod),
@@ -98,11 +98,11 @@ pub fn step<S: Storage>(machine: &mut Machine<S>, opcode: u8) -> Result<(), Fail
         AND => machine.binary(U256::and),
         OR => machine.binary(U256::or),
         XOR => machine.binary(U256::xor),
-        NOT => machine.unary(U256::not),
+        NOT => machine.unary(U256::complement),
         BYTE => machine.binary(|index, word| word.byte(index)),
-        SHL => machine.binary(|bits, word| word.shl(bits)),
-        SHR => machine.binary(|bits, word| word.shr(bits)),
-        SAR => machine.binary(|bits, word| word.sar(bits)),
+        SHL => machine.binary(|bits, word| word.shifted_left(bits)),
+        SHR => machine.binary(|bits, word| word.shifted_right(bits)),
+        SAR => machine.binary(|bits, word| word.arithmetic_shifted_right(bits)),
         POP => {
             machine.pop();
         }

@@ -140,12 +140,12 @@ impl U256 {
     }
 
     /// DIV
-    pub fn div(self, divisor: Self) -> Self {
+    pub fn quotient(self, divisor: Self) -> Self {
         self.divide(divisor).0
     }
 
     /// MOD
-    pub fn rem(self, divisor: Self) -> Self {
+    pub fn remainder(self, divisor: Self) -> Self {
         self.divide(divisor).1
     }
 
@@ -159,7 +159,7 @@ impl U256 {
 
     /// SDIV: rounds towards zero. -2^255 / -1 is -2^255.
     pub fn signed_div(self, divisor: Self) -> Self {
-        let quotient = self.magnitude().div(divisor.magnitude());
+        let quotient = self.magnitude().quotient(divisor.magnitude());
         if self.is_negative() == divisor.is_negative() {
             quotient
         } else {
@@ -169,7 +169,7 @@ impl U256 {
 
     /// SMOD: the result has the sign of the dividend.
     pub fn signed_rem(self, divisor: Self) -> Self {
-        let remainder = self.magnitude().rem(divisor.magnitude());
+        let remainder = self.magnitude().remainder(divisor.magnitude());
         if self.is_negative() {
             remainder.negate()
         } else {
@@ -224,7 +224,7 @@ impl U256 {
         if negative {
             self.or(above)
         } else {
-            self.and(above.not())
+            self.and(above.complement())
         }
     }
 
@@ -264,7 +264,7 @@ impl U256 {
     }
 
     /// NOT
-    pub fn not(self) -> Self {
+    pub fn complement(self) -> Self {
         Self(self.0.map(|limb| !limb))
     }
 
@@ -278,26 +278,28 @@ impl U256 {
 
     fn shift_left(self, bits: u32) -> Self {
         let (limbs, bits) = ((bits / 64) as usize, bits % 64);
-        let mut result = [0; 4];
-        for i in limbs..4 {
-            result[i] = self.0[i - limbs] << bits;
-            if bits > 0 && i > limbs {
-                result[i] |= self.0[i - limbs - 1] >> (64 - bits);
+        let limb = |index: Option<usize>| index.map_or(0, |index| self.0[index]);
+        Self(std::array::from_fn(|i| {
+            let (high, low) = (limb(i.checked_sub(limbs)), limb(i.checked_sub(limbs + 1)));
+            if bits == 0 {
+                high
+            } else {
+                high << bits | low >> (64 - bits)
             }
-        }
-        Self(result)
+        }))
     }
 
     fn shift_right(self, bits: u32) -> Self {
         let (limbs, bits) = ((bits / 64) as usize, bits % 64);
-        let mut result = [0; 4];
-        for i in 0..4 - limbs {
-            result[i] = self.0[i + limbs] >> bits;
-            if bits > 0 && i + limbs + 1 < 4 {
-                result[i] |= self.0[i + limbs + 1] << (64 - bits);
+        let limb = |index: usize| self.0.get(index).copied().unwrap_or(0);
+        Self(std::array::from_fn(|i| {
+            let (low, high) = (limb(i + limbs), limb(i + limbs + 1));
+            if bits == 0 {
+                low
+            } else {
+                low >> bits | high << (64 - bits)
             }
-        }
-        Self(result)
+        }))
     }
 
     /// The shift's distance, if any bit is left after it.
@@ -308,23 +310,23 @@ impl U256 {
     }
 
     /// SHL
-    pub fn shl(self, bits: Self) -> Self {
+    pub fn shifted_left(self, bits: Self) -> Self {
         bits.distance()
             .map_or(Self::ZERO, |bits| self.shift_left(bits))
     }
 
     /// SHR
-    pub fn shr(self, bits: Self) -> Self {
+    pub fn shifted_right(self, bits: Self) -> Self {
         bits.distance()
             .map_or(Self::ZERO, |bits| self.shift_right(bits))
     }
 
     /// SAR: the sign is kept; -1 or 0 from 256 on.
-    pub fn sar(self, bits: Self) -> Self {
+    pub fn arithmetic_shifted_right(self, bits: Self) -> Self {
         if self.is_negative() {
-            self.not().shr(bits).not()
+            self.complement().shifted_right(bits).complement()
         } else {
-            self.shr(bits)
+            self.shifted_right(bits)
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The two engines and the two storages must agree on everything that can be seen, whatever the
+//! The engines and the two storages must agree on everything that can be seen, whatever the
 //! program and however little gas it has. go-ethereum's view is asked by `compare`.
 
 use evm::buffer::{FIXED_CODE, NoHeap, OnHeap, Storage};
 use evm::machine::{End, Failure, Machine};
 use evm::random::{Random, program};
 use evm::u256::U256;
-use evm::{decoded, plain};
+use evm::{decoded, fast, plain};
 
 #[derive(Debug, PartialEq)]
 struct Seen {
@@ -25,7 +25,7 @@ fn seen<S: Storage>(code: &[u8], gas: u64, run: fn(&mut Machine<S>, &[u8]) -> En
 }
 
 #[test]
-fn both_engines_see_the_same_whatever_the_gas() {
+fn all_engines_see_the_same_whatever_the_gas() {
     let mut random = Random::new(7);
     for seed in 0..4000 {
         let steps = random.below(200) as usize;
@@ -33,9 +33,14 @@ fn both_engines_see_the_same_whatever_the_gas() {
         let gas = [random.below(600), random.below(6000), 100_000][random.below(3) as usize];
         let plain = seen::<OnHeap>(&code, gas, plain::run);
         assert_eq!(
+            seen::<OnHeap>(&code, gas, fast::run),
+            plain,
+            "fast, seed {seed}, gas {gas}"
+        );
+        assert_eq!(
             seen::<OnHeap>(&code, gas, decoded::run),
             plain,
-            "seed {seed}, gas {gas}"
+            "decoded, seed {seed}, gas {gas}"
         );
     }
 }
@@ -109,10 +114,10 @@ fn quotient_times_divisor_and_remainder_is_the_dividend() {
         if b.is_zero() {
             continue;
         }
-        let remainder = a.rem(b);
+        let remainder = a.remainder(b);
         assert!(remainder.compare(b).is_lt(), "{a:x?} mod {b:x?}");
         assert_eq!(
-            a.div(b).wrapping_mul(b).wrapping_add(remainder),
+            a.quotient(b).wrapping_mul(b).wrapping_add(remainder),
             a,
             "{a:x?} / {b:x?}"
         );

@@ -105,7 +105,10 @@ fn long_division_corrects_a_quotient_limb_that_was_estimated_too_large() {
     let dividend = format!("7fffffffffffffff8000000000000000{}", "0".repeat(32));
     let divisor = format!("8000000000000000{}1", "0".repeat(31));
     assert_eq!(result(DIV, &[&dividend, &divisor]), "fffffffffffffffe");
-    assert_eq!(result(MOD, &[&dividend, &divisor]), "7fffffffffffffffffffffffffffffff0000000000000002");
+    assert_eq!(
+        result(MOD, &[&dividend, &divisor]),
+        "7fffffffffffffffffffffffffffffff0000000000000002"
+    );
 }
 
 #[test]
@@ -268,7 +271,7 @@ fn revert_keeps_the_gas_that_is_left() {
 fn push_data_beyond_the_end_are_zeros() {
     let mut machine = Machine::<OnHeap>::new(100);
     assert_eq!(plain::run(&mut machine, &[PUSH1 + 2, 0xab]), End::Stop);
-    assert_eq!(machine.stack, [evm::u256::U256::from(0xab_0000)]);
+    assert_eq!(machine.stack(), [evm::u256::U256::from(0xab_0000)]);
 }
 
 #[test]
@@ -277,11 +280,11 @@ fn pc_gas_and_msize_tell_where_the_run_is() {
     let expected: [u64; 4] = [0, 1, 94, 32];
     let mut machine = Machine::<OnHeap>::new(100);
     plain::run(&mut machine, &code);
-    assert_eq!(machine.stack, expected.map(evm::u256::U256::from));
+    assert_eq!(machine.stack(), expected.map(evm::u256::U256::from));
     let mut machine = Machine::<OnHeap>::new(100);
     decoded::run(&mut machine, &code);
     assert_eq!(
-        machine.stack,
+        machine.stack(),
         expected.map(evm::u256::U256::from),
         "also where a block's gas is taken at once"
     );

@@ -3,7 +3,7 @@
 use evm::buffer::OnHeap;
 use evm::machine::{End, Failure, Machine};
 use evm::random::{Random, program};
-use evm::{decoded, plain};
+use evm::{decoded, fast, plain};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{env, fs, io};
@@ -57,12 +57,15 @@ fn compare(evm: &Path, seeds: std::ops::Range<u64>) -> io::Result<u64> {
         fs::write(&file, hex(&code))?;
         let theirs = theirs(evm, &file, gas)?;
         let plain = ours(&code, gas, plain::run);
-        let decoded = ours(&code, gas, decoded::run);
+        let (fast, decoded) = (ours(&code, gas, fast::run), ours(&code, gas, decoded::run));
         *ends.entry(plain.end).or_default() += 1;
-        if plain != theirs || decoded != theirs {
+        if [&plain, &fast, &decoded]
+            .iter()
+            .any(|&ours| *ours != theirs)
+        {
             differences += 1;
             println!(
-                "seed {seed}, gas {gas}, code {}\n  evm     {theirs:?}\n  plain   {plain:?}\n  decoded {decoded:?}",
+                "seed {seed}, gas {gas}, code {}\n  evm     {theirs:?}\n  plain   {plain:?}\n  fast    {fast:?}\n  decoded {decoded:?}",
                 hex(&code)
             );
         }
