@@ -5,7 +5,7 @@ usage: count.py deep|flat|loop NUMBER [--hex]
 deep: all ones are pushed, then added: NUMBER PUSH1, NUMBER - 1 ADD. The published shape. At most 1,024,
       the stack's size.
 flat: each one is added at once. As many opcodes, for any number.
-loop: a loop of six opcodes, for work that takes long while the program stays short.
+loop: a loop of eight opcodes, for work that takes long while the program stays short.
 """
 
 import sys

@@ -6,7 +6,8 @@ use evm::read::{Reading, read_code};
 use evm::{decoded, fast, plain};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -117,8 +118,7 @@ fn run<S: Storage>(options: &Options, start: Instant) -> io::Result<ExitCode> {
         start
     };
     let mut code = S::Code::default();
-    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    read_code(options.reading, input, &mut code)?;
+    read_code(options.reading, &*standard_input(), &mut code)?;
     let reading = start.elapsed();
 
     let earlier = (1..options.repeat)
@@ -144,6 +144,14 @@ fn run<S: Storage>(options: &Options, start: Instant) -> io::Result<ExitCode> {
             ))))
         },
     )
+}
+
+/// Standard input without the buffer that Rust's `Stdin` always has.
+fn standard_input() -> ManuallyDrop<File> {
+    #[allow(unsafe_code, reason = "the standard library has no safe way to it")]
+    // SAFETY: descriptor 0 stays open: nothing in this program closes it, and neither does this file,
+    // which is never dropped.
+    ManuallyDrop::new(unsafe { File::from_raw_fd(0) })
 }
 
 /// Runs the code, and hands over the machine without moving it.

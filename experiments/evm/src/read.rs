@@ -1,7 +1,6 @@
 //! Reading the bytecode, in three ways that differ in nothing but the number of calls.
 
 use crate::buffer::{Buffer, Full};
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// How standard input is read.
@@ -22,7 +21,7 @@ const BLOCK: usize = 4096;
 ///
 /// # Errors
 /// Those of the read calls; `OutOfMemory` if `code` has a fixed size that is exceeded.
-pub fn read_code(reading: Reading, input: File, code: &mut impl Buffer<u8>) -> io::Result<()> {
+pub fn read_code(reading: Reading, input: impl Read, code: &mut impl Buffer<u8>) -> io::Result<()> {
     match reading {
         Reading::Byte => read_bytes(input, code),
         Reading::Buffered => read_bytes_buffered(BufReader::with_capacity(BLOCK, input), code),
@@ -30,7 +29,7 @@ pub fn read_code(reading: Reading, input: File, code: &mut impl Buffer<u8>) -> i
     }
 }
 
-fn read_bytes(mut input: File, code: &mut impl Buffer<u8>) -> io::Result<()> {
+fn read_bytes(mut input: impl Read, code: &mut impl Buffer<u8>) -> io::Result<()> {
     let mut byte = [0];
     while input.read(&mut byte)? == 1 {
         code.push(byte[0]).map_err(too_long)?;
@@ -45,7 +44,7 @@ fn read_bytes_buffered(input: impl BufRead, code: &mut impl Buffer<u8>) -> io::R
     Ok(())
 }
 
-fn read_blocks(mut input: File, code: &mut impl Buffer<u8>) -> io::Result<()> {
+fn read_blocks(mut input: impl Read, code: &mut impl Buffer<u8>) -> io::Result<()> {
     let mut block = [0; BLOCK];
     loop {
         let count = input.read(&mut block)?;
