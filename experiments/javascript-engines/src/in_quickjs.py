@@ -1,0 +1,10 @@
+"""Runs the workloads in QuickJS, by the module `quickjs`: in_quickjs.py [check]"""
+
+import pathlib
+import sys
+
+import quickjs
+
+context = quickjs.Context()
+context.eval((pathlib.Path(__file__).parent / "workloads.js").read_text())
+print(context.eval("checkAll()" if "check" in sys.argv else "measureAll()"))
