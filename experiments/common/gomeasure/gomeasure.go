@@ -10,10 +10,10 @@ import (
 )
 
 // Repetitions is how often each benchmark is run. The published figures are single runs of testing.Benchmark.
-const Repetitions = 5
+const Repetitions = 3
 
 // BenchTime is how long testing.Benchmark runs one repetition. Go's default is one second.
-const BenchTime = "20ms"
+const BenchTime = "10ms"
 
 // Result is what a benchmark's repetitions took, and what one operation allocated.
 type Result struct {

@@ -1,17 +1,16 @@
-// Copies every stride-th byte of 32 MiB in Go. The speed counts all bytes that are passed, not only those copied.
+// Copies every stride-th byte of an array in Go. The speed counts all bytes that are passed, not only those copied.
 //
-// Usage: strided-copy written|unwritten
+// Usage: strided-copy written|unwritten SIZE_IN_MIB
 package main
 
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 
 	"gomeasure"
 )
-
-const size = 32 << 20
 
 func copyStrided(target, source []byte, stride int) {
 	for i := 0; i < len(source); i += stride {
@@ -20,9 +19,14 @@ func copyStrided(target, source []byte, stride int) {
 }
 
 func main() {
-	if len(os.Args) != 2 || os.Args[1] != "written" && os.Args[1] != "unwritten" {
-		gomeasure.Fail("usage: strided-copy written|unwritten")
+	mib := 0
+	if len(os.Args) == 3 {
+		mib, _ = strconv.Atoi(os.Args[2])
 	}
+	if mib <= 0 || os.Args[1] != "written" && os.Args[1] != "unwritten" {
+		gomeasure.Fail("usage: strided-copy written|unwritten SIZE_IN_MIB")
+	}
+	size := mib << 20
 	source, target := make([]byte, size), make([]byte, size)
 	if os.Args[1] == "written" {
 		for i := range source {
@@ -37,7 +41,7 @@ func main() {
 				copyStrided(target, source, stride)
 			}
 		})
-		fmt.Printf("stride_%d_max %.5g GB/s\n", stride, size/result.MinNs)
-		fmt.Printf("stride_%d_median %.5g GB/s\n", stride, size/result.MedianNs)
+		fmt.Printf("stride_%d_max %.5g GB/s\n", stride, float64(size)/result.MinNs)
+		fmt.Printf("stride_%d_median %.5g GB/s\n", stride, float64(size)/result.MedianNs)
 	}
 }
