@@ -7,7 +7,6 @@ import (
 	"math/rand"
 	"os"
 	"strconv"
-	"testing"
 
 	"gomeasure"
 )
@@ -82,8 +81,8 @@ func main() {
 	for i := 0; i < odd; i++ {
 		gomeasure.Check(target[i] == other[i] && target[i]&1 == 1, "both ways copy the same odd numbers")
 	}
-	result := gomeasure.Run(func(b *testing.B) {
-		for i := 0; i < b.N; i++ {
+	result := gomeasure.Run(func(n int) {
+		for i := 0; i < n; i++ {
 			sink = work(target, source)
 		}
 	})

@@ -1,4 +1,7 @@
-// Package gomeasure runs Go's own benchmarks from ordinary programs and prints one plain line for each number.
+// Package gomeasure times operations of Go programs and prints one plain line for each number.
+//
+// Unlike testing.Benchmark, which averages over a second, it takes many short windows and prints the shortest and the
+// median one: on a busy machine most windows of a second hold time in which other programs ran.
 package gomeasure
 
 import (
@@ -7,47 +10,63 @@ import (
 	"os"
 	"sort"
 	"testing"
+	"time"
 )
 
-// Repetitions is how often each benchmark is run. The published figures are single runs of testing.Benchmark.
-const Repetitions = 3
+// Budget is how long an operation is measured, after it was warmed up.
+const Budget = 60 * time.Millisecond
 
-// BenchTime is how long testing.Benchmark runs one repetition. Go's default is one second.
-const BenchTime = "10ms"
+// Window is the least length of one window. The clock's own 50 ns or so are lost in it.
+const Window = 20 * time.Microsecond
 
-// Result is what a benchmark's repetitions took, and what one operation allocated.
+// leastWindows are taken even where the budget is over sooner.
+const leastWindows = 3
+
+// Result is how long one operation takes, in nanoseconds.
 type Result struct {
 	MinNs, MedianNs float64
-	Bytes, Allocs   int64
 }
 
-// Run measures body with testing.Benchmark, Repetitions times.
-func Run(body func(b *testing.B)) Result {
-	testing.Init()
-	if err := flag.Set("test.benchtime", BenchTime); err != nil {
-		Fail(err.Error())
-	}
-	times := make([]float64, Repetitions)
-	var last testing.BenchmarkResult
-	for i := range times {
-		last = testing.Benchmark(body)
-		if last.N == 0 {
-			Fail("the benchmark did not run")
+// Run measures work, which makes n operations each time that it is called.
+func Run(work func(n int)) Result {
+	n, took := 1, time.Duration(0)
+	for {
+		took = timed(work, n)
+		if took >= Window {
+			break
 		}
-		times[i] = float64(last.T.Nanoseconds()) / float64(last.N)
+		n *= 2
+	}
+	var times []float64
+	for end := time.Now().Add(Budget); len(times) < leastWindows || time.Now().Before(end); {
+		times = append(times, float64(timed(work, n).Nanoseconds())/float64(n))
 	}
 	sort.Float64s(times)
-	return Result{times[0], times[len(times)/2], last.AllocedBytesPerOp(), last.AllocsPerOp()}
+	return Result{times[0], times[len(times)/2]}
 }
 
-// Print writes the times of one operation in nanoseconds.
+func timed(work func(n int), n int) time.Duration {
+	start := time.Now()
+	work(n)
+	return time.Since(start)
+}
+
+// Print writes the times of one operation.
 func (r Result) Print(name string) {
 	fmt.Printf("%s_min %.5g ns\n%s_median %.5g ns\n", name, r.MinNs, name, r.MedianNs)
 }
 
-// PrintAllocations writes what one operation allocated.
-func (r Result) PrintAllocations(name string) {
-	fmt.Printf("%s_bytes %d B\n%s_allocs %d allocations\n", name, r.Bytes, name, r.Allocs)
+// PrintAllocations writes what one operation allocates, as Go's own benchmarks count it, over 200 operations.
+func PrintAllocations(name string, work func(n int)) {
+	testing.Init()
+	if err := flag.Set("test.benchtime", "200x"); err != nil {
+		Fail(err.Error())
+	}
+	result := testing.Benchmark(func(b *testing.B) { work(b.N) })
+	if result.N == 0 {
+		Fail("the benchmark did not run")
+	}
+	fmt.Printf("%s_bytes %d B\n%s_allocs %d allocations\n", name, result.AllocedBytesPerOp(), name, result.AllocsPerOp())
 }
 
 // Check ends the program when a result that a benchmark computed is wrong.

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"testing"
 
 	"gomeasure"
 )
@@ -47,15 +46,14 @@ func factorialInLargeSlice() int {
 
 func bench(name string, work func() int, allocations bool) {
 	gomeasure.Check(work() == 3628800, "10! is 3,628,800")
-	result := gomeasure.Run(func(b *testing.B) {
-		b.ReportAllocs()
-		for i := 0; i < b.N; i++ {
+	operations := func(n int) {
+		for i := 0; i < n; i++ {
 			sink = work()
 		}
-	})
-	result.Print(name)
+	}
+	gomeasure.Run(operations).Print(name)
 	if allocations {
-		result.PrintAllocations(name)
+		gomeasure.PrintAllocations(name, operations)
 	}
 }
 

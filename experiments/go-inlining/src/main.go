@@ -5,7 +5,6 @@ package main
 
 import (
 	"os"
-	"testing"
 
 	"gomeasure"
 )
@@ -82,8 +81,8 @@ func main() {
 	}
 	gomeasure.Check(sumInlined() == 250000 && sumOutOfLine() == 250000, "the odd numbers below 1,000 add up to 250,000")
 	gomeasure.Check(sumLoop() == sumRecursive(), "both factorials agree")
-	gomeasure.Run(func(b *testing.B) {
-		for i := 0; i < b.N; i++ {
+	gomeasure.Run(func(n int) {
+		for i := 0; i < n; i++ {
 			sink = work()
 		}
 	}).Print("sum")

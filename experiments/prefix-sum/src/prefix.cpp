@@ -1,43 +1,46 @@
-// The same in C++: differences and prefix sums of 100 integers in place, with the running sum in memory, in a register,
-// or four elements at a time.
+// The same in C++: differences and prefix sums of 100 integers, with the running sum in memory, in a register, or three
+// elements at a time.
 //
 // Usage: prefix differences|prefix|register|blocks
 #include "measure.h"
 
 static const size_t LENGTH = 100;
 
-__attribute__((noinline)) static void differences(uint64_t *values) {
-    for (size_t i = LENGTH - 1; i > 0; i--) values[i] -= values[i - 1];
+typedef uint64_t *__restrict Target;
+typedef const uint64_t *__restrict Source;
+
+__attribute__((noinline)) static void differences(Target target, Source source) {
+    for (size_t i = 1; i < LENGTH; i++) target[i] = source[i] - source[i - 1];
 }
 
 // Each step reads what the step before has just stored. The barrier keeps the compiler from carrying the sum in a
 // register, which is what g++ and clang++ otherwise do.
-__attribute__((noinline)) static void prefix_in_memory(uint64_t *values) {
+__attribute__((noinline)) static void prefix_in_memory(Target target, Source source) {
     for (size_t i = 1; i < LENGTH; i++) {
-        values[i] += values[i - 1];
-        keep_memory(values);
+        target[i] = target[i - 1] + source[i];
+        keep_memory(target);
     }
 }
 
-__attribute__((noinline)) static void prefix_in_register(uint64_t *values) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < LENGTH; i++) values[i] = sum += values[i];
+__attribute__((noinline)) static void prefix_in_register(Target target, Source source) {
+    uint64_t sum = target[0];
+    for (size_t i = 1; i < LENGTH; i++) target[i] = sum += source[i];
 }
 
-// The sums inside a block of four need no earlier block: one addition for four elements is left in the chain.
-__attribute__((noinline)) static void prefix_in_blocks(uint64_t *values) {
-    static_assert(LENGTH % 4 == 0, "whole blocks");
-    uint64_t sum = 0;
-    for (size_t i = 0; i < LENGTH; i += 4) {
-        uint64_t two = values[i] + values[i + 1], three = two + values[i + 2], four = three + values[i + 3];
-        values[i] = sum + values[i];
-        values[i + 1] = sum + two;
-        values[i + 2] = sum + three;
-        values[i + 3] = sum += four;
+// The sums inside a block of three need no earlier block: one addition for three elements is left in the chain.
+__attribute__((noinline)) static void prefix_in_blocks(Target target, Source source) {
+    static_assert((LENGTH - 1) % 3 == 0, "whole blocks");
+    uint64_t sum = target[0];
+    for (size_t i = 1; i < LENGTH; i += 3) {
+        uint64_t two = source[i] + source[i + 1], three = two + source[i + 2];
+        target[i] = sum + source[i];
+        target[i + 1] = sum + two;
+        target[i + 2] = sum += three;
     }
 }
 
-typedef void (*Pass)(uint64_t *);
+// A way to fill one array from another.
+typedef void (*Pass)(Target, Source);
 
 static Pass pass_named(const char *name) {
     if (!strcmp(name, "differences")) return differences;
@@ -48,12 +51,12 @@ static Pass pass_named(const char *name) {
 }
 
 static void check_prefix(Pass sum) {
-    uint64_t values[LENGTH];
-    for (size_t i = 0; i < LENGTH; i++) values[i] = i * i;
-    differences(values);
-    check(values[LENGTH - 1] == 2 * LENGTH - 3, "the differences of squares");
-    sum(values);
-    for (size_t i = 0; i < LENGTH; i++) check(values[i] == i * i, "prefix sums undo differences");
+    uint64_t squares[LENGTH], steps[LENGTH] = {0}, sums[LENGTH] = {0};
+    for (size_t i = 0; i < LENGTH; i++) squares[i] = i * i;
+    differences(steps, squares);
+    check(steps[LENGTH - 1] == 2 * LENGTH - 3, "the differences of squares");
+    sum(sums, steps);
+    for (size_t i = 0; i < LENGTH; i++) check(sums[i] == squares[i], "prefix sums undo differences");
 }
 
 int main(int count, char **arguments) {
@@ -65,12 +68,12 @@ int main(int count, char **arguments) {
     check_prefix(prefix_in_memory);
     check_prefix(prefix_in_register);
     check_prefix(prefix_in_blocks);
-    uint64_t values[LENGTH] = {1, 2, 3};
+    uint64_t source[LENGTH] = {1, 2, 3}, target[LENGTH] = {0};
     const int passes = 1000;
     Timing timing = repeat(0.1, [&] {
         for (int i = 0; i < passes; i++) {
-            pass(values);
-            keep_memory(values);
+            pass(target, source);
+            keep_memory(target);
         }
     });
     print_time("pass", timing, passes);

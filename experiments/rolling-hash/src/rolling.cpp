@@ -1,7 +1,7 @@
 // Counts the windows of 8 bytes in 1 MiB whose polynomial hash has one value: with a hash of each window from scratch,
 // with a rolling hash, and with faster forms of it.
 //
-// Usage: rolling naive|rolling|twoahead|fourahead|lanes|doubling [once]
+// Usage: rolling naive|fixed|rolling|twoahead|fourahead|lanes|doubling [once]
 //
 // The hash of bytes c0..c7 is c0*B^7 + c1*B^6 + ... + c7 modulo 2^32, with B = 31.
 #include "measure.h"
@@ -17,10 +17,24 @@ static inline uint32_t hash_window(const uint8_t *bytes) {
     return hash;
 }
 
+static volatile size_t window_at_run_time = WINDOW;
+
 extern "C" {
 
-// Every window from scratch: 8 multiplications a byte.
+// Every window from scratch: 8 multiplications a byte. The length of the window is known only at run time, as where
+// it is an argument of a function.
 __attribute__((noinline)) size_t count_naive(const uint8_t *bytes, size_t size, uint32_t target) {
+    size_t count = 0, window = window_at_run_time;
+    for (size_t i = 0; i + window <= size; i++) {
+        uint32_t hash = 0;
+        for (size_t j = 0; j < window; j++) hash = hash * B + bytes[i + j];
+        count += hash == target;
+    }
+    return count;
+}
+
+// The same with a length that the compiler knows: it can unroll it, and work on several windows at once.
+__attribute__((noinline)) size_t count_fixed(const uint8_t *bytes, size_t size, uint32_t target) {
     size_t count = 0;
     for (size_t i = 0; i + WINDOW <= size; i++) count += hash_window(bytes + i) == target;
     return count;
@@ -121,8 +135,9 @@ typedef size_t (*Counter)(const uint8_t *bytes, size_t size, uint32_t target);
 static const struct {
     const char *name;
     Counter count;
-} COUNTERS[] = {{"naive", count_naive},         {"rolling", count_rolling}, {"twoahead", count_twoahead},
-                {"fourahead", count_fourahead}, {"lanes", count_lanes},     {"doubling", count_doubling}};
+} COUNTERS[] = {{"naive", count_naive},       {"fixed", count_fixed},         {"rolling", count_rolling},
+                {"twoahead", count_twoahead}, {"fourahead", count_fourahead}, {"lanes", count_lanes},
+                {"doubling", count_doubling}};
 
 // Compares a form with the naive one on random text of every length up to 100, and on a long one. The text has two
 // letters only, so that windows are found.
@@ -144,7 +159,7 @@ int main(int count, char **arguments) {
         if (count > 1 && !strcmp(arguments[1], known.name)) counter = known.count;
     }
     if (counter == nullptr) {
-        fprintf(stderr, "usage: rolling naive|rolling|twoahead|fourahead|lanes|doubling [once]\n");
+        fprintf(stderr, "usage: rolling naive|fixed|rolling|twoahead|fourahead|lanes|doubling [once]\n");
         return 2;
     }
     uint8_t *bytes = (uint8_t *)malloc(SIZE);

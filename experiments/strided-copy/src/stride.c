@@ -7,8 +7,7 @@
  */
 #include "measure.h"
 
-static const int strides[] = {1,  16,  32,  48,  63,  64,  65,  96,  127, 128, 129,
-                              192, 255, 256, 257, 511, 512, 1023, 2047, 4095};
+static const int strides[] = {16, 32, 64, 65, 128, 129, 192, 255, 256, 257, 511, 512, 1023, 2047, 4095};
 
 typedef struct {
     const uint8_t *source;

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"testing"
 
 	"gomeasure"
 )
@@ -41,8 +40,8 @@ func main() {
 		}
 	}
 	gomeasure.Check(sumLines(bytes) == expected, "the sum")
-	result := gomeasure.Run(func(b *testing.B) {
-		for i := 0; i < b.N; i++ {
+	result := gomeasure.Run(func(n int) {
+		for i := 0; i < n; i++ {
 			sink = sumLines(bytes)
 		}
 	})

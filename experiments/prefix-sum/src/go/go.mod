@@ -1,6 +1,6 @@
 module prefix-sum
 
-go 1.20
+go 1.21
 
 require gomeasure v0.0.0
 

@@ -1,57 +1,58 @@
-// Turns 100 integers into their successive differences, and back into prefix sums, in place.
+// Computes the successive differences of 100 integers, and their prefix sums.
 //
 // Usage: prefix-sum differences|prefix|prefixinregister
 package main
 
 import (
 	"os"
-	"testing"
 
 	"gomeasure"
 )
 
 const length = 100
 
-// differences replaces each element by its distance from the one before. No step needs the result of another.
-func differences(values []int) {
-	for i := len(values) - 1; i > 0; i-- {
-		values[i] -= values[i-1]
+// differences writes the distance of each element from the one before. No step needs the result of another.
+func differences(target, source []int) {
+	for i := 1; i < len(source) && i < len(target); i++ {
+		target[i] = source[i] - source[i-1]
 	}
 }
 
-// prefix replaces each element by the sum up to it. Each step reads what the step before has just stored.
-func prefix(values []int) {
-	for i := 1; i < len(values); i++ {
-		values[i] += values[i-1]
+// prefix writes the sum up to each element. Each step reads what the step before has just stored.
+func prefix(target, source []int) {
+	for i := 1; i < len(source) && i < len(target); i++ {
+		target[i] = target[i-1] + source[i]
 	}
 }
 
 // prefixInRegister keeps the running sum out of memory: the chain is then one addition for each element.
-func prefixInRegister(values []int) {
-	sum := 0
-	for i, value := range values {
-		sum += value
-		values[i] = sum
+func prefixInRegister(target, source []int) {
+	sum := target[0]
+	for i := 1; i < len(source) && i < len(target); i++ {
+		sum += source[i]
+		target[i] = sum
 	}
 }
 
+// checkAll makes differences of squares and squares of differences again.
 func checkAll() {
-	values := make([]int, length)
-	for _, sum := range []func([]int){prefix, prefixInRegister} {
-		for i := range values {
-			values[i] = i * i
-		}
-		differences(values)
-		gomeasure.Check(values[length-1] == 2*length-3, "the differences of squares")
-		sum(values)
-		for i := range values {
-			gomeasure.Check(values[i] == i*i, "prefix sums undo differences")
+	squares, steps, sums := make([]int, length), make([]int, length), make([]int, length)
+	for i := range squares {
+		squares[i] = i * i
+	}
+	differences(steps, squares)
+	gomeasure.Check(steps[length-1] == 2*length-3, "the differences of squares")
+	for _, sum := range []func(target, source []int){prefix, prefixInRegister} {
+		clear(sums)
+		sum(sums, steps)
+		for i := range sums {
+			gomeasure.Check(sums[i] == squares[i], "prefix sums undo differences")
 		}
 	}
 }
 
 func main() {
-	variants := map[string]func([]int){
+	variants := map[string]func(target, source []int){
 		"differences": differences, "prefix": prefix, "prefixinregister": prefixInRegister,
 	}
 	name := ""
@@ -63,13 +64,13 @@ func main() {
 		gomeasure.Fail("usage: prefix-sum differences|prefix|prefixinregister")
 	}
 	checkAll()
-	values := make([]int, length)
-	for i := range values {
-		values[i] = i
+	source, target := make([]int, length), make([]int, length)
+	for i := range source {
+		source[i] = i
 	}
-	gomeasure.Run(func(b *testing.B) {
-		for i := 0; i < b.N; i++ {
-			work(values)
+	gomeasure.Run(func(n int) {
+		for i := 0; i < n; i++ {
+			work(target, source)
 		}
 	}).Print("pass")
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"testing"
 
 	"gomeasure"
 )
@@ -36,8 +35,8 @@ func main() {
 	copyStrided(target, source, 1)
 	gomeasure.Check(string(target) == string(source), "the copy")
 	for _, stride := range []int{15, 31, 63, 127, 255, 511, 1023, 2047, 4095} {
-		result := gomeasure.Run(func(b *testing.B) {
-			for i := 0; i < b.N; i++ {
+		result := gomeasure.Run(func(n int) {
+			for i := 0; i < n; i++ {
 				copyStrided(target, source, stride)
 			}
 		})
