@@ -23,6 +23,14 @@ static Json read_file(const char *path) {
     return Json{text, bytes.size(), capacity};
 }
 
+// One number that differs where anything in two answers does, but for rare chance.
+static uint64_t checksum(const Answer &answer) {
+    uint64_t mixed = answer.count * 1000003 + answer.numbers;
+    mixed = mixed * 1000003 + answer.characters;
+    mixed = mixed * 1000003 + (uint64_t)(answer.real * 1e6);
+    return mixed % 999999937;
+}
+
 int main(int count, char **arguments) {
     const char *name = count == 3 ? arguments[1] : "";
     Answer (*task)(const Json &) = !strcmp(name, "partial_tweets")     ? partial_tweets
@@ -38,7 +46,5 @@ int main(int count, char **arguments) {
     check(answer.count > 0, "something is found");
     print_speed("parse", repeat(0.1, [&] { keep_value(task(json).count); }), (double)json.length);
     printf("found %llu items\n", (unsigned long long)answer.count);
-    printf("numbers %llu checksum\n", (unsigned long long)(answer.numbers % 1000000007));
-    printf("characters %llu checksum\n", (unsigned long long)answer.characters);
-    printf("real %.9g checksum\n", answer.real);
+    printf("answer %llu checksum\n", (unsigned long long)checksum(answer));
 }

@@ -18,10 +18,12 @@ static std::vector<uint64_t> make_cycle(size_t length) {
     return next;
 }
 
-// Places that are far apart in memory. The cycle is random, so they are far apart on the cycle as well.
-static std::vector<uint64_t> spread_starts(size_t length, size_t lanes) {
-    std::vector<uint64_t> starts(lanes);
-    for (size_t lane = 0; lane < lanes; lane++) starts[lane] = lane * (length / lanes);
+// Where the lanes start: each somewhere else, or all at one place. Every number of lanes has places of its own, so that
+// none walks where another has just been.
+static std::vector<uint64_t> make_starts(size_t length, size_t lanes, bool spread) {
+    uint64_t random = lanes;
+    std::vector<uint64_t> starts(lanes, random_below(&random, length));
+    for (size_t lane = 1; spread && lane < lanes; lane++) starts[lane] = random_below(&random, length);
     return starts;
 }
 
@@ -36,11 +38,12 @@ template <size_t lanes> static void walk(const uint64_t *next, uint64_t *places,
     for (size_t lane = 0; lane < lanes; lane++) places[lane] = at[lane];
 }
 
-// Steps of all lanes together in one repetition.
-static const size_t STEPS = 100000;
+// Steps of all lanes together in one repetition: a millisecond or two for one lane, so that some repetitions find the
+// processor free.
+static const size_t STEPS = 9600;
 
 template <size_t lanes> static void measure(const std::vector<uint64_t> &next, bool spread) {
-    std::vector<uint64_t> places = spread ? spread_starts(next.size(), lanes) : std::vector<uint64_t>(lanes, 0);
+    std::vector<uint64_t> places = make_starts(next.size(), lanes, spread);
     std::vector<uint64_t> expected(places);
     size_t steps = STEPS / lanes;
     for (uint64_t &place : expected) {

@@ -48,8 +48,13 @@ int main(int count, char **arguments) {
     std::vector<Node> first_nodes(length), second_nodes(length);
     const Node *first = link(first_nodes, random, 1), *second = link(second_nodes, random, 2);
     uint64_t expected = (uint64_t)length * (length - 1) / 2;
-    check(sum_one(first) == expected && sum_two(first, second) == 2 * expected, "the sum over the lists");
-    Timing timing = two ? repeat(0.1, [&] { keep_value(sum_two(first, second)); })
-                        : repeat(0.1, [&] { keep_value(sum_one(first)); });
+    Timing timing;
+    if (two) {
+        check(sum_two(first, second) == 2 * expected, "the sum over both lists");
+        timing = repeat(0.05, [&] { keep_value(sum_two(first, second)); });
+    } else {
+        check(sum_one(first) == expected, "the sum over the list");
+        timing = repeat(0.05, [&] { keep_value(sum_one(first)); });
+    }
     printf("pass_min %.5g ms\npass_median %.5g ms\n", timing.minimum * 1e3, timing.median * 1e3);
 }
