@@ -9,7 +9,9 @@
 // Memory belongs to the node whose processor first writes to it, so no library is needed: a process writes its memory
 // on one node and reads it from another.
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +71,8 @@ struct Shared {
 // Writes memory on `home`, reads it on `readers` for `seconds` with a thread for each of their processors.
 static void read_memory(Shared *shared, int processes, const std::vector<int> &home, const std::vector<int> &readers,
                         size_t size, double seconds) {
+    // A process whose sibling failed would wait for it forever: the parent ends, and so do all.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     stay_on(home);
     uint8_t *memory = (uint8_t *)malloc(size);
     if (memory == nullptr) _exit(1);
