@@ -1,0 +1,3 @@
+module gomeasure
+
+go 1.21

@@ -1,0 +1,90 @@
+// Package gomeasure times operations of Go programs and prints one plain line for each number.
+//
+// Unlike testing.Benchmark, which averages over a second, it takes many short windows and prints the shortest and the
+// median one: on a busy machine most windows of a second hold time in which other programs ran.
+package gomeasure
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"sort"
+	"testing"
+	"time"
+)
+
+// Budget is how long an operation is measured, after it was warmed up.
+const Budget = 60 * time.Millisecond
+
+// Window is the least length of one window. The clock's own 50 ns or so are lost in it.
+const Window = 20 * time.Microsecond
+
+// leastWindows are taken even where the budget is over sooner.
+const leastWindows = 3
+
+// Result is how long one operation takes, in nanoseconds.
+type Result struct {
+	MinNs, MedianNs float64
+}
+
+// Run measures work, which makes n operations each time that it is called.
+func Run(work func(n int)) Result {
+	n, took := 1, time.Duration(0)
+	for {
+		took = timed(work, n)
+		if took >= Window {
+			break
+		}
+		n *= 2
+	}
+	var times []float64
+	for end := time.Now().Add(Budget); len(times) < leastWindows || time.Now().Before(end); {
+		times = append(times, float64(timed(work, n).Nanoseconds())/float64(n))
+	}
+	sort.Float64s(times)
+	return Result{times[0], times[len(times)/2]}
+}
+
+func timed(work func(n int), n int) time.Duration {
+	start := time.Now()
+	work(n)
+	return time.Since(start)
+}
+
+// Print writes the times of one operation.
+func (r Result) Print(name string) {
+	fmt.Printf("%s_min %.5g ns\n%s_median %.5g ns\n", name, r.MinNs, name, r.MedianNs)
+}
+
+// PrintAllocations writes what one operation allocates, as Go's own benchmarks count it, over 200 operations. They count
+// what the runtime allocates meanwhile as well, so the least of five benchmarks is taken.
+func PrintAllocations(name string, work func(n int)) {
+	testing.Init()
+	if err := flag.Set("test.benchtime", "200x"); err != nil {
+		Fail(err.Error())
+	}
+	var bytes, allocations int64
+	for i := 0; i < 5; i++ {
+		result := testing.Benchmark(func(b *testing.B) { work(b.N) })
+		if result.N == 0 {
+			Fail("the benchmark did not run")
+		}
+		if i == 0 || result.AllocedBytesPerOp() < bytes {
+			bytes, allocations = result.AllocedBytesPerOp(), result.AllocsPerOp()
+		}
+	}
+	fmt.Printf("%s_bytes %d B\n%s_allocs %d allocations\n", name, bytes, name, allocations)
+}
+
+// Check ends the program when a result that a benchmark computed is wrong.
+func Check(right bool, what string) {
+	if !right {
+		Fail("wrong result: " + what)
+	}
+}
+
+// Fail ends the program with an error.
+func Fail(what string) {
+	fmt.Fprintln(os.Stderr, what)
+	os.Exit(1)
+}
