@@ -1,14 +1,15 @@
 // Two WebSocket clients that play ping-pong through a relay: each message that one
 // sends reaches the other, which answers. Counts round trips as the first client sees them.
 //
-//     node client.js URL SECONDS [deflate|plain]
+//     node client.js URL ROUND_TRIPS [deflate|plain]
 //
 // `deflate` is the default of the package ws: the client offers permessage-deflate.
 "use strict";
 
 const WebSocket = require("ws");
 
-const [url, seconds = "2", compression = "deflate"] = process.argv.slice(2);
+const [url, words, compression = "deflate"] = process.argv.slice(2);
+const wanted = Number(words);
 const options = { perMessageDeflate: compression === "deflate" };
 
 function connect() {
@@ -22,22 +23,21 @@ function connect() {
 async function main() {
   const first = await connect();
   const second = await connect();
-  const end = performance.now() + Number(seconds) * 1000;
-  const start = performance.now();
   let roundTrips = 0;
 
   second.on("message", () => second.send("client 2!"));
   first.on("message", () => {
     roundTrips += 1;
-    if (performance.now() < end) {
+    if (roundTrips < wanted) {
       first.send("client 1!");
       return;
     }
-    const rate = (roundTrips * 1000) / (performance.now() - start);
-    console.log(`${rate.toFixed(1)} round trips/s, extension: ${first.extensions || "none"}`);
+    const seconds = (performance.now() - start) / 1000;
+    console.log(`${(wanted / seconds).toFixed(1)} round trips/s, extension ${first.extensions || "none"}`);
     first.close();
     second.close();
   });
+  const start = performance.now();
   first.send("client 1!");
 }
 
