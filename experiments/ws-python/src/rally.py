@@ -7,6 +7,7 @@ client a URL, ROUND_TRIPS and COMPRESSION.
 """
 
 import os
+import resource
 import shlex
 import signal
 import socket
@@ -55,7 +56,10 @@ def main():
             timeout=120,
         )
         used = cpu_seconds(server.pid) - before
+        client = resource.getrusage(resource.RUSAGE_CHILDREN)  # the server isn't waited for yet
+        client_used = client.ru_utime + client.ru_stime
         print(f"server CPU {used / round_trips * 1e6:.0f} us a round trip")
+        print(f"client CPU {client_used / round_trips * 1e6:.0f} us a round trip, its start included")
     finally:
         server.send_signal(signal.SIGKILL)
         server.wait()
