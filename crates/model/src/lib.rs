@@ -6,6 +6,7 @@
 mod account;
 mod comparison;
 mod environment;
+mod experiment;
 mod explanation;
 mod finding;
 mod metric;
@@ -16,6 +17,10 @@ mod sample;
 pub use account::{AccountPart, Spent, ThreadAccount, TimeAccount};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::Environment;
+pub use experiment::{
+    AnswerResult, ClaimResult, ClaimVerdict, Combination, ExperimentRecord, Judged, Layer,
+    MeasureResult, Measured, Published, ResultRow, Source, ToolResult,
+};
 pub use explanation::{
     CallRow, Explaining, Explanation, IoRow, Phase, ProcessRow, Stretch, TimedRuns,
 };

@@ -5,6 +5,7 @@
 //! file or looks at a clock. `docs/numbers.md` says what each printed number means.
 
 mod distribution;
+mod experiment;
 mod export;
 mod line;
 mod progress;
@@ -14,6 +15,10 @@ mod terminal;
 mod text;
 mod why;
 
+pub use experiment::{
+    CatalogueRow, catalogue_terminal, experiment_json, experiment_terminal, plan_terminal,
+    summary_terminal,
+};
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};

@@ -2,7 +2,7 @@
 //!
 //! | question | where |
 //! |---|---|
-//! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`] |
+//! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
 //! | May measuring stop now? | [`sequential`] |
 //! | Can the runs be trusted to be alike? | [`outliers`], [`two_modes`], [`is_autocorrelated`] |
@@ -16,6 +16,7 @@ mod digits;
 mod discovery;
 mod geometric;
 mod histogram;
+mod intervals;
 mod judge;
 mod modes;
 mod outliers;
@@ -31,6 +32,7 @@ pub use digits::significant_digits;
 pub use discovery::benjamini_hochberg;
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
 pub use histogram::{Histogram, histogram};
+pub use intervals::{mean_interval, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, judge};
 pub use modes::{Modes, two_modes};
 pub use outliers::outliers;

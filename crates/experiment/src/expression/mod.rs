@@ -1,0 +1,14 @@
+//! What a claim says: an expression over results. Read by [`parse`], evaluated by [`judge`].
+
+mod evaluate;
+mod lex;
+mod parse;
+mod quantity;
+mod tree;
+mod walk;
+
+pub use evaluate::{Context, Fault, Judgement, Outcome, judge};
+pub use parse::parse;
+pub use quantity::LEVEL;
+pub use tree::{Expression, SyntaxError};
+pub use walk::{paths, selectors};

@@ -1,0 +1,187 @@
+//! A number with its interval and unit, and arithmetic on it.
+
+use fathom_model::Estimate;
+
+use super::tree::Operator;
+use crate::results::Samples;
+use crate::unit::Unit;
+
+/// Confidence of all intervals.
+pub const LEVEL: f64 = 0.95;
+
+/// A number with its interval.
+#[derive(Debug, Clone)]
+pub struct Quantity<'r> {
+    /// Value and interval; a constant has no width.
+    pub estimate: Estimate,
+    /// Its unit.
+    pub unit: Unit,
+    /// Where it comes straight from samples: those, so that they can be paired by round.
+    pub samples: Option<&'r Samples>,
+    /// Whether it is a quotient of like things, so that 1 means no effect.
+    pub is_ratio: bool,
+    /// Whether anything measured is in it.
+    pub measured: bool,
+    /// Why its interval can't carry a verdict.
+    pub weak: Option<String>,
+}
+
+impl<'r> Quantity<'r> {
+    /// A constant.
+    pub fn constant(value: f64, unit: Unit) -> Quantity<'r> {
+        Quantity {
+            estimate: point(value),
+            unit,
+            samples: None,
+            is_ratio: false,
+            measured: false,
+            weak: None,
+        }
+    }
+
+    /// The median of samples.
+    pub fn of_samples(samples: &'r Samples) -> Option<Quantity<'r>> {
+        let values = samples.plain();
+        let estimate = fathom_stats::median_interval(&values, LEVEL)?;
+        let (estimate, weak) = supported(estimate, &values, samples.exact);
+        Some(Quantity {
+            estimate,
+            unit: samples.unit(),
+            samples: Some(samples),
+            is_ratio: false,
+            measured: true,
+            weak,
+        })
+    }
+
+    /// A number that follows from samples without being their median.
+    pub fn derived(&self, estimate: Estimate) -> Quantity<'r> {
+        Quantity {
+            estimate,
+            samples: None,
+            ..self.clone()
+        }
+    }
+}
+
+/// A value without width.
+pub fn point(value: f64) -> Estimate {
+    Estimate {
+        value,
+        low: value,
+        high: value,
+        level: 1.0,
+    }
+}
+
+/// Order statistics of fewer than six values can't have 95 %. Two to five values get Student's interval
+/// on their logarithms instead, which assumes more; one value has no interval.
+pub fn supported(estimate: Estimate, values: &[f64], exact: bool) -> (Estimate, Option<String>) {
+    let all_equal = values.windows(2).all(|pair| pair[0] == pair[1]);
+    if exact || (all_equal && values.len() >= 3) || estimate.level >= LEVEL {
+        return (estimate, None);
+    }
+    if values.len() < 2 {
+        let weak = "one run has no interval; give it at least 5 rounds".to_string();
+        return (estimate, Some(weak));
+    }
+    match student_of_logarithms(values) {
+        Some(estimate) => (estimate, None),
+        None => {
+            let weak = format!("{} runs can't carry a verdict", values.len());
+            (estimate, Some(weak))
+        }
+    }
+}
+
+/// Student's quantile at 97.5 % for 1 to 4 degrees of freedom.
+const STUDENT: [f64; 4] = [12.706, 4.303, 3.182, 2.776];
+
+fn student_of_logarithms(values: &[f64]) -> Option<Estimate> {
+    if values.iter().any(|value| *value <= 0.0) {
+        return None;
+    }
+    let quantile = STUDENT.get(values.len().checked_sub(2)?)?;
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let n = logarithms.len() as f64;
+    let mean = logarithms.iter().sum::<f64>() / n;
+    let variance = logarithms.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let half = quantile * (variance / n).sqrt();
+    let range = |pick: fn(f64, f64) -> f64, start| values.iter().copied().fold(start, pick);
+    Some(Estimate {
+        value: mean.exp(),
+        low: (mean - half).exp().min(range(f64::min, f64::INFINITY)),
+        high: (mean + half).exp().max(range(f64::max, 0.0)),
+        level: LEVEL,
+    })
+}
+
+/// The ratio of samples of the same rounds.
+pub fn paired(numerator: &Samples, denominator: &Samples) -> Option<(Estimate, Option<String>)> {
+    if numerator.measure != denominator.measure {
+        return None;
+    }
+    let below: std::collections::HashMap<u32, f64> = denominator.values.iter().copied().collect();
+    let (above, below): (Vec<f64>, Vec<f64>) = numerator
+        .values
+        .iter()
+        .filter_map(|(round, value)| Some((*value, *below.get(round)?)))
+        .filter(|(above, below)| *above > 0.0 && *below > 0.0)
+        .unzip();
+    let ratio = fathom_stats::paired_ratio(&below, &above, LEVEL)?.ratio;
+    let ratios: Vec<f64> = above.iter().zip(&below).map(|(a, b)| a / b).collect();
+    let exact = numerator.exact && denominator.exact;
+    Some(supported(ratio, &ratios, exact))
+}
+
+/// `a + b` and so on by interval arithmetic: the result holds every value that the operands allow.
+/// `None` where it is not defined.
+pub fn arithmetic<'r>(
+    left: &Quantity<'r>,
+    operator: Operator,
+    right: &Quantity<'r>,
+) -> Option<Quantity<'r>> {
+    let (a, b) = (&left.estimate, &right.estimate);
+    let (value, unit) = match operator {
+        Operator::Add => (a.value + b.value, left.unit.clone()),
+        Operator::Subtract => (a.value - b.value, left.unit.clone()),
+        Operator::Multiply => (a.value * b.value, left.unit.times(&right.unit, 1)),
+        Operator::Divide => (a.value / b.value, left.unit.times(&right.unit, -1)),
+    };
+    if operator == Operator::Divide && b.low <= 0.0 && b.high >= 0.0 {
+        return None;
+    }
+    let apply = |x: f64, y: f64| match operator {
+        Operator::Add => x + y,
+        Operator::Subtract => x - y,
+        Operator::Multiply => x * y,
+        Operator::Divide => x / y,
+    };
+    let corners = [
+        apply(a.low, b.low),
+        apply(a.low, b.high),
+        apply(a.high, b.low),
+        apply(a.high, b.high),
+    ];
+    let estimate = Estimate {
+        value,
+        low: corners.iter().copied().fold(f64::INFINITY, f64::min),
+        high: corners.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        level: a.level.min(b.level),
+    };
+    let finite = [estimate.value, estimate.low, estimate.high]
+        .iter()
+        .all(|number| number.is_finite());
+    finite.then(|| Quantity {
+        estimate,
+        is_ratio: operator == Operator::Divide
+            && left.measured
+            && right.measured
+            && !left.is_ratio
+            && unit.is_plain(),
+        unit,
+        samples: None,
+        measured: left.measured || right.measured,
+        weak: left.weak.clone().or_else(|| right.weak.clone()),
+    })
+}

@@ -1,0 +1,128 @@
+//! The parts of an expression.
+
+use std::ops::Range;
+
+use crate::unit::Unit;
+
+/// An expression with the text that it was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// The text.
+    pub text: String,
+    /// What it says.
+    pub root: Node,
+}
+
+/// A part of an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Bytes of the text.
+    pub span: Range<usize>,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a part is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// A number: in bases (seconds, bytes), with half a unit of its last written digit.
+    Number {
+        /// The value.
+        value: f64,
+        /// How far it may be off if it was rounded.
+        half_digit: f64,
+        /// Its unit.
+        unit: Unit,
+    },
+    /// `METRIC.SUBJECT`, `MEASURE.METRIC.SUBJECT`, or a subject, with parameter values.
+    Reference {
+        /// The dotted name.
+        path: String,
+        /// Values in brackets.
+        selectors: Vec<(String, String)>,
+    },
+    /// A text in double quotes.
+    Text(String),
+    /// A function.
+    Call {
+        /// Its name.
+        name: String,
+        /// What it is applied to.
+        arguments: Vec<Node>,
+        /// `within` behind it.
+        within: Option<Box<Node>>,
+    },
+    /// `+ - * /`
+    Arithmetic(Box<Node>, Operator, Box<Node>),
+    /// `-a`
+    Negative(Box<Node>),
+    /// `a >= b`
+    Comparison {
+        /// Left side.
+        left: Box<Node>,
+        /// How they are compared.
+        relation: Relation,
+        /// Right side.
+        right: Box<Node>,
+        /// The margin of `==`.
+        within: Option<Box<Node>>,
+    },
+    /// `a and b`
+    And(Box<Node>, Box<Node>),
+    /// `a or b`
+    Or(Box<Node>, Box<Node>),
+    /// `not a`
+    Not(Box<Node>),
+}
+
+/// An operator of arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+}
+
+/// How two quantities are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    More,
+    /// `>=`
+    AtLeast,
+    /// `==`
+    Equal,
+}
+
+impl Relation {
+    /// Seen from the other side.
+    pub fn mirrored(self) -> Relation {
+        match self {
+            Relation::Less => Relation::More,
+            Relation::AtMost => Relation::AtLeast,
+            Relation::More => Relation::Less,
+            Relation::AtLeast => Relation::AtMost,
+            Relation::Equal => Relation::Equal,
+        }
+    }
+}
+
+/// Why a text is no expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Bytes of the text.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to write.
+    pub advice: String,
+}

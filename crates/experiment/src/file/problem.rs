@@ -1,0 +1,101 @@
+//! What is wrong with a file, where, and what to write instead.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Bytes of the file that it concerns.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead; empty if the message says it.
+    pub advice: String,
+}
+
+/// A file that can't be used, with everything that is wrong with it, in the order of the file.
+#[derive(Debug, Clone)]
+pub struct FileError {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// At least one.
+    pub problems: Vec<Problem>,
+}
+
+impl FileError {
+    /// Line and column of a byte, from 1; columns are characters.
+    pub fn position(&self, at: usize) -> (usize, usize) {
+        let at = floor_boundary(&self.text, at);
+        let before = &self.text[..at];
+        let line = before.matches('\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (line, self.text[start..at].chars().count() + 1)
+    }
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+impl std::error::Error for FileError {}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            let (line, column) = self.position(problem.span.start);
+            writeln!(
+                f,
+                "{}:{line}:{column}: {}",
+                self.path.display(),
+                problem.message
+            )?;
+            if let Some(text) = self.text.lines().nth(line - 1) {
+                let number = line.to_string();
+                let indent = " ".repeat(number.len());
+                writeln!(f, "{number} | {}", text.replace('\t', " "))?;
+                let rest = text.chars().count().saturating_sub(column - 1);
+                let width = self.width(problem).clamp(1, rest.max(1));
+                write!(
+                    f,
+                    "{indent} | {}{}",
+                    " ".repeat(column - 1),
+                    "^".repeat(width)
+                )?;
+            }
+            if !problem.advice.is_empty() {
+                write!(f, "\n  {}", problem.advice)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FileError {
+    /// Characters of the problem's span.
+    fn width(&self, problem: &Problem) -> usize {
+        let start = floor_boundary(&self.text, problem.span.start);
+        let end = floor_boundary(&self.text, problem.span.end).max(start);
+        self.text[start..end].chars().count()
+    }
+}
+
+/// The known word that `word` was probably meant to be.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(word.len()).div_ceil(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,187 @@
+//! The metrics that each way of measuring yields.
+
+use fathom_model::{Metric, Unit};
+
+use crate::check::measured_subjects;
+use crate::file::experiment::{Experiment, How, Measure};
+
+/// A metric that a measure yields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// Its name.
+    pub metric: String,
+    /// The subject, stage, file or count; absent for values of the machine and of a whole pipeline.
+    pub subject: Option<String>,
+    /// Its unit as a text; `?` where it is not known before.
+    pub unit: String,
+    /// A count that does not vary.
+    pub exact: bool,
+    /// Whether a bare name of a subject stands for it.
+    pub primary: bool,
+}
+
+/// The text of a unit of the model.
+pub fn unit_text(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Seconds => "s",
+        Unit::Bytes => "B",
+        Unit::Count => "",
+    }
+}
+
+/// Everything that can be asked of a measure. Of `why` the calls are endless: those that a file asks
+/// for are taken from its claims.
+pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
+    let subjects = measured_subjects(experiment, measure);
+    let mut all = Vec::new();
+    let mut add = |metric: &str, subject: Option<&str>, unit: &str, exact: bool, primary: bool| {
+        all.push(Known {
+            metric: metric.to_string(),
+            subject: subject.map(str::to_string),
+            unit: unit.to_string(),
+            exact,
+            primary,
+        });
+    };
+    match measure.how {
+        How::Bench => {
+            for subject in &subjects {
+                for metric in Metric::ALL {
+                    let primary = metric == Metric::Wall;
+                    add(
+                        metric.name(),
+                        Some(subject),
+                        unit_text(metric.unit()),
+                        false,
+                        primary,
+                    );
+                }
+                add("failures", Some(subject), "", true, false);
+            }
+        }
+        How::Why => {
+            for subject in &subjects {
+                for (name, unit) in why_metrics(experiment) {
+                    add(&name, Some(subject), unit, true, false);
+                }
+            }
+        }
+        How::Startup => {
+            for subject in &subjects {
+                for (metric, primary) in [("first_output", true), ("exit", false)] {
+                    add(metric, Some(subject), "s", false, primary);
+                    add(&format!("cold_{metric}"), Some(subject), "s", false, false);
+                }
+                for (metric, unit) in [("major_faults", ""), ("read_bytes", "B")] {
+                    add(metric, Some(subject), unit, false, false);
+                    add(&format!("cold_{metric}"), Some(subject), unit, false, false);
+                }
+            }
+        }
+        How::Pipe => {
+            // The whole line is named by its measure: wall.ID or ID.wall.
+            add("wall", Some(&measure.id.value), "s", false, true);
+            add("wall", None, "s", false, false);
+            for name in stage_names(measure) {
+                for metric in ["cpu", "wait_input", "wait_output", "alone"] {
+                    add(metric, Some(&name), "s", false, false);
+                }
+            }
+        }
+        How::Machine => add("?", None, "?", true, false),
+        How::Value => {
+            for value in &measure.values {
+                for subject in &subjects {
+                    let primary = measure.values.len() == 1;
+                    add(
+                        &value.name,
+                        Some(subject),
+                        &value.unit.to_string(),
+                        false,
+                        primary,
+                    );
+                }
+            }
+        }
+        How::Static => {
+            for (name, _) in &measure.files {
+                add("size", Some(name), "B", true, false);
+            }
+            for count in &measure.counts {
+                add("count", Some(&count.name), "", true, false);
+            }
+        }
+    }
+    all
+}
+
+/// The names of a pipeline's stages.
+pub fn stage_names(measure: &Measure) -> Vec<String> {
+    match measure.names.is_empty() {
+        true => (1..=measure.stages.len())
+            .map(|n| format!("stage{n}"))
+            .collect(),
+        false => measure
+            .names
+            .iter()
+            .map(|name| name.value.clone())
+            .collect(),
+    }
+}
+
+/// Parts of the account by their names, `findings`, `calls`, and those `calls_NAME` that claims mention.
+fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
+    let mut all: Vec<(String, &'static str)> = vec![
+        ("calls".to_string(), ""),
+        ("findings".to_string(), ""),
+        ("processes".to_string(), ""),
+        ("slowdown".to_string(), ""),
+    ];
+    for part in PARTS {
+        all.push((format!("account_{part}"), "s"));
+        all.push((format!("share_{part}"), ""));
+    }
+    let formulas = (experiment.claims.iter())
+        .flat_map(|claim| [&claim.holds, &claim.ill_posed_if])
+        .flatten();
+    for formula in formulas {
+        for path in crate::expression::paths(&formula.expression) {
+            for word in path.split('.') {
+                let unit = match word.split_once('_') {
+                    Some(("calls" | "errors", _)) => "",
+                    Some(("bytes", name)) if !matches!(name, "read" | "written") => "B",
+                    _ => continue,
+                };
+                if !all.iter().any(|(known, _)| known == word) {
+                    all.push((word.to_string(), unit));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Names of the parts of an account, as `fathom_model::Spent` is written in JSON.
+pub const PARTS: [&str; 21] = [
+    "user_code",
+    "kernel_io",
+    "kernel_files",
+    "kernel_memory",
+    "kernel_processes",
+    "kernel_waiting",
+    "kernel_other",
+    "page_faults",
+    "waiting_for_input",
+    "waiting_for_output",
+    "waiting_for_pipe",
+    "disk",
+    "network",
+    "locks",
+    "sleeping",
+    "waiting_for_child",
+    "waiting_for_events",
+    "other_wait",
+    "ready",
+    "stolen",
+    "unaccounted",
+];

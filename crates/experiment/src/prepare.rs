@@ -1,0 +1,498 @@
+//! Makes ready what is needed: looks for tools, installs those that may be, builds, stages inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use fathom_model::{Combination, ToolResult};
+
+use crate::file::experiment::{Content, Registry, Tool};
+use crate::resolve::{Job, Scope, Sink};
+use crate::run::Interrupted;
+use crate::run::command::{self, CommandError, execute};
+use crate::sweep;
+
+/// Why something that is needed is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// For people.
+    pub reason: String,
+    /// Whether it was tried and failed, rather than missing from this machine.
+    pub failed: bool,
+}
+
+/// What is there and what is not.
+#[derive(Debug, Default)]
+pub struct Prepared {
+    /// The tools that were looked for.
+    pub tools: Vec<ToolResult>,
+    /// By name and parameters: what is lacking. What is not in it is there.
+    lacks: BTreeMap<(String, Combination), Lack>,
+    done: BTreeSet<(String, Combination)>,
+}
+
+impl Prepared {
+    /// Why one of these needs can't be met, if so.
+    pub fn lack(
+        &self,
+        scope: &Scope<'_>,
+        needs: &BTreeSet<String>,
+        combination: &Combination,
+    ) -> Option<&Lack> {
+        needs.iter().find_map(|need| {
+            keys_of(scope, need, combination)
+                .into_iter()
+                .find_map(|key| self.lacks.get(&key))
+        })
+    }
+}
+
+/// The names under which a need is remembered: as a tool, build and input.
+fn keys_of(scope: &Scope<'_>, need: &str, combination: &Combination) -> Vec<(String, Combination)> {
+    let experiment = scope.experiment;
+    let mut keys = Vec::new();
+    if experiment.tools.iter().any(|tool| tool.name.value == need) {
+        keys.push((format!("tool {need}"), Vec::new()));
+    }
+    for build in experiment.builds.iter().filter(|b| b.name.value == need) {
+        keys.push((
+            format!("build {need}"),
+            scope.build_part(build, combination),
+        ));
+    }
+    for input in experiment.inputs.iter().filter(|i| i.name.value == need) {
+        keys.push((
+            format!("input {need}"),
+            scope.input_part(input, combination),
+        ));
+    }
+    keys
+}
+
+/// What a step of preparing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepKind {
+    /// Looking for a tool.
+    Check,
+    /// Getting it, only when the user agrees.
+    Install,
+    /// Building.
+    Build,
+    /// Making an input.
+    Generate,
+    /// Copying an input.
+    Stage,
+}
+
+/// Told of each step before it is done.
+pub type Tell<'t> = &'t mut dyn FnMut(StepKind, &str);
+
+/// Prepares what is needed for `needs`, each under the parameters that it is needed for.
+#[derive(Debug)]
+pub struct Preparer<'e> {
+    /// Placeholders.
+    pub scope: Scope<'e>,
+    /// Where what commands print is kept.
+    pub logs: std::path::PathBuf,
+    /// Whether tools may be installed.
+    pub install: bool,
+    /// Whether builds that are there from an interrupted run are good.
+    pub keep_builds: bool,
+    /// What came of it.
+    pub prepared: Prepared,
+}
+
+impl Preparer<'_> {
+    /// Prepares one need and what it needs itself.
+    ///
+    /// # Errors
+    /// When the user interrupts. What can't be prepared is remembered in [`Prepared`].
+    pub fn prepare(
+        &mut self,
+        need: &str,
+        combination: &Combination,
+        tell: Tell<'_>,
+    ) -> Result<(), Interrupted> {
+        let scope = self.scope;
+        for key in keys_of(&scope, need, combination) {
+            if !self.prepared.done.insert(key.clone()) {
+                continue;
+            }
+            let lack = match key.0.split(' ').next() {
+                Some("tool") => self.tool(need, tell)?,
+                Some("build") => self.build(need, combination, tell)?,
+                _ => self.input(need, combination, tell)?,
+            };
+            if let Some(lack) = lack {
+                self.prepared.lacks.insert(key, lack);
+            }
+        }
+        Ok(())
+    }
+
+    fn all_of(
+        &mut self,
+        needs: &BTreeSet<String>,
+        combination: &Combination,
+        tell: Tell<'_>,
+    ) -> Result<Option<Lack>, Interrupted> {
+        for need in needs {
+            self.prepare(need, combination, tell)?;
+        }
+        Ok(self.prepared.lack(&self.scope, needs, combination).cloned())
+    }
+
+    fn tool(&mut self, name: &str, tell: Tell<'_>) -> Result<Option<Lack>, Interrupted> {
+        let scope = self.scope;
+        let Some(tool) = scope.experiment.tools.iter().find(|t| t.name.value == name) else {
+            return Ok(None);
+        };
+        tell(StepKind::Check, name);
+        let mut version = self.version(tool)?;
+        let mut why = None;
+        if version.is_none() && self.install && tool.packages.is_some() {
+            tell(StepKind::Install, name);
+            why = self.install(tool)?;
+            version = self.version(tool)?;
+        }
+        let missing = version.is_none().then(|| missing(tool, self.install, why));
+        self.prepared.tools.push(ToolResult {
+            name: name.to_string(),
+            version,
+            missing: missing.clone(),
+            without: tool.without.clone(),
+        });
+        Ok(missing.map(|reason| Lack {
+            reason,
+            failed: false,
+        }))
+    }
+
+    /// The first line that the tool says of itself; `None` if its check fails.
+    fn version(&self, tool: &Tool) -> Result<Option<String>, Interrupted> {
+        let Ok(job) = self.scope.check(&tool.check) else {
+            return Ok(None);
+        };
+        match execute(&job, &self.log("check", &tool.name.value)) {
+            Ok(ended) if ended.exit.is_success() => Ok(Some(
+                command::first_line(&ended.stdout)
+                    .or_else(|| command::first_line(&ended.stderr))
+                    .unwrap_or_else(|| "there".to_string())
+                    .chars()
+                    .take(200)
+                    .collect(),
+            )),
+            Ok(_) | Err(CommandError::NotStarted(_)) => Ok(None),
+            Err(CommandError::Interrupted) => Err(Interrupted),
+        }
+    }
+
+    /// Runs the package manager; what went wrong, if anything did.
+    fn install(&self, tool: &Tool) -> Result<Option<String>, Interrupted> {
+        for job in install_jobs(&self.scope, tool) {
+            // The folder of the tool is the one thing that must be there.
+            if let Err(error) = std::fs::create_dir_all(self.scope.folders.tool(&tool.name.value)) {
+                return Ok(Some(error.to_string()));
+            }
+            match execute(&job, &self.log("install", &tool.name.value)) {
+                Ok(ended) if ended.exit.is_success() => {}
+                Ok(ended) => {
+                    return Ok(Some(format!(
+                        "{} failed: {}",
+                        job.words[0],
+                        command::last_words(&ended.stderr)
+                    )));
+                }
+                Err(CommandError::NotStarted(why)) => return Ok(Some(why)),
+                Err(CommandError::Interrupted) => return Err(Interrupted),
+            }
+        }
+        Ok(None)
+    }
+
+    fn log(&self, what: &str, name: &str) -> std::path::PathBuf {
+        self.logs.join(format!("{what}-{name}"))
+    }
+
+    fn build(
+        &mut self,
+        name: &str,
+        combination: &Combination,
+        tell: Tell<'_>,
+    ) -> Result<Option<Lack>, Interrupted> {
+        let scope = self.scope;
+        let Some(build) = scope
+            .experiment
+            .builds
+            .iter()
+            .find(|b| b.name.value == name)
+        else {
+            return Ok(None);
+        };
+        let mut needs: BTreeSet<String> = build.needs.iter().map(|n| n.value.clone()).collect();
+        needs.extend(scope.mentioned(sweep::build_texts(build)));
+        if let Some(lack) = self.all_of(&needs, combination, tell)? {
+            return Ok(Some(lack));
+        }
+        let part = scope.build_part(build, combination);
+        let log = self.log("build", &format!("{name}{}", sweep::file_part(&part)));
+        let job = match scope.build(build, combination) {
+            Ok(job) => job,
+            Err(reason) => {
+                return Ok(Some(Lack {
+                    reason,
+                    failed: true,
+                }));
+            }
+        };
+        let mark = log.with_extension("done");
+        if self.keep_builds && std::fs::read_to_string(&mark).is_ok_and(|line| line == job.line()) {
+            return Ok(None);
+        }
+        tell(StepKind::Build, name);
+        let reason = match execute(&job, &log) {
+            Ok(ended) if ended.exit.is_success() => {
+                // Without the mark it is only built again.
+                let _ = std::fs::write(&mark, job.line());
+                return Ok(None);
+            }
+            Ok(ended) => format!(
+                "the build {name} failed ({}): {}",
+                command::describe(ended.exit),
+                command::last_words(&ended.stderr)
+            ),
+            Err(CommandError::NotStarted(why)) => format!("the build {name} can't be run: {why}"),
+            Err(CommandError::Interrupted) => return Err(Interrupted),
+        };
+        Ok(Some(Lack {
+            reason,
+            failed: true,
+        }))
+    }
+
+    fn input(
+        &mut self,
+        name: &str,
+        combination: &Combination,
+        tell: Tell<'_>,
+    ) -> Result<Option<Lack>, Interrupted> {
+        let scope = self.scope;
+        let Some(input) = scope
+            .experiment
+            .inputs
+            .iter()
+            .find(|i| i.name.value == name)
+        else {
+            return Ok(None);
+        };
+        let mut needs: BTreeSet<String> = input.needs.iter().map(|n| n.value.clone()).collect();
+        needs.extend(scope.mentioned(sweep::input_text(input)));
+        if let Some(lack) = self.all_of(&needs, combination, tell)? {
+            return Ok(Some(lack));
+        }
+        let path = scope.staged(input, combination);
+        let failed = |reason: String| {
+            Ok(Some(Lack {
+                reason: format!("the input {name} can't be made: {reason}"),
+                failed: true,
+            }))
+        };
+        let bytes = match &input.content {
+            Content::Generated(_) => {
+                tell(StepKind::Generate, name);
+                return self.generate(name, combination);
+            }
+            Content::Bytes(bytes) => bytes.clone(),
+            Content::File(text) => {
+                let from = match scope.fill(text, combination) {
+                    Ok(text) => scope.folders.here.join(text),
+                    Err(reason) => return failed(reason),
+                };
+                match std::fs::read(&from) {
+                    Ok(bytes) => bytes,
+                    Err(error) => return failed(format!("{}: {error}", from.display())),
+                }
+            }
+        };
+        tell(StepKind::Stage, name);
+        match stage(&path, &bytes, scope.size(input)) {
+            Ok(()) => Ok(None),
+            Err(error) => failed(error.to_string()),
+        }
+    }
+
+    fn generate(&self, name: &str, combination: &Combination) -> Result<Option<Lack>, Interrupted> {
+        let scope = self.scope;
+        let failed = |reason: String| {
+            Ok(Some(Lack {
+                reason: format!("the input {name} can't be made: {reason}"),
+                failed: true,
+            }))
+        };
+        let Some(input) = scope
+            .experiment
+            .inputs
+            .iter()
+            .find(|i| i.name.value == name)
+        else {
+            return Ok(None);
+        };
+        let job = match scope.generator(input, combination) {
+            Ok(Some(job)) => job,
+            Ok(None) => return Ok(None),
+            Err(reason) => return failed(reason),
+        };
+        let Sink::File(path) = job.output.clone() else {
+            return Ok(None);
+        };
+        // Written beside and renamed, so that half an input is never used.
+        let beside = path.with_file_name(format!(
+            ".{}",
+            path.file_name().unwrap_or_default().to_string_lossy()
+        ));
+        let part = scope.input_part(input, combination);
+        let log = self.log("input", &format!("{name}{}", sweep::file_part(&part)));
+        let job = Job {
+            output: Sink::File(beside.clone()),
+            ..job
+        };
+        match execute(&job, &log) {
+            Ok(ended) if ended.exit.is_success() => match std::fs::rename(&beside, &path) {
+                Ok(()) => Ok(None),
+                Err(error) => failed(error.to_string()),
+            },
+            Ok(ended) => failed(format!(
+                "its generator failed ({}): {}",
+                command::describe(ended.exit),
+                command::last_words(&ended.stderr)
+            )),
+            Err(CommandError::NotStarted(why)) => failed(why),
+            Err(CommandError::Interrupted) => Err(Interrupted),
+        }
+    }
+}
+
+/// Writes an input, repeated to its size if it has one.
+fn stage(path: &Path, bytes: &[u8], size: Option<u64>) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let Some(size) = size.filter(|_| !bytes.is_empty()) else {
+        return std::fs::write(path, bytes);
+    };
+    use std::io::Write;
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+    let mut left = size;
+    while left > 0 {
+        let part = left.min(bytes.len() as u64);
+        file.write_all(&bytes[..part as usize])?;
+        left -= part;
+    }
+    file.flush()
+}
+
+/// Why a tool counts as missing, with what to do.
+fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
+    let name = &tool.name.value;
+    if let Some(why) = why {
+        return format!("{name} could not be installed: {why}");
+    }
+    let how = match (&tool.packages, &tool.hint) {
+        (Some((Registry::Apt, packages)), _) => {
+            format!("apt-get install {}", packages.join(" "))
+        }
+        (Some((registry, packages)), _) if !tried => {
+            format!(
+                "--install gets {} from {}",
+                packages.join(" "),
+                registry.key()
+            )
+        }
+        (Some(_), _) => "its package is installed and its check still fails".to_string(),
+        (None, Some(hint)) => hint.clone(),
+        (None, None) => return format!("{name} is missing"),
+    };
+    format!("{name} is missing ({how})")
+}
+
+/// The commands that install a tool into its own folder; `apt` has none but the system's.
+pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
+    let Some((registry, packages)) = &tool.packages else {
+        return Vec::new();
+    };
+    let folder = scope.folders.tool(&tool.name.value);
+    let at = |inner: &str| folder.join(inner).display().to_string();
+    let path = folder.display().to_string();
+    let job = |words: Vec<String>, variables: Vec<(String, String)>| Job {
+        words,
+        directory: scope.folders.here.clone(),
+        variables,
+        input: None,
+        output: Sink::Null,
+        timeout: None,
+    };
+    let words = |fixed: &[&str]| {
+        fixed
+            .iter()
+            .map(|word| (*word).to_string())
+            .collect::<Vec<_>>()
+    };
+    match registry {
+        Registry::Apt => {
+            let mut all = words(&["apt-get", "install", "-y", "--no-install-recommends"]);
+            all.extend(packages.iter().cloned());
+            let quiet = ("DEBIAN_FRONTEND".to_string(), "noninteractive".to_string());
+            vec![job(all, vec![quiet])]
+        }
+        Registry::Cargo => packages
+            .iter()
+            .map(|package| {
+                let all = words(&["cargo", "install", "--locked", "--root", &path, package]);
+                let target = ("CARGO_TARGET_DIR".to_string(), at("target"));
+                job(all, vec![target])
+            })
+            .collect(),
+        Registry::Npm => {
+            let mut all = words(&[
+                "npm",
+                "install",
+                "--no-audit",
+                "--no-fund",
+                "--prefix",
+                &path,
+            ]);
+            all.extend(packages.iter().cloned());
+            vec![job(all, Vec::new())]
+        }
+        Registry::Pypi => {
+            let mut pip = vec![at("bin/python")];
+            pip.extend(words(&[
+                "-m",
+                "pip",
+                "install",
+                "--disable-pip-version-check",
+            ]));
+            // `name@version` as everywhere in the file; pip writes it `name==version`.
+            pip.extend(
+                packages
+                    .iter()
+                    .map(|package| package.replacen('@', "==", 1)),
+            );
+            vec![
+                job(words(&["python3", "-m", "venv", &path]), Vec::new()),
+                job(pip, Vec::new()),
+            ]
+        }
+        Registry::Go => packages
+            .iter()
+            .map(|package| {
+                let variables = vec![
+                    ("GOPATH".to_string(), path.clone()),
+                    ("GOBIN".to_string(), at("bin")),
+                    // Without it Go leaves files that their owner can't remove.
+                    ("GOFLAGS".to_string(), "-modcacherw".to_string()),
+                ];
+                job(words(&["go", "install", package]), variables)
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,464 @@
+//! From texts with placeholders to words, paths and jobs.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fathom_model::Combination;
+
+use crate::file::experiment::{Build, Content, Count, Experiment, Input, Measure, Subject};
+use crate::file::placeholder;
+use crate::sweep;
+
+/// Where things lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// The experiment's own folder, absolute.
+    pub here: PathBuf,
+    /// Builds, staged inputs, records of this run, absolute.
+    pub work: PathBuf,
+}
+
+impl Folders {
+    /// Where tools are installed.
+    pub fn tools(&self) -> PathBuf {
+        self.work.join("tools")
+    }
+
+    /// Where one tool is installed.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.tools().join(name)
+    }
+
+    /// Where the records of the measures lie.
+    pub fn records(&self) -> PathBuf {
+        self.work.join("records")
+    }
+}
+
+/// Where standard output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sink {
+    /// `/dev/null`
+    Null,
+    /// A pipe.
+    Pipe,
+    /// This file.
+    File(PathBuf),
+}
+
+/// A command, ready to be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Program and arguments.
+    pub words: Vec<String>,
+    /// Working directory.
+    pub directory: PathBuf,
+    /// Variables that are added.
+    pub variables: Vec<(String, String)>,
+    /// Standard input; nothing if absent.
+    pub input: Option<PathBuf>,
+    /// Standard output.
+    pub output: Sink,
+    /// Longest time that it may take.
+    pub timeout: Option<Duration>,
+}
+
+impl Job {
+    /// The command as a shell would take it.
+    pub fn line(&self) -> String {
+        shell_words::join(&self.words)
+    }
+
+    /// The command with what is around it, for people.
+    pub fn shown(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in &self.variables {
+            text.push_str(&format!("{name}={} ", shell_words::quote(value)));
+        }
+        text.push_str(&self.line());
+        if let Some(input) = &self.input {
+            text.push_str(&format!(
+                " < {}",
+                shell_words::quote(&input.display().to_string())
+            ));
+        }
+        match &self.output {
+            Sink::Null => {}
+            Sink::Pipe => text.push_str(" | (drained)"),
+            Sink::File(path) => {
+                text.push_str(&format!(
+                    " > {}",
+                    shell_words::quote(&path.display().to_string())
+                ));
+            }
+        }
+        text
+    }
+}
+
+/// A subject under the parameters that it depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The subject.
+    pub subject: String,
+    /// The parameters.
+    pub parameters: Combination,
+    /// What is run.
+    pub job: Job,
+    /// A failing run is a result.
+    pub may_fail: bool,
+}
+
+impl Target {
+    /// `name[sink=null]`
+    pub fn label(&self) -> String {
+        match self.parameters.is_empty() {
+            true => self.subject.clone(),
+            false => format!("{}[{}]", self.subject, sweep::label(&self.parameters)),
+        }
+    }
+
+    /// As part of a file name.
+    pub fn file_part(&self) -> String {
+        format!("{}{}", self.subject, sweep::file_part(&self.parameters))
+    }
+}
+
+/// Everything that placeholders stand for.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'e> {
+    /// The experiment.
+    pub experiment: &'e Experiment,
+    /// Where things lie.
+    pub folders: &'e Folders,
+    /// The small set.
+    pub quick: bool,
+}
+
+impl<'e> Scope<'e> {
+    /// All combinations of parameters of this run.
+    pub fn combinations(&self) -> Vec<Combination> {
+        sweep::combinations(self.experiment, self.quick)
+    }
+
+    fn value(&self, name: &str, combination: &Combination) -> Option<String> {
+        let path = |path: &Path| path.display().to_string();
+        if let Some((_, value)) = combination.iter().find(|(parameter, _)| parameter == name) {
+            return Some(value.clone());
+        }
+        match name {
+            "work" => Some(path(&self.folders.work)),
+            "here" => Some(path(&self.folders.here)),
+            "tools" => Some(path(&self.folders.tools())),
+            _ => {
+                if let Some(tool) = name.strip_prefix("tools.") {
+                    return Some(path(&self.folders.tool(tool)));
+                }
+                let input = name.strip_prefix("inputs.")?;
+                let input = self.input(input)?;
+                Some(path(&self.staged(input, combination)))
+            }
+        }
+    }
+
+    fn input(&self, name: &str) -> Option<&'e Input> {
+        (self.experiment.inputs.iter()).find(|input| input.name.value == name)
+    }
+
+    /// A text with its placeholders filled.
+    ///
+    /// # Errors
+    /// A sentence; a checked file gives none.
+    pub fn fill(&self, text: &str, combination: &Combination) -> Result<String, String> {
+        placeholder::fill(text, &|name| self.value(name, combination))
+    }
+
+    /// A command as words, split before it is filled: a value is one word whatever is in it.
+    ///
+    /// # Errors
+    /// A sentence; a checked file gives none.
+    pub fn words(
+        &self,
+        command: &str,
+        combination: &Combination,
+        more: &[(&str, String)],
+    ) -> Result<Vec<String>, String> {
+        let words = shell_words::split(command).map_err(|error| error.to_string())?;
+        let value = |name: &str| {
+            let own = more.iter().find(|(known, _)| *known == name);
+            own.map(|(_, value)| value.clone())
+                .or_else(|| self.value(name, combination))
+        };
+        words
+            .iter()
+            .map(|word| placeholder::fill(word, &value))
+            .collect()
+    }
+
+    /// The parameters that an input depends on.
+    pub fn input_part(&self, input: &Input, combination: &Combination) -> Combination {
+        let needs: Vec<String> = input.needs.iter().map(|need| need.value.clone()).collect();
+        let texts = sweep::input_text(input);
+        sweep::part(
+            combination,
+            &sweep::names_used(self.experiment, texts, &needs),
+        )
+    }
+
+    /// The path of a staged input.
+    pub fn staged(&self, input: &Input, combination: &Combination) -> PathBuf {
+        let part = self.input_part(input, combination);
+        let name = format!("{}{}", input.name.value, sweep::file_part(&part));
+        self.folders.work.join("inputs").join(name)
+    }
+
+    /// The size of an input in this run.
+    pub fn size(&self, input: &Input) -> Option<u64> {
+        match self.quick {
+            true => input.quick_size.or(input.size),
+            false => input.size,
+        }
+    }
+
+    /// The command of a generator.
+    ///
+    /// # Errors
+    /// A sentence; a checked file gives none.
+    pub fn generator(
+        &self,
+        input: &Input,
+        combination: &Combination,
+    ) -> Result<Option<Job>, String> {
+        let Content::Generated(command) = &input.content else {
+            return Ok(None);
+        };
+        let size = self.size(input).unwrap_or(0).to_string();
+        let more = [("seed", input.seed.to_string()), ("size", size)];
+        Ok(Some(Job {
+            words: self.words(command, combination, &more)?,
+            directory: self.folders.here.clone(),
+            variables: Vec::new(),
+            input: None,
+            output: Sink::File(self.staged(input, combination)),
+            timeout: None,
+        }))
+    }
+
+    /// The command of a build.
+    ///
+    /// # Errors
+    /// A sentence; a checked file gives none.
+    pub fn build(&self, build: &Build, combination: &Combination) -> Result<Job, String> {
+        Ok(Job {
+            words: self.words(&build.command, combination, &[])?,
+            directory: self.directory(build.cwd.as_deref(), combination)?,
+            variables: self.variables(&build.env, combination)?,
+            input: None,
+            output: Sink::Null,
+            timeout: build.timeout,
+        })
+    }
+
+    /// The parameters that a build depends on.
+    pub fn build_part(&self, build: &Build, combination: &Combination) -> Combination {
+        let needs: Vec<String> = build.needs.iter().map(|need| need.value.clone()).collect();
+        let texts = sweep::build_texts(build);
+        sweep::part(
+            combination,
+            &sweep::names_used(self.experiment, texts, &needs),
+        )
+    }
+
+    fn directory(
+        &self,
+        cwd: Option<&String>,
+        combination: &Combination,
+    ) -> Result<PathBuf, String> {
+        Ok(match cwd {
+            Some(text) => self.folders.here.join(self.fill(text, combination)?),
+            None => self.folders.here.clone(),
+        })
+    }
+
+    fn variables(
+        &self,
+        env: &[(
+            crate::file::table::Located<String>,
+            crate::file::table::Located<String>,
+        )],
+        combination: &Combination,
+    ) -> Result<Vec<(String, String)>, String> {
+        env.iter()
+            .map(|(name, text)| Ok((name.value.clone(), self.fill(text, combination)?)))
+            .collect()
+    }
+
+    /// The command that checks for a tool.
+    ///
+    /// # Errors
+    /// A sentence; a checked file gives none.
+    pub fn check(&self, command: &str) -> Result<Job, String> {
+        Ok(Job {
+            words: self.words(command, &Vec::new(), &[])?,
+            directory: self.folders.here.clone(),
+            variables: Vec::new(),
+            input: None,
+            output: Sink::Null,
+            timeout: Some(Duration::from_secs(60)),
+        })
+    }
+
+    /// The command of a count.
+    ///
+    /// # Errors
+    /// A sentence; a checked file gives none.
+    pub fn count(&self, count: &Count, combination: &Combination) -> Result<Job, String> {
+        Ok(Job {
+            words: self.words(&count.command, combination, &[])?,
+            directory: self.folders.here.clone(),
+            variables: Vec::new(),
+            input: None,
+            output: Sink::Null,
+            timeout: Some(Duration::from_secs(120)),
+        })
+    }
+
+    /// What a subject needs: tools, builds and inputs, those that its texts mention included.
+    pub fn needs(&self, subject: &Subject, combination: &Combination) -> BTreeSet<String> {
+        let texts = sweep::subject_texts(subject);
+        let mut needs: BTreeSet<String> = subject.needs.iter().map(|n| n.value.clone()).collect();
+        needs.extend(self.mentioned(texts));
+        if let Some(input) = &subject.input
+            && let Ok(name) = self.fill(input, combination)
+        {
+            needs.insert(name);
+        }
+        needs
+    }
+
+    /// Tools and inputs that texts mention.
+    pub fn mentioned<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> BTreeSet<String> {
+        texts
+            .into_iter()
+            .flat_map(placeholder::names)
+            .filter_map(|name| {
+                let name = name
+                    .strip_prefix("inputs.")
+                    .or_else(|| name.strip_prefix("tools."))?;
+                Some(name.to_string())
+            })
+            .collect()
+    }
+
+    /// The subjects of a measure under all parameters that make a difference to them.
+    ///
+    /// # Errors
+    /// A sentence; a checked file gives none.
+    pub fn targets(
+        &self,
+        measure: &Measure,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Target>, String> {
+        let mut all: Vec<Target> = Vec::new();
+        for name in crate::check::measured_subjects(self.experiment, measure) {
+            let subjects = &self.experiment.subjects;
+            let Some(subject) = subjects.iter().find(|s| s.name.value == name) else {
+                continue;
+            };
+            if !wanted(&name) {
+                continue;
+            }
+            for combination in self.combinations() {
+                let allowed = sweep::allowed(&measure.only, &combination)
+                    && sweep::allowed(&subject.only, &combination);
+                if !allowed {
+                    continue;
+                }
+                let target = self.target(measure, subject, &combination)?;
+                let same = |other: &&Target| {
+                    other.subject == target.subject && other.parameters == target.parameters
+                };
+                if !all.iter().any(|other| same(&other)) {
+                    all.push(target);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn target(
+        &self,
+        measure: &Measure,
+        subject: &Subject,
+        combination: &Combination,
+    ) -> Result<Target, String> {
+        let needs: Vec<String> = self.needs(subject, combination).into_iter().collect();
+        let texts = sweep::subject_texts(subject);
+        let mut names = sweep::names_used(self.experiment, texts, &needs);
+        names.extend(subject.only.iter().map(|(name, _)| name.value.clone()));
+        names.extend(measure.only.iter().map(|(name, _)| name.value.clone()));
+        let parameters = sweep::part(combination, &names);
+        let input = match &subject.input {
+            Some(text) => {
+                let name = self.fill(text, combination)?;
+                let input = self
+                    .input(&name)
+                    .ok_or_else(|| format!("there is no input {name:?}"))?;
+                Some(self.staged(input, combination))
+            }
+            None => None,
+        };
+        let output = match &subject.output {
+            None => Sink::Null,
+            Some(text) => match self.fill(text, combination)?.as_str() {
+                "pipe" => Sink::Pipe,
+                "file" => {
+                    let name = format!("{}{}", subject.name.value, sweep::file_part(&parameters));
+                    Sink::File(self.folders.work.join("outputs").join(name))
+                }
+                _ => Sink::Null,
+            },
+        };
+        Ok(Target {
+            subject: subject.name.value.clone(),
+            job: Job {
+                words: self.words(&subject.command, combination, &[])?,
+                directory: self.directory(subject.cwd.as_deref(), combination)?,
+                variables: self.variables(&subject.env, combination)?,
+                input,
+                output,
+                timeout: subject.timeout.or(measure.timeout),
+            },
+            parameters,
+            may_fail: subject.may_fail,
+        })
+    }
+
+    /// The stages of a pipeline under all parameters that make a difference to them.
+    ///
+    /// # Errors
+    /// A sentence; a checked file gives none.
+    pub fn pipelines(
+        &self,
+        measure: &Measure,
+    ) -> Result<Vec<(Combination, Vec<Vec<String>>)>, String> {
+        let texts = || measure.stages.iter().map(|stage| stage.value.as_str());
+        let needs: Vec<String> = self.mentioned(texts()).into_iter().collect();
+        let names = sweep::names_used(self.experiment, texts(), &needs);
+        let mut all: Vec<(Combination, Vec<Vec<String>>)> = Vec::new();
+        for combination in self.combinations() {
+            let part = sweep::part(&combination, &names);
+            if !sweep::allowed(&measure.only, &combination)
+                || all.iter().any(|(other, _)| *other == part)
+            {
+                continue;
+            }
+            let stages = texts()
+                .map(|stage| self.words(stage, &combination, &[]))
+                .collect::<Result<_, _>>()?;
+            all.push((part, stages));
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,275 @@
+//! What was measured: samples by measure, metric, subject and parameters.
+
+use std::collections::HashMap;
+
+use fathom_model::{Combination, Estimate};
+use serde::{Deserialize, Serialize};
+
+use crate::unit::{self, Unit};
+
+/// The values of one metric of one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// The measure.
+    pub measure: String,
+    /// The metric.
+    pub metric: String,
+    /// The subject or stage; absent for values of the machine.
+    pub subject: Option<String>,
+    /// The parameters that it was measured under.
+    pub parameters: Combination,
+    /// Unit of the values: a text that [`unit::parse`] reads with a size of 1.
+    pub unit: String,
+    /// Values with the round that they belong to, in the order in which they were measured.
+    pub values: Vec<(u32, f64)>,
+    /// A count that does not vary: one value is enough.
+    pub exact: bool,
+    /// Whether bare names of subjects stand for this metric.
+    pub primary: bool,
+}
+
+impl Samples {
+    /// The unit.
+    pub fn unit(&self) -> Unit {
+        match self.unit.as_str() {
+            "?" => Unit::any(),
+            text => unit::parse(text).map_or_else(|_| Unit::plain(), |(unit, _)| unit),
+        }
+    }
+
+    /// The values alone.
+    pub fn plain(&self) -> Vec<f64> {
+        self.values.iter().map(|(_, value)| *value).collect()
+    }
+
+    /// Median with its interval.
+    pub fn median(&self, level: f64) -> Option<Estimate> {
+        fathom_stats::median_interval(&self.plain(), level)
+    }
+}
+
+/// What `why` found, most time first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Findings {
+    /// The measure.
+    pub measure: String,
+    /// The subject.
+    pub subject: String,
+    /// The parameters.
+    pub parameters: Combination,
+    /// Ids of the findings.
+    pub ids: Vec<String>,
+}
+
+/// Something that could not be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The measure; all if absent.
+    pub measure: Option<String>,
+    /// The subject; all if absent.
+    pub subject: Option<String>,
+    /// The parameters; all if empty.
+    pub parameters: Combination,
+    /// What is missing or went wrong, for people.
+    pub reason: String,
+    /// True where the program is there and failed; false where it can't be run here.
+    pub failed: bool,
+}
+
+/// Everything that was measured.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Results {
+    /// The numbers.
+    pub samples: Vec<Samples>,
+    /// The findings.
+    pub findings: Vec<Findings>,
+    /// What is missing.
+    pub gaps: Vec<Gap>,
+}
+
+/// Why a name has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// The file measures nothing of that name.
+    Unknown,
+    /// More than one measure has it: their names.
+    Ambiguous(Vec<String>),
+    /// It could not be measured, and why.
+    Gap(String),
+    /// It is not measured under these parameters.
+    Elsewhere,
+}
+
+/// True if all of `part` holds in `whole`.
+fn holds_in(part: &Combination, whole: &HashMap<&str, &str>) -> bool {
+    part.iter()
+        .all(|(name, value)| whole.get(name.as_str()).is_none_or(|other| other == value))
+}
+
+fn overlay<'a>(
+    combination: &'a Combination,
+    selectors: &'a [(String, String)],
+) -> HashMap<&'a str, &'a str> {
+    combination
+        .iter()
+        .chain(selectors)
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect()
+}
+
+/// A name taken apart: measure, metric, subject.
+type Parts<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
+
+/// The ways to read a dotted name. Names of subjects may have dots.
+fn readings(path: &str) -> Vec<Parts<'_>> {
+    let mut all: Vec<Parts<'_>> = vec![(None, None, Some(path))];
+    for (at, _) in path.match_indices('.') {
+        let (first, rest) = (&path[..at], &path[at + 1..]);
+        all.push((None, Some(first), Some(rest)));
+        all.push((Some(first), Some(rest), None));
+        for (at, _) in rest.match_indices('.') {
+            all.push((Some(first), Some(&rest[..at]), Some(&rest[at + 1..])));
+        }
+    }
+    all
+}
+
+impl Results {
+    /// The samples that a name stands for under a combination of parameters, values in brackets
+    /// taking precedence.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn find(
+        &self,
+        path: &str,
+        combination: &Combination,
+        selectors: &[(String, String)],
+    ) -> Result<&Samples, Lookup> {
+        let wanted = overlay(combination, selectors);
+        let named: Vec<&Samples> = self
+            .samples
+            .iter()
+            .filter(|samples| {
+                readings(path)
+                    .into_iter()
+                    .any(|reading| fits(samples, reading))
+            })
+            .collect();
+        let here: Vec<&Samples> = named
+            .iter()
+            .copied()
+            .filter(|samples| holds_in(&samples.parameters, &wanted))
+            .collect();
+        match here.as_slice() {
+            [one] => Ok(one),
+            [] => Err(self.reason(path, &wanted, !named.is_empty())),
+            several => {
+                let mut names: Vec<String> = several
+                    .iter()
+                    .map(|samples| match &samples.subject {
+                        Some(subject) => {
+                            format!("{}.{}.{subject}", samples.measure, samples.metric)
+                        }
+                        None => format!("{}.{}", samples.measure, samples.metric),
+                    })
+                    .collect();
+                names.dedup();
+                Err(Lookup::Ambiguous(names))
+            }
+        }
+    }
+
+    fn reason(&self, path: &str, wanted: &HashMap<&str, &str>, elsewhere: bool) -> Lookup {
+        let gap = self.gaps.iter().find(|gap| {
+            holds_in(&gap.parameters, wanted)
+                && readings(path)
+                    .into_iter()
+                    .any(|(measure, metric, subject)| {
+                        let measure_fits = match (&gap.measure, measure) {
+                            (Some(gap), Some(named)) => gap == named,
+                            _ => true,
+                        };
+                        let subject_fits = match &gap.subject {
+                            Some(gap) => subject == Some(gap),
+                            // `MEASURE.METRIC`, and `METRIC.MEASURE` of a whole pipeline.
+                            None => {
+                                gap.measure.is_none()
+                                    || subject == gap.measure.as_deref()
+                                    || metric.is_some()
+                            }
+                        };
+                        measure_fits && subject_fits
+                    })
+        });
+        match gap {
+            Some(gap) => Lookup::Gap(gap.reason.clone()),
+            None if elsewhere => Lookup::Elsewhere,
+            None => Lookup::Unknown,
+        }
+    }
+
+    /// What `why` found of a subject.
+    ///
+    /// # Errors
+    /// Why it does not say.
+    pub fn findings_of(
+        &self,
+        subject: &str,
+        combination: &Combination,
+        selectors: &[(String, String)],
+    ) -> Result<&Findings, Lookup> {
+        let wanted = overlay(combination, selectors);
+        let matches_name = |findings: &&Findings| {
+            findings.subject == subject
+                || format!("{}.{}", findings.measure, findings.subject) == subject
+        };
+        let named: Vec<&Findings> = self.findings.iter().filter(matches_name).collect();
+        let here = named
+            .iter()
+            .find(|findings| holds_in(&findings.parameters, &wanted));
+        match here {
+            Some(findings) => Ok(findings),
+            None => Err(self.reason(subject, &wanted, !named.is_empty())),
+        }
+    }
+
+    /// Every name that could have been meant.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for samples in &self.samples {
+            match &samples.subject {
+                Some(subject) => {
+                    names.push(format!("{}.{subject}", samples.metric));
+                    names.push(format!("{}.{}.{subject}", samples.measure, samples.metric));
+                    if samples.primary {
+                        names.push(subject.clone());
+                    }
+                }
+                None => names.push(format!("{}.{}", samples.measure, samples.metric)),
+            }
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+fn fits(samples: &Samples, (measure, metric, subject): Parts<'_>) -> bool {
+    measure.is_none_or(|measure| samples.measure == measure)
+        && match metric {
+            Some(metric) => samples.metric == metric || alias(&samples.metric) == Some(metric),
+            None => samples.primary,
+        }
+        && samples.subject.as_deref() == subject
+}
+
+/// The other name of a metric.
+fn alias(metric: &str) -> Option<&'static str> {
+    Some(match metric {
+        "read_bytes" => "bytes_read",
+        "written_bytes" => "bytes_written",
+        "account_user_code" => "account_user",
+        _ => return None,
+    })
+}

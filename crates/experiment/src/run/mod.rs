@@ -1,0 +1,27 @@
+//! Runs what the plan says, and reads what came of it.
+
+pub mod bench;
+pub mod command;
+pub mod observed;
+pub mod printed;
+pub mod records;
+pub mod verb;
+
+/// The user wants to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupted;
+
+/// What came of one measure.
+#[derive(Debug, Default)]
+pub struct Yield {
+    /// Numbers, findings, gaps.
+    pub results: crate::results::Results,
+    /// Evidence, from the work folder.
+    pub records: Vec<String>,
+    /// What went wrong.
+    pub notes: Vec<String>,
+    /// The user interrupted it.
+    pub interrupted: bool,
+    /// A subject failed.
+    pub failed: bool,
+}

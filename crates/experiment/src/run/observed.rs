@@ -1,0 +1,317 @@
+//! `why`, `startup`, `pipe` and `machine`: one child process each, and its record.
+
+use std::path::{Path, PathBuf};
+
+use fathom_model::Combination;
+
+use super::bench::{Amount, run_options};
+use super::{Yield, records, verb};
+use crate::file::experiment::Measure;
+use crate::metrics;
+use crate::resolve::{Folders, Job, Scope, Sink, Target};
+use crate::results::{Gap, Samples};
+use crate::sweep;
+
+/// Runs a verb with a record of its own; the record's text, or why there is none.
+struct Session<'s> {
+    program: &'s Path,
+    folders: &'s Folders,
+    outcome: Yield,
+}
+
+impl Session<'_> {
+    /// `name` is the record's, without its ending.
+    fn record(&mut self, name: &str, words: Vec<String>) -> Result<String, String> {
+        let relative = format!("records/{name}.json");
+        let path = self.folders.work.join(&relative);
+        let _ = std::fs::remove_file(&path);
+        let log = self.folders.work.join("logs").join(format!("{name}.err"));
+        let end = verb::run(self.program, &words, &log).map_err(|error| error.to_string())?;
+        if end.code == 130 {
+            self.outcome.interrupted = true;
+        }
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                self.outcome.records.push(relative);
+                Ok(text)
+            }
+            Err(_) if end.code == 130 => Err("interrupted".to_string()),
+            Err(_) => Err(first_sentence(&end.said)),
+        }
+    }
+
+    fn gap(
+        &mut self,
+        measure: &Measure,
+        subject: Option<&str>,
+        parameters: &Combination,
+        why: &str,
+    ) {
+        let failed = !self.outcome.interrupted;
+        self.outcome.failed |= failed && subject.is_some();
+        let what = match subject {
+            Some(subject) => format!("{} of {subject}", measure.how.name()),
+            None => measure.how.name().to_string(),
+        };
+        self.outcome.results.gaps.push(Gap {
+            measure: Some(measure.id.value.clone()),
+            subject: subject.map(str::to_string),
+            parameters: parameters.clone(),
+            reason: format!("{what}: {why}"),
+            failed,
+        });
+    }
+}
+
+fn first_sentence(said: &str) -> String {
+    let line = said.lines().find(|line| !line.trim().is_empty());
+    line.unwrap_or("it left no record")
+        .trim_start_matches("error: ")
+        .to_string()
+}
+
+fn record_path(folders: &Folders, name: &str) -> PathBuf {
+    folders.records().join(format!("{name}.json"))
+}
+
+/// The words of `fathom why` for a target.
+pub fn why_arguments(target: &Target, rounds: u64, folders: &Folders, name: &str) -> Vec<String> {
+    let mut words = vec![
+        "why".to_string(),
+        format!("--json={}", record_path(folders, name).display()),
+        format!("--runs={rounds}"),
+    ];
+    words.extend(run_options(&[&target.job]));
+    words.push("--".to_string());
+    words.extend(target.job.words.iter().cloned());
+    words
+}
+
+/// Explains each target.
+pub fn why(
+    program: &Path,
+    measure: &Measure,
+    targets: &[Target],
+    amount: Amount,
+    scope: &Scope<'_>,
+) -> Yield {
+    let mut session = Session {
+        program,
+        folders: scope.folders,
+        outcome: Yield::default(),
+    };
+    let asked: Vec<String> = metrics::of(scope.experiment, measure)
+        .into_iter()
+        .map(|known| known.metric)
+        .collect();
+    for target in targets {
+        if session.outcome.interrupted {
+            session.gap(
+                measure,
+                Some(&target.subject),
+                &target.parameters,
+                "interrupted",
+            );
+            continue;
+        }
+        make_folder_of(&target.job);
+        let name = format!("{}.{}", measure.id.value, target.file_part());
+        let words = why_arguments(target, amount.rounds, scope.folders, &name);
+        let read = session.record(&name, words).and_then(|text| {
+            records::why(
+                &text,
+                &measure.id.value,
+                &target.subject,
+                &target.parameters,
+                &asked,
+            )
+        });
+        match read {
+            Ok((samples, findings)) => {
+                session.outcome.results.samples.extend(samples);
+                session.outcome.results.findings.push(findings);
+            }
+            Err(why) => session.gap(measure, Some(&target.subject), &target.parameters, &why),
+        }
+    }
+    session.outcome
+}
+
+fn make_folder_of(job: &Job) {
+    if let Sink::File(path) = &job.output
+        && let Some(folder) = path.parent()
+    {
+        // Where it can't be made, the verb says why.
+        let _ = std::fs::create_dir_all(folder);
+    }
+}
+
+/// The words of `fathom startup` for all targets.
+pub fn startup_arguments(
+    measure: &Measure,
+    targets: &[Target],
+    rounds: u64,
+    folders: &Folders,
+) -> Vec<String> {
+    let mut words = vec![
+        "startup".to_string(),
+        format!(
+            "--json={}",
+            record_path(folders, &measure.id.value).display()
+        ),
+        format!("--runs={rounds}"),
+    ];
+    let caches: Vec<&str> = measure
+        .cache
+        .iter()
+        .map(|cache| cache.value.as_str())
+        .collect();
+    if caches.contains(&"cold") {
+        words.push("--cold".to_string());
+    }
+    let jobs: Vec<&Job> = targets.iter().map(|target| &target.job).collect();
+    words.extend(
+        run_options(&jobs)
+            .into_iter()
+            // First output is taken where it is written: the verb chooses the sink itself.
+            .filter(|word| !word.starts_with("--output=")),
+    );
+    words.extend(targets.iter().map(|target| target.job.line()));
+    words
+}
+
+/// First output and exit of all targets.
+pub fn startup(
+    program: &Path,
+    measure: &Measure,
+    targets: &[Target],
+    amount: Amount,
+    scope: &Scope<'_>,
+) -> Yield {
+    let mut session = Session {
+        program,
+        folders: scope.folders,
+        outcome: Yield::default(),
+    };
+    let words = startup_arguments(measure, targets, amount.rounds, scope.folders);
+    let subjects: Vec<(String, Combination)> = targets
+        .iter()
+        .map(|target| (target.subject.clone(), target.parameters.clone()))
+        .collect();
+    let read = session
+        .record(&measure.id.value, words)
+        .and_then(|text| records::startup(&text, &measure.id.value, &subjects));
+    match read {
+        Ok(samples) => {
+            session.outcome.results.samples = samples;
+        }
+        Err(why) => {
+            for target in targets {
+                session.gap(measure, Some(&target.subject), &target.parameters, &why);
+            }
+        }
+    }
+    session.outcome
+}
+
+/// The words of `fathom pipe` for one pipeline.
+pub fn pipe_arguments(
+    measure: &Measure,
+    stages: &[Vec<String>],
+    rounds: u64,
+    scope: &Scope<'_>,
+    name: &str,
+) -> Vec<String> {
+    let mut words = vec![
+        "pipe".to_string(),
+        format!("--json={}", record_path(scope.folders, name).display()),
+        format!("--runs={rounds}"),
+        format!("--cwd={}", scope.folders.here.display()),
+    ];
+    if let Some(timeout) = measure.timeout {
+        words.push(format!("--timeout={}ms", timeout.as_millis().max(1)));
+    }
+    words.extend(stages.iter().map(shell_words::join));
+    words
+}
+
+/// Each pipeline with its stages.
+pub fn pipe(program: &Path, measure: &Measure, amount: Amount, scope: &Scope<'_>) -> Yield {
+    let mut session = Session {
+        program,
+        folders: scope.folders,
+        outcome: Yield::default(),
+    };
+    let pipelines = match scope.pipelines(measure) {
+        Ok(pipelines) => pipelines,
+        Err(why) => {
+            session.gap(measure, None, &Vec::new(), &why);
+            return session.outcome;
+        }
+    };
+    let names = metrics::stage_names(measure);
+    for (parameters, stages) in pipelines {
+        let name = format!("{}{}", measure.id.value, sweep::file_part(&parameters));
+        let words = pipe_arguments(measure, &stages, amount.rounds, scope, &name);
+        let read = session
+            .record(&name, words)
+            .and_then(|text| records::pipe(&text, &measure.id.value, &names, &parameters));
+        match read {
+            Ok(samples) => session.outcome.results.samples.extend(samples),
+            Err(why) => session.gap(measure, None, &parameters, &why),
+        }
+        if session.outcome.interrupted {
+            break;
+        }
+    }
+    session.outcome
+}
+
+/// The words of `fathom machine`.
+pub fn machine_arguments(measure: &Measure, folders: &Folders) -> Vec<String> {
+    let mut words = vec![
+        "machine".to_string(),
+        format!(
+            "--json={}",
+            record_path(folders, &measure.id.value).display()
+        ),
+    ];
+    if measure.full {
+        words.push("--full".to_string());
+    }
+    words
+}
+
+/// The probes of this machine.
+pub fn machine(program: &Path, measure: &Measure, folders: &Folders) -> Yield {
+    let mut session = Session {
+        program,
+        folders,
+        outcome: Yield::default(),
+    };
+    let words = machine_arguments(measure, folders);
+    let read = session
+        .record(&measure.id.value, words)
+        .and_then(|text| records::machine(&text, &measure.id.value));
+    match read {
+        Ok((samples, without)) => {
+            session.outcome.results.samples = samples;
+            for (id, why) in without {
+                // A probe without an answer: named by its metric, so that claims on it say why.
+                session.outcome.results.samples.push(Samples {
+                    measure: measure.id.value.clone(),
+                    metric: id.clone(),
+                    subject: None,
+                    parameters: Vec::new(),
+                    unit: String::new(),
+                    values: Vec::new(),
+                    exact: true,
+                    primary: false,
+                });
+                session.outcome.notes.push(format!("{id}: {why}"));
+            }
+        }
+        Err(why) => session.gap(measure, None, &Vec::new(), &why),
+    }
+    session.outcome
+}

@@ -1,0 +1,343 @@
+//! `how = "value"` and `how = "static"`: numbers that programs print, sizes of files, counts of a pattern.
+
+use std::path::Path;
+
+use fathom_model::Combination;
+
+use super::bench::Amount;
+use super::command::{self, CommandError, execute};
+use super::{Interrupted, Yield};
+use crate::file::experiment::{From, Measure, Take, Value};
+use crate::prepare::Prepared;
+use crate::resolve::{Folders, Job, Scope, Sink, Target};
+use crate::results::{Gap, Samples};
+use crate::sweep;
+
+/// Most that is read of what a program prints, in bytes.
+const MOST_OUTPUT: u64 = 16 << 20;
+
+/// Runs the targets in rounds and reads their numbers. The order of a round turns by one from round to
+/// round, so that each target stands in each place equally often.
+pub fn run(
+    measure: &Measure,
+    targets: &[Target],
+    amount: Amount,
+    folders: &Folders,
+) -> Result<Yield, Interrupted> {
+    let mut outcome = Yield::default();
+    let mut reading: Vec<Reading<'_>> = targets
+        .iter()
+        .map(|target| Reading {
+            target,
+            values: measure.values.iter().map(|_| Vec::new()).collect(),
+            failure: None,
+        })
+        .collect();
+    let mut rounds = amount.rounds;
+    let began = std::time::Instant::now();
+    let warmup = measure.warmup;
+    let mut round = 0;
+    while round < warmup + rounds && reading.iter().any(|r| r.failure.is_none()) {
+        let count = reading.len();
+        for place in 0..count {
+            let one = &mut reading[(place + round as usize) % count];
+            if one.failure.is_some() {
+                continue;
+            }
+            let counted = round.checked_sub(warmup);
+            if one
+                .once(measure, counted.map(|r| r as u32), folders)
+                .is_err()
+            {
+                outcome.interrupted = true;
+                break;
+            }
+        }
+        if outcome.interrupted {
+            break;
+        }
+        round += 1;
+        if round == 1 {
+            let fitting = amount.fitting(began.elapsed().as_secs_f64());
+            if fitting < rounds {
+                outcome.notes.push(format!(
+                    "{fitting} rounds instead of {rounds}, to keep to the time"
+                ));
+                rounds = fitting;
+            }
+        }
+    }
+    for one in reading {
+        one.finish(measure, &mut outcome);
+    }
+    let name = format!("records/{}.json", measure.id.value);
+    let record = serde_json::json!({
+        "schema_version": 1,
+        "kind": "value",
+        "samples": outcome.results.samples,
+        "gaps": outcome.results.gaps,
+    });
+    match std::fs::write(folders.work.join(&name), format!("{record:#}\n")) {
+        Ok(()) => outcome.records.push(name),
+        Err(error) => outcome
+            .notes
+            .push(format!("its record can't be written: {error}")),
+    }
+    Ok(outcome)
+}
+
+/// A target with what was read of it so far.
+struct Reading<'t> {
+    target: &'t Target,
+    values: Vec<Vec<(u32, f64)>>,
+    failure: Option<String>,
+}
+
+impl Reading<'_> {
+    /// Runs it once; `round` is absent for a warm-up.
+    fn once(
+        &mut self,
+        measure: &Measure,
+        round: Option<u32>,
+        folders: &Folders,
+    ) -> Result<(), Interrupted> {
+        let target = self.target;
+        let stem =
+            folders
+                .work
+                .join("logs")
+                .join(format!("{}-{}", measure.id.value, target.file_part()));
+        // A pattern needs the output in a file, whatever the subject's output is for other measures.
+        let job = Job {
+            output: Sink::Null,
+            ..target.job.clone()
+        };
+        let ended = match execute(&job, &stem) {
+            Err(CommandError::Interrupted) => return Err(Interrupted),
+            Err(CommandError::NotStarted(why)) => {
+                self.failure = Some(why);
+                return Ok(());
+            }
+            Ok(ended) => ended,
+        };
+        if !ended.exit.is_success() && !target.may_fail {
+            self.failure = Some(format!(
+                "{}: {}",
+                command::describe(ended.exit),
+                command::last_words(&ended.stderr)
+            ));
+            return Ok(());
+        }
+        for (value, numbers) in measure.values.iter().zip(&mut self.values) {
+            let file = match value.from {
+                From::Stdout => &ended.stdout,
+                From::Stderr => &ended.stderr,
+            };
+            match read(value, file) {
+                Ok(number) => {
+                    if let Some(round) = round {
+                        numbers.push((round, number));
+                    }
+                }
+                Err(why) if target.may_fail => {
+                    let _ = why;
+                }
+                Err(why) => self.failure = Some(why),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, measure: &Measure, outcome: &mut Yield) {
+        for (value, values) in measure.values.iter().zip(self.values) {
+            if values.is_empty() {
+                continue;
+            }
+            outcome.results.samples.push(Samples {
+                measure: measure.id.value.clone(),
+                metric: value.name.value.clone(),
+                subject: Some(self.target.subject.clone()),
+                parameters: self.target.parameters.clone(),
+                unit: value.unit.to_string(),
+                values,
+                exact: false,
+                primary: measure.values.len() == 1,
+            });
+        }
+        if let Some(why) = self.failure {
+            outcome.failed = true;
+            outcome.results.gaps.push(Gap {
+                measure: Some(measure.id.value.clone()),
+                subject: Some(self.target.subject.clone()),
+                parameters: self.target.parameters.clone(),
+                reason: format!("{} failed ({why})", self.target.label()),
+                failed: true,
+            });
+        }
+    }
+}
+
+/// The number that a pattern finds in a file, in the value's unit.
+fn read(value: &Value, file: &Path) -> Result<f64, String> {
+    let text = command::head(file, MOST_OUTPUT);
+    let mut found = Vec::new();
+    for captures in value.pattern.captures_iter(&text) {
+        let Some(group) = captures.get(1) else {
+            continue;
+        };
+        // People print thousands with commas and underscores.
+        let digits = group.as_str().trim().replace([',', '_'], "");
+        match digits.parse::<f64>() {
+            Ok(number) if number.is_finite() => found.push(number * value.scale),
+            _ => {
+                return Err(format!(
+                    "the value {} is {:?}, which is no number",
+                    value.name.value,
+                    group.as_str()
+                ));
+            }
+        }
+        if value.take == Take::First {
+            break;
+        }
+    }
+    let taken = match value.take {
+        Take::First => found.first().copied(),
+        Take::Last => found.last().copied(),
+        Take::Min => found.iter().copied().reduce(f64::min),
+        Take::Max => found.iter().copied().reduce(f64::max),
+        Take::Sum => (!found.is_empty()).then(|| found.iter().sum()),
+    };
+    taken.ok_or_else(|| {
+        let stream = match value.from {
+            From::Stdout => "standard output",
+            From::Stderr => "standard error",
+        };
+        format!("it printed no {} to {stream}", value.name.value)
+    })
+}
+
+/// Sizes of files and counts of patterns, under each combination that makes a difference.
+pub fn run_static(
+    measure: &Measure,
+    scope: &Scope<'_>,
+    prepared: &Prepared,
+) -> Result<Yield, Interrupted> {
+    let mut outcome = Yield::default();
+    let all: Vec<Combination> = (scope.combinations().into_iter())
+        .filter(|combination| sweep::allowed(&measure.only, combination))
+        .collect();
+    let id = &measure.id.value;
+    for (name, text) in &measure.files {
+        let names = sweep::names_used(scope.experiment, [text.value.as_str()], &[]);
+        for part in distinct(&all, &names) {
+            let size = scope
+                .fill(text, &part)
+                .map(|path| scope.folders.here.join(path))
+                .and_then(|path| {
+                    std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))
+                });
+            let size = size.map(|metadata| metadata.len() as f64);
+            note(&mut outcome, id, "size", name, "B", part, size);
+        }
+    }
+    for count in &measure.counts {
+        let mut needs: std::collections::BTreeSet<String> =
+            count.needs.iter().map(|need| need.value.clone()).collect();
+        needs.extend(scope.mentioned([count.command.value.as_str()]));
+        let names = sweep::names_used(scope.experiment, [count.command.value.as_str()], &[]);
+        for part in distinct(&all, &names) {
+            let counted = match prepared.lack(scope, &needs, &part) {
+                Some(lack) => Err(lack.reason.clone()),
+                None => counted(count, scope, &part)?,
+            };
+            note(
+                &mut outcome,
+                id,
+                "count",
+                &count.name.value,
+                "",
+                part,
+                counted,
+            );
+        }
+    }
+    Ok(outcome)
+}
+
+fn distinct(all: &[Combination], names: &std::collections::BTreeSet<String>) -> Vec<Combination> {
+    let mut parts: Vec<Combination> = Vec::new();
+    for combination in all {
+        let part = sweep::part(combination, names);
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+fn counted(
+    count: &crate::file::experiment::Count,
+    scope: &Scope<'_>,
+    part: &Combination,
+) -> Result<Result<f64, String>, Interrupted> {
+    let job = match scope.count(count, part) {
+        Ok(job) => job,
+        Err(why) => return Ok(Err(why)),
+    };
+    let stem = scope.folders.work.join("logs").join(format!(
+        "count-{}{}",
+        count.name.value,
+        sweep::file_part(part)
+    ));
+    Ok(match execute(&job, &stem) {
+        Err(CommandError::Interrupted) => return Err(Interrupted),
+        Err(CommandError::NotStarted(why)) => Err(why),
+        Ok(ended) if !ended.exit.is_success() => Err(format!(
+            "{} ({}): {}",
+            job.words[0],
+            command::describe(ended.exit),
+            command::last_words(&ended.stderr)
+        )),
+        Ok(ended) => {
+            let file = match count.from {
+                From::Stdout => &ended.stdout,
+                From::Stderr => &ended.stderr,
+            };
+            let text = command::head(file, MOST_OUTPUT);
+            Ok(count.pattern.find_iter(&text).count() as f64)
+        }
+    })
+}
+
+fn note(
+    outcome: &mut Yield,
+    measure: &str,
+    metric: &str,
+    name: &str,
+    unit: &str,
+    parameters: Combination,
+    value: Result<f64, String>,
+) {
+    match value {
+        Ok(value) => outcome.results.samples.push(Samples {
+            measure: measure.to_string(),
+            metric: metric.to_string(),
+            subject: Some(name.to_string()),
+            parameters,
+            unit: unit.to_string(),
+            values: vec![(0, value)],
+            exact: true,
+            primary: false,
+        }),
+        Err(why) => {
+            outcome.results.gaps.push(Gap {
+                measure: Some(measure.to_string()),
+                subject: Some(name.to_string()),
+                parameters,
+                reason: format!("{metric} of {name}: {why}"),
+                failed: true,
+            });
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The records of the other verbs, read as far as an experiment needs them. What a record lacks is
+//! absent here; nothing is guessed.
+
+use fathom_model::{Combination, Explanation};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::results::{Findings, Samples};
+use crate::unit;
+
+/// Builds samples of one measure.
+struct Sampler<'m> {
+    measure: &'m str,
+    parameters: &'m Combination,
+    all: Vec<Samples>,
+}
+
+impl Sampler<'_> {
+    fn add(
+        &mut self,
+        metric: &str,
+        subject: Option<&str>,
+        unit: &str,
+        exact: bool,
+        primary: bool,
+        values: Vec<(u32, f64)>,
+    ) {
+        if values.is_empty() {
+            return;
+        }
+        self.all.push(Samples {
+            measure: self.measure.to_string(),
+            metric: metric.to_string(),
+            subject: subject.map(str::to_string),
+            parameters: self.parameters.clone(),
+            unit: unit.to_string(),
+            values,
+            exact,
+            primary,
+        });
+    }
+}
+
+/// Counts, parts of the account and findings of a `why` record. A call that was not made has the count 0:
+/// `asked` are the metrics that the file asks for.
+///
+/// # Errors
+/// When the text is no such record.
+pub fn why(
+    text: &str,
+    measure: &str,
+    subject: &str,
+    parameters: &Combination,
+    asked: &[String],
+) -> Result<(Vec<Samples>, Findings), String> {
+    let explanation: Explanation = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut sampler = Sampler {
+        measure,
+        parameters,
+        all: Vec::new(),
+    };
+    let mut one = |metric: &str, unit: &str, value: f64| {
+        sampler.add(metric, Some(subject), unit, true, false, vec![(0, value)]);
+    };
+    let account = &explanation.account;
+    for part in &account.parts {
+        let Ok(Value::String(name)) = serde_json::to_value(part.spent) else {
+            continue;
+        };
+        one(&format!("share_{name}"), "", account.share(part.spent));
+        // Times of a run that observing slowed are no times of the program.
+        if explanation.explaining.times_are_quoted {
+            one(&format!("account_{name}"), "s", part.ns as f64 / 1e9);
+        }
+    }
+    let present: Vec<String> = account
+        .parts
+        .iter()
+        .filter_map(|part| serde_json::to_value(part.spent).ok())
+        .filter_map(|name| name.as_str().map(str::to_string))
+        .collect();
+    for name in crate::metrics::PARTS {
+        if !present.iter().any(|known| known == name) {
+            one(&format!("share_{name}"), "", 0.0);
+            if explanation.explaining.times_are_quoted {
+                one(&format!("account_{name}"), "s", 0.0);
+            }
+        }
+    }
+    let sum = |pick: &dyn Fn(&fathom_model::CallRow) -> u64, name: Option<&str>| -> f64 {
+        explanation
+            .calls
+            .iter()
+            .filter(|row| name.is_none_or(|name| row.name == name))
+            .map(|row| pick(row) as f64)
+            .sum()
+    };
+    one("calls", "", sum(&|row| row.calls, None));
+    one("findings", "", explanation.findings.len() as f64);
+    one("processes", "", explanation.processes.len() as f64);
+    one("slowdown", "", explanation.explaining.slowdown);
+    for metric in asked {
+        match metric.split_once('_') {
+            Some(("calls", name)) => one(metric, "", sum(&|row| row.calls, Some(name))),
+            Some(("errors", name)) => one(metric, "", sum(&|row| row.errors, Some(name))),
+            Some(("bytes", name)) => one(metric, "B", sum(&|row| row.bytes, Some(name))),
+            _ => {}
+        }
+    }
+    let findings = Findings {
+        measure: measure.to_string(),
+        subject: subject.to_string(),
+        parameters: parameters.clone(),
+        ids: explanation.findings.iter().map(|f| f.id.clone()).collect(),
+    };
+    Ok((sampler.all, findings))
+}
+
+#[derive(Deserialize)]
+struct Startup {
+    #[serde(default)]
+    runs: Vec<StartupRun>,
+}
+
+#[derive(Deserialize)]
+struct StartupRun {
+    program: usize,
+    #[serde(default)]
+    round: u32,
+    #[serde(default)]
+    cache: Option<String>,
+    #[serde(default)]
+    first_output_ns: Option<f64>,
+    #[serde(default)]
+    exit_ns: Option<f64>,
+    #[serde(default)]
+    major_faults: Option<f64>,
+    #[serde(default)]
+    read_bytes: Option<f64>,
+    #[serde(default)]
+    void: Option<Value>,
+}
+
+impl StartupRun {
+    /// A run that the verb itself says is no measurement.
+    fn is_void(&self) -> bool {
+        !matches!(&self.void, None | Some(Value::Null | Value::Bool(false)))
+    }
+}
+
+/// First output and exit of a `startup` record. `subjects` are in the order of its programs.
+///
+/// # Errors
+/// When the text is no such record.
+pub fn startup(
+    text: &str,
+    measure: &str,
+    subjects: &[(String, Combination)],
+) -> Result<Vec<Samples>, String> {
+    let record: Startup = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut all = Vec::new();
+    for (index, (subject, parameters)) in subjects.iter().enumerate() {
+        let mut sampler = Sampler {
+            measure,
+            parameters,
+            all: Vec::new(),
+        };
+        for (cache, prefix) in [("warm", ""), ("cold", "cold_")] {
+            let runs: Vec<&StartupRun> = record
+                .runs
+                .iter()
+                .filter(|run| run.program == index && !run.is_void())
+                .filter(|run| run.cache.as_deref().unwrap_or("warm") == cache)
+                .collect();
+            type Pick = fn(&StartupRun) -> Option<f64>;
+            let metrics: [(&str, &str, f64, Pick); 4] = [
+                ("first_output", "s", 1e-9, |run| run.first_output_ns),
+                ("exit", "s", 1e-9, |run| run.exit_ns),
+                ("major_faults", "", 1.0, |run| run.major_faults),
+                ("read_bytes", "B", 1.0, |run| run.read_bytes),
+            ];
+            for (metric, unit, scale, pick) in metrics {
+                let values = runs
+                    .iter()
+                    .filter_map(|run| Some((run.round, pick(run)? * scale)))
+                    .collect();
+                let primary = metric == "first_output" && prefix.is_empty();
+                sampler.add(
+                    &format!("{prefix}{metric}"),
+                    Some(subject),
+                    unit,
+                    false,
+                    primary,
+                    values,
+                );
+            }
+        }
+        all.append(&mut sampler.all);
+    }
+    Ok(all)
+}
+
+#[derive(Deserialize)]
+struct Pipe {
+    #[serde(default)]
+    rounds: Vec<PipeRound>,
+    #[serde(default)]
+    alone: Vec<Alone>,
+}
+
+#[derive(Deserialize)]
+struct PipeRound {
+    #[serde(default)]
+    wall_ns: Option<f64>,
+    #[serde(default)]
+    stages: Vec<PipeStage>,
+}
+
+#[derive(Deserialize)]
+struct PipeStage {
+    #[serde(default)]
+    cpu_ns: Option<f64>,
+    #[serde(default)]
+    wait_input_ns: Option<f64>,
+    #[serde(default)]
+    wait_output_ns: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Alone {
+    stage: usize,
+    #[serde(default)]
+    wall_ns: Vec<Option<f64>>,
+}
+
+/// The whole line and its stages of a `pipe` record.
+///
+/// # Errors
+/// When the text is no such record.
+pub fn pipe(
+    text: &str,
+    measure: &str,
+    names: &[String],
+    parameters: &Combination,
+) -> Result<Vec<Samples>, String> {
+    let record: Pipe = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut sampler = Sampler {
+        measure,
+        parameters,
+        all: Vec::new(),
+    };
+    let seconds = |(round, ns): (usize, f64)| (round as u32, ns / 1e9);
+    let walls: Vec<(u32, f64)> = record
+        .rounds
+        .iter()
+        .enumerate()
+        .filter_map(|(round, row)| Some(seconds((round, row.wall_ns?))))
+        .collect();
+    // Its own name stands for the whole line: wall.ID, and ID.wall.
+    sampler.add("wall", Some(measure), "s", false, true, walls.clone());
+    sampler.add("wall", None, "s", false, false, walls);
+    for (stage, name) in names.iter().enumerate() {
+        type Pick = fn(&PipeStage) -> Option<f64>;
+        let metrics: [(&str, Pick); 3] = [
+            ("cpu", |stage| stage.cpu_ns),
+            ("wait_input", |stage| stage.wait_input_ns),
+            ("wait_output", |stage| stage.wait_output_ns),
+        ];
+        for (metric, pick) in metrics {
+            let values = record
+                .rounds
+                .iter()
+                .enumerate()
+                .filter_map(|(round, row)| Some(seconds((round, pick(row.stages.get(stage)?)?))))
+                .collect();
+            sampler.add(metric, Some(name), "s", false, false, values);
+        }
+        let alone = record
+            .alone
+            .iter()
+            .filter(|alone| alone.stage == stage)
+            .flat_map(|alone| alone.wall_ns.iter().enumerate())
+            .filter_map(|(round, ns)| Some(seconds((round, (*ns)?))))
+            .collect();
+        sampler.add("alone", Some(name), "s", false, false, alone);
+    }
+    Ok(sampler.all)
+}
+
+/// The probes of a `machine` record that have a value; the others with why they have none.
+///
+/// # Errors
+/// When the text is no such record.
+pub fn machine(text: &str, measure: &str) -> Result<(Vec<Samples>, Vec<(String, String)>), String> {
+    let record: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let lists = match &record {
+        Value::Array(list) => vec![list],
+        Value::Object(object) => object.values().filter_map(Value::as_array).collect(),
+        _ => Vec::new(),
+    };
+    let mut all = Vec::new();
+    let mut without = Vec::new();
+    for probe in lists.into_iter().flatten() {
+        let Some(id) = probe.get("id").and_then(Value::as_str) else {
+            continue;
+        };
+        let text = probe
+            .get("unit")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let (unit, scale) = unit::parse(text).unwrap_or_else(|_| (unit::Unit::plain(), 1.0));
+        match probe.get("value").and_then(Value::as_f64) {
+            Some(value) => all.push(Samples {
+                measure: measure.to_string(),
+                metric: id.to_string(),
+                subject: None,
+                parameters: Vec::new(),
+                unit: unit.to_string(),
+                values: vec![(0, value * scale)],
+                exact: true,
+                primary: false,
+            }),
+            None => {
+                let why = probe
+                    .get("note")
+                    .and_then(Value::as_str)
+                    .unwrap_or("no answer");
+                without.push((id.to_string(), why.to_string()));
+            }
+        }
+    }
+    if all.is_empty() && without.is_empty() {
+        return Err("it has no probes".to_string());
+    }
+    Ok((all, without))
+}

@@ -1,0 +1,202 @@
+//! From what expressions say to the verdict of a claim.
+
+use fathom_model::{AnswerResult, ClaimResult, ClaimVerdict, Combination, Judged, Layer, Measured};
+
+use crate::expression::{Context, Fault, Judgement, Outcome, judge};
+use crate::file::experiment::{Answer, Claim, Formula};
+use crate::results::Results;
+use crate::sweep;
+
+/// Judges a claim under every combination, the first of which the verdict is for. `lack` is what the
+/// claim itself needs and this machine does not have.
+pub fn claim(
+    claim: &Claim,
+    results: &Results,
+    combinations: &[Combination],
+    lack: Option<&str>,
+) -> ClaimResult {
+    let mut all: Vec<Judged> = Vec::new();
+    for combination in combinations {
+        if let Some(judged) = one(claim, results, combination, lack) {
+            all.push(judged);
+        }
+    }
+    let varies = all
+        .windows(2)
+        .any(|pair| pair[0].measured != pair[1].measured || pair[0].verdict != pair[1].verdict);
+    if !varies {
+        // Nothing in it depends on a parameter.
+        all.truncate(1);
+        all.iter_mut().for_each(|judged| judged.parameters.clear());
+    }
+    let mut all = all.into_iter();
+    let judged = all.next().unwrap_or_else(|| Judged {
+        parameters: Vec::new(),
+        verdict: ClaimVerdict::NotRunnableHere,
+        reason: "not measured under these parameters".to_string(),
+        measured: Vec::new(),
+    });
+    let elsewhere: Vec<Judged> = all.collect();
+    let flips = flips(&judged, &elsewhere);
+    ClaimResult {
+        id: claim.id.value.clone(),
+        text: claim.text.clone(),
+        layer: claim.layer,
+        holds: claim.holds.as_ref().map(|f| f.text.value.clone()),
+        published: claim.published.clone(),
+        budget: claim.budget,
+        judged,
+        elsewhere,
+        flips,
+        note: claim.note.clone(),
+    }
+}
+
+/// The parameter values that alone turn the first verdict into another.
+fn flips(first: &Judged, others: &[Judged]) -> Vec<String> {
+    others
+        .iter()
+        .filter(|other| other.verdict != first.verdict)
+        .filter_map(|other| {
+            let changed: Combination = other
+                .parameters
+                .iter()
+                .filter(|pair| !first.parameters.contains(pair))
+                .cloned()
+                .collect();
+            (changed.len() == 1)
+                .then(|| format!("{}: {}", sweep::label(&changed), other.verdict.name()))
+        })
+        .collect()
+}
+
+fn one(
+    claim: &Claim,
+    results: &Results,
+    combination: &Combination,
+    lack: Option<&str>,
+) -> Option<Judged> {
+    let judged = |verdict, reason: String, measured| {
+        Some(Judged {
+            parameters: combination.clone(),
+            verdict,
+            reason,
+            measured,
+        })
+    };
+    if let Some(reason) = lack {
+        return judged(
+            ClaimVerdict::NotRunnableHere,
+            reason.to_string(),
+            Vec::new(),
+        );
+    }
+    let context = Context {
+        results,
+        combination,
+    };
+    if let Some(formula) = &claim.ill_posed_if
+        && let Ok(found) = judge(&formula.expression, context)
+        && found.outcome == Outcome::Holds
+    {
+        let reason = claim
+            .because
+            .clone()
+            .unwrap_or_else(|| formula.text.value.clone());
+        return judged(ClaimVerdict::IllPosed, reason, found.measured);
+    }
+    let Some(formula) = &claim.holds else {
+        let reason = "the file does not say how it could be measured";
+        return judged(ClaimVerdict::Undecided, reason.to_string(), Vec::new());
+    };
+    let found = match judge(&formula.expression, context) {
+        Ok(found) => found,
+        Err(Fault::Elsewhere) => return None,
+        // A checked file can still name a probe that this machine has not.
+        Err(Fault::Wrong { message, .. }) => {
+            return judged(ClaimVerdict::NotRunnableHere, message, Vec::new());
+        }
+        Err(Fault::Missing(reason)) => {
+            return judged(ClaimVerdict::NotRunnableHere, reason, Vec::new());
+        }
+        Err(Fault::Undefined(reason)) => {
+            return judged(ClaimVerdict::Undecided, reason, Vec::new());
+        }
+    };
+    let verdict = verdict(claim.layer, found.outcome);
+    let reason = reason(claim, formula, verdict, &found);
+    judged(verdict, reason, found.measured)
+}
+
+/// Published figures that do not give what is claimed of them make the claim ill-posed: there is nothing
+/// to measure.
+fn verdict(layer: Layer, outcome: Outcome) -> ClaimVerdict {
+    match (layer, outcome) {
+        (_, Outcome::Holds) => ClaimVerdict::Reproduced,
+        (_, Outcome::Undecided) => ClaimVerdict::Undecided,
+        (_, Outcome::Missing) => ClaimVerdict::NotRunnableHere,
+        (Layer::Arithmetic, _) => ClaimVerdict::IllPosed,
+        (_, Outcome::DirectionOnly) => ClaimVerdict::DirectionOnly,
+        (_, Outcome::NoEffect) => ClaimVerdict::NotReproduced,
+        (_, Outcome::Opposite) => ClaimVerdict::Contradicted,
+    }
+}
+
+fn reason(claim: &Claim, formula: &Formula, verdict: ClaimVerdict, found: &Judgement) -> String {
+    if verdict == ClaimVerdict::IllPosed {
+        return match &claim.because {
+            Some(because) => because.clone(),
+            None => format!("its own figures give {}", found.reason),
+        };
+    }
+    let _ = formula;
+    found.reason.clone()
+}
+
+/// What an answer rests on here.
+pub fn answer(answer: &Answer, claims: &[ClaimResult]) -> AnswerResult {
+    let evidence: Vec<(String, ClaimVerdict)> = answer
+        .evidence
+        .iter()
+        .filter_map(|id| {
+            let claim = claims.iter().find(|claim| claim.id == id.value)?;
+            Some((id.value.clone(), claim.judged.verdict))
+        })
+        .collect();
+    let supported = evidence
+        .iter()
+        .all(|(_, verdict)| *verdict == ClaimVerdict::Reproduced);
+    let status = match (answer.open, supported) {
+        (true, _) => "open",
+        (false, true) => "answered",
+        (false, false) => "not supported here",
+    };
+    AnswerResult {
+        question: answer.question.clone(),
+        answer: answer.answer.clone(),
+        status: status.to_string(),
+        tried: answer.tried.clone(),
+        evidence,
+    }
+}
+
+/// Whether a budget holds: under every combination that was judged.
+pub fn budget_holds(claim: &ClaimResult) -> bool {
+    std::iter::once(&claim.judged)
+        .chain(&claim.elsewhere)
+        .all(|judged| judged.verdict == ClaimVerdict::Reproduced)
+}
+
+/// A claim's measured quantities in one line each, for notes and tests.
+pub fn measured_texts(measured: &[Measured]) -> Vec<String> {
+    measured
+        .iter()
+        .map(|m| match (&m.text, m.estimate) {
+            (Some(text), _) => format!("{}: {text}", m.what),
+            (None, Some(e)) => {
+                format!("{}: {} [{}, {}] {}", m.what, e.value, e.low, e.high, m.unit)
+            }
+            (None, None) => m.what.clone(),
+        })
+        .collect()
+}

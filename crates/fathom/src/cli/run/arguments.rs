@@ -1,0 +1,74 @@
+//! The options of `fathom run`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::quantities;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom run experiments/head-start
+  fathom run experiment.toml --plan
+  fathom run experiment.toml --quick --only 'buffer*' --html report.html
+  fathom run --list
+  fathom run --all --quick
+
+An experiment file runs programs: --plan shows every command and runs none. The format is described
+in docs/experiments.md.
+
+Exit codes: 0 done, 1 a claim that is a budget does not hold, 2 wrong arguments or file, 3 a program
+failed, 130 interrupted.")]
+pub struct Arguments {
+    /// Experiment files, or folders with an experiment.toml
+    #[arg(value_name = "FILE|DIR")]
+    pub experiments: Vec<PathBuf>,
+
+    /// Show every command that would be run, in order, and run none
+    #[arg(long)]
+    pub plan: bool,
+
+    /// List the catalogue: what each experiment covers, and what it lacks here
+    #[arg(long, conflicts_with_all = ["plan", "all", "resume", "install"])]
+    pub list: bool,
+
+    /// Run the whole catalogue
+    #[arg(long, conflicts_with_all = ["experiments", "only"])]
+    pub all: bool,
+
+    /// Folder of the catalogue
+    #[arg(long, value_name = "DIR", default_value = "experiments")]
+    pub catalogue: PathBuf,
+
+    /// The small set: fewer rounds, smaller inputs, fewer parameter values, a limit on the time
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Only these measures, subjects and claims; * and ? stand for characters
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    pub only: Vec<String>,
+
+    /// Install missing tools by package name, into the experiment's own folder where the package
+    /// manager can
+    #[arg(long)]
+    pub install: bool,
+
+    /// Go on where an interrupted run stopped
+    #[arg(long)]
+    pub resume: bool,
+
+    /// Measure each experiment at most this long; builds don't count (default: what the file says,
+    /// else 30s with --quick)
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
+    pub time: Option<Duration>,
+
+    /// Folder for builds, inputs and records (default: .fathom beside the file)
+    #[arg(long, value_name = "DIR", conflicts_with = "all")]
+    pub work: Option<PathBuf>,
+
+    /// Write the record as JSON; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}

@@ -1,0 +1,95 @@
+//! `fathom run --list`: the catalogue, and what runs here. Looking for a tool runs its check, and nothing
+//! else of the file.
+
+use std::path::PathBuf;
+
+use fathom_experiment::Experiment;
+use fathom_experiment::prepare::{Prepared, Preparer};
+use fathom_experiment::resolve::Scope;
+use fathom_experiment::session;
+use fathom_measure::interrupt;
+use fathom_report::{self as report, CatalogueRow};
+
+use super::{Arguments, catalogue_files, name_of, read, work_of};
+use crate::cli::failure::Failure;
+use crate::cli::{screen, write};
+
+/// Prints the list. Returns the exit code.
+///
+/// # Errors
+/// When the catalogue or a file in it can't be used.
+pub fn list(arguments: &Arguments) -> Result<i32, Failure> {
+    interrupt::catch();
+    let files: Vec<PathBuf> = match arguments.experiments.as_slice() {
+        [] => catalogue_files(&arguments.catalogue)?,
+        folders => {
+            let mut files = Vec::new();
+            for folder in folders {
+                files.extend(catalogue_files(folder)?);
+            }
+            files
+        }
+    };
+    let mut rows = Vec::new();
+    for file in files {
+        let experiment = read(&file)?;
+        let missing = missing(arguments, &experiment)?;
+        rows.push(CatalogueRow {
+            name: name_of(&file),
+            title: experiment.title.clone(),
+            rows: experiment
+                .source
+                .clone()
+                .map(|source| source.rows)
+                .unwrap_or_default(),
+            runs: missing.is_empty(),
+            state: match missing.is_empty() {
+                true => "runs here".to_string(),
+                false => missing.join("; "),
+            },
+        });
+    }
+    let text = report::catalogue_terminal(
+        &rows,
+        screen::stdout_width(),
+        screen::stdout_has_colour(),
+        screen::speaks_unicode(),
+    );
+    write::print(text.as_bytes())?;
+    Ok(0)
+}
+
+/// The tools that are not there, each with how to get it.
+fn missing(arguments: &Arguments, experiment: &Experiment) -> Result<Vec<String>, Failure> {
+    let folders = session::folders(experiment, &work_of(arguments, experiment))
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let scope = Scope {
+        experiment,
+        folders: &folders,
+        quick: arguments.quick,
+    };
+    // A list leaves nothing behind in the catalogue: what the checks print goes elsewhere.
+    let logs = std::env::temp_dir().join(format!("fathom-list-{}", std::process::id()));
+    let mut preparer = Preparer {
+        scope,
+        logs: logs.clone(),
+        install: false,
+        keep_builds: false,
+        prepared: Prepared::default(),
+    };
+    for tool in &experiment.tools {
+        if preparer
+            .prepare(&tool.name.value, &Vec::new(), &mut |_, _| {})
+            .is_err()
+        {
+            break;
+        }
+    }
+    // Nothing else is in it.
+    let _ = std::fs::remove_dir_all(&logs);
+    if interrupt::received().is_some() {
+        return Err(fathom_measure::MeasureError::Interrupted.into());
+    }
+    let tools = preparer.prepared.tools.into_iter();
+    Ok(tools.filter_map(|tool| tool.missing).collect())
+}

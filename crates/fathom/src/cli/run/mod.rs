@@ -1,0 +1,216 @@
+//! `fathom run`: an experiment file, or a catalogue of them.
+
+mod arguments;
+mod listing;
+mod progress;
+
+use std::path::{Path, PathBuf};
+
+pub use arguments::Arguments;
+use fathom_experiment::resolve::Scope;
+use fathom_experiment::select::Selection;
+use fathom_experiment::session::{self, End, Options, RunError};
+use fathom_experiment::{Experiment, ReadError, catalogue, plan, verdict};
+use fathom_measure::interrupt;
+use fathom_model::ExperimentRecord;
+use fathom_report as report;
+use progress::Line;
+
+use crate::cli::failure::{COMMAND_FAILED, Failure};
+use crate::cli::{screen, write};
+
+/// Exit code when a claim that is a budget does not hold.
+const BUDGET_FAILED: i32 = 1;
+/// Exit code after Ctrl-C.
+const INTERRUPTED: i32 = 130;
+
+/// Runs, plans or lists. Returns the exit code.
+///
+/// # Errors
+/// Files that can't be used, arguments that contradict each other, results that can't be written.
+pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    write::check(arguments.json.as_deref())?;
+    if arguments.list {
+        return listing::list(arguments);
+    }
+    let files = files(arguments)?;
+    let experiments = files
+        .iter()
+        .map(|file| read(file))
+        .collect::<Result<Vec<_>, _>>()?;
+    if arguments.plan {
+        return show_plans(arguments, &experiments);
+    }
+    interrupt::catch();
+    let mut records = Vec::new();
+    let mut code = 0;
+    for experiment in &experiments {
+        let end = one(arguments, experiment)?;
+        code = worse(code, exit_code(&end));
+        let stop = end.interrupted;
+        show(arguments, &end.record)?;
+        records.push((name_of(&experiment.path), end.record));
+        if stop {
+            break;
+        }
+    }
+    finish(arguments, records)?;
+    Ok(code)
+}
+
+/// The files that are meant.
+fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
+    if arguments.all {
+        return catalogue_files(&arguments.catalogue);
+    }
+    if arguments.experiments.is_empty() {
+        return Err(Failure::Usage(
+            "there is no experiment; try: fathom run experiments/NAME, or fathom run --list".into(),
+        ));
+    }
+    if arguments.work.is_some() && arguments.experiments.len() > 1 {
+        return Err(Failure::Usage(
+            "--work is for one experiment; several need a folder each".into(),
+        ));
+    }
+    Ok(arguments.experiments.clone())
+}
+
+fn catalogue_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let files = catalogue::files(folder).map_err(|error| {
+        Failure::Usage(format!(
+            "can't read the catalogue {}: {error}; name it with --catalogue DIR",
+            folder.display()
+        ))
+    })?;
+    if files.is_empty() {
+        return Err(Failure::Usage(format!(
+            "there is no NAME/experiment.toml in {}",
+            folder.display()
+        )));
+    }
+    Ok(files)
+}
+
+fn read(path: &Path) -> Result<Experiment, Failure> {
+    fathom_experiment::read(path).map_err(|error| match error {
+        ReadError::File(error) => Failure::Usage(format!("the file can't be used\n{error}")),
+        other => Failure::Usage(other.to_string()),
+    })
+}
+
+/// The name under which an experiment is listed: its folder, or its file.
+fn name_of(path: &Path) -> String {
+    let folder = path.parent().and_then(Path::file_name);
+    let is_folder = path
+        .file_name()
+        .is_some_and(|name| name == "experiment.toml");
+    let name = match (is_folder, folder) {
+        (true, Some(folder)) => Some(folder),
+        _ => path.file_stem(),
+    };
+    name.unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn work_of(arguments: &Arguments, experiment: &Experiment) -> PathBuf {
+    let default = || session::default_work(&experiment.path);
+    arguments.work.clone().unwrap_or_else(default)
+}
+
+fn failure_of(error: RunError) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+fn show_plans(arguments: &Arguments, experiments: &[Experiment]) -> Result<i32, Failure> {
+    for experiment in experiments {
+        let folders =
+            session::folders(experiment, &work_of(arguments, experiment)).map_err(failure_of)?;
+        let scope = Scope {
+            experiment,
+            folders: &folders,
+            quick: arguments.quick,
+        };
+        let selection = Selection::of(experiment, &arguments.only).map_err(Failure::Usage)?;
+        let steps = plan::plan(&scope, &selection, arguments.install).map_err(Failure::Usage)?;
+        let steps: Vec<(String, Vec<String>)> = steps
+            .into_iter()
+            .map(|step| (step.title, step.commands))
+            .collect();
+        write::print(report::plan_terminal(&experiment.title, &steps).as_bytes())?;
+    }
+    Ok(0)
+}
+
+fn one(arguments: &Arguments, experiment: &Experiment) -> Result<End, Failure> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::Untrusted(format!("Fathom's own program can't be found: {error}"))
+    })?;
+    let options = Options {
+        program,
+        work: work_of(arguments, experiment),
+        quick: arguments.quick,
+        install: arguments.install,
+        resume: arguments.resume,
+        only: arguments.only.clone(),
+        time: arguments.time,
+    };
+    let mut line = Line::new(&name_of(&experiment.path));
+    let end = session::run(experiment, &options, &mut |event| line.show(&event));
+    line.clear();
+    end.map_err(failure_of)
+}
+
+fn exit_code(end: &End) -> i32 {
+    let budget = end
+        .record
+        .claims
+        .iter()
+        .any(|claim| claim.budget && !verdict::budget_holds(claim));
+    match (end.interrupted, end.failed, budget) {
+        (true, _, _) => INTERRUPTED,
+        (_, true, _) => COMMAND_FAILED,
+        (_, _, true) => BUDGET_FAILED,
+        _ => 0,
+    }
+}
+
+/// Of several experiments the gravest: interrupted, then a failed program, then a failed budget.
+fn worse(one: i32, other: i32) -> i32 {
+    one.max(other)
+}
+
+fn show(arguments: &Arguments, record: &ExperimentRecord) -> Result<(), Failure> {
+    if arguments.json.as_deref().is_some_and(write::is_stdout) {
+        return Ok(());
+    }
+    let text = report::experiment_terminal(
+        record,
+        screen::stdout_width(),
+        screen::stdout_has_colour(),
+        screen::speaks_unicode(),
+    );
+    write::print(format!("{text}\n").as_bytes())
+}
+
+fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Result<(), Failure> {
+    let to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
+    if records.len() > 1 && !to_stdout {
+        let text = report::summary_terminal(
+            &records,
+            screen::stdout_width(),
+            screen::stdout_has_colour(),
+            screen::speaks_unicode(),
+        );
+        write::print(text.as_bytes())?;
+    }
+    if let Some(path) = &arguments.json {
+        let all: Vec<ExperimentRecord> = records.into_iter().map(|(_, record)| record).collect();
+        let mut bytes = Vec::new();
+        report::experiment_json(&all, &mut bytes).map_err(|error| Failure::Write {
+            path: path.clone(),
+            error,
+        })?;
+        write::export(path, bytes)?;
+    }
+    Ok(())
+}

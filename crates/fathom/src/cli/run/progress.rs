@@ -1,0 +1,59 @@
+//! The line that says what is being done.
+
+use std::io::Write;
+
+use fathom_experiment::prepare::StepKind;
+use fathom_experiment::session::Event;
+use fathom_report::{escape, shorten};
+
+use crate::cli::screen;
+
+/// One line on standard error, redrawn; nothing where it can't be drawn.
+pub struct Line {
+    name: String,
+    draws: bool,
+}
+
+impl Line {
+    /// Nothing is drawn yet.
+    pub fn new(name: &str) -> Line {
+        Line {
+            name: escape(name),
+            draws: screen::can_draw(),
+        }
+    }
+
+    /// Shows what begins now.
+    pub fn show(&mut self, event: &Event<'_>) {
+        let text = match event {
+            Event::Preparing(kind, name) => {
+                let what = match kind {
+                    StepKind::Check => "looking for",
+                    StepKind::Install => "installing",
+                    StepKind::Build => "building",
+                    StepKind::Generate => "generating",
+                    StepKind::Stage => "staging",
+                };
+                format!("{what} {}", escape(name))
+            }
+            Event::Measuring(id, how, number, count) => {
+                format!("{number} of {count}: {} ({})", escape(id), how.name())
+            }
+        };
+        if self.draws {
+            let line = shorten(
+                &format!("{}: {text}", self.name),
+                screen::stderr_width() - 1,
+            );
+            // A line that can't be drawn is no reason to stop.
+            let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
+        }
+    }
+
+    /// Takes it away.
+    pub fn clear(&self) {
+        if self.draws {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! `--plan`: every command, before any is run.
+
+use crate::text::{columns, escape};
+
+/// The steps of a plan, each with its commands. Commands are not shortened: what is agreed to must be seen.
+pub fn plan_terminal(title: &str, steps: &[(String, Vec<String>)]) -> String {
+    let mut text = format!("{}\n", escape(title));
+    for (number, (what, commands)) in steps.iter().enumerate() {
+        let number = format!("{:>3}.", number + 1);
+        text.push_str(&format!("{number} {}\n", escape(what)));
+        let indent = " ".repeat(columns(&number) + 1);
+        for command in commands {
+            text.push_str(&format!("{indent}$ {}\n", escape(command)));
+        }
+    }
+    text.push_str("Nothing was run.\n");
+    text
+}

@@ -1,0 +1,333 @@
+//! What `fathom run` prints.
+
+use fathom_model::{ClaimResult, ExperimentRecord, Layer};
+
+use super::words;
+use crate::line::{Line, Page, Tone};
+use crate::text::{columns, wrap};
+
+/// Columns of the verdict.
+const VERDICT: usize = 17;
+/// Spaces between columns.
+const BETWEEN: usize = 2;
+
+/// The claims of an experiment by layer, each with what was published, what was measured and the verdict;
+/// then answers, what is missing, and where it was measured. No line is wider than `width`.
+pub fn experiment_terminal(
+    record: &ExperimentRecord,
+    width: usize,
+    color: bool,
+    unicode: bool,
+) -> String {
+    let mut page = Page::new(width, color, unicode);
+    heading(&mut page, record);
+    for layer in [Layer::Arithmetic, Layer::Mechanism, Layer::Size] {
+        let claims: Vec<&ClaimResult> = record.claims.iter().filter(|c| c.layer == layer).collect();
+        if !claims.is_empty() {
+            table(&mut page, layer, &claims);
+        }
+    }
+    answers(&mut page, record);
+    lacking(&mut page, record);
+    footer(&mut page, record);
+    page.finish()
+}
+
+fn heading(page: &mut Page, record: &ExperimentRecord) {
+    let title = page.clean(&record.title);
+    page.prose(0, Tone::Strong, &title);
+    if let Some(question) = &record.question {
+        let question = page.clean(question);
+        page.prose(2, Tone::Plain, &question);
+    }
+    if let Some(source) = &record.source {
+        let mut text = format!("published: {}", source.title);
+        for part in [source.by.clone(), source.year.map(|year| year.to_string())] {
+            text.extend(part.map(|part| format!(", {part}")));
+        }
+        let text = page.clean(&text);
+        page.prose(2, Tone::Quiet, &text);
+    }
+    if !record.complete {
+        page.prose(2, Tone::Bad, "Partial: not everything was measured.");
+    }
+}
+
+/// Widths of claim, published and measured.
+fn widths(width: usize) -> [usize; 3] {
+    let room = width.saturating_sub(2 + VERDICT + 3 * BETWEEN);
+    let published = (room / 4).max(9);
+    let measured = (room * 3 / 8).max(9);
+    [
+        room.saturating_sub(published + measured).max(9),
+        published,
+        measured,
+    ]
+}
+
+fn table(page: &mut Page, layer: Layer, claims: &[&ClaimResult]) {
+    page.gap();
+    let [claim, published, _] = widths(page.width());
+    let place = [
+        2,
+        2 + claim + BETWEEN,
+        2 + claim + published + 2 * BETWEEN,
+        page.width() - VERDICT,
+    ];
+    let here = match layer {
+        Layer::Arithmetic => "recomputed",
+        _ => "measured here",
+    };
+    page.push(
+        Line::new()
+            .add(Tone::Strong, words::layer(layer))
+            .pad_to(place[1].max(columns(words::layer(layer)) + BETWEEN))
+            .add(
+                Tone::Quiet,
+                if columns(words::layer(layer)) < place[1] {
+                    "published"
+                } else {
+                    ""
+                },
+            )
+            .pad_to(place[2])
+            .add(Tone::Quiet, here)
+            .pad_to(place[3])
+            .add(Tone::Quiet, "verdict"),
+    );
+    for claim in claims {
+        row(page, claim, place);
+    }
+}
+
+fn row(page: &mut Page, claim: &ClaimResult, place: [usize; 4]) {
+    let [text_width, published_width, measured_width] = widths(page.width());
+    let cell = |page: &Page, text: &str, width| wrap(&page.clean(text), width);
+    let text = cell(page, &claim.text, text_width);
+    let published = words::published(claim.published.as_ref());
+    let published = cell(page, &published, published_width);
+    let measured: Vec<String> = words::measured(claim)
+        .iter()
+        .flat_map(|one| cell(page, one, measured_width))
+        .collect();
+    let mut verdict = vec![words::verdict(claim).to_string()];
+    if claim.budget {
+        verdict.push("(budget)".to_string());
+    }
+    let height = [text.len(), published.len(), measured.len(), verdict.len()];
+    let at = |cells: &[String], line: usize| cells.get(line).cloned().unwrap_or_default();
+    for line in 0..height.into_iter().max().unwrap_or(0) {
+        page.push(
+            Line::new()
+                .pad_to(place[0])
+                .add(Tone::Plain, at(&text, line))
+                .pad_to(place[1])
+                .add(Tone::Plain, at(&published, line))
+                .pad_to(place[2])
+                .add(Tone::Plain, at(&measured, line))
+                .pad_to(place[3])
+                .add(words::tone(claim.judged.verdict), at(&verdict, line)),
+        );
+    }
+    for remark in words::remarks(claim) {
+        let remark = page.clean(&remark);
+        page.prose(6, Tone::Quiet, &remark);
+    }
+}
+
+fn answers(page: &mut Page, record: &ExperimentRecord) {
+    if record.answers.is_empty() {
+        return;
+    }
+    page.gap();
+    page.prose(0, Tone::Strong, "Open questions");
+    for answer in &record.answers {
+        let question = page.clean(&answer.question);
+        page.prose(2, Tone::Plain, &question);
+        let mut text = answer.status.clone();
+        for part in [&answer.answer, &answer.tried].into_iter().flatten() {
+            text.push_str(&format!(": {part}"));
+        }
+        if !answer.evidence.is_empty() {
+            let evidence: Vec<String> = answer
+                .evidence
+                .iter()
+                .map(|(id, verdict)| format!("{id}: {}", verdict.name()))
+                .collect();
+            text.push_str(&format!(" ({})", evidence.join("; ")));
+        }
+        let text = page.clean(&text);
+        page.prose(6, Tone::Quiet, &text);
+    }
+}
+
+fn lacking(page: &mut Page, record: &ExperimentRecord) {
+    let missing: Vec<_> = record
+        .tools
+        .iter()
+        .filter(|tool| tool.missing.is_some())
+        .collect();
+    if !missing.is_empty() || !record.warnings.is_empty() {
+        page.gap();
+    }
+    for tool in missing {
+        let mut text = format!("missing: {}", tool.missing.clone().unwrap_or_default());
+        if let Some(without) = &tool.without {
+            text.push_str(&format!("; {without}"));
+        }
+        let text = page.clean(&text);
+        page.prose(0, Tone::Notice, &text);
+    }
+    for warning in &record.warnings {
+        let warning = page.clean(warning);
+        page.prose(0, Tone::Notice, &format!("warning: {warning}"));
+    }
+    for measure in &record.measures {
+        for note in &measure.notes {
+            let note = page.clean(note);
+            page.prose(0, Tone::Quiet, &format!("{}: {note}", measure.id));
+        }
+    }
+}
+
+fn footer(page: &mut Page, record: &ExperimentRecord) {
+    page.gap();
+    page.prose(0, Tone::Strong, &words::tally(&record.claims));
+    if record.measures.is_empty() {
+        page.prose(0, Tone::Quiet, "Nothing had to be measured.");
+        return;
+    }
+    let versions: Vec<String> = record
+        .tools
+        .iter()
+        .filter_map(|tool| tool.version.clone())
+        .collect();
+    if !versions.is_empty() {
+        let text = page.clean(&format!("tools: {}", versions.join("; ")));
+        page.prose(0, Tone::Quiet, &text);
+    }
+    let machine = machine(record);
+    let machine = page.clean(&machine);
+    page.prose(0, Tone::Quiet, &machine);
+    let set = if record.quick {
+        "quick set"
+    } else {
+        "full set"
+    };
+    let text = format!(
+        "{set}, {:.1} s; records: {}",
+        record.seconds, record.work_folder
+    );
+    let text = page.clean(&text);
+    page.prose(0, Tone::Quiet, &text);
+}
+
+/// One line about the machine and the day: the figures mean nothing elsewhere.
+pub(super) fn machine(record: &ExperimentRecord) -> String {
+    let environment = &record.environment;
+    let mut parts = Vec::new();
+    parts.extend(environment.cpu_model.clone());
+    parts.push(match environment.cpus {
+        1 => "1 CPU".to_string(),
+        n => format!("{n} CPUs"),
+    });
+    if environment.virtual_machine == Some(true) {
+        parts.push("virtual machine".to_string());
+    }
+    parts.push(environment.kernel.clone());
+    format!("machine: {}; {}", parts.join(", "), record.started_at)
+}
+
+/// One row of `fathom run --list`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogueRow {
+    /// Name of the folder.
+    pub name: String,
+    /// Title of the experiment.
+    pub title: String,
+    /// Published rows that it covers.
+    pub rows: Vec<String>,
+    /// `runs here`, or what is missing.
+    pub state: String,
+    /// Whether all of it runs here.
+    pub runs: bool,
+}
+
+/// The catalogue.
+pub fn catalogue_terminal(
+    rows: &[CatalogueRow],
+    width: usize,
+    color: bool,
+    unicode: bool,
+) -> String {
+    let mut page = Page::new(width, color, unicode);
+    for row in rows {
+        let name = page.clean(&row.name);
+        let tone = if row.runs { Tone::Good } else { Tone::Notice };
+        let state = page.clean(&row.state);
+        page.push(Line::new().add(Tone::Strong, name));
+        let title = page.clean(&row.title);
+        page.prose(2, Tone::Plain, &title);
+        if !row.rows.is_empty() {
+            let covered = page.clean(&row.rows.join(", "));
+            page.prose(2, Tone::Quiet, &format!("covers {covered}"));
+        }
+        page.prose(2, tone, &state);
+    }
+    let covered: usize = rows.iter().map(|row| row.rows.len()).sum();
+    page.gap();
+    page.prose(
+        0,
+        Tone::Quiet,
+        &format!("{} experiments, {covered} published rows", rows.len()),
+    );
+    page.finish()
+}
+
+/// The end of `fathom run --all`: one line for each experiment and the sum.
+pub fn summary_terminal(
+    records: &[(String, ExperimentRecord)],
+    width: usize,
+    color: bool,
+    unicode: bool,
+) -> String {
+    let mut page = Page::new(width, color, unicode);
+    let names: Vec<String> = records.iter().map(|(name, _)| page.clean(name)).collect();
+    let widest = names
+        .iter()
+        .map(|name| columns(name))
+        .max()
+        .unwrap_or(0)
+        .min(30);
+    for ((_, record), name) in records.iter().zip(&names) {
+        let name = page.fit(name, widest);
+        let time = format!("{:.1} s", record.seconds);
+        let tally = words::tally(&record.claims);
+        let mut lines = wrap(&tally, page.width().saturating_sub(widest + 12)).into_iter();
+        page.push(
+            Line::new()
+                .add(Tone::Strong, name)
+                .pad_to(widest + 2)
+                .add(Tone::Quiet, format!("{time:>8}"))
+                .pad_to(widest + 12)
+                .add(Tone::Plain, lines.next().unwrap_or_default()),
+        );
+        for line in lines {
+            page.push(Line::new().pad_to(widest + 12).add(Tone::Plain, line));
+        }
+    }
+    let all: Vec<ClaimResult> = records
+        .iter()
+        .flat_map(|(_, record)| record.claims.clone())
+        .collect();
+    let seconds: f64 = records.iter().map(|(_, record)| record.seconds).sum();
+    page.gap();
+    let text = format!(
+        "{} experiments, {} claims in {seconds:.0} s: {}",
+        records.len(),
+        all.len(),
+        words::tally(&all)
+    );
+    page.prose(0, Tone::Strong, &text);
+    page.finish()
+}

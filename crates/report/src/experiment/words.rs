@@ -1,0 +1,201 @@
+//! Numbers and verdicts of claims as people read them.
+
+use fathom_model::{ClaimResult, ClaimVerdict, Estimate, Layer, Measured, Published};
+
+use crate::line::Tone;
+use crate::quantity::{TimeUnit, decimals_for, fixed, supported_decimals};
+use crate::{format_bytes, format_count};
+
+/// The heading of a layer.
+pub(super) fn layer(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Arithmetic => "Arithmetic of the published figures",
+        Layer::Mechanism => "Mechanism",
+        Layer::Size => "Size of the effect",
+    }
+}
+
+/// How a verdict is coloured.
+pub(super) fn tone(verdict: ClaimVerdict) -> Tone {
+    match verdict {
+        ClaimVerdict::Reproduced => Tone::Good,
+        ClaimVerdict::NotReproduced | ClaimVerdict::Contradicted => Tone::Bad,
+        ClaimVerdict::DirectionOnly | ClaimVerdict::IllPosed => Tone::Notice,
+        ClaimVerdict::Undecided | ClaimVerdict::NotRunnableHere => Tone::Quiet,
+    }
+}
+
+/// What was published: the number with its unit, or the figures in words.
+pub(super) fn published(published: Option<&Published>) -> String {
+    let Some(published) = published else {
+        return String::new();
+    };
+    match (published.value, &published.figures) {
+        (Some(value), _) => {
+            let number = plain(value);
+            match published.unit.as_deref() {
+                None | Some("") => number,
+                Some("%") => format!("{number} %"),
+                Some("x") => format!("{number}x"),
+                Some(unit) => format!("{number} {unit}"),
+            }
+        }
+        (None, Some(figures)) => figures.clone(),
+        (None, None) => String::new(),
+    }
+}
+
+/// What was found: the quantities of the claim. Several get their names.
+pub(super) fn measured(claim: &ClaimResult) -> Vec<String> {
+    quantities(&claim.judged.measured)
+}
+
+/// The same of any list of quantities.
+pub(super) fn quantities(all: &[Measured]) -> Vec<String> {
+    // With a ratio of two results, the ratio is the answer, and the results stand behind it.
+    match all {
+        [] => Vec::new(),
+        [one] => vec![value(one)],
+        several => several
+            .iter()
+            .map(|one| format!("{}: {}", one.what, value(one)))
+            .collect(),
+    }
+}
+
+/// One quantity with its interval.
+pub(super) fn value(measured: &Measured) -> String {
+    match (&measured.text, &measured.estimate) {
+        (Some(text), _) => text.clone(),
+        (None, Some(estimate)) => with_interval(estimate, &measured.unit),
+        (None, None) => String::new(),
+    }
+}
+
+/// `34.2 (33.8 to 34.9)`, in the unit that fits.
+fn with_interval(estimate: &Estimate, unit: &str) -> String {
+    let has_width = estimate.low != estimate.high;
+    match unit {
+        "s" => {
+            let unit = TimeUnit::fitting(estimate.value.abs());
+            let decimals = supported_decimals(estimate, unit.seconds());
+            let number = |seconds: f64| fixed(seconds / unit.seconds(), decimals);
+            let interval = match has_width {
+                true => format!(" ({} to {})", number(estimate.low), number(estimate.high)),
+                false => String::new(),
+            };
+            format!("{} {}{interval}", number(estimate.value), unit.symbol())
+        }
+        "B" if !has_width => format_bytes(estimate.value),
+        "B" => format!(
+            "{} ({} to {})",
+            format_bytes(estimate.value),
+            format_bytes(estimate.low),
+            format_bytes(estimate.high)
+        ),
+        "" => number_with_interval(estimate, 1.0, ""),
+        unit => {
+            let (scale, prefix) = match estimate.value.abs() {
+                v if v >= 1e9 => (1e9, "G"),
+                v if v >= 1e6 => (1e6, "M"),
+                v if v >= 1e4 => (1e3, "k"),
+                _ => (1.0, ""),
+            };
+            // A rate in bare seconds has nothing that a prefix could stand before.
+            let unit = match unit.strip_prefix("1/") {
+                Some(rest) => format!(" {prefix}/{rest}"),
+                None => format!(" {prefix}{unit}"),
+            };
+            number_with_interval(estimate, scale, &unit)
+        }
+    }
+}
+
+fn number_with_interval(estimate: &Estimate, scale: f64, unit: &str) -> String {
+    let is_count = |value: f64| value.fract() == 0.0 && value.abs() >= 1000.0;
+    if estimate.low == estimate.high {
+        if scale == 1.0 {
+            return format!("{}{unit}", plain(estimate.value));
+        }
+        return format!("{}{unit}", plain(estimate.value / scale));
+    }
+    if scale == 1.0 && is_count(estimate.low) && is_count(estimate.high) {
+        return format!(
+            "{} ({} to {}){unit}",
+            format_count(estimate.value),
+            format_count(estimate.low),
+            format_count(estimate.high)
+        );
+    }
+    let decimals = supported_decimals(estimate, scale);
+    let number = |value: f64| fixed(value / scale, decimals);
+    format!(
+        "{}{unit} ({} to {})",
+        number(estimate.value),
+        number(estimate.low),
+        number(estimate.high)
+    )
+}
+
+/// A number without an interval: whole numbers as they are, others with four digits.
+pub(super) fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return format_count(value);
+    }
+    let text = format!("{value:.*}", decimals_for(value, 5));
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    }
+}
+
+/// The verdict with what follows from it.
+pub(super) fn verdict(claim: &ClaimResult) -> &'static str {
+    claim.judged.verdict.name()
+}
+
+/// Lines below a claim: why, where it flips, what to know.
+pub(super) fn remarks(claim: &ClaimResult) -> Vec<String> {
+    let mut all = Vec::new();
+    if !claim.judged.reason.is_empty() {
+        all.push(claim.judged.reason.clone());
+    }
+    if !claim.flips.is_empty() {
+        all.push(format!("another verdict with {}", claim.flips.join("; ")));
+    }
+    if claim.flips.is_empty() && !claim.elsewhere.is_empty() {
+        let same = claim
+            .elsewhere
+            .iter()
+            .all(|other| other.verdict == claim.judged.verdict);
+        all.push(match same {
+            true => format!(
+                "the same verdict under {} other combinations of parameters",
+                claim.elsewhere.len()
+            ),
+            false => "another verdict under some combinations of parameters".to_string(),
+        });
+    }
+    if let Some(note) = &claim.note {
+        all.push(note.clone());
+    }
+    all
+}
+
+/// How many claims have each verdict, in words.
+pub(super) fn tally(claims: &[ClaimResult]) -> String {
+    let parts: Vec<String> = ClaimVerdict::ALL
+        .iter()
+        .filter_map(|verdict| {
+            let count = claims
+                .iter()
+                .filter(|claim| claim.judged.verdict == *verdict)
+                .count();
+            (count > 0).then(|| format!("{count} {}", verdict.name()))
+        })
+        .collect();
+    match parts.is_empty() {
+        true => "no claims".to_string(),
+        false => parts.join(", "),
+    }
+}

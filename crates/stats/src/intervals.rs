@@ -1,0 +1,118 @@
+//! How well are a tail quantile and a mean of one sample known?
+
+use fathom_model::Estimate;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::function::beta::beta_reg;
+
+use crate::quantile::{quantile, sorted_finite};
+
+/// Quantile `q` (0 to 1) with its order-statistic interval at `level`, whatever distribution the values
+/// have. Where the sample is too small for that level at this quantile, the interval ends at the
+/// extreme value and [`Estimate::level`] says what it has. `None` when there is no value.
+///
+/// ```
+/// let values: Vec<f64> = (1..=100).map(f64::from).collect();
+/// let p90 = fathom_stats::quantile_interval(&values, 0.9, 0.95).unwrap();
+/// assert_eq!((p90.low, p90.high), (84.0, 96.0));
+/// ```
+pub fn quantile_interval(values: &[f64], q: f64, level: f64) -> Option<Estimate> {
+    let sorted = sorted_finite(values);
+    let n = sorted.len();
+    if n == 0 {
+        return None;
+    }
+    let q = q.clamp(0.0, 1.0);
+    let half = (1.0 - level) / 2.0;
+    // The number of values below the quantile is binomial. Ranks count from 1.
+    let low = (1..=n)
+        .take_while(|rank| at_most(n, rank - 1, q) <= half)
+        .last();
+    let high = (1..=n).find(|rank| 1.0 - at_most(n, rank - 1, q) <= half);
+    let (low_rank, high_rank) = (low.unwrap_or(1), high.unwrap_or(n));
+    let attained = match (low, high) {
+        (Some(_), Some(_)) => level,
+        _ => (at_most(n, high_rank - 1, q) - at_most(n, low_rank - 1, q)).clamp(0.0, level),
+    };
+    Some(Estimate {
+        value: quantile(&sorted, q),
+        low: sorted[low_rank - 1],
+        high: sorted[high_rank - 1],
+        level: attained,
+    })
+}
+
+/// P(at most `k` of `n` values lie below the quantile `q`).
+fn at_most(n: usize, k: usize, q: f64) -> f64 {
+    match (k >= n, q) {
+        (true, _) => 1.0,
+        (false, q) if q <= 0.0 => 1.0,
+        (false, q) if q >= 1.0 => 0.0,
+        _ => beta_reg((n - k) as f64, (k + 1) as f64, 1.0 - q),
+    }
+}
+
+/// Arithmetic mean with Student's interval, which assumes that means are about normal. One value has
+/// level 0. `None` when there is no value.
+///
+/// ```
+/// let mean = fathom_stats::mean_interval(&[1.0, 2.0, 3.0], 0.95).unwrap();
+/// assert_eq!(mean.value, 2.0);
+/// assert!((mean.high - 4.484).abs() < 1e-3);
+/// ```
+pub fn mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
+    let sorted = sorted_finite(values);
+    let n = sorted.len() as f64;
+    if sorted.is_empty() {
+        return None;
+    }
+    let value = sorted.iter().sum::<f64>() / n;
+    let freedom = StudentsT::new(0.0, 1.0, n - 1.0);
+    let Ok(student) = freedom else {
+        return Some(Estimate {
+            value,
+            low: value,
+            high: value,
+            level: 0.0,
+        });
+    };
+    let variance = sorted.iter().map(|v| (v - value).powi(2)).sum::<f64>() / (n - 1.0);
+    let half = student.inverse_cdf(0.5 + level / 2.0) * (variance / n).sqrt();
+    Some(Estimate {
+        value,
+        low: value - half,
+        high: value + half,
+        level,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_the_median_agrees_with_that_of_summaries() {
+        for n in [10, 20, 50, 100] {
+            let values: Vec<f64> = (0..n).map(f64::from).collect();
+            let here = quantile_interval(&values, 0.5, 0.95).unwrap();
+            let there = crate::median_interval(&values, 0.95).unwrap();
+            assert_eq!((here.low, here.high), (there.low, there.high), "n = {n}");
+        }
+    }
+
+    #[test]
+    fn a_tail_of_few_values_has_less_confidence() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        let p99 = quantile_interval(&values, 0.99, 0.95).unwrap();
+        // The largest of 20 values lies above p99 in 1 - 0.99^20 = 18 % of cases.
+        assert_eq!(p99.high, 20.0);
+        assert!(p99.level < 0.2, "{}", p99.level);
+    }
+
+    #[test]
+    fn one_value_has_no_confidence() {
+        assert_eq!(mean_interval(&[7.0], 0.95).unwrap().level, 0.0);
+        assert_eq!(quantile_interval(&[7.0], 0.9, 0.95).unwrap().level, 0.0);
+        assert_eq!(mean_interval(&[], 0.95), None);
+        assert_eq!(quantile_interval(&[], 0.5, 0.95), None);
+    }
+}
