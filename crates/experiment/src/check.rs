@@ -98,6 +98,7 @@ impl Checker<'_> {
             .chain(experiment.inputs.iter().map(|i| &i.needs))
             .chain(experiment.subjects.iter().map(|s| &s.needs))
             .chain(experiment.claims.iter().map(|c| &c.needs))
+            .chain(experiment.measures.iter().map(|m| &m.needs))
             .chain(
                 experiment
                     .measures
@@ -126,6 +127,8 @@ impl Checker<'_> {
         let next: Vec<String> = (self.experiment.builds.iter())
             .filter(|build| build.name.value == last)
             .flat_map(|build| build.needs.iter().map(|need| need.value.clone()))
+            // A build that needs its own name means the tool of that name.
+            .filter(|need| *need != last || !self.tools().contains(&need.as_str()))
             .chain(
                 (self.experiment.inputs.iter())
                     .filter(|input| input.name.value == last)
@@ -274,7 +277,7 @@ impl Checker<'_> {
                 self.unknown(other, "subject", &names);
             }
             self.only(&subject.only);
-            for combination in sweep::combinations(self.experiment, false) {
+            for combination in sweep::all_combinations(self.experiment) {
                 let value = |name: &str| {
                     combination
                         .iter()
@@ -315,7 +318,7 @@ impl Checker<'_> {
                 self.unknown(name, "parameter", &known);
                 continue;
             };
-            let known: Vec<&str> = parameter.values.iter().map(String::as_str).collect();
+            let known = parameter.all_values();
             for value in values {
                 if !known.contains(&value.value.as_str()) {
                     self.unknown(value, "value", &known);
@@ -380,7 +383,7 @@ impl Checker<'_> {
     /// is measured.
     fn claims(&self) {
         let results = pretended(self.experiment);
-        let combinations = sweep::combinations(self.experiment, false);
+        let combinations = sweep::all_combinations(self.experiment);
         for claim in &self.experiment.claims {
             for formula in [&claim.holds, &claim.ill_posed_if].into_iter().flatten() {
                 self.selectors(formula);
@@ -437,8 +440,8 @@ impl Checker<'_> {
                     let known = Self::names(parameters, |p| &p.name.value);
                     self.unknown(&at, "parameter", &known);
                 }
-                Some(parameter) if !parameter.values.contains(&value) => {
-                    let known: Vec<&str> = parameter.values.iter().map(String::as_str).collect();
+                Some(parameter) if !parameter.all_values().contains(&value.as_str()) => {
+                    let known = parameter.all_values();
                     let at = Located {
                         value,
                         span: at.span,
@@ -454,7 +457,7 @@ impl Checker<'_> {
 /// Results with the value 1 for everything that the file measures.
 fn pretended(experiment: &Experiment) -> Results {
     let mut results = Results::default();
-    let combinations = sweep::combinations(experiment, false);
+    let combinations = sweep::all_combinations(experiment);
     for measure in &experiment.measures {
         let mut seen = BTreeSet::new();
         for combination in &combinations {

@@ -83,7 +83,8 @@ pub fn measure_needs(scope: &Scope<'_>, measure: &Measure) -> BTreeSet<String> {
             .iter()
             .flat_map(|count| count.needs.iter().map(|need| need.value.clone())),
     );
-    if matches!(measure.how, How::Pipe | How::Static) {
+    needs.extend(measure.needs.iter().map(|need| need.value.clone()));
+    if matches!(measure.how, How::Pipe | How::Static) && measure.needs.is_empty() {
         // What lies in the work folder was built: by which build can't be told from a path.
         let texts = (measure.stages.iter())
             .chain(measure.files.iter().map(|(_, path)| path))

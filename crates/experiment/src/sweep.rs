@@ -30,6 +30,17 @@ pub fn combinations(experiment: &Experiment, quick: bool) -> Vec<Combination> {
     all
 }
 
+/// The combinations of the full and of the quick set.
+pub fn all_combinations(experiment: &Experiment) -> Vec<Combination> {
+    let mut all = combinations(experiment, false);
+    for combination in combinations(experiment, true) {
+        if !all.contains(&combination) {
+            all.push(combination);
+        }
+    }
+    all
+}
+
 /// Whether a combination is one of those that something is restricted to.
 pub fn allowed(only: &Only, combination: &Combination) -> bool {
     only.iter().all(|(name, values)| {

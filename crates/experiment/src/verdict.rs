@@ -1,9 +1,9 @@
 //! From what expressions say to the verdict of a claim.
 
-use fathom_model::{AnswerResult, ClaimResult, ClaimVerdict, Combination, Judged, Layer, Measured};
+use fathom_model::{AnswerResult, ClaimResult, ClaimVerdict, Combination, Judged, Layer};
 
 use crate::expression::{Context, Fault, Judgement, Outcome, judge};
-use crate::file::experiment::{Answer, Claim, Formula};
+use crate::file::experiment::{Answer, Claim};
 use crate::results::Results;
 use crate::sweep;
 
@@ -124,7 +124,7 @@ fn one(
         }
     };
     let verdict = verdict(claim.layer, found.outcome);
-    let reason = reason(claim, formula, verdict, &found);
+    let reason = reason(claim, verdict, &found);
     judged(verdict, reason, found.measured)
 }
 
@@ -142,14 +142,13 @@ fn verdict(layer: Layer, outcome: Outcome) -> ClaimVerdict {
     }
 }
 
-fn reason(claim: &Claim, formula: &Formula, verdict: ClaimVerdict, found: &Judgement) -> String {
+fn reason(claim: &Claim, verdict: ClaimVerdict, found: &Judgement) -> String {
     if verdict == ClaimVerdict::IllPosed {
         return match &claim.because {
             Some(because) => because.clone(),
             None => format!("its own figures give {}", found.reason),
         };
     }
-    let _ = formula;
     found.reason.clone()
 }
 
@@ -180,23 +179,42 @@ pub fn answer(answer: &Answer, claims: &[ClaimResult]) -> AnswerResult {
     }
 }
 
-/// Whether a budget holds: under every combination that was judged.
-pub fn budget_holds(claim: &ClaimResult) -> bool {
-    std::iter::once(&claim.judged)
-        .chain(&claim.elsewhere)
-        .all(|judged| judged.verdict == ClaimVerdict::Reproduced)
+/// How the claims that are budgets turned out, together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Budgets {
+    /// All hold, or there are none.
+    Hold,
+    /// One was measured and does not hold.
+    Fail,
+    /// None fails, and one could not be judged: a gate must not let that pass as a success.
+    Unknown,
 }
 
-/// A claim's measured quantities in one line each, for notes and tests.
-pub fn measured_texts(measured: &[Measured]) -> Vec<String> {
-    measured
+/// Looks at every budget under every combination of parameters.
+pub fn budgets(claims: &[ClaimResult]) -> Budgets {
+    let verdicts: Vec<ClaimVerdict> = claims
         .iter()
-        .map(|m| match (&m.text, m.estimate) {
-            (Some(text), _) => format!("{}: {text}", m.what),
-            (None, Some(e)) => {
-                format!("{}: {} [{}, {}] {}", m.what, e.value, e.low, e.high, m.unit)
-            }
-            (None, None) => m.what.clone(),
-        })
-        .collect()
+        .filter(|claim| claim.budget)
+        .flat_map(|claim| std::iter::once(&claim.judged).chain(&claim.elsewhere))
+        .map(|judged| judged.verdict)
+        .collect();
+    let unknown = |verdict: &ClaimVerdict| {
+        matches!(
+            verdict,
+            ClaimVerdict::Undecided | ClaimVerdict::NotRunnableHere
+        )
+    };
+    if verdicts
+        .iter()
+        .all(|verdict| *verdict == ClaimVerdict::Reproduced)
+    {
+        Budgets::Hold
+    } else if verdicts
+        .iter()
+        .all(|verdict| *verdict == ClaimVerdict::Reproduced || unknown(verdict))
+    {
+        Budgets::Unknown
+    } else {
+        Budgets::Fail
+    }
 }

@@ -16,8 +16,8 @@ mod text;
 mod why;
 
 pub use experiment::{
-    CatalogueRow, catalogue_terminal, experiment_json, experiment_terminal, plan_terminal,
-    summary_terminal,
+    CatalogueRow, catalogue_terminal, experiment_html, experiment_json, experiment_markdown,
+    experiment_terminal, plan_terminal, summary_terminal,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use progress::{Progress, progress_line};

@@ -22,3 +22,6 @@ pub use html::explain_html;
 pub use json::explain_json;
 pub use markdown::explain_markdown;
 pub use terminal::{WhyOptions, explain_terminal};
+
+pub(crate) use html::hash as policy_hash;
+pub(crate) use markdown::plain as markdown_text;

@@ -165,8 +165,8 @@ impl<'e, 'r> Judge<'e, 'r> {
                 arguments,
                 within,
             } => match name.as_str() {
-                "order" => self.order(node, arguments, within.as_deref()),
-                "same" => self.same(node, arguments, within.as_deref()),
+                "order" => self.order(arguments, within.as_deref()),
+                "same" => self.same(arguments, within.as_deref()),
                 "finding" => self.finding(node, arguments),
                 "clean" => self.clean(arguments),
                 _ => self.no_statement(node),
@@ -285,11 +285,15 @@ impl<'e, 'r> Judge<'e, 'r> {
             return Ok(());
         }
         let bare = |quantity: &Quantity<'r>| !quantity.measured && quantity.unit.is_plain();
-        if bare(right) && left.unit.is_declared() {
+        // Nothing is nothing in every unit.
+        let fits = |number: &Quantity<'r>, other: &Quantity<'r>| {
+            bare(number) && (other.unit.is_declared() || number.estimate.value == 0.0)
+        };
+        if fits(right, left) {
             right.unit = left.unit.clone();
             return Ok(());
         }
-        if bare(left) && right.unit.is_declared() {
+        if fits(left, right) {
             left.unit = right.unit.clone();
             return Ok(());
         }
@@ -315,7 +319,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         )
     }
 
-    fn same(&self, node: &Node, arguments: &[Node], within: Option<&Node>) -> Answer<Judgement> {
+    fn same(&self, arguments: &[Node], within: Option<&Node>) -> Answer<Judgement> {
         let margin = self.margin(within, MARGIN)?;
         let ratio = self.ratio(&arguments[0], &arguments[1])?;
         let mut measured = self.each(arguments)?;
@@ -329,7 +333,6 @@ impl<'e, 'r> Judge<'e, 'r> {
             unit: String::new(),
             text: None,
         });
-        let _ = node;
         let (outcome, reason) = match (ratio.weak.clone(), side(&ratio.estimate, margin)) {
             (Some(weak), _) => (Outcome::Undecided, weak),
             (None, Side::Within) => (Outcome::Holds, String::new()),
@@ -353,7 +356,7 @@ impl<'e, 'r> Judge<'e, 'r> {
             .collect()
     }
 
-    fn order(&self, node: &Node, arguments: &[Node], within: Option<&Node>) -> Answer<Judgement> {
+    fn order(&self, arguments: &[Node], within: Option<&Node>) -> Answer<Judgement> {
         let margin = self.margin(within, MARGIN)?;
         let measured = self.each(arguments)?;
         let mut held = 0;
@@ -390,7 +393,6 @@ impl<'e, 'r> Judge<'e, 'r> {
                 _ => (Outcome::NoEffect, why),
             }
         };
-        let _ = node;
         Ok(Judgement {
             outcome,
             reason,
@@ -832,12 +834,15 @@ fn one_sided(left: &Quantity<'_>, relation: Relation, right: &Quantity<'_>) -> (
         _ => Outcome::NoEffect,
     };
     if fails {
-        let by = against(l.value, claimed);
+        let by = match has_direction {
+            true => against(l.value, claimed),
+            false => beyond(l.value, claimed),
+        };
         return match (has_direction, direction) {
             (false, _) => (Outcome::NoEffect, by),
             (true, Outcome::Opposite) => (Outcome::Opposite, by),
             (true, Outcome::DirectionOnly) => (Outcome::DirectionOnly, by),
-            (true, _) => (Outcome::NoEffect, "no effect beyond 1 %".to_string()),
+            (true, _) => (Outcome::NoEffect, no_effect(l)),
         };
     }
     if has_direction && side(l, MARGIN) == Side::Within {
@@ -848,6 +853,14 @@ fn one_sided(left: &Quantity<'_>, relation: Relation, right: &Quantity<'_>) -> (
         _ => "the interval is too wide",
     };
     (Outcome::Undecided, reason.to_string())
+}
+
+/// Whether none was shown, or none can be there.
+fn no_effect(ratio: &Estimate) -> String {
+    match side(ratio, MARGIN) {
+        Side::Within => "no effect beyond 1 %".to_string(),
+        _ => "no effect was shown: the interval reaches to none".to_string(),
+    }
 }
 
 /// `a == b within margin`.
@@ -883,8 +896,17 @@ fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (Outcome, St
     match (side(l, MARGIN), r.value > 1.0) {
         (Side::Above, true) | (Side::Below, false) => (Outcome::DirectionOnly, by),
         (Side::Above, false) | (Side::Below, true) => (Outcome::Opposite, by),
-        _ => (Outcome::NoEffect, "no effect beyond 1 %".to_string()),
+        _ => (Outcome::NoEffect, no_effect(l)),
     }
+}
+
+/// On which side of a bound a value lies, and how far.
+fn beyond(value: f64, bound: f64) -> String {
+    if bound > 0.0 && value > 0.0 {
+        let side = if value > bound { "above" } else { "below" };
+        return format!("{} {side} the bound", factor(value / bound));
+    }
+    format!("{} where the bound is {}", short(value), short(bound))
 }
 
 /// By how much a value differs from the claimed one.

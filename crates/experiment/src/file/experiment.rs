@@ -143,8 +143,21 @@ pub struct Parameter {
     pub name: Located<String>,
     /// Values; the first is the one that verdicts are for.
     pub values: Vec<String>,
-    /// Values with `--quick`.
+    /// Values with `--quick`; they need not be among the others.
     pub quick: Option<Vec<String>>,
+}
+
+impl Parameter {
+    /// Every value that it takes in one of the sets.
+    pub fn all_values(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = self.values.iter().map(String::as_str).collect();
+        for value in self.quick.iter().flatten() {
+            if !all.contains(&value.as_str()) {
+                all.push(value);
+            }
+        }
+        all
+    }
 }
 
 /// A restriction to some values of a parameter.
@@ -328,6 +341,8 @@ pub struct Measure {
     pub cache: Vec<Located<String>>,
     /// All probes of `machine`, not only the fingerprint.
     pub full: bool,
+    /// Builds and tools of the stages, files and counts.
+    pub needs: Vec<Located<String>>,
     /// Where it stands.
     pub span: Range<usize>,
 }

@@ -110,6 +110,7 @@ impl Section {
                 "counts",
                 "cache",
                 "full",
+                "needs",
             ],
             Section::Value => &["pattern", "from", "unit", "better", "take"],
             Section::Count => &["command", "pattern", "from", "needs"],

@@ -280,15 +280,6 @@ impl Reader<'_> {
                 );
                 continue;
             };
-            for value in &values {
-                if !parameter.values.contains(&value.value) {
-                    self.problems.add(
-                        value.span.clone(),
-                        format!("{:?} is no value of the parameter {name}", value.value),
-                        format!("it has the values {}", parameter.values.join(", ")),
-                    );
-                }
-            }
             parameter.quick = Some(plain(values));
         }
         all
@@ -370,6 +361,7 @@ impl Reader<'_> {
                 counts: self.counts(&table),
                 cache: self.caches(&table),
                 full: table.flag("full").unwrap_or(false),
+                needs: table.texts("needs"),
                 span: table.span.clone(),
                 id,
             });
@@ -400,7 +392,7 @@ impl Reader<'_> {
         if how == How::Static && table.get("files").is_none() && table.get("counts").is_none() {
             table.missing("files", "write files.NAME = \"{work}/program\", or counts.NAME = { command = \"…\", pattern = \"…\" }");
         }
-        let only_of: [(&str, &[How]); 9] = [
+        let only_of: [(&str, &[How]); 10] = [
             ("values", &[How::Value]),
             ("stages", &[How::Pipe]),
             ("names", &[How::Pipe]),
@@ -408,6 +400,7 @@ impl Reader<'_> {
             ("counts", &[How::Static]),
             ("cache", &[How::Startup]),
             ("full", &[How::Machine]),
+            ("needs", &[How::Pipe, How::Static]),
             (
                 "subjects",
                 &[How::Bench, How::Why, How::Startup, How::Value],

@@ -159,8 +159,11 @@ pub fn startup_arguments(
             "--json={}",
             record_path(folders, &measure.id.value).display()
         ),
-        format!("--runs={rounds}"),
+        format!("--rounds={rounds}"),
     ];
+    if targets.iter().any(|target| target.may_fail) {
+        words.push("--ignore-failure".to_string());
+    }
     let caches: Vec<&str> = measure
         .cache
         .iter()
@@ -225,7 +228,7 @@ pub fn pipe_arguments(
     let mut words = vec![
         "pipe".to_string(),
         format!("--json={}", record_path(scope.folders, name).display()),
-        format!("--runs={rounds}"),
+        format!("--rounds={rounds}"),
         format!("--cwd={}", scope.folders.here.display()),
     ];
     if let Some(timeout) = measure.timeout {

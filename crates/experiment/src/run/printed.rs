@@ -235,7 +235,13 @@ pub fn run_static(
                 .fill(text, &part)
                 .map(|path| scope.folders.here.join(path))
                 .and_then(|path| {
-                    std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))
+                    std::fs::metadata(&path).map_err(|error| {
+                        let needs = crate::plan::measure_needs(scope, measure);
+                        match prepared.lack(scope, &needs, &part) {
+                            Some(lack) => lack.reason.clone(),
+                            None => format!("{}: {error}", path.display()),
+                        }
+                    })
                 });
             let size = size.map(|metadata| metadata.len() as f64);
             note(&mut outcome, id, "size", name, "B", part, size);

@@ -40,13 +40,9 @@ fn heading(page: &mut Page, record: &ExperimentRecord) {
         let question = page.clean(question);
         page.prose(2, Tone::Plain, &question);
     }
-    if let Some(source) = &record.source {
-        let mut text = format!("published: {}", source.title);
-        for part in [source.by.clone(), source.year.map(|year| year.to_string())] {
-            text.extend(part.map(|part| format!(", {part}")));
-        }
-        let text = page.clean(&text);
-        page.prose(2, Tone::Quiet, &text);
+    if let Some(source) = words::source(record) {
+        let text = page.clean(&source);
+        page.prose(2, Tone::Quiet, &format!("published: {text}"));
     }
     if !record.complete {
         page.prose(2, Tone::Bad, "Partial: not everything was measured.");
@@ -74,10 +70,7 @@ fn table(page: &mut Page, layer: Layer, claims: &[&ClaimResult]) {
         2 + claim + published + 2 * BETWEEN,
         page.width() - VERDICT,
     ];
-    let here = match layer {
-        Layer::Arithmetic => "recomputed",
-        _ => "measured here",
-    };
+    let here = words::here(layer);
     page.push(
         Line::new()
             .add(Tone::Strong, words::layer(layer))

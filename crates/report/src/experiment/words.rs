@@ -1,6 +1,8 @@
 //! Numbers and verdicts of claims as people read them.
 
-use fathom_model::{ClaimResult, ClaimVerdict, Estimate, Layer, Measured, Published};
+use fathom_model::{
+    ClaimResult, ClaimVerdict, Estimate, ExperimentRecord, Layer, Measured, Published,
+};
 
 use crate::line::Tone;
 use crate::quantity::{TimeUnit, decimals_for, fixed, supported_decimals};
@@ -13,6 +15,24 @@ pub(super) fn layer(layer: Layer) -> &'static str {
         Layer::Mechanism => "Mechanism",
         Layer::Size => "Size of the effect",
     }
+}
+
+/// What the column of a layer's own figures is called.
+pub(super) fn here(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Arithmetic => "recomputed",
+        Layer::Mechanism | Layer::Size => "measured here",
+    }
+}
+
+/// Where the result was published.
+pub(super) fn source(record: &ExperimentRecord) -> Option<String> {
+    let source = record.source.as_ref()?;
+    let mut text = source.title.clone();
+    for part in [source.by.clone(), source.year.map(|year| year.to_string())] {
+        text.extend(part.map(|part| format!(", {part}")));
+    }
+    Some(text)
 }
 
 /// How a verdict is coloured.

@@ -91,7 +91,7 @@ fn one(index: usize, finding: &Finding, whole: f64) -> String {
 /// Prose with names from outside in it, as Markdown that shows just its characters: punctuation that
 /// means something becomes a character reference. GitHub looks for mentions, issues and addresses
 /// after it has resolved references, so an empty comment parts those.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let text = shorten(&escape(text), LONGEST);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

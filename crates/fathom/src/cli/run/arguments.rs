@@ -68,6 +68,14 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub work: Option<PathBuf>,
 
+    /// Write a report in Markdown
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+
+    /// Write a report as one page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
     /// Write the record as JSON; '-' is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

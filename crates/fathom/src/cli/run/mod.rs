@@ -10,13 +10,14 @@ pub use arguments::Arguments;
 use fathom_experiment::resolve::Scope;
 use fathom_experiment::select::Selection;
 use fathom_experiment::session::{self, End, Options, RunError};
-use fathom_experiment::{Experiment, ReadError, catalogue, plan, verdict};
+use fathom_experiment::verdict::{self, Budgets};
+use fathom_experiment::{Experiment, ReadError, catalogue, plan};
 use fathom_measure::interrupt;
 use fathom_model::ExperimentRecord;
 use fathom_report as report;
 use progress::Line;
 
-use crate::cli::failure::{COMMAND_FAILED, Failure};
+use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
 use crate::cli::{screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
@@ -29,7 +30,8 @@ const INTERRUPTED: i32 = 130;
 /// # Errors
 /// Files that can't be used, arguments that contradict each other, results that can't be written.
 pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
-    write::check(arguments.json.as_deref())?;
+    let reports = [&arguments.json, &arguments.html, &arguments.export_markdown];
+    write::check(reports.into_iter().filter_map(|path| path.as_deref()))?;
     if arguments.list {
         return listing::list(arguments);
     }
@@ -161,16 +163,16 @@ fn one(arguments: &Arguments, experiment: &Experiment) -> Result<End, Failure> {
 }
 
 fn exit_code(end: &End) -> i32 {
-    let budget = end
-        .record
-        .claims
-        .iter()
-        .any(|claim| claim.budget && !verdict::budget_holds(claim));
-    match (end.interrupted, end.failed, budget) {
-        (true, _, _) => INTERRUPTED,
-        (_, true, _) => COMMAND_FAILED,
-        (_, _, true) => BUDGET_FAILED,
-        _ => 0,
+    if end.interrupted {
+        return INTERRUPTED;
+    }
+    if end.failed {
+        return COMMAND_FAILED;
+    }
+    match verdict::budgets(&end.record.claims) {
+        Budgets::Hold => 0,
+        Budgets::Fail => BUDGET_FAILED,
+        Budgets::Unknown => UNTRUSTED,
     }
 }
 
@@ -203,14 +205,20 @@ fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Re
         );
         write::print(text.as_bytes())?;
     }
+    let all: Vec<ExperimentRecord> = records.into_iter().map(|(_, record)| record).collect();
     if let Some(path) = &arguments.json {
-        let all: Vec<ExperimentRecord> = records.into_iter().map(|(_, record)| record).collect();
         let mut bytes = Vec::new();
         report::experiment_json(&all, &mut bytes).map_err(|error| Failure::Write {
             path: path.clone(),
             error,
         })?;
         write::export(path, bytes)?;
+    }
+    if let Some(path) = &arguments.export_markdown {
+        write::export(path, report::experiment_markdown(&all))?;
+    }
+    if let Some(path) = &arguments.html {
+        write::export(path, report::experiment_html(&all))?;
     }
     Ok(())
 }

@@ -1,0 +1,306 @@
+//! The record as one page that needs no network and runs no script.
+
+use std::fmt::Write;
+
+use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer};
+
+use super::terminal::machine;
+use super::words;
+use crate::escape;
+use crate::why::policy_hash;
+
+const STYLE: &str = include_str!("page.css");
+
+/// The experiments as a page. Texts from outside are escaped twice over: what controls a terminal or
+/// reorders a line becomes visible, and what is markup becomes text. The content security policy
+/// allows the page's own style and nothing else.
+pub fn experiment_html(records: &[ExperimentRecord]) -> String {
+    let title = match records {
+        [one] => text(&one.title),
+        many => format!("{} experiments", many.len()),
+    };
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; \
+         base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        policy_hash(STYLE)
+    );
+    if records.len() > 1 {
+        overview(&mut out, records);
+    }
+    for (index, record) in records.iter().enumerate() {
+        one(&mut out, record, index);
+    }
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+/// Text as it is shown: also in attributes.
+fn text(from_outside: &str) -> String {
+    let mut out = String::with_capacity(from_outside.len());
+    for character in escape(from_outside).chars() {
+        match character {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Writing to a String can't fail.
+macro_rules! put {
+    ($out:expr, $($argument:tt)*) => { let _ = write!($out, $($argument)*); };
+}
+
+fn overview(out: &mut String, records: &[ExperimentRecord]) {
+    let all: Vec<ClaimResult> = records.iter().flat_map(|r| r.claims.clone()).collect();
+    put!(
+        out,
+        "<h1>{} experiments</h1>\n<p>{}</p>\n<table>\n<thead><tr><th>Experiment</th><th>Verdicts</th></tr></thead>\n<tbody>\n",
+        records.len(),
+        text(&words::tally(&all))
+    );
+    for (index, record) in records.iter().enumerate() {
+        put!(
+            out,
+            "<tr><td><a href=\"#e{index}\">{}</a></td><td>{}</td></tr>\n",
+            text(&record.title),
+            text(&words::tally(&record.claims))
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+}
+
+fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
+    put!(
+        out,
+        "<section id=\"e{index}\">\n<h1>{}</h1>\n",
+        text(&record.title)
+    );
+    if let Some(question) = &record.question {
+        put!(out, "<p class=\"question\">{}</p>\n", text(question));
+    }
+    if let Some(source) = words::source(record) {
+        put!(out, "<p class=\"quiet\">published: {}</p>\n", text(&source));
+    }
+    if !record.complete {
+        out.push_str("<p class=\"bad\">Partial: not everything was measured.</p>\n");
+    }
+    put!(
+        out,
+        "<p class=\"tally\">{}</p>\n",
+        text(&words::tally(&record.claims))
+    );
+    for layer in [Layer::Arithmetic, Layer::Mechanism, Layer::Size] {
+        let claims: Vec<&ClaimResult> = record.claims.iter().filter(|c| c.layer == layer).collect();
+        if !claims.is_empty() {
+            table(out, layer, &claims);
+        }
+    }
+    answers(out, record);
+    results(out, record);
+    footer(out, record);
+    out.push_str("</section>\n");
+}
+
+fn class(verdict: ClaimVerdict) -> &'static str {
+    match verdict {
+        ClaimVerdict::Reproduced => "good",
+        ClaimVerdict::NotReproduced | ClaimVerdict::Contradicted => "bad",
+        ClaimVerdict::DirectionOnly | ClaimVerdict::IllPosed => "notice",
+        ClaimVerdict::Undecided | ClaimVerdict::NotRunnableHere => "quiet",
+    }
+}
+
+fn table(out: &mut String, layer: Layer, claims: &[&ClaimResult]) {
+    put!(
+        out,
+        "<h2>{}</h2>\n<table>\n<thead><tr><th>Claim</th><th>Published</th><th>{}</th><th>Verdict</th></tr></thead>\n<tbody>\n",
+        words::layer(layer),
+        words::here(layer)
+    );
+    for claim in claims {
+        let measured: Vec<String> = words::measured(claim).iter().map(|m| text(m)).collect();
+        put!(
+            out,
+            "<tr><td>{}<code>{}</code></td><td title=\"{}\">{}</td><td>{}</td><td><strong class=\"{}\">{}</strong>{}",
+            text(&claim.text),
+            text(claim.holds.as_deref().unwrap_or("")),
+            text(
+                claim
+                    .published
+                    .as_ref()
+                    .and_then(|p| p.figures.as_deref())
+                    .unwrap_or("")
+            ),
+            text(&words::published(claim.published.as_ref())),
+            measured.join("<br>"),
+            class(claim.judged.verdict),
+            words::verdict(claim),
+            if claim.budget { " (budget)" } else { "" }
+        );
+        for remark in words::remarks(claim) {
+            put!(out, "<small>{}</small>", text(&remark));
+        }
+        for other in &claim.elsewhere {
+            let parameters: Vec<String> = other
+                .parameters
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            put!(
+                out,
+                "<small>{}: <span class=\"{}\">{}</span> {}</small>",
+                text(&parameters.join(", ")),
+                class(other.verdict),
+                other.verdict.name(),
+                text(&words::quantities(&other.measured).join("; "))
+            );
+        }
+        out.push_str("</td></tr>\n");
+    }
+    out.push_str("</tbody>\n</table>\n");
+}
+
+fn answers(out: &mut String, record: &ExperimentRecord) {
+    if record.answers.is_empty() {
+        return;
+    }
+    out.push_str("<h2>Open questions</h2>\n<dl>\n");
+    for answer in &record.answers {
+        put!(
+            out,
+            "<dt>{}</dt>\n<dd><strong>{}</strong>",
+            text(&answer.question),
+            text(&answer.status)
+        );
+        for part in [&answer.answer, &answer.tried].into_iter().flatten() {
+            put!(out, " {}", text(part));
+        }
+        for (id, verdict) in &answer.evidence {
+            put!(
+                out,
+                "<small>{}: <span class=\"{}\">{}</span></small>",
+                text(id),
+                class(*verdict),
+                verdict.name()
+            );
+        }
+        out.push_str("</dd>\n");
+    }
+    out.push_str("</dl>\n");
+}
+
+/// Rows that a page shows: `why` alone yields dozens for each subject, the record has all.
+const MOST_ROWS: usize = 400;
+
+fn results(out: &mut String, record: &ExperimentRecord) {
+    let rows: Vec<_> = record
+        .results
+        .iter()
+        .filter(|row| row.median.is_some())
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    put!(
+        out,
+        "<details><summary>All {} measured metrics</summary>\n<table>\n<thead><tr><th>Measure</th><th>Metric</th><th>Subject</th><th>Parameters</th><th>Runs</th><th>Median</th></tr></thead>\n<tbody>\n",
+        rows.len()
+    );
+    for row in rows.iter().take(MOST_ROWS) {
+        let parameters: Vec<String> = row
+            .parameters
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let measured = fathom_model::Measured {
+            what: String::new(),
+            estimate: row.median,
+            unit: row.unit.clone(),
+            text: None,
+        };
+        put!(
+            out,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            text(&row.measure),
+            text(&row.metric),
+            text(row.subject.as_deref().unwrap_or("")),
+            text(&parameters.join(", ")),
+            row.runs,
+            text(&words::value(&measured))
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+    if rows.len() > MOST_ROWS {
+        put!(
+            out,
+            "<p class=\"quiet\">and {} more in the JSON record</p>\n",
+            rows.len() - MOST_ROWS
+        );
+    }
+    out.push_str("</details>\n");
+}
+
+fn footer(out: &mut String, record: &ExperimentRecord) {
+    out.push_str("<footer>\n");
+    for tool in &record.tools {
+        match (&tool.version, &tool.missing) {
+            (Some(version), _) => {
+                put!(
+                    out,
+                    "<p class=\"quiet\">{}: {}</p>\n",
+                    text(&tool.name),
+                    text(version)
+                );
+            }
+            (None, missing) => {
+                put!(
+                    out,
+                    "<p class=\"notice\">{}</p>\n",
+                    text(missing.as_deref().unwrap_or(""))
+                );
+            }
+        }
+    }
+    for warning in &record.warnings {
+        put!(out, "<p class=\"notice\">warning: {}</p>\n", text(warning));
+    }
+    for measure in &record.measures {
+        for note in &measure.notes {
+            put!(
+                out,
+                "<p class=\"quiet\">{}: {}</p>\n",
+                text(&measure.id),
+                text(note)
+            );
+        }
+    }
+    put!(
+        out,
+        "<p class=\"quiet\">{}</p>\n<p class=\"quiet\">{} set, {:.1} s, Fathom {}</p>\n</footer>\n",
+        text(&machine(record)),
+        if record.quick { "quick" } else { "full" },
+        record.seconds,
+        text(&record.fathom_version)
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+
+    #[test]
+    fn markup_and_controls_become_visible_text() {
+        assert_eq!(
+            text("<b a=\"'\">&\u{1b}"),
+            "&lt;b a=&quot;&#39;&quot;&gt;&amp;\\u{1b}"
+        );
+    }
+}
