@@ -1,5 +1,6 @@
 // Two WebSocket clients that play ping-pong through a relay: each message that one
-// sends reaches the other, which answers. Counts round trips as the first client sees them.
+// sends reaches the other, which answers. Counts round trips as the first client sees them,
+// and the processor time of both clients.
 //
 //     node client.js URL ROUND_TRIPS [deflate|plain]
 //
@@ -33,10 +34,13 @@ async function main() {
       return;
     }
     const seconds = (performance.now() - start) / 1000;
+    const { user, system } = process.cpuUsage(cpuBefore); // of all threads, in microseconds
     console.log(`${(wanted / seconds).toFixed(1)} round trips/s, extension ${first.extensions || "none"}`);
+    console.log(`client CPU ${((user + system) / wanted).toFixed(1)} us a round trip`);
     first.close();
     second.close();
   });
+  const cpuBefore = process.cpuUsage();
   const start = performance.now();
   first.send("client 1!");
 }

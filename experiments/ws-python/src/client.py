@@ -21,13 +21,16 @@ async def main(url, wanted, compression):
         websockets.connect(url, compression=compression) as second,
     ):
         partner = asyncio.create_task(answer(second))
+        cpu_before = time.process_time()
         start = time.perf_counter()
         for _ in range(wanted):
             await first.send("client 1!")
             await first.recv()
         seconds = time.perf_counter() - start
+        cpu = time.process_time() - cpu_before
         extensions = ", ".join(e.name for e in first.protocol.extensions) or "none"
         print(f"{wanted / seconds:.1f} round trips/s, extension {extensions}")
+        print(f"client CPU {cpu / wanted * 1e6:.1f} us a round trip")
         partner.cancel()
 
 
