@@ -1,0 +1,70 @@
+// Three calls of an API that takes 50 ms each, one after the other or at once.
+//
+//     node calls.js sequential|parallel|limited CALLS
+//
+// `limited` has at most 8 calls in flight, as the published runtime has. The API is a server of
+// this process on the loopback interface. Prints the time of all calls and of the slowest one.
+"use strict";
+
+const http = require("node:http");
+
+const DELAY_MS = 50;
+const MOST_AT_ONCE = 8;
+const agent = new http.Agent({ keepAlive: true });
+
+function listen() {
+  const server = http.createServer((request, response) => {
+    setTimeout(() => response.end('{"ok":true}'), DELAY_MS);
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
+
+/** Milliseconds until the whole answer is there. */
+function call(port) {
+  const start = performance.now();
+  return new Promise((resolve, reject) => {
+    http
+      .get({ host: "127.0.0.1", port, agent }, (response) => {
+        response.resume();
+        response.once("end", () => resolve(performance.now() - start));
+      })
+      .once("error", reject);
+  });
+}
+
+/** Runs `count` calls with `width` of them in flight. */
+async function run(port, count, width) {
+  const times = [];
+  let left = count;
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      times.push(await call(port));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(width, count) }, worker));
+  return times;
+}
+
+async function main() {
+  const [way, words] = process.argv.slice(2);
+  const count = Number(words);
+  const width = { sequential: 1, parallel: count, limited: MOST_AT_ONCE }[way];
+  if (!(count > 0) || width === undefined) {
+    console.error("usage: node calls.js sequential|parallel|limited CALLS");
+    process.exit(2);
+  }
+  const server = await listen();
+  const { port } = server.address();
+  // The first call pays for loading the client: every way begins with one that does not count.
+  await call(port);
+  const start = performance.now();
+  const times = await run(port, count, width);
+  const took = performance.now() - start;
+  const slowest = Math.max(...times);
+  console.log(`took ${took.toFixed(3)} ms, slowest ${slowest.toFixed(3)} ms, over ${(took - slowest).toFixed(3)} ms`);
+  agent.destroy();
+  server.close();
+}
+
+main();

@@ -1,0 +1,48 @@
+// Two WebSocket clients that play ping-pong through a relay: each message that one
+// sends reaches the other, which answers. Counts round trips as the first client sees them,
+// and the processor time of both clients.
+//
+//     node client.js URL ROUND_TRIPS [deflate|plain]
+//
+// `deflate` is the default of the package ws: the client offers permessage-deflate.
+"use strict";
+
+const WebSocket = require("ws");
+
+const [url, words, compression = "deflate"] = process.argv.slice(2);
+const wanted = Number(words);
+const options = { perMessageDeflate: compression === "deflate" };
+
+function connect() {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, options);
+    socket.once("open", () => resolve(socket));
+    socket.once("error", reject);
+  });
+}
+
+async function main() {
+  const first = await connect();
+  const second = await connect();
+  let roundTrips = 0;
+
+  second.on("message", () => second.send("client 2!"));
+  first.on("message", () => {
+    roundTrips += 1;
+    if (roundTrips < wanted) {
+      first.send("client 1!");
+      return;
+    }
+    const seconds = (performance.now() - start) / 1000;
+    const { user, system } = process.cpuUsage(cpuBefore); // of all threads, in microseconds
+    console.log(`${(wanted / seconds).toFixed(1)} round trips/s, extension ${first.extensions || "none"}`);
+    console.log(`client CPU ${((user + system) / wanted).toFixed(1)} us a round trip`);
+    first.close();
+    second.close();
+  });
+  const cpuBefore = process.cpuUsage();
+  const start = performance.now();
+  first.send("client 1!");
+}
+
+main();

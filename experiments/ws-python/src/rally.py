@@ -1,0 +1,64 @@
+"""Start a server, let two clients play ping-pong through it, and print the rate and the CPU time of both sides.
+
+    python3 rally.py ROUND_TRIPS SERVER COMPRESSION -- CLIENT...
+
+SERVER and CLIENT are commands; the server gets a port and COMPRESSION (deflate or plain), the
+client a URL, ROUND_TRIPS and COMPRESSION.
+"""
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def wait_for(port, server):
+    """Until the server accepts; it may take seconds to load."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if server.poll() is not None:
+                sys.exit(f"the server ended with {server.returncode}")
+            time.sleep(0.02)
+    sys.exit("the server did not listen within 30 s")
+
+
+def cpu_seconds(pid):
+    """User and system time of a process so far."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def main():
+    round_trips, server_command, compression = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    client_command = sys.argv[sys.argv.index("--") + 1 :]
+    port = free_port()
+    server = subprocess.Popen([*shlex.split(server_command), str(port), compression])
+    try:
+        wait_for(port, server)
+        before = cpu_seconds(server.pid)
+        subprocess.run(
+            [*client_command, f"ws://127.0.0.1:{port}/", str(round_trips), compression],
+            check=True,
+            timeout=120,
+        )
+        used = cpu_seconds(server.pid) - before
+        print(f"server CPU {used / round_trips * 1e6:.0f} us a round trip")
+    finally:
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+
+
+main()
