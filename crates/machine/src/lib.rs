@@ -9,6 +9,7 @@ mod kernels;
 mod mapping;
 mod mounts;
 mod probes;
+pub mod remembered;
 mod reported;
 mod result;
 mod samples;
