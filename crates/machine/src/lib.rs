@@ -21,4 +21,4 @@ pub mod tune;
 pub use check::{AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, check};
 pub use probes::noise::Gaps;
 pub use result::{Estimator, Heading, ProbeResult, Verdict};
-pub use suite::{Options, Progress, canaries, full, quick};
+pub use suite::{Options, Progress, canaries, everything, full, quick};
