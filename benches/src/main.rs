@@ -8,6 +8,7 @@ mod find;
 mod floor;
 mod growth;
 mod large;
+mod machine;
 mod memory;
 mod options;
 mod own_cost;
@@ -83,6 +84,8 @@ fn everything(options: &Options) -> Result<()> {
             "growth" => growth::measure(&tools, options)?,
             "memory" => memory::measure(&tools, options)?,
             "large" => large::measure(&tools)?,
+            "machine" => machine::measure(&tools, options)?,
+            "machine-stability" => machine::measure_stability(&tools, options)?,
             "power" => power::measure(&tools, options, iterations)?,
             _ => aa::measure(&tools, options, iterations)?,
         };

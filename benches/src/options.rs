@@ -3,8 +3,16 @@
 use std::path::PathBuf;
 
 /// The figures, in the order in which they are measured.
-pub const FIGURES: [&str; 7] = [
-    "floor", "own-cost", "growth", "memory", "large", "power", "aa",
+pub const FIGURES: [&str; 9] = [
+    "floor",
+    "own-cost",
+    "growth",
+    "memory",
+    "large",
+    "power",
+    "aa",
+    "machine",
+    "machine-stability",
 ];
 
 /// How to call it.
@@ -13,7 +21,7 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
-Figures (default: all): floor own-cost growth memory large power aa
+Figures (default: all): floor own-cost growth memory large power aa machine machine-stability
 
 Options:
   --repetitions N         comparisons of each kind for aa (default 40)
@@ -23,7 +31,8 @@ Options:
   --quick                 a tenth of everything: shows that it works, proves nothing
   --markdown FILE         write the tables to a file as well
 
-hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures
+$RIVALS names a folder with the sources of multichase, tinymembench, STREAM and lmbench, which are
+built and put beside `fathom machine`. hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures
 another fathom than this workspace's.";
 
 /// Parsed arguments.

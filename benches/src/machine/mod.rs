@@ -18,14 +18,14 @@ use rivals::{Built, Comparison, Wanted};
 
 /// How far a figure may lie from the other tool's.
 const ASKED: f64 = 0.1;
-/// Rounds: each runs `fathom machine --full` and every other tool once.
+/// Rounds: each runs `fathom machine` and every other tool once.
 const ROUNDS: usize = 5;
 
 /// The profile of one run, as JSON.
 fn profile(tools: &Tools, full: bool) -> Result<Vec<Value>> {
     let file = tools.file("machine.json");
     let mut words = vec!["machine".to_string()];
-    words.extend(full.then(|| "--full".to_string()));
+    words.extend((!full).then(|| "--quick".to_string()));
     words.extend(["--json".to_string(), file.display().to_string()]);
     tools.run(&tools.fathom, &words)?;
     let text = std::fs::read_to_string(&file).map_err(|e| format!("fathom machine: {e}"))?;
@@ -41,9 +41,10 @@ fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
     let probe = results.iter().find(|probe| probe["id"] == id)?;
     match at {
         None => probe["value"].as_f64(),
-        Some(at) => probe["points"].as_array()?.iter().find_map(|point| {
-            (point[0].as_f64()? == at).then(|| point[1].as_f64())?
-        }),
+        Some(at) => probe["points"]
+            .as_array()?
+            .iter()
+            .find_map(|point| (point[0].as_f64()? == at).then(|| point[1].as_f64())?),
     }
 }
 
@@ -52,7 +53,11 @@ fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
 /// # Errors
 /// When Fathom fails; tools that are not there are said to be not there.
 pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
-    let floor = compile("subjects/floor.c", &["-static", "-nostdlib"], &tools.file(""))?;
+    let floor = compile(
+        "subjects/floor.c",
+        &["-static", "-nostdlib"],
+        &tools.file(""),
+    )?;
     let built = Built::prepare(&tools.file("rivals"))?;
     let rounds = options.scaled(ROUNDS);
     let mut own: Vec<Vec<f64>> = vec![Vec::new(); rivals::ALL.len()];
@@ -66,17 +71,26 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         }
     }
     let headers = [
-        "figure", "Fathom", "its range", "other tool", "its best", "ratio", "asked", "result",
+        "figure",
+        "Fathom",
+        "its range",
+        "other tool",
+        "its best",
+        "ratio",
+        "asked",
+        "result",
     ];
     let mut table = Table::new("Machine: figures beside the field's own tools", &headers);
     for (index, comparison) in rivals::ALL.iter().enumerate() {
         table.row(row(comparison, &own[index], &theirs[index], &built));
     }
     table.note(format!(
-        "{rounds} rounds; in each, `fathom machine --full` and every other tool once. Fathom: the median of its rounds, rounds without an answer left out. Other tools: their best round, because they have no gate against other programs: of a disturbed round only the direction is known."
+        "{rounds} rounds; in each, `fathom machine` and every other tool once. Fathom: the median of its rounds, rounds without an answer left out. Other tools: their best round, because they have no gate against other programs: of a disturbed round only the direction is known."
     ));
     table.note("A round of another tool counts if CPU time over wall time was at least 0.9 for each thread that it runs.");
-    table.notes(built.notes());
+    for note in built.notes() {
+        table.note(note);
+    }
     Ok(table)
 }
 
@@ -96,7 +110,7 @@ fn run(
 
 fn row(comparison: &Comparison, own: &[f64], theirs: &[f64], built: &Built) -> Vec<String> {
     let unit = comparison.unit;
-    let number = |value: f64| format!("{value:.3$} {unit}", value, unit, digits(value));
+    let number = |value: f64| format!("{value:.0$} {unit}", digits(value));
     let name = format!("{} ({})", comparison.figure, comparison.id);
     let mut cells = vec![name];
     if own.is_empty() {
@@ -167,6 +181,9 @@ mod tests {
     #[test]
     fn three_digits_are_shown() {
         let shown = |value: f64| format!("{value:.0$}", digits(value));
-        assert_eq!([132.2, 21.43, 3.711, 0.185].map(shown), ["132", "21.4", "3.71", "0.185"]);
+        assert_eq!(
+            [132.2, 21.43, 3.711, 0.185].map(shown),
+            ["132", "21.4", "3.71", "0.185"]
+        );
     }
 }

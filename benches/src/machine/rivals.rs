@@ -111,42 +111,165 @@ fn micro(text: &str) -> Option<f64> {
 /// What is compared. lmbench's and tinymembench's memory is made of huge pages through glibc, as
 /// Fathom's and multichase's (-H) is.
 pub const ALL: [Comparison; 16] = [
-    time("load, L1", "l1_latency", "ns", "multichase", &["multichase", "-n", "3", "-m", "8k", "-s", "64", "-T", "8k"]),
-    time("load, L2", "l2_latency", "ns", "multichase", &["multichase", "-n", "3", "-m", "128k", "-s", "64", "-T", "128k", "-H"]),
-    time("load, last level", "l3_latency", "ns", "multichase", &["multichase", "-n", "3", "-m", "2m", "-s", "64", "-T", "2m", "-H"]),
-    time("load, memory", "memory_latency", "ns", "multichase", &["multichase", "-n", "3", "-m", "128m", "-s", "64", "-T", "128m", "-H"]),
+    time(
+        "load, L1",
+        "l1_latency",
+        "ns",
+        "multichase",
+        &["multichase", "-n", "3", "-m", "8k", "-s", "64", "-T", "8k"],
+    ),
+    time(
+        "load, L2",
+        "l2_latency",
+        "ns",
+        "multichase",
+        &[
+            "multichase",
+            "-n",
+            "3",
+            "-m",
+            "128k",
+            "-s",
+            "64",
+            "-T",
+            "128k",
+            "-H",
+        ],
+    ),
+    time(
+        "load, last level",
+        "l3_latency",
+        "ns",
+        "multichase",
+        &[
+            "multichase",
+            "-n",
+            "3",
+            "-m",
+            "2m",
+            "-s",
+            "64",
+            "-T",
+            "2m",
+            "-H",
+        ],
+    ),
+    time(
+        "load, memory",
+        "memory_latency",
+        "ns",
+        "multichase",
+        &[
+            "multichase",
+            "-n",
+            "3",
+            "-m",
+            "128m",
+            "-s",
+            "64",
+            "-T",
+            "128m",
+            "-H",
+        ],
+    ),
     Comparison {
         threads: 2.0,
         read: least_in_matrix,
-        ..time("core to core", "core_to_core", "ns", "multichase", &["pingpong", "-u", "-r", "0"])
+        ..time(
+            "core to core",
+            "core_to_core",
+            "ns",
+            "multichase",
+            &["pingpong", "-u", "-r", "0"],
+        )
     },
     Comparison {
         at: None,
-        ..rate("read, 1 thread", "read_bandwidth_1", "lmbench", &["bw_mem", "-N", "3", "128m", "rd"], last_number)
+        ..rate(
+            "read, 1 thread",
+            "read_bandwidth_1",
+            "lmbench",
+            &["bw_mem", "-N", "3", "128m", "rd"],
+            last_number,
+        )
     },
-    rate("write, 1 thread", "bandwidth_write", "lmbench", &["bw_mem", "-N", "3", "128m", "wr"], last_number),
-    rate("write, 1 thread", "bandwidth_write", "tinymembench", &["tinymembench"], fill),
-    rate("write around, 1 thread", "bandwidth_write_around", "tinymembench", &["tinymembench"], fill_around),
-    rate("copy, 1 thread", "bandwidth_copy", "STREAM", &["stream_1"], copy),
+    rate(
+        "write, 1 thread",
+        "bandwidth_write",
+        "lmbench",
+        &["bw_mem", "-N", "3", "128m", "wr"],
+        last_number,
+    ),
+    rate(
+        "write, 1 thread",
+        "bandwidth_write",
+        "tinymembench",
+        &["tinymembench"],
+        fill,
+    ),
+    rate(
+        "write around, 1 thread",
+        "bandwidth_write_around",
+        "tinymembench",
+        &["tinymembench"],
+        fill_around,
+    ),
+    rate(
+        "copy, 1 thread",
+        "bandwidth_copy",
+        "STREAM",
+        &["stream_1"],
+        copy,
+    ),
     Comparison {
         at: None,
         threads: 0.0,
-        ..rate("copy, all threads", "bandwidth_copy", "STREAM", &["stream_all"], copy)
+        ..rate(
+            "copy, all threads",
+            "bandwidth_copy",
+            "STREAM",
+            &["stream_all"],
+            copy,
+        )
     },
     Comparison {
         read: micro,
         factor: 1000.0,
-        ..time("system call", "system_call", "ns", "lmbench", &["lat_syscall", "-N", "5", "null"])
+        ..time(
+            "system call",
+            "system_call",
+            "ns",
+            "lmbench",
+            &["lat_syscall", "-N", "5", "null"],
+        )
     },
     Comparison {
         read: micro,
-        ..time("pipe round trip", "pipe_round_trip", "us", "lmbench", &["lat_pipe", "-N", "5"])
+        ..time(
+            "pipe round trip",
+            "pipe_round_trip",
+            "us",
+            "lmbench",
+            &["lat_pipe", "-N", "5"],
+        )
     },
-    time("context switch", "context_switch", "us", "lmbench", &["lat_ctx", "-N", "5", "-s", "0", "2"]),
+    time(
+        "context switch",
+        "context_switch",
+        "us",
+        "lmbench",
+        &["lat_ctx", "-N", "5", "-s", "0", "2"],
+    ),
     Comparison {
         read: micro,
         factor: 1000.0,
-        ..time("mapped page of a file", "page_fault_file", "ns", "lmbench", &["lat_pagefault", "-N", "3", "FILE"])
+        ..time(
+            "mapped page of a file",
+            "page_fault_file",
+            "ns",
+            "lmbench",
+            &["lat_pagefault", "-N", "3", "FILE"],
+        )
     },
     time("start of a program", "spawn_floor", "us", "C loop", &[]),
 ];
@@ -184,14 +307,27 @@ impl Built {
     fn build_all(&mut self) {
         let chase = ["arena.c", "util.c", "permutation.c", "br_asm.c"];
         let gnu = ["-O3", "-std=gnu99", "-w"];
-        self.cc("multichase", "multichase", &gnu, &[&["multichase.c"], &chase[..]].concat());
+        self.cc(
+            "multichase",
+            "multichase",
+            &gnu,
+            &[&["multichase.c"], &chase[..]].concat(),
+        );
         self.cc("multichase", "pingpong", &gnu, &["pingpong.c"]);
         let tiny = ["-O2", "-w", "-DMAXREPEATS=3"];
         self.cc(
             "tinymembench",
             "tinymembench",
             &tiny,
-            &["main.c", "util.c", "asm-opt.c", "x86-sse2.S", "arm-neon.S", "aarch64-asm.S", "mips-32.S"],
+            &[
+                "main.c",
+                "util.c",
+                "asm-opt.c",
+                "x86-sse2.S",
+                "arm-neon.S",
+                "aarch64-asm.S",
+                "mips-32.S",
+            ],
         );
         // Without the option compilers turn STREAM's loop into memcpy, which writes around the
         // caches: another figure. 256 MiB an array.
@@ -204,7 +340,12 @@ impl Built {
             "-DNTIMES=10",
         ];
         self.cc("STREAM", "stream_1", &stream, &["stream.c"]);
-        self.cc("STREAM", "stream_all", &[&stream[..], &["-fopenmp"]].concat(), &["stream.c"]);
+        self.cc(
+            "STREAM",
+            "stream_all",
+            &[&stream[..], &["-fopenmp"]].concat(),
+            &["stream.c"],
+        );
         let old = [
             "-O",
             "-std=gnu89",
@@ -225,9 +366,20 @@ impl Built {
             "src/lib_unix.c",
             "src/getopt.c",
         ];
-        for name in ["bw_mem", "lat_syscall", "lat_pipe", "lat_ctx", "lat_pagefault"] {
+        for name in [
+            "bw_mem",
+            "lat_syscall",
+            "lat_pipe",
+            "lat_ctx",
+            "lat_pagefault",
+        ] {
             let own = format!("src/{name}.c");
-            self.cc("lmbench", name, &old, &[&[own.as_str()], &library[..]].concat());
+            self.cc(
+                "lmbench",
+                name,
+                &old,
+                &[&[own.as_str()], &library[..]].concat(),
+            );
         }
     }
 
@@ -249,12 +401,18 @@ impl Built {
             Ok(output) if output.status.success() => {}
             Ok(output) => {
                 let errors = String::from_utf8_lossy(&output.stderr);
-                let first = errors.lines().find(|line| line.contains("error")).unwrap_or_default();
-                self.problems.push(format!("{program} can't be built: {first}"));
+                let first = errors
+                    .lines()
+                    .find(|line| line.contains("error"))
+                    .unwrap_or_default();
+                self.problems
+                    .push(format!("{program} can't be built: {first}"));
                 // An older build must not be taken for this one.
                 let _ = std::fs::remove_file(self.folder.join(program));
             }
-            Err(error) => self.problems.push(format!("{}: {error}", sources.display())),
+            Err(error) => self
+                .problems
+                .push(format!("{}: {error}", sources.display())),
         }
     }
 
@@ -264,7 +422,11 @@ impl Built {
         let (name, arguments) = comparison.words.split_first()?;
         let mut command = Command::new("taskset");
         // Two processes that hand over to each other must stand on one CPU, as Fathom's do.
-        let cpus = if comparison.threads == 1.0 { last_cpu() } else { "0-4095".to_string() };
+        let cpus = if comparison.threads == 1.0 {
+            last_cpu()
+        } else {
+            "0-4095".to_string()
+        };
         command
             .args(["-c", &cpus])
             .arg(self.folder.join(name))

@@ -3,7 +3,7 @@
 use super::{digits, figure, profile, range};
 use crate::Result;
 use crate::options::Options;
-use crate::subjects::Load;
+use crate::subjects::Condition;
 use crate::table::{Table, percent, result};
 use crate::tools::{Tools, median};
 
@@ -29,31 +29,52 @@ const FIGURES: [(&str, &str, f64); 8] = [
 pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let runs = options.scaled(RUNS).max(2);
     let headers = [
-        "figure", "condition", "lowest", "median", "highest", "spread", "runs", "asked", "result",
+        "figure",
+        "condition",
+        "lowest",
+        "median",
+        "highest",
+        "spread",
+        "runs",
+        "asked",
+        "result",
     ];
     let mut table = Table::new("Machine: how far figures move from run to run", &headers);
-    for busy in [false, true] {
-        let load = busy.then(|| Load::start(tools, 1)).transpose()?;
+    for condition in [Condition::Quiet, Condition::Neighbour] {
+        let mut loads = condition.start(tools)?;
         let mut profiles = Vec::new();
         for run in 1..=runs {
-            eprintln!("machine-stability: run {run} of {runs}, busy: {busy} …");
+            eprintln!(
+                "machine-stability: {}, run {run} of {runs} …",
+                condition.name()
+            );
             profiles.push(profile(tools, false)?);
         }
-        drop(load);
+        loads.check()?;
+        drop(loads);
         for (id, unit, asked) in FIGURES {
             let values: Vec<f64> = profiles
                 .iter()
                 .filter_map(|results| figure(results, id, None))
                 .collect();
-            let condition = if busy { "a neighbour spins" } else { "as it is" };
-            let mut cells = vec![id.to_string(), condition.to_string()];
+            let mut cells = vec![id.to_string(), condition.name().to_string()];
             if values.is_empty() {
-                cells.extend(["no answer".into(), String::new(), String::new(), String::new()]);
+                cells.extend([
+                    "no answer".into(),
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                ]);
             } else {
                 let (low, high) = range(&values);
                 let spread = high / low - 1.0;
-                let show = |value: f64| format!("{value:.2$} {unit}", value, unit, digits(value) + 1);
-                cells.extend([show(low), show(median(&values)), show(high), percent(spread)]);
+                let show = |value: f64| format!("{value:.0$} {unit}", digits(value) + 1);
+                cells.extend([
+                    show(low),
+                    show(median(&values)),
+                    show(high),
+                    percent(spread),
+                ]);
                 cells.extend([
                     format!("{} of {runs}", values.len()),
                     format!("at most {:.0} %", asked * 100.0),

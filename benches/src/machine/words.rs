@@ -9,9 +9,11 @@ pub fn number_after(text: &str, label: &str) -> Option<f64> {
 
 /// The last number of the last line that has one.
 pub fn last_number(text: &str) -> Option<f64> {
-    text.lines()
-        .rev()
-        .find_map(|line| line.split_ascii_whitespace().rev().find_map(|w| w.parse().ok()))
+    text.lines().rev().find_map(|line| {
+        line.split_ascii_whitespace()
+            .rev()
+            .find_map(|w| w.parse().ok())
+    })
 }
 
 /// The numbers of all lines in which a number stands alone or behind a row's name, as the matrix of
@@ -34,10 +36,16 @@ mod tests {
         assert_eq!(number_after(tiny, "SSE2 nontemporal fill"), Some(11304.8));
         let stream = "Copy:           29508.2     0.032734     0.018194\n";
         assert_eq!(number_after(stream, "Copy:"), Some(29508.2));
-        assert_eq!(number_after("Simple syscall: 0.2727 microseconds", "syscall:"), Some(0.2727));
+        assert_eq!(
+            number_after("Simple syscall: 0.2727 microseconds", "syscall:"),
+            Some(0.2727)
+        );
         assert_eq!(number_after("nothing", "Copy:"), None);
         assert_eq!(last_number("\n\"size=0k ovr=0.82\n2 3.95\n"), Some(3.95));
         assert_eq!(last_number("268.44 16052.42\n"), Some(16052.42));
-        assert_eq!(least_in_matrix("times are in ns\n\n  1\n 0:  32.6 \n"), Some(32.6));
+        assert_eq!(
+            least_in_matrix("times are in ns\n\n  1\n 0:  32.6 \n"),
+            Some(32.6)
+        );
     }
 }

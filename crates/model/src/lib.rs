@@ -15,7 +15,7 @@ mod sample;
 
 pub use account::{AccountPart, Spent, ThreadAccount, TimeAccount};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
-pub use environment::Environment;
+pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use explanation::{
     CallRow, Explaining, Explanation, IoRow, Phase, ProcessRow, Stretch, TimedRuns,
 };

@@ -7,6 +7,8 @@
 mod distribution;
 mod export;
 mod line;
+mod machine;
+mod policy;
 mod progress;
 mod quantity;
 mod session;
@@ -15,6 +17,7 @@ mod text;
 mod why;
 
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use machine::machine_html;
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
