@@ -7,6 +7,8 @@ mod words;
 
 pub use stability::measure as measure_stability;
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::Result;
@@ -14,7 +16,7 @@ use crate::options::Options;
 use crate::subjects::compile;
 use crate::table::{Table, ratio, result};
 use crate::tools::{Tools, median};
-use rivals::{Built, Comparison, Wanted};
+use rivals::{Built, Comparison, Round, Said, Wanted};
 
 /// How far a figure may lie from the other tool's.
 const ASKED: f64 = 0.1;
@@ -61,13 +63,15 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let built = Built::prepare(&tools.file("rivals"))?;
     let rounds = options.scaled(ROUNDS);
     let mut own: Vec<Vec<f64>> = vec![Vec::new(); rivals::ALL.len()];
-    let mut theirs = own.clone();
+    let mut theirs: Vec<Vec<Said>> = vec![Vec::new(); rivals::ALL.len()];
     for round in 1..=rounds {
         eprintln!("machine: round {round} of {rounds} …");
         let results = profile(tools, true)?;
+        let mut said = Round::default();
         for (index, comparison) in rivals::ALL.iter().enumerate() {
+            eprintln!("  {}", comparison.command());
             own[index].extend(figure(&results, comparison.id, comparison.at));
-            theirs[index].extend(run(tools, &built, comparison, &floor)?);
+            theirs[index].extend(run(tools, &built, comparison, &floor, &mut said)?);
         }
     }
     let headers = [
@@ -87,7 +91,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     table.note(format!(
         "{rounds} rounds; in each, `fathom machine` and every other tool once. Fathom: the median of its rounds, rounds without an answer left out. Other tools: their best round, because they have no gate against other programs: of a disturbed round only the direction is known."
     ));
-    table.note("A round of another tool counts if CPU time over wall time was at least 0.9 for each thread that it runs.");
+    table.note("Rounds of another tool in which CPU time over wall time was at least 0.9 for each thread that it runs come first; where there is none, its best is 'disturbed' and can't be judged.");
     for note in built.notes() {
         table.note(note);
     }
@@ -98,21 +102,24 @@ fn run(
     tools: &Tools,
     built: &Built,
     comparison: &Comparison,
-    floor: &std::path::Path,
-) -> Result<Option<f64>> {
+    floor: &Path,
+    said: &mut Round,
+) -> Result<Option<Said>> {
     if comparison.tool == "C loop" {
         let measured = tools.c_loop(10, 200, floor)?;
         let least = measured.commands[0].wall_s.iter().copied();
-        return Ok(Some(least.fold(f64::INFINITY, f64::min) * 1e6));
+        return Ok(Some(Said {
+            value: least.fold(f64::INFINITY, f64::min) * 1e6,
+            had_cpu: true,
+        }));
     }
-    Ok(built.measure(comparison))
+    Ok(built.measure(comparison, said))
 }
 
-fn row(comparison: &Comparison, own: &[f64], theirs: &[f64], built: &Built) -> Vec<String> {
+fn row(comparison: &Comparison, own: &[f64], theirs: &[Said], built: &Built) -> Vec<String> {
     let unit = comparison.unit;
     let number = |value: f64| format!("{value:.0$} {unit}", digits(value));
-    let name = format!("{} ({})", comparison.figure, comparison.id);
-    let mut cells = vec![name];
+    let mut cells = vec![format!("{} ({})", comparison.figure, comparison.id)];
     if own.is_empty() {
         cells.extend(["no answer".to_string(), String::new()]);
     } else {
@@ -124,24 +131,37 @@ fn row(comparison: &Comparison, own: &[f64], theirs: &[f64], built: &Built) -> V
         ]);
     }
     cells.push(comparison.command());
-    let best = match comparison.wanted {
-        Wanted::Least => range(theirs).0,
-        Wanted::Most => range(theirs).1,
-    };
-    if theirs.is_empty() {
+    let Some((best, had_cpu)) = best(comparison.wanted, theirs) else {
         cells.push(built.absence(comparison).to_string());
-    } else {
-        cells.push(number(best));
-    }
-    if !own.is_empty() && !theirs.is_empty() {
+        return cells;
+    };
+    let mark = if had_cpu { "" } else { " (disturbed)" };
+    cells.push(format!("{}{mark}", number(best)));
+    if !own.is_empty() {
         let found = median(own) / best;
-        cells.extend([
-            ratio(found),
-            "0.9 to 1.1".to_string(),
-            result((found - 1.0).abs() <= ASKED),
-        ]);
+        cells.extend([ratio(found), "0.9 to 1.1".to_string()]);
+        cells.push(match had_cpu {
+            true => result((found - 1.0).abs() <= ASKED),
+            false => "can't tell".to_string(),
+        });
     }
     cells
+}
+
+/// The best of the rounds that had the CPU, else the best of all, and which of both it is.
+fn best(wanted: Wanted, theirs: &[Said]) -> Option<(f64, bool)> {
+    let had_cpu = theirs.iter().any(|said| said.had_cpu);
+    let values: Vec<f64> = theirs
+        .iter()
+        .filter(|said| said.had_cpu == had_cpu)
+        .map(|said| said.value)
+        .collect();
+    let (low, high) = range(&values);
+    let value = match wanted {
+        Wanted::Least => low,
+        Wanted::Most => high,
+    };
+    (!values.is_empty()).then_some((value, had_cpu))
 }
 
 fn range(values: &[f64]) -> (f64, f64) {
@@ -176,6 +196,16 @@ mod tests {
         assert_eq!(figure(&results, "a", Some(1.0)), Some(7.5));
         assert_eq!(figure(&results, "a", Some(4.0)), None);
         assert_eq!(figure(&results, "b", None), None);
+    }
+
+    #[test]
+    fn rounds_that_had_the_cpu_come_first() {
+        let said = |value, had_cpu| Said { value, had_cpu };
+        let both = [said(9.0, false), said(12.0, true), said(11.0, true)];
+        assert_eq!(best(Wanted::Least, &both), Some((11.0, true)));
+        assert_eq!(best(Wanted::Most, &both), Some((12.0, true)));
+        assert_eq!(best(Wanted::Least, &both[..1]), Some((9.0, false)));
+        assert_eq!(best(Wanted::Least, &[]), None);
     }
 
     #[test]

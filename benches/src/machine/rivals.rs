@@ -3,6 +3,7 @@
 //! They are fetched by hand and never part of this repository. `$RIVALS` names a folder with their
 //! sources in `multichase`, `tinymembench`, `STREAM` and `lmbench`; they are built unmodified.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -274,6 +275,22 @@ pub const ALL: [Comparison; 16] = [
     time("start of a program", "spawn_floor", "us", "C loop", &[]),
 ];
 
+/// A tool that takes longer was disturbed.
+const MOST_SECONDS: &str = "40";
+
+/// One figure of another tool.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said {
+    /// In the probe's unit.
+    pub value: f64,
+    /// Whether CPU time over wall time was at least 0.9 for each of its threads.
+    pub had_cpu: bool,
+}
+
+/// What the tools said in one round, by how they were called.
+#[derive(Default)]
+pub struct Round(HashMap<&'static [&'static str], Option<(String, bool)>>);
+
 /// The programs that could be built.
 pub struct Built {
     sources: Option<PathBuf>,
@@ -314,7 +331,7 @@ impl Built {
             &[&["multichase.c"], &chase[..]].concat(),
         );
         self.cc("multichase", "pingpong", &gnu, &["pingpong.c"]);
-        let tiny = ["-O2", "-w", "-DMAXREPEATS=3"];
+        let tiny = ["-O2", "-w", "-DMAXREPEATS=1"];
         self.cc(
             "tinymembench",
             "tinymembench",
@@ -330,13 +347,13 @@ impl Built {
             ],
         );
         // Without the option compilers turn STREAM's loop into memcpy, which writes around the
-        // caches: another figure. 256 MiB an array.
+        // caches: another figure. 128 MiB an array.
         let stream = [
             "-O3",
             "-w",
             "-mcmodel=medium",
             "-fno-tree-loop-distribute-patterns",
-            "-DSTREAM_ARRAY_SIZE=33554432",
+            "-DSTREAM_ARRAY_SIZE=16777216",
             "-DNTIMES=10",
         ];
         self.cc("STREAM", "stream_1", &stream, &["stream.c"]);
@@ -416,11 +433,35 @@ impl Built {
         }
     }
 
-    /// What the tool says; `None` if it isn't there, says nothing, or did not have the CPU.
-    pub fn measure(&self, comparison: &Comparison) -> Option<f64> {
+    /// What the tool says; `None` if it isn't there or says nothing. A tool
+    /// that says several things runs once for each `round`.
+    pub fn measure(&self, comparison: &Comparison, round: &mut Round) -> Option<Said> {
+        let said = match round.0.get(comparison.words) {
+            Some(said) => said.clone(),
+            None => {
+                let said = self.run(comparison);
+                round.0.insert(comparison.words, said.clone());
+                said
+            }
+        };
+        let (text, had_cpu) = said?;
+        Some(Said {
+            value: (comparison.read)(&text)? * comparison.factor,
+            had_cpu,
+        })
+    }
+
+    /// What the tool prints, and whether it had the CPU.
+    fn run(&self, comparison: &Comparison) -> Option<(String, bool)> {
         self.sources.as_ref()?;
         let (name, arguments) = comparison.words.split_first()?;
-        let mut command = Command::new("taskset");
+        let program = self.folder.join(name);
+        if !program.is_file() {
+            return None;
+        }
+        // Line by line, so that what a tool said before its time was up is not lost.
+        let mut command = Command::new("timeout");
+        command.args([MOST_SECONDS, "stdbuf", "-oL", "taskset"]);
         // Two processes that hand over to each other must stand on one CPU, as Fathom's do.
         let cpus = if comparison.threads == 1.0 {
             last_cpu()
@@ -429,7 +470,7 @@ impl Built {
         };
         command
             .args(["-c", &cpus])
-            .arg(self.folder.join(name))
+            .arg(program)
             .args(arguments)
             .current_dir(&self.folder)
             .env("ENOUGH", "20000")
@@ -443,19 +484,17 @@ impl Built {
         let wall = began.elapsed().as_secs_f64();
         let share = (children_cpu_seconds() - before) / wall;
         // How many threads STREAM starts is its own affair.
-        if share < 0.9 * comparison.threads {
-            return None;
-        }
+        let had_cpu = share >= 0.9 * comparison.threads;
         let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
         // lmbench prints its results on standard error.
         text.push_str(&String::from_utf8_lossy(&output.stderr));
-        Some((comparison.read)(&text)? * comparison.factor)
+        Some((text, had_cpu))
     }
 
     /// Why a tool has no figure.
     pub fn absence(&self, comparison: &Comparison) -> &'static str {
         match (&self.sources, comparison.words.first()) {
-            (Some(_), Some(name)) if self.folder.join(name).is_file() => "never had the CPU",
+            (Some(_), Some(name)) if self.folder.join(name).is_file() => "said nothing",
             _ => "not here",
         }
     }

@@ -6,6 +6,8 @@ pub(crate) struct Axis {
     low: f64,
     high: f64,
     logarithmic: bool,
+    /// Whether only whole numbers are written.
+    whole: bool,
     /// Where `low` and `high` stand in the picture.
     from: f64,
     to: f64,
@@ -20,6 +22,7 @@ impl Axis {
             low: low.max(f64::MIN_POSITIVE),
             high: high.max(low * 2.0),
             logarithmic: true,
+            whole: true,
             from,
             to,
         }
@@ -33,18 +36,20 @@ impl Axis {
             low: 0.0,
             high: ((high / step).ceil() * step).max(step),
             logarithmic: false,
+            whole: false,
             from,
             to,
         }
     }
 
-    /// From the least to the largest, evenly.
+    /// From the least to the largest, evenly: for numbers of things, which have no halves.
     pub(crate) fn even(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
         Axis {
             low,
             high: if high > low { high } else { low + 1.0 },
             logarithmic: false,
+            whole: true,
             from,
             to,
         }
@@ -68,7 +73,10 @@ impl Axis {
     /// Numbers that are written: at most some eight.
     pub(crate) fn ticks(&self) -> Vec<f64> {
         if !self.logarithmic {
-            let step = step(self.high - self.low);
+            let step = match self.whole {
+                true => step(self.high - self.low).max(1.0),
+                false => step(self.high - self.low),
+            };
             let first = (self.low / step).ceil() as i64;
             let last = (self.high / step + 1e-9).floor() as i64;
             return (first..=last).map(|i| i as f64 * step).collect();
@@ -121,6 +129,12 @@ mod tests {
         assert_eq!(axis.place(65536.0).round(), 400.0);
         assert_eq!(axis.ticks().len(), 5);
         assert!(!axis.holds(1.0) && axis.holds(5000.0));
+    }
+
+    #[test]
+    fn numbers_of_threads_have_no_halves() {
+        let axis = Axis::even([1.0, 2.0].into_iter(), 0.0, 1.0);
+        assert_eq!(axis.ticks(), [1.0, 2.0]);
     }
 
     #[test]
