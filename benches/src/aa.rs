@@ -84,6 +84,6 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
 fn early_rounds(condition: Condition) -> u32 {
     match condition {
         Condition::Quiet | Condition::Periodic => 85,
-        Condition::Busy => 50,
+        Condition::Neighbour | Condition::Busy => 50,
     }
 }

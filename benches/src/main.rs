@@ -9,6 +9,7 @@ mod find;
 mod floor;
 mod growth;
 mod large;
+mod machine;
 mod memory;
 mod options;
 mod own_cost;
@@ -87,6 +88,8 @@ fn everything(options: &Options) -> Result<()> {
             "large" => large::measure(&tools)?,
             "account" => account::measure(&tools, options)?,
             "tracing" => tracing::measure(&tools, options)?,
+            "machine" => machine::measure(&tools, options)?,
+            "machine-stability" => machine::measure_stability(&tools, options)?,
             "power" => power::measure(&tools, options, iterations)?,
             _ => aa::measure(&tools, options, iterations)?,
         };

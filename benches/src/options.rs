@@ -3,8 +3,18 @@
 use std::path::PathBuf;
 
 /// The figures, in the order in which they are measured.
-pub const FIGURES: [&str; 9] = [
-    "floor", "own-cost", "growth", "memory", "large", "account", "tracing", "power", "aa",
+pub const FIGURES: [&str; 11] = [
+    "floor",
+    "own-cost",
+    "growth",
+    "memory",
+    "large",
+    "account",
+    "tracing",
+    "power",
+    "aa",
+    "machine",
+    "machine-stability",
 ];
 
 /// How to call it.
@@ -13,7 +23,8 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
-Figures (default: all): floor own-cost growth memory large account tracing power aa
+Figures (default: all): floor own-cost growth memory large account tracing power aa machine
+machine-stability
 
 Options:
   --repetitions N         comparisons of each kind for aa (default 40)
@@ -23,7 +34,8 @@ Options:
   --quick                 a tenth of everything: shows that it works, proves nothing
   --markdown FILE         write the tables to a file as well
 
-hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures
+$RIVALS names a folder with the sources of multichase, tinymembench, STREAM and lmbench, which are
+built and put beside `fathom machine`. hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures
 another fathom than this workspace's.";
 
 /// Parsed arguments.

@@ -71,6 +71,8 @@ pub enum Condition {
     Quiet,
     /// 5 ms on, 5 ms off, on one CPU.
     Periodic,
+    /// CPU 0 has a program that never stops.
+    Neighbour,
     /// Every CPU has a program that never stops.
     Busy,
 }
@@ -81,6 +83,7 @@ impl Condition {
         match self {
             Condition::Quiet => "quiet",
             Condition::Periodic => "periodic load on CPU 1",
+            Condition::Neighbour => "a program spins on CPU 0",
             Condition::Busy => "all CPUs busy",
         }
     }
@@ -94,6 +97,7 @@ impl Condition {
         let wanted: Vec<(usize, u32, u32)> = match self {
             Condition::Quiet => Vec::new(),
             Condition::Periodic => vec![(1.min(cpus - 1), 5_000, 5_000)],
+            Condition::Neighbour => vec![(0, 5_000, 0)],
             Condition::Busy => (0..cpus).map(|cpu| (cpu, 5_000, 0)).collect(),
         };
         let mut loads = Loads(Vec::new());

@@ -1,4 +1,4 @@
-//! `fathom why` and `fathom machine` as their users see them. Counts and words, never times.
+//! `fathom why` as its users see it. Counts and words, never times.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -171,10 +171,6 @@ fn wrong_arguments_are_refused() {
             &["why", "--html", "/no/such/folder/x.html", "true"],
             "error: can't write /no/such/folder",
         ),
-        (
-            &["machine", "--directory", "/no/such/folder"],
-            "error: --directory: /no/such/folder",
-        ),
     ];
     for (arguments, expected) in cases {
         let output = fathom(arguments);
@@ -185,36 +181,6 @@ fn wrong_arguments_are_refused() {
             stderr(&output)
         );
     }
-}
-
-#[test]
-fn the_machine_is_measured_with_a_verdict_for_each_figure() {
-    let output = fathom(&["machine", "--json", "-"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let probes: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let probes = probes.as_array().unwrap();
-    for id in ["core_clock", "system_call"] {
-        let probe = probes.iter().find(|probe| probe["id"] == id).unwrap();
-        assert!(probe["verdict"].is_string(), "{probe}");
-        assert!(probe["unit"].is_string(), "{probe}");
-    }
-}
-
-#[test]
-fn the_check_says_of_each_item_what_it_found() {
-    let output = fathom(&["machine", "--check", "--json", "-"]);
-    assert!(
-        [Some(0), Some(1)].contains(&output.status.code()),
-        "{}",
-        stderr(&output)
-    );
-    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let items = report["items"].as_array().unwrap();
-    assert!(items.len() > 10);
-    assert!(
-        items.iter().all(|item| item["found"].is_string()),
-        "{report}"
-    );
 }
 
 fn text(path: &Path) -> &str {

@@ -74,11 +74,7 @@ pub fn quietest(cpus: &[usize]) -> Option<usize> {
     // The first CPU takes most interrupts: try it last.
     for &cpu in cpus.iter().rev().take(8) {
         let _pinned = Pinned::to(cpu);
-        let stretch = Stretch::begin(CpuOf::Thread);
-        while stretch.wall_ns() < Duration::from_millis(5).as_nanos() as u64 {
-            crate::kernels::dependent_adds(40);
-        }
-        let share = stretch.share().unwrap_or(0.0);
+        let share = share_had(Duration::from_millis(5));
         if best.is_none_or(|(most, _)| share > most) {
             best = Some((share, cpu));
         }
@@ -87,6 +83,15 @@ pub fn quietest(cpus: &[usize]) -> Option<usize> {
         }
     }
     best.map(|(_, cpu)| cpu)
+}
+
+/// The share of `time` (0 to 1) in which the calling thread, spinning, had a CPU.
+pub fn share_had(time: Duration) -> f64 {
+    let stretch = Stretch::begin(CpuOf::Thread);
+    while u128::from(stretch.wall_ns()) < time.as_nanos() {
+        crate::kernels::dependent_adds(40);
+    }
+    stretch.share().unwrap_or(0.0)
 }
 
 #[cfg(all(test, target_os = "linux"))]

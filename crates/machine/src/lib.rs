@@ -9,6 +9,7 @@ mod kernels;
 mod mapping;
 mod mounts;
 mod probes;
+pub mod remembered;
 mod reported;
 mod result;
 mod samples;
@@ -16,8 +17,12 @@ mod suite;
 pub mod table;
 mod track;
 pub mod tune;
+mod work;
 
-pub use check::{AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, check};
+pub use check::{
+    AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, check, disturbance,
+};
 pub use probes::noise::Gaps;
 pub use result::{Estimator, Heading, ProbeResult, Verdict};
-pub use suite::{Options, Progress, canaries, full, quick};
+pub use suite::{Options, Progress, canaries, everything, full, quick};
+pub use work::{turns_for as work_turns, work};

@@ -124,4 +124,40 @@ mod tests {
         let sizes: Vec<_> = caches.iter().map(|c| (c.level, c.bytes, c.line)).collect();
         assert_eq!(sizes, [(1, 32 << 10, Some(64)), (2, 512 << 10, Some(64))]);
     }
+
+    /// What the processor itself says of its first data cache: line and bytes. AMD answers at leaf
+    /// 0x8000001d, Intel at leaf 4, in the same form.
+    #[cfg(target_arch = "x86_64")]
+    fn first_level_by_cpuid() -> Option<(usize, usize)> {
+        use std::arch::x86_64::__cpuid_count;
+        for (leaf, least) in [(0x8000_001d_u32, 0x8000_0000_u32), (4, 0)] {
+            if __cpuid_count(least, 0).eax < leaf {
+                continue;
+            }
+            for index in 0..8 {
+                let said = __cpuid_count(leaf, index);
+                let (kind, level) = (said.eax & 0x1f, (said.eax >> 5) & 7);
+                if kind == 1 && level == 1 {
+                    let line = (said.ebx & 0xfff) + 1;
+                    let parts = ((said.ebx >> 12) & 0x3ff) + 1;
+                    let ways = (said.ebx >> 22) + 1;
+                    return Some((
+                        line as usize,
+                        (line * parts * ways * (said.ecx + 1)) as usize,
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    fn the_kernels_table_is_that_of_the_processor() {
+        let caches = caches(Path::new("/"), 0);
+        let first = caches.iter().find(|cache| cache.level == 1);
+        if let (Some(first), Some((line, bytes))) = (first, first_level_by_cpuid()) {
+            assert_eq!((first.line, first.bytes), (Some(line), bytes));
+        }
+    }
 }

@@ -40,8 +40,8 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// The value of a result with its unit.
-fn figure(value: f64, unit: &str) -> String {
+/// The value of a result with its unit, as people write it.
+pub fn figure(value: f64, unit: &str) -> String {
     match unit {
         "B" => bytes(value),
         "ns" => time(value),

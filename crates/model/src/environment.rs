@@ -23,4 +23,32 @@ pub struct Environment {
     pub virtual_machine: Option<bool>,
     /// One-minute load average at the start.
     pub load_average: Option<f64>,
+    /// What the machine can do, measured; absent if no profile of it is remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// What was measured of the machine itself: once as a profile, and in part again before this
+/// measurement.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// Seconds between the profile and this measurement.
+    pub measured_seconds_ago: u64,
+    /// The quick profile, as it is remembered.
+    pub profile: Vec<MachineFigure>,
+    /// Five of the same probes right before this measurement; those without an answer are left out.
+    pub canaries: Vec<MachineFigure>,
+    /// Probes whose canary lies farther from the profile than on a machine that did not change.
+    pub changed: Vec<String>,
+}
+
+/// One figure of the machine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MachineFigure {
+    /// Name of the probe, such as `memory_latency`.
+    pub id: String,
+    /// The figure.
+    pub value: f64,
+    /// Its unit, such as `ns` or `GB/s`.
+    pub unit: String,
 }

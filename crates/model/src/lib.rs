@@ -16,7 +16,7 @@ mod sample;
 
 pub use account::{AccountPart, Spent, ThreadAccount, TimeAccount};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
-pub use environment::Environment;
+pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{
     AnswerResult, ClaimResult, ClaimVerdict, Combination, ExperimentRecord, Judged, Layer,
     MeasureResult, Measured, Published, ResultRow, Source, ToolResult,

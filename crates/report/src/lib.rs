@@ -8,6 +8,8 @@ mod distribution;
 mod experiment;
 mod export;
 mod line;
+mod machine;
+mod policy;
 mod progress;
 mod quantity;
 mod session;
@@ -20,6 +22,7 @@ pub use experiment::{
     experiment_terminal, plan_terminal, summary_terminal,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use machine::machine_html;
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};

@@ -23,5 +23,4 @@ pub use json::explain_json;
 pub use markdown::explain_markdown;
 pub use terminal::{WhyOptions, explain_terminal};
 
-pub(crate) use html::hash as policy_hash;
 pub(crate) use markdown::plain as markdown_text;

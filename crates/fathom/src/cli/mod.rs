@@ -3,9 +3,11 @@
 mod bench;
 mod command_words;
 mod failure;
+mod fingerprint;
 mod machine;
 mod parameters;
 mod quantities;
+mod quiet;
 mod run;
 mod run_options;
 mod screen;

@@ -1,6 +1,6 @@
 //! What the terminal can show.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 /// Columns of standard output; 80 where it isn't a terminal.
 pub fn stdout_width() -> usize {
@@ -20,6 +20,14 @@ pub fn stdout_has_colour() -> bool {
 /// Whether standard error is a terminal on which a line can be redrawn.
 pub fn can_draw() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Draws a line on standard error that takes the place of the one before; an empty one leaves none.
+pub fn redraw(draws: bool, text: &str) {
+    if draws {
+        // A line that can't be drawn is no reason to stop.
+        let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
+    }
 }
 
 /// Columns of the terminal behind `descriptor`; 80 where there is none.

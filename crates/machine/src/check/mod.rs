@@ -188,6 +188,32 @@ pub fn check(
     }
 }
 
+/// Items that come and go while one waits.
+const PASSING: [&str; 5] = [
+    "other_programs",
+    "steal",
+    "swapping",
+    "thermal_throttling",
+    "quota_halts",
+];
+
+/// What disturbs just now and may pass: a bad item of those that come and go, else a lost share of
+/// the spinning core of 1 % and more. `None` if the machine is quiet. Settings and the load average, which
+/// lags behind by a minute, do not count.
+pub fn disturbance(report: &CheckReport) -> Option<String> {
+    let passing = |item: &&CheckItem| PASSING.contains(&item.id.as_str());
+    let bad = report.items.iter().filter(passing);
+    if let Some(item) = bad.clone().find(|item| item.state == State::Bad) {
+        return Some(format!("{}: {}", item.id.replace('_', " "), item.found));
+    }
+    (report.noise.gaps.lost >= 0.01).then(|| {
+        format!(
+            "{:.1} % of a spinning core went to others",
+            report.noise.gaps.lost * 100.0
+        )
+    })
+}
+
 fn fitness(items: &[CheckItem], lost: f64) -> Fitness {
     let bad = items.iter().any(|item| item.state == State::Bad);
     match lost {
@@ -237,6 +263,28 @@ pub(crate) mod tests {
             Fitness::Usable
         );
         assert_eq!(fitness(&[], 0.5), Fitness::Unfit);
+    }
+
+    #[test]
+    fn only_what_may_pass_is_waited_for() {
+        let report = |item: CheckItem, lost: f64| CheckReport {
+            items: vec![item],
+            noise: NoiseFloor {
+                gaps: Gaps {
+                    lost,
+                    ..Gaps::default()
+                },
+                smallest_difference: None,
+            },
+            fitness: Fitness::Usable,
+        };
+        let battery = CheckItem::new("battery", State::Bad, "on battery");
+        assert_eq!(disturbance(&report(battery.clone(), 0.001)), None);
+        let lost = disturbance(&report(battery, 0.02)).unwrap();
+        assert!(lost.starts_with("2.0 %"), "{lost}");
+        let others = CheckItem::new("other_programs", State::Bad, "cc 80 %");
+        let named = disturbance(&report(others, 0.0)).unwrap();
+        assert_eq!(named, "other programs: cc 80 %");
     }
 
     #[test]

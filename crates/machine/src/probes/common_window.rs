@@ -36,7 +36,7 @@ pub fn together(logs: &[Vec<Piece>], bytes: usize) -> Together {
     let (Some(mut at), Some(to)) = (from, to) else {
         return result;
     };
-    let limits: Vec<u64> = logs.iter().map(|log| limit(log)).collect();
+    let limits = limits(logs);
     while at.saturating_add(WINDOW_NS) <= to {
         let moved: Option<f64> = logs
             .iter()
@@ -50,6 +50,18 @@ pub fn together(logs: &[Vec<Piece>], bytes: usize) -> Together {
         at += WINDOW_NS;
     }
     result
+}
+
+/// Whether all of `logs` moved bytes without an interruption from `from` to `to`.
+pub fn all_ran(logs: &[Vec<Piece>], limits: &[u64], from: u64, to: u64) -> bool {
+    logs.iter()
+        .zip(limits)
+        .all(|(log, limit)| moved(log, from, to, *limit, 1).is_some())
+}
+
+/// Longest time of a piece of each log that was not interrupted.
+pub fn limits(logs: &[Vec<Piece>]) -> Vec<u64> {
+    logs.iter().map(|log| limit(log)).collect()
 }
 
 /// Longest time of a piece that was not interrupted: from the lower quartile.

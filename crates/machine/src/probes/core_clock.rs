@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::kernels;
+use crate::context::Context;
+use crate::kernels::{self, chains};
 use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
-use crate::track::Track;
+use crate::track::{Track, alone};
 
 const HEADING: Heading = Heading {
     id: "core_clock",
@@ -13,6 +14,15 @@ const HEADING: Heading = Heading {
     unit: "GHz",
     method: "256 additions that each need the one before take 256 cycles; chunks of 50 us, the \
              fastest. Neither the time-stamp counter nor cpuinfo's MHz is the core's clock.",
+};
+
+const BESIDE_VECTORS: Heading = Heading {
+    id: "core_clock_vectors",
+    title: "core clock beside wide vectors",
+    unit: "GHz",
+    method: "the same additions (10 us) right after 80 us of vector multiply-adds on all ports, \
+             again and again: a core that lowers its clock for wide vectors keeps it low for \
+             longer than that.",
 };
 
 /// Turns of 256 additions in one chunk: 47 us at 3.5 GHz.
@@ -37,4 +47,48 @@ pub fn track() -> Result<Track, Box<ProbeResult>> {
         })
         .inverted(),
     )
+}
+
+/// Turns of 256 additions after each stretch of vectors: 10 us at 3.5 GHz.
+const TURNS_BETWEEN: u64 = 140;
+
+/// Turns of 8 chains of 16 multiply-adds: some 80 us at two a cycle.
+const VECTOR_TURNS: u64 = 4000;
+
+/// The clock while wide vectors are busy, with the plain clock beside it. The first chunks of a
+/// pass fall into the time that a core needs to lower its clock (up to some 20 us) and the
+/// minimum would pick them; the tenth percentile of some 400 chunks does not.
+pub fn beside_vectors(context: &Context) -> ProbeResult {
+    if !kernels::EXACT {
+        return ProbeResult::not_measurable(BESIDE_VECTORS, kernels::NO_MACHINE_CODE);
+    }
+    let operation = chains::Operation::FusedMultiplyAdd;
+    if !chains::available(operation) {
+        let why = "this processor has no such instruction";
+        return ProbeResult::not_measurable(BESIDE_VECTORS, why);
+    }
+    let agreement = Agreement {
+        estimator: Estimator::P10,
+        tolerance: 0.02,
+    };
+    let track = Track::new(
+        BESIDE_VECTORS,
+        agreement,
+        Duration::from_millis(40),
+        move || {
+            std::hint::black_box(chains::run(operation, 8, VECTOR_TURNS));
+            let start = Instant::now();
+            let adds = kernels::dependent_adds(TURNS_BETWEEN);
+            start.elapsed().as_nanos() as f64 / adds as f64
+        },
+    );
+    let mut result = alone(track.inverted());
+    if let (Some(beside), Some(plain)) = (result.value, context.ghz) {
+        result.add_note(format!(
+            "vectors of {} doubles; {:.1} % below the plain clock",
+            chains::VECTOR_DOUBLES,
+            (1.0 - beside / plain).max(0.0) * 100.0
+        ));
+    }
+    result
 }

@@ -25,6 +25,14 @@ const SECOND: Heading = Heading {
              caches still cover; the fastest chunk.",
 };
 
+const LAST: Heading = Heading {
+    id: "l3_latency",
+    title: "load, third-level cache",
+    unit: "ns",
+    method: "the same over four times the second level, with huge pages where granted; the tenth \
+             percentile, as others use this cache too.",
+};
+
 const MEMORY: Heading = Heading {
     id: "memory_latency",
     title: "load, memory",
@@ -73,6 +81,34 @@ pub fn second(context: &Context) -> Result<Track, Box<ProbeResult>> {
     small(SECOND, second_set(context), least, 800)
 }
 
+/// Third-level latency. The set is small beside the level, because neighbours that are not seen
+/// leave only a part of it.
+pub fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
+    let (Some(second), Some(third)) = (context.cache_bytes(2), context.cache_bytes(3)) else {
+        let why = "the kernel reports no third-level cache";
+        return Err(Box::new(ProbeResult::not_measurable(LAST, why)));
+    };
+    let bytes = third_set(second, third);
+    let mut cycle = cycle(LAST, bytes)?;
+    cycle.grow(bytes / SPACING);
+    cycle.walk((bytes / SPACING / 16) as u64 + 1);
+    let agreement = Agreement {
+        estimator: Estimator::P10,
+        tolerance: 0.15,
+    };
+    Ok(Track::new(
+        LAST,
+        agreement,
+        Duration::from_millis(30),
+        chunk(cycle, 150),
+    ))
+}
+
+/// Four times the second level, or half of the third where that is less.
+fn third_set(second: usize, third: usize) -> usize {
+    (second * 4).min(third / 2)
+}
+
 fn small(
     heading: Heading,
     bytes: usize,
@@ -112,6 +148,11 @@ pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     ))
 }
 
+/// Why a canary was not sent out.
+pub fn memory_was_busy() -> ProbeResult {
+    ProbeResult::no_answer(MEMORY, "other programs hold the CPUs")
+}
+
 fn cycle(heading: Heading, bytes: usize) -> Result<Cycle, Box<ProbeResult>> {
     Cycle::new(bytes / SPACING, Layout::every(SPACING), Pages::Huge, 0x5eed).map_err(|error| {
         Box::new(ProbeResult::not_measurable(
@@ -119,4 +160,21 @@ fn cycle(heading: Heading, bytes: usize) -> Result<Cycle, Box<ProbeResult>> {
             format!("no memory: {error}"),
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_third_level_is_measured_between_the_second_and_its_own_size() {
+        assert_eq!(third_set(512 << 10, 32 << 20), 2 << 20);
+        assert_eq!(third_set(2 << 20, 12 << 20), 6 << 20);
+    }
+
+    #[test]
+    fn without_a_third_level_there_is_no_figure() {
+        let result = last(&Context::bare()).err().unwrap();
+        assert_eq!(result.verdict, crate::result::Verdict::NotMeasurable);
+    }
 }

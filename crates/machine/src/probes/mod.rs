@@ -17,6 +17,8 @@ pub mod line_distance;
 pub mod line_sharing;
 pub mod line_slots;
 pub mod load_latency;
+pub mod loaded_latency;
+pub mod mapped_file;
 pub mod nodes;
 pub mod noise;
 pub mod page_fault;

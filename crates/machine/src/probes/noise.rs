@@ -18,7 +18,7 @@ const HEADING: Heading = Heading {
 };
 
 /// Gaps of a core that spun for a while.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Gaps {
     /// How long it spun, in s.
     pub seconds: f64,

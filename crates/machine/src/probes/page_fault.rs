@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use crate::context::Context;
 use crate::mapping::{HUGE, Mapping, Pages};
+use crate::probes::mapped_file;
 use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::{Track, interleave};
@@ -26,8 +28,8 @@ const HUGE_PAGE: Heading = Heading {
 /// Pages touched in one chunk: 64 x 0.5 to 1.2 us are 30 to 80 us.
 const TOUCHED: usize = 64;
 
-/// Both figures.
-pub fn run() -> Vec<ProbeResult> {
+/// All figures.
+pub fn run(context: &Context) -> Vec<ProbeResult> {
     let agreement = Agreement {
         estimator: Estimator::P10,
         tolerance: 0.1,
@@ -39,6 +41,7 @@ pub fn run() -> Vec<ProbeResult> {
         return vec![
             ProbeResult::not_measurable(SMALL, "no memory"),
             ProbeResult::not_measurable(HUGE_PAGE, "no memory"),
+            mapped_file::run(&context.directory),
         ];
     };
     // The kernel's own account says whether a huge page comes at all.
@@ -83,6 +86,7 @@ pub fn run() -> Vec<ProbeResult> {
             "the system granted no huge page",
         ));
     }
+    results.push(mapped_file::run(&context.directory));
     results
 }
 

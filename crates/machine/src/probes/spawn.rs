@@ -11,7 +11,7 @@ const HEADING: Heading = Heading {
     id: "spawn_floor",
     title: "starting a program",
     unit: "us",
-    method: "posix_spawn and wait of a static program whose only instruction sequence is exit(0), \
+    method: "vfork, execveat and wait of a static program whose only instruction sequence is exit(0), \
              held in memory, on the same CPU; the fastest.",
 };
 
@@ -53,7 +53,6 @@ pub fn track() -> Result<Track, Box<ProbeResult>> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::ffi::CString;
     use std::fs::File;
     use std::io::Write;
     use std::os::fd::{AsRawFd, FromRawFd};
@@ -100,10 +99,29 @@ mod linux {
         file
     }
 
+    /// What the child does: executes the file behind `file` with neither arguments nor environment.
+    extern "C" fn execute(file: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the parent, which stands still, holds the file open behind this pointer.
+        let file = unsafe { &*file.cast::<File>() };
+        let none: [*const libc::c_char; 1] = [std::ptr::null()];
+        // SAFETY: an empty path with AT_EMPTY_PATH names the descriptor; both lists end with null.
+        unsafe {
+            libc::syscall(
+                libc::SYS_execveat,
+                file.as_raw_fd(),
+                c"".as_ptr(),
+                none.as_ptr(),
+                none.as_ptr(),
+                libc::AT_EMPTY_PATH,
+            );
+            // The memory is the parent's: leave it without running anything of the parent's.
+            libc::_exit(127)
+        }
+    }
+
     /// The program, ready to be started.
     pub struct Floor {
-        _file: File,
-        path: CString,
+        file: File,
     }
 
     impl Floor {
@@ -122,9 +140,7 @@ mod linux {
             // A file that is open for writing can't be executed: go on with a reader.
             let file = File::open(format!("/proc/self/fd/{fd}")).map_err(io)?;
             drop(writer);
-            let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
-                .map_err(|error| error.to_string())?;
-            let floor = Floor { _file: file, path };
+            let floor = Floor { file };
             if floor.run() {
                 Ok(floor)
             } else {
@@ -133,22 +149,19 @@ mod linux {
         }
 
         /// Starts it and waits; true if it ended with 0.
+        ///
+        /// Not by posix_spawn: its child first asks for and resets all 64 signals, which made 151 us of
+        /// 105. Nor by the file's path below /proc, whose look-up takes 18 us.
         pub fn run(&self) -> bool {
-            let mut pid = 0;
-            let arguments = [self.path.as_ptr().cast_mut(), std::ptr::null_mut()];
-            let environment = [std::ptr::null_mut()];
-            // SAFETY: path, arguments and environment are valid and end with null.
-            let error = unsafe {
-                libc::posix_spawn(
-                    &mut pid,
-                    self.path.as_ptr(),
-                    std::ptr::null(),
-                    std::ptr::null(),
-                    arguments.as_ptr(),
-                    environment.as_ptr(),
-                )
-            };
-            if error != 0 {
+            let mut stack = [0u64; 512];
+            let top = stack.as_mut_ptr_range().end.cast();
+            let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+            let file: *const File = &self.file;
+            // SAFETY: the child runs on `stack`, which is aligned to 16 after clone's own rounding and
+            // outlives it: CLONE_VFORK holds this thread until the child executes or ends. It only makes
+            // system calls.
+            let pid = unsafe { libc::clone(execute, top, flags, file.cast_mut().cast()) };
+            if pid < 0 {
                 return false;
             }
             let mut status = 0;

@@ -7,7 +7,7 @@ use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer};
 use super::terminal::machine;
 use super::words;
 use crate::escape;
-use crate::why::policy_hash;
+use crate::policy::hash;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -25,7 +25,7 @@ pub fn experiment_html(records: &[ExperimentRecord]) -> String {
          base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n",
-        policy_hash(STYLE)
+        hash(STYLE)
     );
     if records.len() > 1 {
         overview(&mut out, records);

@@ -144,6 +144,7 @@ fn environment() -> Environment {
         governor: None,
         virtual_machine: Some(true),
         load_average: Some(0.12),
+        fingerprint: None,
     }
 }
 

@@ -161,5 +161,6 @@ fn environment() -> Environment {
         governor: None,
         virtual_machine: Some(true),
         load_average: Some(0.2),
+        fingerprint: None,
     }
 }

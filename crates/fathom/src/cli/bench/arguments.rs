@@ -70,6 +70,14 @@ pub struct Arguments {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = "How much is measured")]
     pub margin: f64,
 
+    /// Wait until the machine is quiet, at most this long, and end with code 4 if it is not then
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "60s", require_equals = true, value_parser = quantities::duration, help_heading = "How much is measured")]
+    pub require_quiet: Option<Duration>,
+
+    /// Don't check (0.3 s) whether the machine is as fast as when 'fathom machine' last measured it
+    #[arg(long, help_heading = "How much is measured")]
+    pub no_canaries: bool,
+
     /// Seed of the random order, to repeat it
     #[arg(long, value_name = "N", help_heading = "How much is measured")]
     pub seed: Option<u64>,

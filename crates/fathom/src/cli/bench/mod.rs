@@ -18,6 +18,7 @@ use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason}
 use progress::Watcher;
 
 use crate::cli::failure::Failure;
+use crate::cli::{fingerprint, quiet};
 
 /// How often identical programs may be called different.
 const ALPHA: f64 = 0.05;
@@ -41,6 +42,12 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let mut record = empty_record(&arguments, &plan, &prepared);
     let commands = prepared.into_iter().map(|p| (p.command, p.hooks)).collect();
     interrupt::catch();
+    if let Some(patience) = arguments.require_quiet {
+        quiet::wait_until_quiet(patience)?;
+    }
+    if !arguments.no_canaries {
+        record.environment.fingerprint = fingerprint::with_canaries();
+    }
     let journal = match &arguments.json {
         Some(path) if path.as_os_str() != "-" => Some(Journal::create(path, &record)?),
         _ => None,

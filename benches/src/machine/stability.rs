@@ -1,0 +1,89 @@
+//! How far do the figures move from run to run, on the machine as it is and beside a neighbour?
+
+use super::{digits, figure, profile, range};
+use crate::Result;
+use crate::options::Options;
+use crate::subjects::Condition;
+use crate::table::{Table, percent, result};
+use crate::tools::{Tools, median};
+
+/// Runs in each condition.
+const RUNS: usize = 10;
+
+/// Figures with what is asked of them: highest over lowest less 1.
+const FIGURES: [(&str, &str, f64); 8] = [
+    ("core_clock", "GHz", 0.03),
+    ("l1_latency", "ns", 0.03),
+    ("l2_latency", "ns", 0.03),
+    ("system_call", "ns", 0.03),
+    ("l3_latency", "ns", 0.15),
+    ("memory_latency", "ns", 0.15),
+    ("read_bandwidth_1", "GB/s", 0.15),
+    ("spawn_floor", "us", 0.15),
+];
+
+/// Ten quick profiles, then ten beside a neighbour that spins on another CPU.
+///
+/// # Errors
+/// When Fathom fails.
+pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+    let runs = options.scaled(RUNS).max(2);
+    let headers = [
+        "figure",
+        "condition",
+        "lowest",
+        "median",
+        "highest",
+        "spread",
+        "runs",
+        "asked",
+        "result",
+    ];
+    let mut table = Table::new("Machine: how far figures move from run to run", &headers);
+    for condition in [Condition::Quiet, Condition::Neighbour] {
+        let mut loads = condition.start(tools)?;
+        let mut profiles = Vec::new();
+        for run in 1..=runs {
+            eprintln!(
+                "machine-stability: {}, run {run} of {runs} …",
+                condition.name()
+            );
+            profiles.push(profile(tools, false)?);
+        }
+        loads.check()?;
+        drop(loads);
+        for (id, unit, asked) in FIGURES {
+            let values: Vec<f64> = profiles
+                .iter()
+                .filter_map(|results| figure(results, id, None))
+                .collect();
+            let mut cells = vec![id.to_string(), condition.name().to_string()];
+            if values.is_empty() {
+                cells.extend([
+                    "no answer".into(),
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                ]);
+            } else {
+                let (low, high) = range(&values);
+                let spread = high / low - 1.0;
+                let show = |value: f64| format!("{value:.0$} {unit}", digits(value) + 1);
+                cells.extend([
+                    show(low),
+                    show(median(&values)),
+                    show(high),
+                    percent(spread),
+                ]);
+                cells.extend([
+                    format!("{} of {runs}", values.len()),
+                    format!("at most {:.0} %", asked * 100.0),
+                    result(spread <= asked),
+                ]);
+            }
+            table.row(cells);
+        }
+    }
+    table.note("Runs in which a probe was disturbed or had no answer have no figure; the column 'runs' counts those that had one.");
+    Ok(table)
+}

@@ -1,0 +1,61 @@
+//! The options of `fathom machine`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom machine
+  fathom machine --html machine.html
+  fathom machine --check
+  sudo fathom machine --fix        then measure, then: sudo fathom machine --restore
+
+Exit codes: 0 done, 1 --check found the machine unfit, 2 wrong arguments, 130 interrupted.")]
+pub struct Arguments {
+    /// Measure only the fingerprint (3 s)
+    #[arg(long, conflicts_with_all = ["full", "check"])]
+    pub quick: bool,
+
+    /// Try up to four times more what other programs disturbed (up to 90 s; default: under 30 s)
+    #[arg(long, conflicts_with = "check")]
+    pub full: bool,
+
+    /// Is it quiet and steady enough to measure on? What disturbs, what that does, what mends it
+    #[arg(long)]
+    pub check: bool,
+
+    /// Change the settings that widen results (governor, turbo and others), as root: each change is
+    /// shown, and what was there is kept for --restore
+    #[arg(long, conflicts_with_all = ["quick", "full", "check", "restore", "html"])]
+    pub fix: bool,
+
+    /// Put back what --fix changed, as root; also after a crash
+    #[arg(long, conflicts_with_all = ["quick", "full", "check", "html"])]
+    pub restore: bool,
+
+    /// Say how each figure was measured
+    #[arg(long, conflicts_with_all = ["check", "fix", "restore"])]
+    pub methods: bool,
+
+    /// Draw the curves
+    #[arg(long, conflicts_with_all = ["check", "fix", "restore"])]
+    pub curves: bool,
+
+    /// Folder on the disk that is to be measured
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+
+    /// Write everything as JSON; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write a page with all figures and curves
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    pub html: Option<PathBuf>,
+
+    /// Does fixed work and ends: what --check runs against itself
+    #[arg(long, hide = true, value_name = "TURNS")]
+    pub work: Option<u64>,
+}

@@ -1,0 +1,169 @@
+//! `fathom machine`: what this machine can do at most, and whether it is quiet enough.
+
+mod against_itself;
+mod arguments;
+mod record;
+mod tuning;
+
+use std::time::Duration;
+
+pub use arguments::Arguments;
+use fathom_machine::remembered::{self, Profile};
+use fathom_machine::{Fitness, Options, ProbeResult, table};
+use fathom_measure::interrupt;
+
+use crate::cli::failure::Failure;
+use crate::cli::{screen, write};
+
+/// Time of the look at the machine in `--check`.
+const CHECKED: Duration = Duration::from_secs(1);
+
+/// Measures, checks or mends, and prints. Returns the exit code.
+///
+/// # Errors
+/// When a file can't be written, or a setting can't be changed.
+pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
+    if let Some(turns) = arguments.work {
+        fathom_machine::work(turns);
+        return Ok(0);
+    }
+    let files = [&arguments.json, &arguments.html];
+    write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
+    if arguments.fix {
+        return tuning::fix();
+    }
+    if arguments.restore {
+        return tuning::restore();
+    }
+    let options = options(arguments)?;
+    interrupt::catch();
+    match arguments.check {
+        true => check(arguments, &options),
+        false => measure(arguments, &options),
+    }
+}
+
+fn options(arguments: &Arguments) -> Result<Options, Failure> {
+    let mut options = Options {
+        stop: Some(|| interrupt::received().is_some()),
+        ..Options::default()
+    };
+    if let Some(directory) = &arguments.directory {
+        if !directory.is_dir() {
+            return Err(Failure::Usage(format!(
+                "--directory: {} is not a directory",
+                directory.display()
+            )));
+        }
+        options.directory.clone_from(directory);
+    }
+    Ok(options)
+}
+
+fn measure(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
+    let draws = screen::can_draw();
+    let mut progress = |what: &str| screen::redraw(draws, &format!("{what} …"));
+    let (name, results) = match (arguments.quick, arguments.full) {
+        (true, _) => ("quick", fathom_machine::quick(options, &mut progress)),
+        (_, true) => ("full", fathom_machine::full(options, &mut progress)),
+        _ => (
+            "default",
+            fathom_machine::everything(options, &mut progress),
+        ),
+    };
+    screen::redraw(draws, "");
+    let complete = interrupt::received().is_none();
+    if complete {
+        remember(&results);
+    }
+    if let Some(path) = &arguments.html {
+        let page = fathom_report::machine_html(&results, complete);
+        write::export(path, page)?;
+    }
+    let detail = table::Detail {
+        methods: arguments.methods,
+        curves: arguments.curves,
+    };
+    let mut text = table::render(&results, detail);
+    if !complete {
+        text.push_str(
+            "\ninterrupted: these are the probes that had ended; the others are missing\n",
+        );
+    }
+    finish(
+        arguments,
+        &record::Profile::new(name, complete, &results),
+        &text,
+    )?;
+    Ok(if complete { 0 } else { 130 })
+}
+
+/// Keeps the fingerprint for `why` and `bench`. A cache that can't be written is no failure.
+fn remember(results: &[ProbeResult]) {
+    let profile = Profile::now(results.iter().map(without_curve).collect());
+    if let Some(folder) = remembered::default_folder()
+        && profile.is_whole()
+    {
+        let _ = remembered::save(&folder, &profile);
+    }
+}
+
+/// Figures are remembered, curves are not.
+fn without_curve(result: &ProbeResult) -> ProbeResult {
+    ProbeResult {
+        points: None,
+        points_over: None,
+        points_unit: None,
+        ..result.clone()
+    }
+}
+
+fn check(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
+    let draws = screen::can_draw();
+    screen::redraw(
+        draws,
+        "looking at the machine, then a program against itself …",
+    );
+    let mut failure = None;
+    let mut against_itself = || match against_itself::smallest_difference() {
+        Ok(difference) => Some(difference),
+        Err(error) => {
+            failure = Some(error);
+            None
+        }
+    };
+    let report = fathom_machine::check(CHECKED, &options.directory, Some(&mut against_itself));
+    screen::redraw(draws, "");
+    if interrupt::received().is_some() {
+        eprintln!("interrupted: the check is not complete");
+        return Ok(130);
+    }
+    if let Some(failure) = failure {
+        // The rest of the check stands; only its last line is missing.
+        eprintln!("warning: a program could not be run against itself: {failure}");
+    }
+    finish(
+        arguments,
+        &record::Check::new(&report),
+        &table::render_check(&report),
+    )?;
+    Ok(i32::from(report.fitness == Fitness::Unfit))
+}
+
+fn finish(arguments: &Arguments, value: &impl serde::Serialize, text: &str) -> Result<(), Failure> {
+    if let Some(path) = &arguments.json {
+        let mut json = serde_json::to_vec_pretty(value).map_err(|error| Failure::Write {
+            path: path.clone(),
+            error: error.into(),
+        })?;
+        json.push(b'\n');
+        write::export(path, json)?;
+        if write::is_stdout(path) {
+            return Ok(());
+        }
+    }
+    if arguments.html.as_deref().is_some_and(write::is_stdout) {
+        return Ok(());
+    }
+    write::print(text.as_bytes())
+}

@@ -1,0 +1,245 @@
+//! `fathom machine` as its users see it, and what `bench` makes of it. Counts and words, never times.
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use fathom_machine::remembered::{self, Profile};
+use serde_json::Value;
+
+fn fathom(cache: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    command
+        .args(arguments)
+        .env("XDG_CACHE_HOME", cache)
+        .stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    let cache = tempfile::tempdir().unwrap();
+    fathom(cache.path(), arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_figure_has_a_verdict_and_the_record_says_what_it_is() {
+    let output = run(&["machine", "--quick", "--json", "-"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record = json(&output);
+    assert_eq!(
+        (&record["kind"], &record["profile"], &record["complete"]),
+        (&"machine".into(), &"quick".into(), &true.into())
+    );
+    assert_eq!(record["schema_version"], 1);
+    assert!(record["environment"]["kernel"].is_string());
+    let results = record["results"].as_array().unwrap();
+    for id in [
+        "core_clock",
+        "l1_latency",
+        "l3_latency",
+        "system_call",
+        "spawn_floor",
+    ] {
+        let probe = results.iter().find(|probe| probe["id"] == id).unwrap();
+        assert!(probe["verdict"].is_string(), "{probe}");
+        assert!(probe["unit"].is_string(), "{probe}");
+        assert_eq!(
+            probe["value"].is_number(),
+            probe["verdict"] == "ok",
+            "{probe}"
+        );
+    }
+}
+
+#[test]
+fn the_check_says_what_it_found_and_what_can_be_told_here() {
+    let output = run(&["machine", "--check", "--json", "-"]);
+    let record = json(&output);
+    let unfit = record["fitness"] == "unfit";
+    assert_eq!(
+        output.status.code(),
+        Some(i32::from(unfit)),
+        "{}",
+        stderr(&output)
+    );
+    let items = record["items"].as_array().unwrap();
+    assert!(items.len() > 10);
+    assert!(
+        items.iter().all(|item| item["found"].is_string()),
+        "{record}"
+    );
+    let told = record["noise"]["smallest_difference"].as_f64().unwrap();
+    assert!(told > 0.0, "{told}");
+}
+
+#[test]
+fn the_page_is_written_and_runs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("machine.html");
+    let output = run(&["machine", "--quick", "--html", page.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("default-src 'none'") && !page.contains("<script"));
+    assert!(page.contains("core clock"));
+}
+
+/// Whether the process remembers SIGINT instead of dying of it.
+fn catches_interrupt(process: &Child) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
+    mask & (1 << (libc::SIGINT - 1)) != 0
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_measured_and_says_that_it_is_not_all() {
+    let cache = tempfile::tempdir().unwrap();
+    let mut command = fathom(cache.path(), &["machine", "--json", "-"]);
+    let process = command.stdout(Stdio::piped()).spawn().unwrap();
+    while !catches_interrupt(&process) {
+        std::thread::yield_now();
+    }
+    // SAFETY: the process is ours and not yet reaped.
+    assert_eq!(unsafe { libc::kill(process.id() as i32, libc::SIGINT) }, 0);
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let record = json(&output);
+    assert_eq!(record["complete"], false);
+    let results = record["results"].as_array().unwrap();
+    assert!(results.iter().any(|probe| probe["id"] == "core_clock"));
+    assert!(results.iter().all(|probe| probe["id"] != "energy_spinning"));
+    assert!(
+        remembered_files(cache.path()).is_empty(),
+        "a part is not remembered"
+    );
+}
+
+fn remembered_files(cache: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(cache.join("fathom")) else {
+        return Vec::new();
+    };
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn mistakes_are_told_with_code_2() {
+    for (arguments, words) in [
+        (
+            &["machine", "--directory", "/no/such/folder"][..],
+            "/no/such/folder",
+        ),
+        (&["machine", "--fix", "--restore"][..], "--restore"),
+        (&["machine", "--quick", "--full"][..], "--full"),
+        (
+            &["machine", "--html", "/no/such/folder/x.html"][..],
+            "can't write",
+        ),
+        (
+            &["bench", "--require-quiet=soon", "true"][..],
+            "--require-quiet",
+        ),
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            stderr(&output).contains(words),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+/// The record of a short session of `bench` on a machine whose profile in `cache` is made up.
+fn bench(cache: &Path, more: &[&str]) -> (Value, String) {
+    let arguments = [&["bench", "-N", "-r", "2", "--json", "-"], more, &["true"]].concat();
+    let output = fathom(cache, &arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    (json(&output), stderr(&output))
+}
+
+#[test]
+fn a_canary_that_differs_from_the_profile_is_told_and_recorded() {
+    let cache = tempfile::tempdir().unwrap();
+    let (record, _) = bench(cache.path(), &[]);
+    assert!(
+        record["environment"]["fingerprint"].is_null(),
+        "nothing is remembered yet"
+    );
+
+    // No core runs at 99 GHz, whatever runs beside it.
+    let impossible = serde_json::json!({
+        "id": "core_clock", "title": "core clock", "value": 99.0, "unit": "GHz",
+        "estimator": "minimum", "n": 9, "p10": null, "median": null, "min": null, "spread": 0.0,
+        "share": null, "steal_ns": 0, "involuntary_switches": 0, "verdict": "ok", "method": "m",
+        "note": null, "reported": null, "core_to_core_ns": null, "points_over": null,
+        "points_unit": null, "points": null
+    });
+    let profile = Profile::now(vec![serde_json::from_value(impossible).unwrap()]);
+    remembered::save(&cache.path().join("fathom"), &profile).unwrap();
+    let (record, said) = bench(cache.path(), &[]);
+    let fingerprint = &record["environment"]["fingerprint"];
+    assert_eq!(fingerprint["profile"][0]["value"], 99.0);
+    let canary = |id: &str| {
+        let canaries = fingerprint["canaries"].as_array().unwrap();
+        canaries.iter().any(|canary| canary["id"] == id)
+    };
+    // A canary without an answer is no change.
+    assert_eq!(
+        fingerprint["changed"] == serde_json::json!(["core_clock"]),
+        canary("core_clock")
+    );
+    assert_eq!(
+        said.contains("the machine changed: core clock was 99"),
+        canary("core_clock")
+    );
+
+    let (record, said) = bench(cache.path(), &["--no-canaries"]);
+    assert!(record["environment"]["fingerprint"].is_null());
+    assert!(!said.contains("changed"), "{said}");
+}
+
+/// Programs that spin until dropped.
+struct Spinning(Vec<Child>);
+
+impl Spinning {
+    fn on_every_cpu() -> Spinning {
+        let cpus = std::thread::available_parallelism().unwrap().get();
+        let spin = || {
+            let mut command = Command::new("sh");
+            command.args(["-c", "while :; do :; done"]).spawn().unwrap()
+        };
+        Spinning((0..cpus).map(|_| spin()).collect())
+    }
+}
+
+impl Drop for Spinning {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn a_busy_machine_is_refused_with_code_4_and_a_reason() {
+    let _spinning = Spinning::on_every_cpu();
+    let output = run(&["bench", "--require-quiet=1ms", "-r", "1", "true"]);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("the machine is not quiet after"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(output.stdout.is_empty());
+}

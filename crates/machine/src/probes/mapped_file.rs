@@ -1,0 +1,134 @@
+//! What it costs to reach a page of a file that is in memory already, through a mapping.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::chase::Xorshift;
+use crate::result::{Estimator, Heading, ProbeResult};
+use crate::samples::Agreement;
+use crate::track::{Track, alone};
+
+const HEADING: Heading = Heading {
+    id: "page_fault_file",
+    title: "page of a mapped file, in memory",
+    unit: "ns",
+    method: "a file of 1 MiB is mapped anew and one byte of each of its pages of 4 KiB read in random \
+             order, per page, the lowest tenth; mapping and unmapping are not in it. The kernel \
+             maps neighbours with each fault, so most of these pages do not fault.",
+};
+
+const PAGE: usize = 4096;
+
+/// 256 pages: at some 0.3 us each a chunk is 80 us.
+const PAGES: usize = 256;
+
+/// A file without a name: gone when closed, however this ends.
+fn nameless(directory: &Path) -> io::Result<File> {
+    let path = directory.join(format!("fathom-mapped-{}.tmp", std::process::id()));
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&path)?;
+    std::fs::remove_file(&path)?;
+    file.write_all(&vec![7; PAGES * PAGE])?;
+    Ok(file)
+}
+
+/// Page numbers in random order.
+fn order() -> Vec<usize> {
+    let mut order: Vec<usize> = (0..PAGES).collect();
+    let mut random = Xorshift::new(0xfa17);
+    for last in (1..PAGES).rev() {
+        order.swap(last, random.below(last as u64 + 1) as usize);
+    }
+    order
+}
+
+/// ns for each page of a new mapping of `file`; NaN if it can't be mapped.
+fn touch(file: &File, order: &[usize]) -> f64 {
+    // SAFETY: a new shared mapping of an open file for reading touches no memory that exists.
+    let map = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            PAGES * PAGE,
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    if map == libc::MAP_FAILED {
+        return f64::NAN;
+    }
+    let base: *const u8 = map.cast();
+    let start = Instant::now();
+    let mut sum = 0u64;
+    for page in order {
+        // SAFETY: the page lies inside the mapping, and the file is as long as it: nobody else
+        // has its descriptor, so nobody shortens it.
+        sum += u64::from(unsafe { base.add(page * PAGE).read_volatile() });
+    }
+    let ns = start.elapsed().as_nanos() as f64;
+    // SAFETY: unmaps what was mapped above; no pointer into it is kept.
+    unsafe { libc::munmap(map, PAGES * PAGE) };
+    if sum == 7 * PAGES as u64 {
+        ns / PAGES as f64
+    } else {
+        f64::NAN
+    }
+}
+
+/// The probe, with a file in `directory`.
+pub fn run(directory: &Path) -> ProbeResult {
+    let file = match nameless(directory) {
+        Ok(file) => file,
+        Err(error) => {
+            let why = format!(
+                "no file could be written in {}: {error}",
+                directory.display()
+            );
+            return ProbeResult::not_measurable(HEADING, why);
+        }
+    };
+    let order = order();
+    let agreement = Agreement {
+        estimator: Estimator::P10,
+        tolerance: 0.1,
+    };
+    alone(Track::new(
+        HEADING,
+        agreement,
+        Duration::from_millis(20),
+        move || touch(&file, &order),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_is_read_once_and_out_of_order() {
+        let order = order();
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..PAGES).collect::<Vec<_>>());
+        assert_ne!(sorted, order);
+    }
+
+    #[test]
+    fn the_bytes_that_are_read_are_those_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = nameless(folder.path()).unwrap();
+        assert!(touch(&file, &order()) > 0.0);
+        // Another content is noticed: nothing was optimised away.
+        use std::os::unix::fs::FileExt;
+        file.write_all_at(&[8], 0).unwrap();
+        assert!(touch(&file, &order()).is_nan());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,394 @@
+//! The quick profile of this machine, kept from one command to the next.
+//!
+//! It takes 3 s to measure, so it is measured once and remembered while the machine is the same:
+//! same boot, kernel, processor, microcode and settings. Whether it is still as *fast* as then
+//! only [`crate::canaries`] can tell; [`changes`] holds them against what is remembered.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::ProbeResult;
+use crate::suite::{self, Options, Progress};
+
+/// Changes whenever a remembered profile must not be read any more.
+const VERSION: u32 = 1;
+
+/// What the system says of the machine; a profile holds only where all of it is the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Identity {
+    /// Name of the machine.
+    pub host: Option<String>,
+    /// Differs after each boot (`/proc/sys/kernel/random/boot_id`).
+    pub boot_id: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Processor model name, or its numbers where it has no name (AArch64).
+    pub processor: Option<String>,
+    /// Microcode revision.
+    pub microcode: Option<String>,
+    /// CPUs that are switched on, such as `0-7`.
+    pub cpus: Option<String>,
+    /// Memory in kB.
+    pub memory_kb: Option<u64>,
+    /// Settings that move figures, by name: governor, turbo, SMT, huge pages, clock source, and
+    /// the kernel's command line, where mitigations are chosen.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Files whose content moves figures, with the name under which they are kept.
+const SETTINGS: [(&str, &str); 7] = [
+    (
+        "governor",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    ),
+    ("no_turbo", "sys/devices/system/cpu/intel_pstate/no_turbo"),
+    ("boost", "sys/devices/system/cpu/cpufreq/boost"),
+    ("smt", "sys/devices/system/cpu/smt/active"),
+    ("huge_pages", "sys/kernel/mm/transparent_hugepage/enabled"),
+    (
+        "clock_source",
+        "sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ),
+    ("command_line", "proc/cmdline"),
+];
+
+impl Identity {
+    /// Of the system whose files lie below `root`.
+    pub fn of(root: &Path) -> Identity {
+        let read = |path: &str| {
+            std::fs::read_to_string(root.join(path))
+                .ok()
+                .map(|text| text.trim().to_owned())
+        };
+        let cpuinfo = read("proc/cpuinfo").unwrap_or_default();
+        let field = |name: &str| {
+            cpuinfo.lines().find_map(|line| {
+                let (key, value) = line.split_once(':')?;
+                (key.trim() == name).then(|| value.trim().to_owned())
+            })
+        };
+        let numbers = || {
+            let (maker, part) = (field("CPU implementer")?, field("CPU part")?);
+            Some(format!("implementer {maker}, part {part}"))
+        };
+        let memory_kb = read("proc/meminfo").and_then(|text| {
+            let first = text.lines().next()?.split_ascii_whitespace().nth(1)?;
+            first.parse().ok()
+        });
+        let settings = SETTINGS
+            .iter()
+            .filter_map(|(name, path)| Some(((*name).to_owned(), read(path)?)))
+            .collect();
+        Identity {
+            host: read("proc/sys/kernel/hostname"),
+            boot_id: read("proc/sys/kernel/random/boot_id"),
+            kernel: read("proc/sys/kernel/osrelease"),
+            processor: field("model name").or_else(numbers),
+            microcode: field("microcode"),
+            cpus: read("sys/devices/system/cpu/online"),
+            memory_kb,
+            settings,
+        }
+    }
+
+    /// Of this machine.
+    pub fn here() -> Identity {
+        Identity::of(Path::new("/"))
+    }
+
+    /// The file's name: one for each machine that shares a home, the same after each boot.
+    fn file_name(&self) -> String {
+        let text = format!("{:?} {:?}", self.host, self.processor);
+        // FNV-1a: short, and the same in every build.
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("machine-{hash:016x}.json")
+    }
+}
+
+/// A quick profile with the machine that it is of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Version of this form.
+    pub version: u32,
+    /// Seconds since 1970 at which it was measured.
+    pub measured_at: u64,
+    /// The machine.
+    pub machine: Identity,
+    /// The results of [`crate::quick`].
+    pub results: Vec<ProbeResult>,
+}
+
+impl Profile {
+    /// `results`, measured now on this machine.
+    pub fn now(results: Vec<ProbeResult>) -> Profile {
+        Profile {
+            version: VERSION,
+            measured_at: seconds_now(),
+            machine: Identity::here(),
+            results,
+        }
+    }
+
+    /// The figure of the probe `id` in the probe's unit; `None` if it has none.
+    pub fn value(&self, id: &str) -> Option<f64> {
+        value(&self.results, id)
+    }
+
+    /// Seconds since it was measured; 0 if the clock was set back since.
+    pub fn age_seconds(&self) -> u64 {
+        seconds_now().saturating_sub(self.measured_at)
+    }
+
+    /// Whether each canary has a figure: a profile without them can't tell later that the machine
+    /// changed, and was measured on a machine that was too busy.
+    pub fn is_whole(&self) -> bool {
+        CANARIES.iter().all(|(id, _)| self.value(id).is_some())
+    }
+}
+
+fn value(results: &[ProbeResult], id: &str) -> Option<f64> {
+    results.iter().find(|result| result.id == id)?.value
+}
+
+fn seconds_now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs())
+}
+
+/// `$XDG_CACHE_HOME/fathom`, else `~/.cache/fathom`; `None` without a home. Relative values do
+/// not count, as the XDG specification asks.
+pub fn default_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    absolute("XDG_CACHE_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".cache")))
+        .map(|cache| cache.join("fathom"))
+}
+
+/// The profile of this machine from `folder`; `None` if there is none, if it is damaged, or if
+/// the machine was booted or set up anew since.
+pub fn load(folder: &Path) -> Option<Profile> {
+    load_of(folder, &Identity::here())
+}
+
+fn load_of(folder: &Path, machine: &Identity) -> Option<Profile> {
+    let text = std::fs::read_to_string(folder.join(machine.file_name())).ok()?;
+    let profile: Profile = serde_json::from_str(&text).ok()?;
+    (profile.version == VERSION && profile.machine == *machine).then_some(profile)
+}
+
+/// Writes `profile` into `folder`, which is made if need be. It is there whole or not at all.
+///
+/// # Errors
+/// When the folder or the file can't be written.
+pub fn save(folder: &Path, profile: &Profile) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let path = folder.join(profile.machine.file_name());
+    // Two commands may do this at once: each writes its own file, the last to rename it wins.
+    let new = path.with_extension(format!("{}.new", std::process::id()));
+    let written = File::create(&new)
+        .and_then(|mut file| file.write_all(&serde_json::to_vec_pretty(profile)?))
+        .and_then(|()| std::fs::rename(&new, &path));
+    if written.is_err() {
+        // The first error is what the caller must hear of.
+        let _ = std::fs::remove_file(&new);
+    }
+    written
+}
+
+/// The remembered profile of this machine, else one that is measured now (about 3 s) and
+/// remembered if it is whole. The second value says whether it was remembered.
+///
+/// A folder that can't be written is no reason to fail: the profile is then measured each time.
+pub fn profile(
+    folder: Option<&Path>,
+    options: &Options,
+    progress: Progress<'_>,
+) -> (Profile, bool) {
+    if let Some(profile) = folder.and_then(load) {
+        return (profile, true);
+    }
+    let profile = Profile::now(suite::quick(options, progress));
+    if let Some(folder) = folder
+        && profile.is_whole()
+    {
+        let _ = save(folder, &profile);
+    }
+    (profile, false)
+}
+
+/// The probes that tell that a machine changed, and how far each moves on one that did not
+/// (relative, 0.03 = 3 %): memory is shared with others, the core is not.
+pub const CANARIES: [(&str, f64); 5] = [
+    ("core_clock", 0.03),
+    ("l1_latency", 0.03),
+    ("memory_latency", 0.2),
+    ("read_bandwidth_1", 0.2),
+    ("system_call", 0.03),
+];
+
+/// A canary that moved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The probe's id.
+    pub id: String,
+    /// The probe's title.
+    pub title: String,
+    /// Unit of both figures.
+    pub unit: String,
+    /// The figure that is remembered.
+    pub before: f64,
+    /// The figure now.
+    pub now: f64,
+}
+
+impl Change {
+    /// `now / before`.
+    pub fn ratio(&self) -> f64 {
+        self.now / self.before
+    }
+}
+
+/// The canaries of `now` that lie farther from those of `before` than they do on a machine that
+/// did not change. What has no figure on either side is left out: that is not a change.
+pub fn changes(before: &[ProbeResult], now: &[ProbeResult]) -> Vec<Change> {
+    CANARIES
+        .iter()
+        .filter_map(|(id, tolerance)| {
+            let (was, is) = (value(before, id)?, value(now, id)?);
+            let probe = now.iter().find(|result| result.id == *id)?;
+            // Symmetric: 20 % faster and 20 % slower are the same distance.
+            ((is / was).ln().abs() > tolerance.ln_1p()).then(|| Change {
+                id: probe.id.clone(),
+                title: probe.title.clone(),
+                unit: probe.unit.clone(),
+                before: was,
+                now: is,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Estimator, Heading, Verdict};
+
+    fn result(id: &'static str, value: Option<f64>) -> ProbeResult {
+        let head = Heading {
+            id,
+            title: id,
+            unit: "ns",
+            method: "m",
+        };
+        ProbeResult {
+            value,
+            ..ProbeResult::blank(head, Estimator::Minimum, Verdict::Ok)
+        }
+    }
+
+    fn all(value: f64) -> Vec<ProbeResult> {
+        CANARIES
+            .iter()
+            .map(|(id, _)| result(id, Some(value)))
+            .collect()
+    }
+
+    fn machine(boot: &str) -> Identity {
+        Identity {
+            host: Some("a".into()),
+            boot_id: Some(boot.into()),
+            ..Identity::default()
+        }
+    }
+
+    fn profile_of(machine: Identity) -> Profile {
+        Profile {
+            machine,
+            ..Profile::now(all(2.0))
+        }
+    }
+
+    #[test]
+    fn what_was_saved_is_loaded_until_the_next_boot() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("not/there/yet");
+        let saved = profile_of(machine("1"));
+        save(&below, &saved).unwrap();
+        assert_eq!(load_of(&below, &machine("1")), Some(saved));
+        assert_eq!(load_of(&below, &machine("2")), None);
+        // The next boot's profile takes the place of the first.
+        save(&below, &profile_of(machine("2"))).unwrap();
+        assert_eq!(std::fs::read_dir(&below).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_damaged_or_older_file_is_no_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(machine("1").file_name());
+        std::fs::write(&path, "{").unwrap();
+        assert_eq!(load_of(folder.path(), &machine("1")), None);
+        let older = Profile {
+            version: VERSION - 1,
+            ..profile_of(machine("1"))
+        };
+        save(folder.path(), &older).unwrap();
+        assert_eq!(load_of(folder.path(), &machine("1")), None);
+    }
+
+    #[test]
+    fn a_profile_without_a_canary_is_not_whole() {
+        let mut profile = Profile::now(all(2.0));
+        assert!(profile.is_whole());
+        profile.results[3].value = None;
+        assert!(!profile.is_whole());
+    }
+
+    #[test]
+    fn a_canary_moves_when_it_leaves_its_own_tolerance() {
+        let mut now = all(100.0);
+        now[0].value = Some(102.0);
+        now[2].value = Some(118.0);
+        assert_eq!(changes(&all(100.0), &now), []);
+        now[0].value = Some(96.0);
+        now[2].value = Some(80.0);
+        now[4].value = None;
+        let moved = changes(&all(100.0), &now);
+        let ids: Vec<&str> = moved.iter().map(|change| change.id.as_str()).collect();
+        assert_eq!(ids, ["core_clock", "memory_latency"]);
+        assert_eq!(moved[1].ratio(), 0.8);
+    }
+
+    #[test]
+    fn a_setting_that_changes_makes_another_machine() {
+        let (root, _) = crate::check::tests::system(&[
+            ("proc/cpuinfo", "CPU implementer : 0x41\nCPU part : 0xd0c\n"),
+            (
+                "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
+        ]);
+        let before = Identity::of(root.path());
+        assert_eq!(
+            before.processor.as_deref(),
+            Some("implementer 0x41, part 0xd0c")
+        );
+        let governor = root
+            .path()
+            .join("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+        std::fs::write(governor, "performance\n").unwrap();
+        let after = Identity::of(root.path());
+        assert_ne!(before, after);
+        assert_eq!(before.file_name(), after.file_name());
+    }
+}
