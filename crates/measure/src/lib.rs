@@ -27,6 +27,8 @@ mod launcher;
 #[cfg(launcher)]
 mod process;
 #[cfg(launcher)]
+pub mod startup;
+#[cfg(launcher)]
 mod steal;
 
 pub use assess::{Question, Verdicts, assess};

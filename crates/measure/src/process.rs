@@ -14,6 +14,7 @@ use crate::account;
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, fd, step};
+use crate::startup::watch::{Watch, Watched};
 use crate::steal::StealWatch;
 use crate::{Attempt, CommandLine, Executor, Input, MeasureError, Output, RunReport};
 
@@ -71,6 +72,21 @@ pub struct ProcessExecutor {
     /// Processes that runs so far have left behind and that are still there.
     left_behind: u32,
     began: Instant,
+    /// Sees the first byte of standard output, where that is asked for.
+    watch: Option<Watch>,
+    /// What the last run was seen to do.
+    seen: Seen,
+}
+
+/// Stamps of the last run, `CLOCK_MONOTONIC` nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    /// In the child, right before it called `execve`.
+    pub exec_ns: u64,
+    /// When the launcher saw its exit.
+    pub end_ns: u64,
+    /// What came out of it.
+    pub output: Watched,
 }
 
 impl ProcessExecutor {
@@ -83,6 +99,34 @@ impl ProcessExecutor {
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
     ) -> Result<ProcessExecutor, MeasureError> {
+        Self::build(benchmarks, options, false)
+    }
+
+    /// One that sees the first byte of what goes to [`Output::Pipe`].
+    pub(crate) fn watching(
+        benchmarks: Vec<(CommandLine, Hooks)>,
+        options: ProcessOptions,
+    ) -> Result<ProcessExecutor, MeasureError> {
+        Self::build(benchmarks, options, true)
+    }
+
+    /// What the last run, of a benchmark or of the empty program, was seen to do.
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// CPUs on which the output is watched.
+    pub(crate) fn watching_cpus(&self) -> Vec<usize> {
+        self.watch
+            .as_ref()
+            .map_or_else(Vec::new, |watch| watch.cpus().to_vec())
+    }
+
+    fn build(
+        benchmarks: Vec<(CommandLine, Hooks)>,
+        options: ProcessOptions,
+        watches: bool,
+    ) -> Result<ProcessExecutor, MeasureError> {
         let here = std::env::current_dir().map_err(|error| MeasureError::Directory {
             path: ".".into(),
             error,
@@ -91,11 +135,20 @@ impl ProcessExecutor {
             what: "could not be started",
             error,
         })?;
-        let drain =
-            Drain::start(pipes.stdout, pipes.stderr).map_err(|error| MeasureError::Launcher {
-                what: "could not be read from",
-                error,
-            })?;
+        let unreadable = |error| MeasureError::Launcher {
+            what: "could not be read from",
+            error,
+        };
+        // Who watches standard output also reads it; the drain is left with an end that is closed.
+        let (watch, stdout) = match watches {
+            false => (None, pipes.stdout),
+            true => {
+                let watch = Watch::start(pipes.stdout, &options.pin).map_err(unreadable)?;
+                let (closed, _) = io::pipe().map_err(unreadable)?;
+                (Some(watch), closed.into())
+            }
+        };
+        let drain = Drain::start(stdout, pipes.stderr).map_err(unreadable)?;
         let benchmarks = benchmarks
             .into_iter()
             .map(|(command, hooks)| prepare(command, hooks, &here))
@@ -117,6 +170,8 @@ impl ProcessExecutor {
             })?,
             options,
             began: Instant::now(),
+            watch,
+            seen: Seen::default(),
         })
     }
 
@@ -149,10 +204,18 @@ impl ProcessExecutor {
             cpu_mask: &self.cpu_mask,
         };
         self.drain.begin(checks_output, self.left_behind > 0);
+        if let Some(watch) = &self.watch {
+            watch.begin();
+        }
         let (answer, ended) = self
             .launcher
             .run(&order, self.options.timeout)
             .map_err(|error| gone(error, benchmark))?;
+        self.seen = Seen {
+            exec_ns: answer.exec_ns,
+            end_ns: answer.end_ns,
+            output: self.watch.as_ref().map(Watch::finish).unwrap_or_default(),
+        };
         let captured = self.drain.finish();
         self.check_start(&answer, benchmark)?;
         Ok((answer, ended, captured))
@@ -308,6 +371,11 @@ impl Executor for ProcessExecutor {
                     error,
                 })?;
         let ran = answer.failed_step == step::NONE && answer.status == 0;
+        self.seen = Seen {
+            exec_ns: answer.exec_ns,
+            end_ns: answer.end_ns,
+            output: Watched::default(),
+        };
         let wall_ns = answer.end_ns - answer.start_ns;
         let waited = account::text(&answer.schedstat).and_then(account::schedstat);
         let undisturbed = account::undisturbed_ns(
@@ -330,6 +398,7 @@ impl Executor for ProcessExecutor {
     fn sweep(&mut self) {
         // If the launcher is gone, so is what it watched over.
         let _ = self.launcher.sweep();
+        self.left_behind = 0;
     }
 
     fn elapsed(&self) -> Duration {

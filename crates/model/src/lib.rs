@@ -12,6 +12,7 @@ mod metric;
 mod record;
 mod run;
 mod sample;
+mod startup;
 
 pub use account::{AccountPart, Spent, ThreadAccount, TimeAccount};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
@@ -27,3 +28,8 @@ pub use record::{
 };
 pub use run::{Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
+pub use startup::{
+    Agreement, Budget, BudgetResult, Cache, ColdBy, ColdEvidence, EvictedFile, FailedLookup,
+    PhaseTime, StartupComparison, StartupConditions, StartupMetric, StartupPhase, StartupProgram,
+    StartupRecord, StartupRun, StartupSummary, StartupTrace,
+};

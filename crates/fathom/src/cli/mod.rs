@@ -8,6 +8,7 @@ mod parameters;
 mod quantities;
 mod run_options;
 mod screen;
+mod startup;
 mod target;
 mod why;
 mod write;
@@ -29,6 +30,8 @@ enum Verb {
     Bench(Box<bench::Arguments>),
     /// Account for a program's time and name the cause of what is slow
     Why(Box<why::Arguments>),
+    /// Time programs from exec to their first byte of output, warm and cold
+    Startup(Box<startup::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
 }
@@ -39,6 +42,7 @@ pub fn run() -> i32 {
     let outcome = match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),
         Verb::Why(arguments) => why::run(*arguments),
+        Verb::Startup(arguments) => startup::run(*arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
     };
     outcome.unwrap_or_else(|failure: Failure| failure.tell())

@@ -1,0 +1,177 @@
+//! What must be known to trust the numbers. Pure.
+
+use fathom_model::{Cache, StartupRun, Warning};
+
+/// From this share of its life on, a first byte came so late that it was held back.
+const LATE_SHARE: f64 = 0.9;
+/// Shorter than this after the last byte there is little that a program could have done.
+const WORTH_WAITING_NS: u64 = 20_000_000;
+/// The two ways of seeing the first byte are to agree within this.
+const EXACT_NS: u64 = 50_000;
+
+/// One sentence for each thing worth saying.
+pub fn of(runs: &[StartupRun], programs: usize) -> Vec<Warning> {
+    (0..programs)
+        .flat_map(|program| {
+            let mine: Vec<&StartupRun> = runs.iter().filter(|run| run.program == program).collect();
+            about(program, &mine)
+        })
+        .collect()
+}
+
+fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let mut say = |id: &str, message: String| {
+        found.push(Warning {
+            id: id.to_string(),
+            benchmark: Some(program),
+            message,
+        });
+    };
+    let all = runs.len();
+    let silent = runs.iter().filter(|r| r.first_output_ns.is_none()).count();
+    if silent > 0 && silent == all {
+        say(
+            "no_output",
+            "it wrote nothing to standard output: only the time to its exit is known".to_string(),
+        );
+    } else if silent > 0 {
+        say(
+            "no_output",
+            format!(
+                "{silent} of {all} runs wrote nothing to standard output; it is judged by its exit"
+            ),
+        );
+    }
+    let late = runs.iter().filter(|run| is_held_back(run)).count();
+    if late * 2 > all {
+        say(
+            "output_at_exit",
+            "its first byte came when it was about to exit: into a pipe it writes what it has buffered \
+             only at its end. On a terminal it may write earlier; flush after the first line to be seen \
+             earlier"
+                .to_string(),
+        );
+    }
+    let loose = runs
+        .iter()
+        .filter(|run| run.first_output_ns.is_some_and(|first| first < 250_000_000))
+        .filter(|run| {
+            run.first_output_uncertainty_ns
+                .is_none_or(|ns| ns > EXACT_NS)
+        })
+        .count();
+    if loose * 2 > all {
+        say(
+            "busy",
+            format!(
+                "in {loose} of {all} runs nobody looked at the pipe within 50 µs of the first byte: the \
+                 machine is busy, and these stamps are late by an unknown part of that"
+            ),
+        );
+    }
+    let left = runs.iter().filter(|run| run.left_behind > 0).count();
+    if left > 0 {
+        say(
+            "left_behind",
+            format!(
+                "{left} of {all} runs left processes running (a daemon?): the exit is that of the command \
+                 itself, and what it left was ended after each run"
+            ),
+        );
+    }
+    let failed = runs.iter().filter(|run| !run.exit.is_success()).count();
+    if failed > 0 {
+        say("failures", format!("{failed} of {all} runs failed"));
+    }
+    let cold: Vec<_> = runs.iter().filter(|r| r.cache == Cache::Cold).collect();
+    let void = cold.iter().filter(|run| run.void).count();
+    if void > 0 {
+        say(
+            "void_cold_runs",
+            format!(
+                "{void} of {} cold runs read nothing from the device: they were not cold, are void, and \
+                 count for nothing",
+                cold.len()
+            ),
+        );
+    }
+    let read = runs
+        .iter()
+        .filter(|run| run.cache == Cache::Warm && run.major_faults > 0)
+        .count();
+    if read * 10 > all {
+        say(
+            "warm_runs_read",
+            format!("{read} warm runs had to read from the device: they were not quite warm"),
+        );
+    }
+    found
+}
+
+/// The first byte came within a tenth of the end of a run that was long enough to matter.
+fn is_held_back(run: &StartupRun) -> bool {
+    run.exit_ns > WORTH_WAITING_NS
+        && run
+            .first_output_ns
+            .is_some_and(|first| first as f64 > LATE_SHARE * run.exit_ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_model::Exit;
+
+    fn run(first_output_ns: Option<u64>, exit_ns: u64) -> StartupRun {
+        StartupRun {
+            program: 0,
+            round: 0,
+            position: 0,
+            cache: Cache::Warm,
+            first_output_ns,
+            first_output_uncertainty_ns: Some(400),
+            exit_ns,
+            output_bytes: 6,
+            cpu_ns: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            read_bytes: Some(0),
+            void: false,
+            left_behind: 0,
+            exit: Exit::Code(0),
+        }
+    }
+
+    fn ids(runs: &[StartupRun]) -> Vec<String> {
+        of(runs, 1).into_iter().map(|warning| warning.id).collect()
+    }
+
+    #[test]
+    fn a_plain_hello_gets_no_warning() {
+        assert!(ids(&[run(Some(500_000), 520_000)]).is_empty());
+    }
+
+    #[test]
+    fn silence_late_output_and_daemons_are_told() {
+        assert_eq!(ids(&[run(None, 500_000)]), ["no_output"]);
+        assert_eq!(
+            ids(&[run(Some(990_000_000), 1_000_000_000)]),
+            ["output_at_exit"]
+        );
+        let daemon = StartupRun {
+            left_behind: 1,
+            ..run(Some(500_000), 520_000)
+        };
+        assert_eq!(ids(&[daemon]), ["left_behind"]);
+    }
+
+    #[test]
+    fn a_cold_run_that_read_nothing_is_told_as_void() {
+        let void = StartupRun {
+            cache: Cache::Cold,
+            void: true,
+            ..run(Some(500_000), 520_000)
+        };
+        assert_eq!(ids(&[void]), ["void_cold_runs"]);
+    }
+}

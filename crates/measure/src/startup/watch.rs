@@ -1,0 +1,406 @@
+//! When did the first byte come out of a pipe?
+//!
+//! A reader that sleeps is woken 15 to 300 µs after the write: it must be given a CPU, and a CPU
+//! that sleeps must be woken first. So two threads of idle priority look at the pipe again and
+//! again, on two CPUs: the program is on one of them at most when it writes with one thread, and
+//! whatever wants their CPU gets it at once (`SCHED_IDLE`). They never read. An ordinary reader empties
+//! the pipe, and is the one to see the byte where both are kept from their CPUs.
+//!
+//! How far the stamp may be off is measured each time: it is the time since the pipe was last seen
+//! empty.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.
+const WATCH_AT_MOST: Duration = Duration::from_millis(250);
+/// Pauses between two looks, some 3 µs in all: a core's other thread gets the core meanwhile.
+const PAUSES: u32 = 64;
+/// As much as a pipe holds by default.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// More than the largest pipe that a user may make (1 MiB) holds.
+const CHUNKS_AT_ONCE: usize = 32;
+
+/// What was seen of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Watched {
+    /// When the first byte was seen, `CLOCK_MONOTONIC` nanoseconds; `None` if none came.
+    pub first_byte_ns: Option<u64>,
+    /// How much earlier it may have come: since then the pipe had not been looked at. `None` if it
+    /// was never seen empty.
+    pub uncertainty_ns: Option<u64>,
+    /// Bytes that came.
+    pub bytes: u64,
+}
+
+/// Watches and empties the reading end of a pipe. Idle between runs.
+#[derive(Debug)]
+pub struct Watch {
+    shared: Arc<Shared>,
+    stop: OwnedFd,
+    threads: Vec<JoinHandle<()>>,
+    cpus: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    pipe: OwnedFd,
+    /// 0 until a byte was seen.
+    seen_ns: AtomicU64,
+    /// When the pipe was last seen empty.
+    empty_ns: AtomicU64,
+    reading: Mutex<Reading>,
+    /// The run that is watched, 0 for none; each has another number.
+    watched_run: AtomicU64,
+    order: Mutex<Order>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Reading {
+    bytes: u64,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+struct Order {
+    run: u64,
+    last: u64,
+    over: bool,
+}
+
+impl Watch {
+    /// Starts the threads. `pipe` becomes non-blocking. `avoid`: CPUs that the programs are pinned to,
+    /// where any.
+    ///
+    /// # Errors
+    /// The system's, when threads or descriptors can't be made.
+    pub fn start(pipe: OwnedFd, avoid: &[usize]) -> io::Result<Watch> {
+        // SAFETY: an open descriptor of ours.
+        if unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: takes numbers, returns a new descriptor.
+        let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+        if stop < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just made, owned by nobody else.
+        let stop = unsafe { OwnedFd::from_raw_fd(stop) };
+        let shared = Arc::new(Shared {
+            pipe,
+            seen_ns: AtomicU64::new(0),
+            empty_ns: AtomicU64::new(0),
+            reading: Mutex::new(Reading {
+                bytes: 0,
+                buffer: vec![0; CHUNK_BYTES],
+            }),
+            watched_run: AtomicU64::new(0),
+            order: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let cpus = watching_cpus(&allowed_cpus(), avoid);
+        let mut threads = Vec::new();
+        let thread = |name: &str| {
+            std::thread::Builder::new()
+                .name(name.into())
+                .stack_size(128 * 1024)
+        };
+        for cpu in cpus.clone() {
+            let shared = Arc::clone(&shared);
+            threads.push(thread("watch").spawn(move || look_again_and_again(&shared, cpu))?);
+        }
+        let reader = Arc::clone(&shared);
+        let stop_descriptor = stop.as_raw_fd();
+        threads.push(thread("read").spawn(move || read_when_woken(&reader, stop_descriptor))?);
+        Ok(Watch {
+            shared,
+            stop,
+            threads,
+            cpus,
+        })
+    }
+
+    /// CPUs that are kept awake while a run is watched; none on a machine with one CPU.
+    pub fn cpus(&self) -> &[usize] {
+        &self.cpus
+    }
+
+    /// Forgets what came before and begins to watch.
+    pub fn begin(&self) {
+        let mut reading = lock(&self.shared.reading);
+        self.shared.empty(&mut reading);
+        reading.bytes = 0;
+        self.shared.seen_ns.store(0, Ordering::Relaxed);
+        self.shared.empty_ns.store(0, Ordering::Relaxed);
+        drop(reading);
+        let mut order = lock(&self.shared.order);
+        order.last += 1;
+        order.run = order.last;
+        self.shared.watched_run.store(order.run, Ordering::Release);
+        drop(order);
+        self.shared.changed.notify_all();
+    }
+
+    /// Takes what is still in the pipe, and ends the watch.
+    pub fn finish(&self) -> Watched {
+        lock(&self.shared.order).run = 0;
+        self.shared.watched_run.store(0, Ordering::Release);
+        let mut reading = lock(&self.shared.reading);
+        if self.shared.empty(&mut reading) {
+            // Nobody had looked before the program was gone.
+            self.shared.saw(now());
+        }
+        let seen = self.shared.seen_ns.load(Ordering::Acquire);
+        let empty = self.shared.empty_ns.load(Ordering::Acquire);
+        Watched {
+            first_byte_ns: (seen != 0).then_some(seen),
+            uncertainty_ns: (seen != 0 && empty != 0).then(|| seen.saturating_sub(empty)),
+            bytes: reading.bytes,
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        lock(&self.shared.order).over = true;
+        self.shared.watched_run.store(0, Ordering::Release);
+        self.shared.changed.notify_all();
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: eight bytes into our own eventfd.
+        unsafe { libc::write(self.stop.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+        for thread in self.threads.drain(..) {
+            // They can't panic but by a defect; there is nothing to do about it here.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn saw(&self, at: u64) {
+        // Only the first counts.
+        let _ = self
+            .seen_ns
+            .compare_exchange(0, at, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Reads until there is nothing more; true if anything came.
+    fn empty(&self, reading: &mut Reading) -> bool {
+        let before = reading.bytes;
+        for _ in 0..CHUNKS_AT_ONCE {
+            // SAFETY: at most the length of the buffer.
+            let got = unsafe {
+                libc::read(
+                    self.pipe.as_raw_fd(),
+                    reading.buffer.as_mut_ptr().cast(),
+                    reading.buffer.len(),
+                )
+            };
+            if got <= 0 {
+                break;
+            }
+            reading.bytes += got as u64;
+        }
+        reading.bytes != before
+    }
+}
+
+/// Sleeps until there is something to read, and reads it.
+fn read_when_woken(shared: &Shared, stop: RawFd) {
+    let watch = |fd| libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let mut polled = [watch(shared.pipe.as_raw_fd()), watch(stop)];
+    loop {
+        // SAFETY: an array of two.
+        let ready = unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
+        let at = now();
+        if ready < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+        if polled[1].revents != 0 {
+            return;
+        }
+        if polled[0].revents & libc::POLLIN != 0 {
+            shared.saw(at);
+            shared.empty(&mut lock(&shared.reading));
+        } else if polled[0].revents != 0 {
+            // A closed pipe reports itself without end; -1 is passed over.
+            polled[0].fd = -1;
+        }
+    }
+}
+
+/// Looks at the pipe while a run is on.
+fn look_again_and_again(shared: &Shared, cpu: usize) {
+    step_back(cpu);
+    let mut done = 0;
+    loop {
+        let run = {
+            let mut order = lock(&shared.order);
+            while !order.over && (order.run == 0 || order.run == done) {
+                order = shared
+                    .changed
+                    .wait(order)
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+            if order.over {
+                return;
+            }
+            order.run
+        };
+        watch_one_run(shared, run);
+        done = run;
+    }
+}
+
+fn watch_one_run(shared: &Shared, run: u64) {
+    let began = Instant::now();
+    let mut polled = libc::pollfd {
+        fd: shared.pipe.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    while shared.watched_run.load(Ordering::Acquire) == run {
+        let before = now();
+        // SAFETY: one entry; returns at once.
+        let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
+        if ready > 0 && polled.revents & libc::POLLIN != 0 {
+            shared.saw(now());
+        }
+        if shared.seen_ns.load(Ordering::Acquire) != 0 || began.elapsed() > WATCH_AT_MOST {
+            return;
+        }
+        shared.empty_ns.fetch_max(before, Ordering::AcqRel);
+        for _ in 0..PAUSES {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// Any other thread may take this one's CPU at once.
+fn step_back(cpu: usize) {
+    // SAFETY: plain numbers and structures that live through the calls; a refusal leaves things as
+    // they were, and then the reader is the one to see the byte.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+        let parameter = libc::sched_param { sched_priority: 0 };
+        libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameter);
+    }
+}
+
+/// Two CPUs that the programs aren't pinned to; else two of all.
+fn watching_cpus(allowed: &[usize], avoid: &[usize]) -> Vec<usize> {
+    if allowed.len() < 2 {
+        return Vec::new();
+    }
+    let free: Vec<usize> = allowed
+        .iter()
+        .copied()
+        .filter(|cpu| !avoid.contains(cpu))
+        .collect();
+    let from = if free.is_empty() || avoid.is_empty() {
+        allowed
+    } else {
+        &free
+    };
+    from.iter().copied().take(2).collect()
+}
+
+fn allowed_cpus() -> Vec<usize> {
+    // SAFETY: a set of the size that is given; read only if the call succeeded.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
+            return Vec::new();
+        }
+        (0..libc::CPU_SETSIZE as usize)
+            .filter(|cpu| libc::CPU_ISSET(*cpu, &set))
+            .collect()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`, the clock of the launcher and of the kernel's stamps.
+pub(crate) fn now() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: writes to a live timespec; this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn watched_pipe() -> (Watch, io::PipeWriter) {
+        let (reader, writer) = io::pipe().unwrap();
+        (Watch::start(reader.into(), &[]).unwrap(), writer)
+    }
+
+    #[test]
+    fn the_first_byte_is_seen_after_it_was_written_and_before_the_end() {
+        let (watch, mut writer) = watched_pipe();
+        for _ in 0..20 {
+            watch.begin();
+            let before = now();
+            writer.write_all(b"hello").unwrap();
+            writer.write_all(b"again").unwrap();
+            let watched = watch.finish();
+            let after = now();
+            let seen = watched.first_byte_ns.unwrap();
+            assert!(before <= seen && seen <= after, "{before} {seen} {after}");
+            assert_eq!(watched.bytes, 10);
+        }
+    }
+
+    #[test]
+    fn a_run_that_writes_nothing_has_no_stamp_and_does_not_inherit_one() {
+        let (watch, mut writer) = watched_pipe();
+        watch.begin();
+        writer.write_all(b"x").unwrap();
+        assert!(watch.finish().first_byte_ns.is_some());
+        writer.write_all(b"late").unwrap();
+        watch.begin();
+        assert_eq!(
+            watch.finish(),
+            Watched {
+                bytes: 0,
+                ..Watched::default()
+            }
+        );
+    }
+
+    #[test]
+    fn output_larger_than_the_pipe_does_not_hold_up_the_writer() {
+        let (watch, mut writer) = watched_pipe();
+        watch.begin();
+        writer.write_all(&vec![7; 3 << 20]).unwrap();
+        assert_eq!(watch.finish().bytes, 3 << 20);
+    }
+
+    #[test]
+    fn cpus_of_the_programs_are_avoided_where_there_are_others() {
+        assert_eq!(watching_cpus(&[0], &[]), Vec::<usize>::new());
+        assert_eq!(watching_cpus(&[0, 1, 2], &[]), [0, 1]);
+        assert_eq!(watching_cpus(&[0, 1, 2, 3], &[0, 2]), [1, 3]);
+        assert_eq!(watching_cpus(&[0, 1], &[0, 1]), [0, 1]);
+    }
+}
