@@ -30,6 +30,6 @@ pub use run::{Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
 pub use startup::{
     Agreement, Budget, BudgetResult, Cache, ColdBy, ColdEvidence, EvictedFile, FailedLookup,
-    PhaseTime, StartupComparison, StartupConditions, StartupMetric, StartupPhase, StartupProgram,
-    StartupRecord, StartupRun, StartupSummary, StartupTrace,
+    PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric, StartupPhase,
+    StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };

@@ -34,6 +34,18 @@ pub enum StartupMetric {
     Exit,
 }
 
+/// Who saw the first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StampedBy {
+    /// A thread that looks at the pipe every few microseconds.
+    Watch,
+    /// The reader, when it was woken; the time that it then had no CPU is known and taken off.
+    WokenReader,
+    /// The reader, late by an unknown time.
+    LateReader,
+}
+
 /// What holds for all runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StartupConditions {
@@ -82,11 +94,15 @@ pub struct StartupRun {
     pub cache: Cache,
     /// When the first byte was seen on standard output; absent if the run wrote nothing.
     pub first_output_ns: Option<u64>,
-    /// How much earlier than `first_output_ns` the byte may have been written: the time since the
-    /// pipe was last seen empty. Absent where nobody watched it just before.
+    /// Who saw it.
+    pub first_output_by: Option<StampedBy>,
+    /// For `watch`: how much earlier the byte may have been written, the time since the pipe was
+    /// last seen empty.
     pub first_output_uncertainty_ns: Option<u64>,
-    /// When its exit was seen.
+    /// When its exit was seen, less the time that the launcher had no CPU to see it.
     pub exit_ns: u64,
+    /// The launcher's wait could be told and was taken off.
+    pub exit_corrected: bool,
     /// Bytes that it wrote to standard output.
     pub output_bytes: u64,
     /// CPU time, user and kernel, of the process and the children that it waited for.

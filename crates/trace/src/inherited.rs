@@ -4,8 +4,9 @@ use std::fs;
 
 use crate::names::Names;
 
-/// Names the descriptors of a held child that its `execve` will keep.
-pub(crate) fn name_descriptors(names: &mut Names, pid: u32) {
+/// Names the descriptors of a held child that its `execve` will keep; standard output otherwise, if it
+/// is to have a name of its own.
+pub(crate) fn name_descriptors(names: &mut Names, pid: u32, stdout: Option<&str>) {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return;
     };
@@ -18,7 +19,9 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32) {
             continue;
         }
         if let Ok(target) = fs::read_link(entry.path()) {
-            names.opened(pid, fd, &kind(&target.to_string_lossy()), false, false, 0);
+            let own = stdout.filter(|_| fd == 1).map(str::to_owned);
+            let name = own.unwrap_or_else(|| kind(&target.to_string_lossy()));
+            names.opened(pid, fd, &name, false, false, 0);
         }
     }
 }

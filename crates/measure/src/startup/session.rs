@@ -165,7 +165,8 @@ impl Starter<'_, '_> {
     fn keep(&mut self, program: usize, cache: Cache, report: &RunReport) {
         let seen = self.executor.seen();
         let run = &report.run;
-        let exit_ns = seen.end_ns.saturating_sub(seen.exec_ns);
+        let exit_ns = (seen.end_ns - seen.exec_ns.min(seen.end_ns))
+            .saturating_sub(run.harness_wait_ns.unwrap_or(0));
         // The exit bounds what a late look says of the first byte, unless the byte came from a
         // process that lived on.
         let first = seen.output.first_byte_ns.map(|at| {
@@ -182,8 +183,10 @@ impl Starter<'_, '_> {
             position: run.position,
             cache,
             first_output_ns: first,
+            first_output_by: seen.output.by,
             first_output_uncertainty_ns: seen.output.uncertainty_ns,
             exit_ns,
+            exit_corrected: run.harness_wait_ns.is_some(),
             output_bytes: seen.output.bytes,
             cpu_ns: run.cpu_ns,
             minor_faults: run.minor_faults,

@@ -3,19 +3,30 @@
 //! A reader that sleeps is woken 15 to 300 µs after the write: it must be given a CPU, and a CPU
 //! that sleeps must be woken first. So two threads of idle priority look at the pipe again and
 //! again, on two CPUs: the program is on one of them at most when it writes with one thread, and
-//! whatever wants their CPU gets it at once (`SCHED_IDLE`). They never read. An ordinary reader empties
-//! the pipe, and is the one to see the byte where both are kept from their CPUs.
+//! whatever wants their CPU gets it at once (`SCHED_IDLE`). They never read. How far their stamp may
+//! be off is measured each time: it is the time since the pipe was last seen empty.
 //!
-//! How far the stamp may be off is measured each time: it is the time since the pipe was last seen
-//! empty.
+//! An ordinary reader empties the pipe, and is the one to see the byte where both are kept from their
+//! CPUs. On a busy machine it waits for a CPU itself, by milliseconds; but the kernel counts for how
+//! long it was ready and had none, and that is taken off.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use fathom_model::StampedBy;
+
+use crate::account::{self, Schedstat};
+
+/// A stamp that can be off by no more needs no other.
+const CLOSE_NS: u64 = 20_000;
+/// A reader that was woken gets a CPU within this on any machine that is worth measuring on.
+const PATIENCE_WITH_READER: Duration = Duration::from_secs(2);
 /// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.
 const WATCH_AT_MOST: Duration = Duration::from_millis(250);
 /// Pauses between two looks, some 3 µs in all: a core's other thread gets the core meanwhile.
@@ -30,8 +41,9 @@ const CHUNKS_AT_ONCE: usize = 32;
 pub struct Watched {
     /// When the first byte was seen, `CLOCK_MONOTONIC` nanoseconds; `None` if none came.
     pub first_byte_ns: Option<u64>,
-    /// How much earlier it may have come: since then the pipe had not been looked at. `None` if it
-    /// was never seen empty.
+    /// By whom.
+    pub by: Option<StampedBy>,
+    /// For [`StampedBy::Watch`]: how much earlier it may have come, since then nobody had looked.
     pub uncertainty_ns: Option<u64>,
     /// Bytes that came.
     pub bytes: u64,
@@ -49,11 +61,13 @@ pub struct Watch {
 #[derive(Debug)]
 struct Shared {
     pipe: OwnedFd,
-    /// 0 until a byte was seen.
+    /// When a byte was seen by one who looked again and again; 0 until then.
     seen_ns: AtomicU64,
     /// When the pipe was last seen empty.
     empty_ns: AtomicU64,
     reading: Mutex<Reading>,
+    /// The reader has noted its stamp.
+    noted: Condvar,
     /// The run that is watched, 0 for none; each has another number.
     watched_run: AtomicU64,
     order: Mutex<Order>,
@@ -64,6 +78,15 @@ struct Shared {
 struct Reading {
     bytes: u64,
     buffer: Vec<u8>,
+    stamp: Option<Stamp>,
+}
+
+/// When the reader was woken by the first byte of a run.
+#[derive(Debug, Clone, Copy)]
+struct Stamp {
+    at: u64,
+    /// How long it was ready before and had no CPU; `None` if that can't be told.
+    waited_ns: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -98,7 +121,9 @@ impl Watch {
             reading: Mutex::new(Reading {
                 bytes: 0,
                 buffer: vec![0; CHUNK_BYTES],
+                stamp: None,
             }),
+            noted: Condvar::new(),
             watched_run: AtomicU64::new(0),
             order: Mutex::default(),
             changed: Condvar::new(),
@@ -135,6 +160,7 @@ impl Watch {
         let mut reading = lock(&self.shared.reading);
         self.shared.empty(&mut reading);
         reading.bytes = 0;
+        reading.stamp = None;
         self.shared.seen_ns.store(0, Ordering::Relaxed);
         self.shared.empty_ns.store(0, Ordering::Relaxed);
         drop(reading);
@@ -150,19 +176,53 @@ impl Watch {
     pub fn finish(&self) -> Watched {
         lock(&self.shared.order).run = 0;
         self.shared.watched_run.store(0, Ordering::Release);
-        let mut reading = lock(&self.shared.reading);
-        if self.shared.empty(&mut reading) {
-            // Nobody had looked before the program was gone.
-            self.shared.saw(now());
-        }
         let seen = self.shared.seen_ns.load(Ordering::Acquire);
         let empty = self.shared.empty_ns.load(Ordering::Acquire);
+        let gap = (seen != 0 && empty != 0).then(|| seen.saturating_sub(empty));
+        let mut reading = lock(&self.shared.reading);
+        if gap.is_none_or(|gap| gap > CLOSE_NS) && (reading.bytes > 0 || self.shared.has_bytes()) {
+            // The reader was woken and knows how late it is: it is worth waiting for.
+            let waiting =
+                self.shared
+                    .noted
+                    .wait_timeout_while(reading, PATIENCE_WITH_READER, |reading| {
+                        reading.stamp.is_none()
+                    });
+            reading = waiting.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        let left = self.shared.empty(&mut reading);
+        let (first, by) = first_of(seen, gap, reading.stamp, left.then(now)).unzip();
         Watched {
-            first_byte_ns: (seen != 0).then_some(seen),
-            uncertainty_ns: (seen != 0 && empty != 0).then(|| seen.saturating_sub(empty)),
+            // Where it was seen empty no byte had come.
+            first_byte_ns: first.map(|at: u64| at.max(empty)),
+            by,
+            uncertainty_ns: gap.filter(|_| by == Some(StampedBy::Watch)),
             bytes: reading.bytes,
         }
     }
+}
+
+/// The best of the stamps: a close one of those who looked, else the reader's less its wait, else
+/// whichever came first.
+fn first_of(
+    seen: u64,
+    gap: Option<u64>,
+    reader: Option<Stamp>,
+    left_over: Option<u64>,
+) -> Option<(u64, StampedBy)> {
+    if gap.is_some_and(|gap| gap <= CLOSE_NS) {
+        return Some((seen, StampedBy::Watch));
+    }
+    let reader = reader.map(|stamp| match stamp.waited_ns {
+        Some(waited) => (stamp.at - waited.min(stamp.at), StampedBy::WokenReader),
+        None => (stamp.at, StampedBy::LateReader),
+    });
+    let watch = (seen != 0).then_some((seen, StampedBy::Watch));
+    let late = left_over.map(|at| (at, StampedBy::LateReader));
+    [reader, watch, late]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(at, _)| *at)
 }
 
 impl Drop for Watch {
@@ -181,13 +241,6 @@ impl Drop for Watch {
 }
 
 impl Shared {
-    fn saw(&self, at: u64) {
-        // Only the first counts.
-        let _ = self
-            .seen_ns
-            .compare_exchange(0, at, Ordering::AcqRel, Ordering::Relaxed);
-    }
-
     /// Reads until there is nothing more; true if anything came.
     fn empty(&self, reading: &mut Reading) -> bool {
         let before = reading.bytes;
@@ -207,6 +260,16 @@ impl Shared {
         }
         reading.bytes != before
     }
+
+    fn has_bytes(&self) -> bool {
+        let mut polled = libc::pollfd {
+            fd: self.pipe.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one entry; returns at once.
+        unsafe { libc::poll(&raw mut polled, 1, 0) > 0 && polled.revents & libc::POLLIN != 0 }
+    }
 }
 
 /// Sleeps until there is something to read, and reads it.
@@ -217,7 +280,9 @@ fn read_when_woken(shared: &Shared, stop: RawFd) {
         revents: 0,
     };
     let mut polled = [watch(shared.pipe.as_raw_fd()), watch(stop)];
+    let waits = OwnWaits::open();
     loop {
+        let before = waits.read();
         // SAFETY: an array of two.
         let ready = unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
         let at = now();
@@ -228,12 +293,37 @@ fn read_when_woken(shared: &Shared, stop: RawFd) {
             return;
         }
         if polled[0].revents & libc::POLLIN != 0 {
-            shared.saw(at);
-            shared.empty(&mut lock(&shared.reading));
+            let waited_ns = waits.since(before);
+            let mut reading = lock(&shared.reading);
+            reading.stamp.get_or_insert(Stamp { at, waited_ns });
+            shared.empty(&mut reading);
+            shared.noted.notify_all();
         } else if polled[0].revents != 0 {
             // A closed pipe reports itself without end; -1 is passed over.
             polled[0].fd = -1;
         }
+    }
+}
+
+/// How long and how often the calling thread got a CPU late: `/proc/thread-self/schedstat`.
+struct OwnWaits(Option<File>);
+
+impl OwnWaits {
+    fn open() -> OwnWaits {
+        OwnWaits(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    fn read(&self) -> Option<Schedstat> {
+        let mut buffer = [0u8; 128];
+        let length = self.0.as_ref()?.read_at(&mut buffer, 0).ok()?;
+        account::schedstat(std::str::from_utf8(&buffer[..length]).ok()?)
+    }
+
+    /// The wait since then, if the thread was put on a CPU once: then it is the wait after the wake-up.
+    fn since(&self, before: Option<Schedstat>) -> Option<u64> {
+        let (before, now) = (before?, self.read()?);
+        (now.slices.checked_sub(before.slices)? == 1)
+            .then(|| now.wait_ns.saturating_sub(before.wait_ns))
     }
 }
 
@@ -272,7 +362,10 @@ fn watch_one_run(shared: &Shared, run: u64) {
         // SAFETY: one entry; returns at once.
         let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
         if ready > 0 && polled.revents & libc::POLLIN != 0 {
-            shared.saw(now());
+            // Only the first of the two counts.
+            let _ = shared
+                .seen_ns
+                .compare_exchange(0, now(), Ordering::AcqRel, Ordering::Relaxed);
         }
         if shared.seen_ns.load(Ordering::Acquire) != 0 || began.elapsed() > WATCH_AT_MOST {
             return;
@@ -394,6 +487,29 @@ mod tests {
         watch.begin();
         writer.write_all(&vec![7; 3 << 20]).unwrap();
         assert_eq!(watch.finish().bytes, 3 << 20);
+    }
+
+    #[test]
+    fn a_late_reader_is_set_right_by_its_wait_and_a_close_look_wins() {
+        let reader = |at, waited_ns| Some(Stamp { at, waited_ns });
+        let told = |seen, gap, reader| first_of(seen, gap, reader, None);
+        assert_eq!(
+            told(900, Some(300), reader(5000, Some(4500))),
+            Some((900, StampedBy::Watch))
+        );
+        assert_eq!(
+            told(
+                9_000_000,
+                Some(8_000_000),
+                reader(7_000_000, Some(6_000_000))
+            ),
+            Some((1_000_000, StampedBy::WokenReader))
+        );
+        assert_eq!(
+            told(0, None, reader(7_000_000, None)),
+            Some((7_000_000, StampedBy::LateReader))
+        );
+        assert_eq!(told(0, None, None), None);
     }
 
     #[test]

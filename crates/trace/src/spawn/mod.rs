@@ -6,12 +6,14 @@
 
 mod child;
 mod prepare;
+mod stamp;
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use child::{STAGES, child};
 use prepare::{Pointers, prepare};
+use stamp::Stamp;
 
 use crate::command::TraceCommand;
 use crate::error::{TraceError, system};
@@ -30,6 +32,7 @@ pub(crate) struct Held {
     hold: std::fs::File,
     failure: std::fs::File,
     guardian: Option<Guardian>,
+    stamp: Stamp,
     reaped: bool,
 }
 
@@ -44,6 +47,7 @@ pub(crate) fn hold(
     let (hold_read, hold_write) = pipe().map_err(system("making a pipe"))?;
     let (failure_read, failure_write) = pipe().map_err(system("making a pipe"))?;
     let pointers = Pointers::of(&prepared);
+    let stamp = Stamp::new().map_err(system("sharing a page with the child"))?;
     // SAFETY: the child calls only async-signal-safe functions on what was prepared above.
     let pid = unsafe { libc::fork() };
     match pid {
@@ -54,6 +58,7 @@ pub(crate) fn hold(
             &hold_read,
             &failure_write,
             &hold_write,
+            &stamp,
         ),
         pid => {
             drop((hold_read, failure_write));
@@ -69,6 +74,7 @@ pub(crate) fn hold(
                 hold: hold_write.into(),
                 failure: failure_read.into(),
                 guardian: Some(guardian),
+                stamp,
                 reaped: false,
             })
         }
@@ -114,6 +120,11 @@ impl Held {
             stage: STAGES[usize::from(stage).min(STAGES.len() - 1)],
             error: io::Error::from_raw_os_error(i32::from_ne_bytes(errno)),
         })
+    }
+
+    /// When the child called `execve`, by its own look at the monotonic clock right before.
+    pub fn exec_called(&self) -> Option<u64> {
+        self.stamp.get()
     }
 
     /// Waits for the end and reaps.

@@ -1,6 +1,7 @@
 //! `fathom startup`: from exec to the first byte of output, warm and cold.
 
 mod arguments;
+mod observing;
 mod show;
 mod subjects;
 mod warnings;
@@ -11,6 +12,7 @@ pub use arguments::Arguments;
 use fathom_measure::startup::{self, Rounds, StartupSession};
 use fathom_measure::{MeasureError, Observer, ProcessOptions, environment, interrupt, now_rfc3339};
 use fathom_model::{Run, SCHEMA_VERSION, StartupConditions, StartupRecord, StopReason};
+use observing::Observations;
 use subjects::Prepared;
 
 use crate::cli::bench::{fresh_seed, ignored};
@@ -39,8 +41,9 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
     interrupt::catch();
     let started_at = now_rfc3339();
+    let subjects = subjects::subjects(&prepared);
     let mut session = startup::measure(
-        &subjects::subjects(&prepared),
+        &subjects,
         &rounds,
         ProcessOptions {
             timeout: arguments.run_options.timeout,
@@ -58,7 +61,10 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     if session.runs.is_empty() {
         return Err(MeasureError::Interrupted.into());
     }
-    let record = record(&arguments, &prepared, &rounds, started_at, session);
+    // After the timed runs: tracing slows the whole machine.
+    let observations = observing::observe(&arguments, &subjects)?;
+    let mut record = record(&arguments, &prepared, &rounds, started_at, session);
+    add(&mut record, observations);
     show::show(&arguments, &record)?;
     Ok(exit_code(&record))
 }
@@ -136,6 +142,18 @@ fn record(
         budget,
         runs: session.runs,
     }
+}
+
+/// What was observed, and beside it how much slower that made the programs.
+fn add(record: &mut StartupRecord, observations: Observations) {
+    for (program, observed) in observations.programs.into_iter().enumerate() {
+        let Some(observed) = observed else { continue };
+        record.programs[program].ran = observed.ran;
+        let mut trace = observed.trace;
+        startup::compare_with_timed(&mut trace, &record.runs);
+        record.traces.push(trace);
+    }
+    record.warnings.extend(observations.warnings);
 }
 
 fn exit_code(record: &StartupRecord) -> i32 {
