@@ -12,7 +12,7 @@ const DEEPEST: usize = 5;
 const FIRST_LINE: usize = 256;
 
 /// The file itself, and if it is a script its interpreter, and so on. Links are resolved.
-pub(crate) fn files_of(program: &Path, directory: &Path) -> Vec<PathBuf> {
+pub fn files_of(program: &Path, directory: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let mut next = Some(directory.join(program));
     while let Some(path) = next.take().filter(|_| all.len() < DEEPEST) {

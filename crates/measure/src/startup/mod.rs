@@ -17,7 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-pub use cold::Chill;
+pub use chain::files_of;
+pub use cold::{Chill, ColdFiles, Evictor};
 pub use observe::{Observed, best_tier, compare_with_timed, observe};
 pub use session::{Rounds, StartupSession, Subject, measure};
 pub use summary::{budget, comparisons, judged_metric, summaries};

@@ -6,7 +6,9 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fathom_model::{Agreement, Cache, PhaseTime, StartupPhase, StartupRun, StartupTrace};
+use fathom_model::{
+    Agreement, Cache, PhaseTime, StampedBy, StartupPhase, StartupRun, StartupTrace,
+};
 use fathom_trace::{Io, Tier, TraceCommand, TraceError, TraceOptions, detect};
 
 use super::session::Subject;
@@ -145,8 +147,10 @@ fn once(
     )
     .map_err(|error| not_observed(error, &subject.command))?;
     let watched = watch.finish();
+    // A stamp that is late by an unknown time is no second opinion.
     let parent_ns = watched
         .first_byte_ns
+        .filter(|_| watched.by != Some(StampedBy::LateReader))
         .zip(trace.exec_called_clock_ns)
         .map(|(seen, called)| seen.saturating_sub(called));
     let story = story::read(&trace, directory, tier == Tier::Kernel);

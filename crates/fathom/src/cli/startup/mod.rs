@@ -1,6 +1,7 @@
 //! `fathom startup`: from exec to the first byte of output, warm and cold.
 
 mod arguments;
+mod cold;
 mod observing;
 mod show;
 mod subjects;
@@ -9,9 +10,9 @@ mod warnings;
 use std::time::Duration;
 
 pub use arguments::Arguments;
-use fathom_measure::startup::{self, Rounds, StartupSession};
+use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession};
 use fathom_measure::{MeasureError, Observer, ProcessOptions, environment, interrupt, now_rfc3339};
-use fathom_model::{Run, SCHEMA_VERSION, StartupConditions, StartupRecord, StopReason};
+use fathom_model::{ColdBy, Run, SCHEMA_VERSION, StartupConditions, StartupRecord, StopReason};
 use observing::Observations;
 use subjects::Prepared;
 
@@ -39,9 +40,25 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let rounds = rounds(&arguments)?;
     let files = [&arguments.html, &arguments.json];
     write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
+    if arguments.drop_caches && !Evictor::may_drop_caches() {
+        return Err(Failure::Usage(
+            "--drop-caches needs root; --cold evicts the programs' own files and needs no privilege"
+                .to_string(),
+        ));
+    }
     interrupt::catch();
     let started_at = now_rfc3339();
     let subjects = subjects::subjects(&prepared);
+    let is_cold = arguments.cold || arguments.drop_caches;
+    // The files that cold runs need are found by observing; else observing comes last, since it
+    // slows the whole machine.
+    let first = match is_cold {
+        true => Some(observing::observe(&arguments, &subjects)?),
+        false => None,
+    };
+    let mut evictor = first
+        .as_ref()
+        .map(|seen| Evictor::new(cold::files(&prepared, seen), arguments.drop_caches));
     let mut session = startup::measure(
         &subjects,
         &rounds,
@@ -52,7 +69,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
             show_output: false,
             seed: rounds.seed,
         },
-        None,
+        evictor.as_mut().map(|evictor| evictor as &mut dyn Chill),
         &mut Silent,
     )?;
     if let Some(error) = session.failure.take() {
@@ -61,9 +78,12 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     if session.runs.is_empty() {
         return Err(MeasureError::Interrupted.into());
     }
-    // After the timed runs: tracing slows the whole machine.
-    let observations = observing::observe(&arguments, &subjects)?;
+    let observations = match first {
+        Some(seen) => seen,
+        None => observing::observe(&arguments, &subjects)?,
+    };
     let mut record = record(&arguments, &prepared, &rounds, started_at, session);
+    record.cold = evictor.map_or_else(Vec::new, Evictor::evidence);
     add(&mut record, observations);
     show::show(&arguments, &record)?;
     Ok(exit_code(&record))
@@ -127,7 +147,11 @@ fn record(
             pinned_cpus: arguments.run_options.pin.clone(),
             timeout_seconds: arguments.run_options.timeout.map(|t| t.as_secs_f64()),
             margin: arguments.margin,
-            cold_by: None,
+            cold_by: match (arguments.drop_caches, arguments.cold) {
+                (true, _) => Some(ColdBy::DropCaches),
+                (false, true) => Some(ColdBy::Evict),
+                (false, false) => None,
+            },
             watching_cpus: session.watching_cpus,
         },
         programs: prepared.iter().map(|p| p.program.clone()).collect(),

@@ -27,7 +27,7 @@ pub fn observe(arguments: &Arguments, subjects: &[Subject]) -> Result<Observatio
         warnings: Vec::new(),
     };
     // Files are needed for cold runs even if nobody wants to see phases.
-    let runs = match (arguments.traced, arguments.cold) {
+    let runs = match (arguments.traced, arguments.cold || arguments.drop_caches) {
         (0, true) => 1,
         (runs, _) => runs,
     };
