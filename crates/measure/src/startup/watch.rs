@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -63,8 +63,10 @@ struct Shared {
     pipe: OwnedFd,
     /// When a byte was seen by one who looked again and again; 0 until then.
     seen_ns: AtomicU64,
-    /// When the pipe was last seen empty.
+    /// When the pipe was last seen empty, and nothing had been taken out of it.
     empty_ns: AtomicU64,
+    /// The reader takes something out of it: from here on it is empty for another reason.
+    taken: AtomicBool,
     reading: Mutex<Reading>,
     /// The reader has noted its stamp.
     noted: Condvar,
@@ -118,6 +120,7 @@ impl Watch {
             pipe,
             seen_ns: AtomicU64::new(0),
             empty_ns: AtomicU64::new(0),
+            taken: AtomicBool::new(false),
             reading: Mutex::new(Reading {
                 bytes: 0,
                 buffer: vec![0; CHUNK_BYTES],
@@ -163,6 +166,7 @@ impl Watch {
         reading.stamp = None;
         self.shared.seen_ns.store(0, Ordering::Relaxed);
         self.shared.empty_ns.store(0, Ordering::Relaxed);
+        self.shared.taken.store(false, Ordering::Release);
         drop(reading);
         let mut order = lock(&self.shared.order);
         order.last += 1;
@@ -296,6 +300,7 @@ fn read_when_woken(shared: &Shared, stop: RawFd) {
             let waited_ns = waits.since(before);
             let mut reading = lock(&shared.reading);
             reading.stamp.get_or_insert(Stamp { at, waited_ns });
+            shared.taken.store(true, Ordering::SeqCst);
             shared.empty(&mut reading);
             shared.noted.notify_all();
         } else if polled[0].revents != 0 {
@@ -367,7 +372,9 @@ fn watch_one_run(shared: &Shared, run: u64) {
                 .seen_ns
                 .compare_exchange(0, now(), Ordering::AcqRel, Ordering::Relaxed);
         }
-        if shared.seen_ns.load(Ordering::Acquire) != 0 || began.elapsed() > WATCH_AT_MOST {
+        let is_over =
+            shared.seen_ns.load(Ordering::Acquire) != 0 || shared.taken.load(Ordering::SeqCst);
+        if is_over || began.elapsed() > WATCH_AT_MOST {
             return;
         }
         shared.empty_ns.fetch_max(before, Ordering::AcqRel);

@@ -1,10 +1,11 @@
 //! How is the command started, held until tracing is armed, and never left behind?
 //!
-//! The child is forked, sets itself up, and waits on a pipe right before its `execve`. It dies with
+//! The child is made in a nest of its own, sets itself up, and waits on a pipe right before its `execve`. It dies with
 //! the thread that made it (`PR_SET_PDEATHSIG`); what it made dies with its process group, which a
 //! guardian process kills if the tracer is killed first.
 
 mod child;
+mod nest;
 mod prepare;
 mod stamp;
 
@@ -12,6 +13,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use child::{STAGES, child};
+use nest::Nest;
 use prepare::{Pointers, prepare};
 use stamp::Stamp;
 
@@ -33,10 +35,12 @@ pub(crate) struct Held {
     failure: std::fs::File,
     guardian: Option<Guardian>,
     stamp: Stamp,
+    /// Gone once the program is executed.
+    nest: Option<Nest>,
     reaped: bool,
 }
 
-/// Forks a child that is held before its `execve`. If `follow` is given, the child runs that
+/// Makes a child that is held before its `execve`. If `follow` is given, the child runs that
 /// kernel program on itself as the last thing before.
 pub(crate) fn hold(
     command: &TraceCommand,
@@ -49,36 +53,35 @@ pub(crate) fn hold(
     let pointers = Pointers::of(&prepared);
     let stamp = Stamp::new().map_err(system("sharing a page with the child"))?;
     // SAFETY: the child calls only async-signal-safe functions on what was prepared above.
-    let pid = unsafe { libc::fork() };
-    match pid {
-        -1 => Err(system("forking")(io::Error::last_os_error())),
-        0 => child(
-            &prepared,
-            &pointers,
-            &hold_read,
-            &failure_write,
-            &hold_write,
-            &stamp,
-        ),
-        pid => {
-            drop((hold_read, failure_write));
-            let pid = pid as u32;
-            if prepared.own_group {
-                guardian.guard(pid);
-            }
-            Ok(Held {
-                pid,
-                own_group: prepared.own_group,
-                pidfd: pidfd(pid).map_err(system("opening the child's descriptor"))?,
-                program: prepared.program.to_string_lossy().into_owned(),
-                hold: hold_write.into(),
-                failure: failure_read.into(),
-                guardian: Some(guardian),
-                stamp,
-                reaped: false,
-            })
-        }
+    let laid = unsafe {
+        nest::lay(|| {
+            child(
+                &prepared,
+                &pointers,
+                &hold_read,
+                &failure_write,
+                &hold_write,
+                &stamp,
+            )
+        })
+    };
+    let (pid, nest) = laid.map_err(system("making a process"))?;
+    drop((hold_read, failure_write));
+    if prepared.own_group {
+        guardian.guard(pid);
     }
+    Ok(Held {
+        pid,
+        own_group: prepared.own_group,
+        pidfd: pidfd(pid).map_err(system("opening the child's descriptor"))?,
+        program: prepared.program.to_string_lossy().into_owned(),
+        hold: hold_write.into(),
+        failure: failure_read.into(),
+        guardian: Some(guardian),
+        stamp,
+        nest: Some(nest),
+        reaped: false,
+    })
 }
 
 impl Held {
@@ -105,7 +108,10 @@ impl Held {
     pub fn wait_exec(&mut self) -> Result<(), TraceError> {
         let mut stage = [0u8; 1];
         match self.failure.read(&mut stage) {
-            Ok(0) => Ok(()),
+            Ok(0) => {
+                self.nest = None;
+                Ok(())
+            }
             Ok(_) => self.failed(stage[0]),
             Err(error) => Err(system("waiting for the child")(error)),
         }
