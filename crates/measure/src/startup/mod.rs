@@ -11,6 +11,7 @@ mod observe;
 mod session;
 mod story;
 mod summary;
+mod terminal;
 pub mod watch;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub use cold::{Chill, ColdFiles, Evictor};
 pub use observe::{Observed, best_tier, compare_with_timed, observe};
 pub use session::{Rounds, StartupSession, Subject, measure};
 pub use summary::{budget, comparisons, judged_metric, summaries};
+pub use terminal::first_output_on_a_terminal;
 
 /// Limits of observed runs.
 #[derive(Debug, Clone)]

@@ -318,17 +318,26 @@ impl OwnWaits {
         OwnWaits(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    fn read(&self) -> Option<Schedstat> {
+    /// What the scheduler counted, and how often the thread went to sleep by itself.
+    fn read(&self) -> Option<(Schedstat, i64)> {
         let mut buffer = [0u8; 128];
         let length = self.0.as_ref()?.read_at(&mut buffer, 0).ok()?;
-        account::schedstat(std::str::from_utf8(&buffer[..length]).ok()?)
+        let counted = account::schedstat(std::str::from_utf8(&buffer[..length]).ok()?)?;
+        // SAFETY: an all-zero rusage is valid, and the call fills it.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+            usage
+        };
+        Some((counted, usage.ru_nvcsw))
     }
 
-    /// The wait since then, if the thread was put on a CPU once: then it is the wait after the wake-up.
-    fn since(&self, before: Option<Schedstat>) -> Option<u64> {
-        let (before, now) = (before?, self.read()?);
-        (now.slices.checked_sub(before.slices)? == 1)
-            .then(|| now.wait_ns.saturating_sub(before.wait_ns))
+    /// The wait since then, if the thread slept once and was put on a CPU once: then it is the wait after
+    /// the wake-up, and not one for a CPU that another took meanwhile.
+    fn since(&self, before: Option<(Schedstat, i64)>) -> Option<u64> {
+        let ((before, slept_before), (now, slept)) = (before?, self.read()?);
+        let once = now.slices.checked_sub(before.slices)? == 1 && slept - slept_before == 1;
+        once.then(|| now.wait_ns.saturating_sub(before.wait_ns))
     }
 }
 
@@ -465,8 +474,12 @@ mod tests {
             writer.write_all(b"again").unwrap();
             let watched = watch.finish();
             let after = now();
-            let seen = watched.first_byte_ns.unwrap();
-            assert!(before <= seen && seen <= after, "{before} {seen} {after}");
+            // The scheduler's clock, which the reader's wait is counted by, is some microseconds coarse.
+            let seen = watched.first_byte_ns.unwrap() + 1_000_000;
+            assert!(
+                before <= seen && seen <= after + 1_000_000,
+                "{before} {seen} {after}"
+            );
             assert_eq!(watched.bytes, 10);
         }
     }

@@ -10,9 +10,11 @@ mod warnings;
 use std::time::Duration;
 
 pub use arguments::Arguments;
-use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession};
+use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession, Subject};
 use fathom_measure::{MeasureError, Observer, ProcessOptions, environment, interrupt, now_rfc3339};
-use fathom_model::{ColdBy, Run, SCHEMA_VERSION, StartupConditions, StartupRecord, StopReason};
+use fathom_model::{
+    ColdBy, Run, SCHEMA_VERSION, StartupConditions, StartupMetric, StartupRecord, StopReason,
+};
 use observing::Observations;
 use subjects::Prepared;
 
@@ -85,6 +87,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let mut record = record(&arguments, &prepared, &rounds, started_at, session);
     record.cold = evictor.map_or_else(Vec::new, Evictor::evidence);
     add(&mut record, observations);
+    ask_a_terminal(&mut record, &subjects);
     show::show(&arguments, &record)?;
     Ok(exit_code(&record))
 }
@@ -165,6 +168,27 @@ fn record(
         cold: Vec::new(),
         budget,
         runs: session.runs,
+    }
+}
+
+/// Says of programs whose output came at their end whether it was held back.
+fn ask_a_terminal(record: &mut StartupRecord, subjects: &[Subject]) {
+    for (program, subject) in subjects.iter().enumerate() {
+        if !warnings::may_be_held_back(&record.runs, program) || interrupt::received().is_some() {
+            continue;
+        }
+        let median = record
+            .summaries
+            .iter()
+            .find(|s| s.program == program && s.metric == StartupMetric::FirstOutput)
+            .map_or(0.0, |summary| summary.p50.value);
+        let most = Duration::from_secs_f64(median);
+        // A program that doesn't run on a terminal has told nothing; its other numbers stand.
+        let told = startup::first_output_on_a_terminal(&subject.command, most);
+        if let Ok(Some(earlier)) = told {
+            let warning = warnings::held_back(program, median * 1e9, earlier);
+            record.warnings.extend(warning);
+        }
     }
 }
 

@@ -4,8 +4,11 @@ use fathom_model::{Cache, StampedBy, StartupRun, Warning};
 
 /// From this share of its life on, a first byte came so late that it was held back.
 const LATE_SHARE: f64 = 0.9;
-/// Shorter than this after the last byte there is little that a program could have done.
-const WORTH_WAITING_NS: u64 = 20_000_000;
+/// A shorter run has little that could be held back, and a single run on a terminal could not tell it
+/// from noise.
+const WORTH_ASKING_NS: u64 = 20_000_000;
+/// Twice as early on a terminal is no noise of a single run.
+const EARLIER_SHARE: f64 = 0.5;
 /// The two ways of seeing the first byte are to agree within this.
 const EXACT_NS: u64 = 50_000;
 /// Of longer starts 50 µs are less than a thousandth.
@@ -43,16 +46,6 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
             format!(
                 "{silent} of {all} runs wrote nothing to standard output; it is judged by its exit"
             ),
-        );
-    }
-    let late = runs.iter().filter(|run| is_held_back(run)).count();
-    if late * 2 > all {
-        say(
-            "output_at_exit",
-            "its first byte came when it was about to exit: into a pipe it writes what it has buffered \
-             only at its end. On a terminal it may write earlier; flush after the first line to be seen \
-             earlier"
-                .to_string(),
         );
     }
     let loose = runs.iter().filter(|run| is_loose(run)).count();
@@ -116,12 +109,35 @@ fn is_loose(run: &StartupRun) -> bool {
         }
 }
 
-/// The first byte came within a tenth of the end of a run that was long enough to matter.
-fn is_held_back(run: &StartupRun) -> bool {
-    run.exit_ns > WORTH_WAITING_NS
-        && run
-            .first_output_ns
-            .is_some_and(|first| first as f64 > LATE_SHARE * run.exit_ns as f64)
+/// Whether the first bytes came so late in the lives of the runs that they may have been held back: within
+/// the last tenth. A terminal tells then.
+pub fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
+    let mine: Vec<&StartupRun> = runs
+        .iter()
+        .filter(|run| run.program == program && run.cache == Cache::Warm)
+        .collect();
+    let late = |run: &&&StartupRun| {
+        run.exit_ns > WORTH_ASKING_NS
+            && run
+                .first_output_ns
+                .is_some_and(|first| first as f64 > LATE_SHARE * run.exit_ns as f64)
+    };
+    mine.iter().filter(late).count() * 2 > mine.len()
+}
+
+/// What a terminal told: that the first byte comes much earlier there.
+pub fn held_back(program: usize, pipe_ns: f64, terminal_ns: u64) -> Option<Warning> {
+    let much_earlier = (terminal_ns as f64) < EARLIER_SHARE * pipe_ns;
+    much_earlier.then(|| Warning {
+        id: "output_held_back".to_string(),
+        benchmark: Some(program),
+        message: format!(
+            "into a pipe it writes what it has buffered when it exits, after {:.0} ms; on a terminal its \
+             first byte comes after {:.0} ms (one run). Flush after the first line to be seen earlier",
+            pipe_ns / 1e6,
+            terminal_ns as f64 / 1e6
+        ),
+    })
 }
 
 #[cfg(test)]
