@@ -7,6 +7,7 @@ mod aa;
 mod find;
 mod floor;
 mod growth;
+mod hellos;
 mod large;
 mod memory;
 mod options;
@@ -14,6 +15,7 @@ mod own_cost;
 mod pairs;
 mod power;
 mod sample_tests;
+mod startup;
 mod subjects;
 mod table;
 mod tools;
@@ -77,16 +79,19 @@ fn everything(options: &Options) -> Result<()> {
     };
     for figure in &options.figures {
         eprintln!("measuring {figure} …");
-        let table = match *figure {
-            "floor" => floor::measure(&tools, options)?,
-            "own-cost" => own_cost::measure(&tools, options)?,
-            "growth" => growth::measure(&tools, options)?,
-            "memory" => memory::measure(&tools, options)?,
-            "large" => large::measure(&tools)?,
-            "power" => power::measure(&tools, options, iterations)?,
-            _ => aa::measure(&tools, options, iterations)?,
+        let tables = match *figure {
+            "floor" => vec![floor::measure(&tools, options)?],
+            "own-cost" => vec![own_cost::measure(&tools, options)?],
+            "growth" => vec![growth::measure(&tools, options)?],
+            "memory" => vec![memory::measure(&tools, options)?],
+            "large" => vec![large::measure(&tools)?],
+            "startup" => startup::measure(&tools, options)?,
+            "power" => vec![power::measure(&tools, options, iterations)?],
+            _ => vec![aa::measure(&tools, options, iterations)?],
         };
-        page.add(&format!("\n{}", table.render()))?;
+        for table in tables {
+            page.add(&format!("\n{}", table.render()))?;
+        }
     }
     let load = environment()
         .load_average
