@@ -10,27 +10,25 @@
 //! CPUs. On a busy machine it waits for a CPU itself, by milliseconds; but the kernel counts for how
 //! long it was ready and had none, and that is taken off.
 
-use std::fs::File;
+mod look;
+mod waits;
+
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fathom_model::StampedBy;
 
-use crate::account::{self, Schedstat};
+use look::{allowed_cpus, look_again_and_again, watching_cpus};
+use waits::OwnWaits;
 
 /// A stamp that can be off by no more needs no other.
 const CLOSE_NS: u64 = 20_000;
 /// A reader that was woken gets a CPU within this on any machine that is worth measuring on.
 const PATIENCE_WITH_READER: Duration = Duration::from_secs(2);
-/// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.
-const WATCH_AT_MOST: Duration = Duration::from_millis(250);
-/// Pauses between two looks, some 3 µs in all: a core's other thread gets the core meanwhile.
-const PAUSES: u32 = 64;
 /// As much as a pipe holds by default.
 const CHUNK_BYTES: usize = 64 * 1024;
 /// More than the largest pipe that a user may make (1 MiB) holds.
@@ -310,133 +308,6 @@ fn read_when_woken(shared: &Shared, stop: RawFd) {
     }
 }
 
-/// How long and how often the calling thread got a CPU late: `/proc/thread-self/schedstat`.
-struct OwnWaits(Option<File>);
-
-impl OwnWaits {
-    fn open() -> OwnWaits {
-        OwnWaits(File::open("/proc/thread-self/schedstat").ok())
-    }
-
-    /// What the scheduler counted, and how often the thread went to sleep by itself.
-    fn read(&self) -> Option<(Schedstat, i64)> {
-        let mut buffer = [0u8; 128];
-        let length = self.0.as_ref()?.read_at(&mut buffer, 0).ok()?;
-        let counted = account::schedstat(std::str::from_utf8(&buffer[..length]).ok()?)?;
-        // SAFETY: an all-zero rusage is valid, and the call fills it.
-        let usage = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
-            usage
-        };
-        Some((counted, usage.ru_nvcsw))
-    }
-
-    /// The wait since then, if the thread slept once and was put on a CPU once: then it is the wait after
-    /// the wake-up, and not one for a CPU that another took meanwhile.
-    fn since(&self, before: Option<(Schedstat, i64)>) -> Option<u64> {
-        let ((before, slept_before), (now, slept)) = (before?, self.read()?);
-        let once = now.slices.checked_sub(before.slices)? == 1 && slept - slept_before == 1;
-        once.then(|| now.wait_ns.saturating_sub(before.wait_ns))
-    }
-}
-
-/// Looks at the pipe while a run is on.
-fn look_again_and_again(shared: &Shared, cpu: usize) {
-    step_back(cpu);
-    let mut done = 0;
-    loop {
-        let run = {
-            let mut order = lock(&shared.order);
-            while !order.over && (order.run == 0 || order.run == done) {
-                order = shared
-                    .changed
-                    .wait(order)
-                    .unwrap_or_else(|poisoned| poisoned.into_inner());
-            }
-            if order.over {
-                return;
-            }
-            order.run
-        };
-        watch_one_run(shared, run);
-        done = run;
-    }
-}
-
-fn watch_one_run(shared: &Shared, run: u64) {
-    let began = Instant::now();
-    let mut polled = libc::pollfd {
-        fd: shared.pipe.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    while shared.watched_run.load(Ordering::Acquire) == run {
-        let before = now();
-        // SAFETY: one entry; returns at once.
-        let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
-        if ready > 0 && polled.revents & libc::POLLIN != 0 {
-            // Only the first of the two counts.
-            let _ = shared
-                .seen_ns
-                .compare_exchange(0, now(), Ordering::AcqRel, Ordering::Relaxed);
-        }
-        let is_over =
-            shared.seen_ns.load(Ordering::Acquire) != 0 || shared.taken.load(Ordering::SeqCst);
-        if is_over || began.elapsed() > WATCH_AT_MOST {
-            return;
-        }
-        shared.empty_ns.fetch_max(before, Ordering::AcqRel);
-        for _ in 0..PAUSES {
-            std::hint::spin_loop();
-        }
-    }
-}
-
-/// Any other thread may take this one's CPU at once.
-fn step_back(cpu: usize) {
-    // SAFETY: plain numbers and structures that live through the calls; a refusal leaves things as
-    // they were, and then the reader is the one to see the byte.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
-        let parameter = libc::sched_param { sched_priority: 0 };
-        libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameter);
-    }
-}
-
-/// Two CPUs that the programs aren't pinned to; else two of all.
-fn watching_cpus(allowed: &[usize], avoid: &[usize]) -> Vec<usize> {
-    if allowed.len() < 2 {
-        return Vec::new();
-    }
-    let free: Vec<usize> = allowed
-        .iter()
-        .copied()
-        .filter(|cpu| !avoid.contains(cpu))
-        .collect();
-    let from = if free.is_empty() || avoid.is_empty() {
-        allowed
-    } else {
-        &free
-    };
-    from.iter().copied().take(2).collect()
-}
-
-fn allowed_cpus() -> Vec<usize> {
-    // SAFETY: a set of the size that is given; read only if the call succeeded.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
-            return Vec::new();
-        }
-        (0..libc::CPU_SETSIZE as usize)
-            .filter(|cpu| libc::CPU_ISSET(*cpu, &set))
-            .collect()
-    }
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
@@ -530,13 +401,5 @@ mod tests {
             Some((7_000_000, StampedBy::LateReader))
         );
         assert_eq!(told(0, None, None), None);
-    }
-
-    #[test]
-    fn cpus_of_the_programs_are_avoided_where_there_are_others() {
-        assert_eq!(watching_cpus(&[0], &[]), Vec::<usize>::new());
-        assert_eq!(watching_cpus(&[0, 1, 2], &[]), [0, 1]);
-        assert_eq!(watching_cpus(&[0, 1, 2, 3], &[0, 2]), [1, 3]);
-        assert_eq!(watching_cpus(&[0, 1], &[0, 1]), [0, 1]);
     }
 }

@@ -207,7 +207,7 @@ fn add(record: &mut StartupRecord, observations: Observations) {
 fn exit_code(record: &StartupRecord) -> i32 {
     let failed = record.runs.iter().all(|run| !run.exit.is_success());
     match &record.budget {
-        _ if record.stop == StopReason::Interrupted => 130,
+        _ if record.stop == StopReason::Interrupted || interrupt::received().is_some() => 130,
         Some(budget) if !budget.held => OVER_BUDGET,
         // Failures were to be let pass, but nothing else came.
         Some(_) if failed => COMMAND_FAILED,

@@ -179,10 +179,11 @@ mod tests {
     #[test]
     fn silence_late_output_and_daemons_are_told() {
         assert_eq!(ids(&[run(None, 500_000)]), ["no_output"]);
-        assert_eq!(
-            ids(&[run(Some(990_000_000), 1_000_000_000)]),
-            ["output_at_exit"]
-        );
+        let late = run(Some(990_000_000), 1_000_000_000);
+        assert!(may_be_held_back(&[late], 0));
+        assert!(!may_be_held_back(&[run(Some(500_000), 520_000)], 0));
+        assert!(held_back(0, 990e6, 20_000_000).is_some());
+        assert!(held_back(0, 990e6, 900_000_000).is_none());
         let daemon = StartupRun {
             left_behind: 1,
             ..run(Some(500_000), 520_000)
