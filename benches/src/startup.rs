@@ -17,11 +17,12 @@ const ASKED_AGREEMENT: f64 = 50e-6;
 /// What the medians of ten sessions may spread, as a share.
 const ASKED_SPREAD: f64 = 0.03;
 const SESSIONS: usize = 10;
+const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C")];
 const RUNS: usize = 200;
 const TRACED: usize = 20;
 const BY_OTHERS: usize = 20;
 
-/// Three tables: both ways on each hello, medians of short sessions, and what observers add.
+/// Four tables: both ways on each hello, medians of short sessions, what watching adds and what observers add.
 ///
 /// # Errors
 /// When a hello can't be built or a tool fails.
@@ -33,6 +34,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     let mut tables = vec![agreement(&hellos, &missing, &record)];
     if let Some(c) = hellos.iter().find(|hello| hello.language == "C") {
         tables.push(spread(tools, options, c)?);
+        tables.push(watching(tools, options, c)?);
         tables.push(observers(tools, options, c)?);
     }
     Ok(tables)
@@ -53,8 +55,10 @@ fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRe
         .arg("--json")
         .arg(&file)
         .args(commands)
-        // Cargo sets it, and the loader then looks for libraries in vain a hundred times.
-        .env_remove("LD_LIBRARY_PATH")
+        // As all tools are run: with cargo's LD_LIBRARY_PATH the loader looks for libraries in vain a
+        // hundred times.
+        .env_clear()
+        .envs(ENVIRONMENT)
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("can't start {}: {error}", tools.fathom.display()))?;
@@ -152,6 +156,51 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     Ok(table)
 }
 
+/// From exec to exit with the pipe watched, and with `bench`, which only empties it.
+fn watching(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+    let runs = options.scaled(RUNS).max(20).to_string();
+    let (mut watched, mut plain) = (Vec::new(), Vec::new());
+    for _ in 0..SESSIONS {
+        let record = session(tools, &["-r", &runs, "--traced", "0"], &[&hello.command])?;
+        let exits: Vec<f64> = record
+            .runs
+            .iter()
+            .map(|run| run.exit_ns as f64 / 1e9)
+            .collect();
+        watched.push(median(&exits));
+        let flags = ["-r", &runs, "--output", "pipe"];
+        let (record, _) = tools.fathom_record(&flags, std::slice::from_ref(&hello.command))?;
+        let exits: Vec<f64> = record
+            .runs
+            .iter()
+            .map(|run| {
+                let before = run.spawn_ns + run.harness_wait_ns.unwrap_or(0);
+                run.wall_ns.saturating_sub(before) as f64 / 1e9
+            })
+            .collect();
+        plain.push(median(&exits));
+    }
+    let headers = [
+        "C hello, exec to exit",
+        "median of medians",
+        "/ bench",
+        "95 % interval",
+    ];
+    let mut table = Table::new("Startup: what watching the pipe adds", &headers);
+    table.row(["fathom bench --output pipe".to_string(), us(median(&plain))]);
+    let mut row = vec!["fathom startup".to_string(), us(median(&watched))];
+    if let Some(paired) = fathom_stats::paired_ratio(&plain, &watched, 0.95) {
+        let found = paired.ratio;
+        row.push(ratio(found.value));
+        row.push(format!("{:.3} to {:.3}", found.low, found.high));
+    }
+    table.row(row);
+    table.note(format!(
+        "{SESSIONS} sessions of {runs} runs of each, in turn."
+    ));
+    Ok(table)
+}
+
 /// From the end of execve to the call of write, as three observers see it.
 fn observers(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(BY_OTHERS).max(5);
@@ -216,7 +265,8 @@ fn perf(tools: &Tools, program: &Path) -> Option<f64> {
         .arg(&data)
         .arg("--")
         .arg(program)
-        .env_remove("LD_LIBRARY_PATH")
+        .env_clear()
+        .envs(ENVIRONMENT)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -256,7 +306,8 @@ fn strace(tools: &Tools, program: &Path) -> Option<f64> {
         .args(["-f", "-ttt", "-T", "-o"])
         .arg(&log)
         .arg(program)
-        .env_remove("LD_LIBRARY_PATH")
+        .env_clear()
+        .envs(ENVIRONMENT)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -264,6 +264,43 @@ fn a_failing_program_ends_it_unless_failures_are_let_pass() {
 }
 
 #[test]
+fn a_failure_loses_no_finished_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (counter, file) = (
+        folder.path().join("counter"),
+        folder.path().join("record.json"),
+    );
+    let script = format!(
+        "echo x; echo . >> {0}; test $(wc -l < {0}) -lt 5",
+        counter.display()
+    );
+    let output = fathom(&[
+        "-r",
+        "9",
+        "-w",
+        "0",
+        "--json",
+        file.to_str().unwrap(),
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ])
+    .output()
+    .unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let record: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(record["complete"], false);
+    let codes: Vec<&Value> = record["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| &run["exit"]["code"])
+        .collect();
+    assert_eq!(codes, [0, 0, 0, 0, 1]);
+}
+
+#[test]
 fn a_daemon_is_told_and_does_not_stay() {
     let mark = format!("30{}", std::process::id());
     let command = format!("sh -c 'sleep {mark} >/dev/null 2>&1 & echo started'");

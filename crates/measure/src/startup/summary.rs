@@ -8,7 +8,8 @@ use fathom_stats::PairData;
 
 const METRICS: [StartupMetric; 2] = [StartupMetric::FirstOutput, StartupMetric::Exit];
 
-/// The metric's value of a run in seconds; `None` for a run that is void, failed or wrote nothing.
+/// The metric's value of a run in seconds; `None` for a run that is void or, for the first output, wrote
+/// nothing. Runs whose failure was let pass count: that they are there is said.
 fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     if run.void {
         return None;

@@ -75,6 +75,11 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         &mut Silent,
     )?;
     if let Some(error) = session.failure.take() {
+        // What was measured before is kept.
+        if !session.runs.is_empty() {
+            let record = record(&arguments, &prepared, &rounds, started_at, session);
+            show::write_json(&arguments, &record)?;
+        }
         return Err(error.into());
     }
     if session.runs.is_empty() {
@@ -158,7 +163,7 @@ fn record(
             watching_cpus: session.watching_cpus,
         },
         programs: prepared.iter().map(|p| p.program.clone()).collect(),
-        complete: session.stop != StopReason::Interrupted,
+        complete: !matches!(session.stop, StopReason::Interrupted | StopReason::Failed),
         stop: session.stop,
         comparisons: startup::comparisons(&session.runs, programs, arguments.margin, ALPHA),
         warnings: warnings::of(&session.runs, programs),

@@ -21,14 +21,7 @@ pub fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure
         };
         write::print(report::startup_terminal(record, &options).as_bytes())?;
     }
-    if let Some(path) = &arguments.json {
-        let mut bytes = Vec::new();
-        report::startup_json(record, &mut bytes).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error,
-        })?;
-        write::export(path, bytes)?;
-    }
+    write_json(arguments, record)?;
     if let Some(path) = &arguments.html {
         write::export(path, report::startup_html(record))?;
         if !write::is_stdout(path) {
@@ -39,4 +32,20 @@ pub fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure
         }
     }
     Ok(())
+}
+
+/// Into the file that was asked for, if one was.
+///
+/// # Errors
+/// When it can't be written.
+pub fn write_json(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
+    let Some(path) = &arguments.json else {
+        return Ok(());
+    };
+    let mut bytes = Vec::new();
+    report::startup_json(record, &mut bytes).map_err(|error| Failure::Write {
+        path: path.clone(),
+        error,
+    })?;
+    write::export(path, bytes)
 }
