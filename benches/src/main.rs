@@ -8,6 +8,7 @@ mod account;
 mod find;
 mod floor;
 mod growth;
+mod hellos;
 mod large;
 mod machine;
 mod memory;
@@ -16,6 +17,7 @@ mod own_cost;
 mod pairs;
 mod power;
 mod sample_tests;
+mod startup;
 mod subjects;
 mod table;
 mod tools;
@@ -80,20 +82,23 @@ fn everything(options: &Options) -> Result<()> {
     };
     for figure in &options.figures {
         eprintln!("measuring {figure} …");
-        let table = match *figure {
-            "floor" => floor::measure(&tools, options)?,
-            "own-cost" => own_cost::measure(&tools, options)?,
-            "growth" => growth::measure(&tools, options)?,
-            "memory" => memory::measure(&tools, options)?,
-            "large" => large::measure(&tools)?,
-            "account" => account::measure(&tools, options)?,
-            "tracing" => tracing::measure(&tools, options)?,
-            "machine" => machine::measure(&tools, options)?,
-            "machine-stability" => machine::measure_stability(&tools, options)?,
-            "power" => power::measure(&tools, options, iterations)?,
-            _ => aa::measure(&tools, options, iterations)?,
+        let tables = match *figure {
+            "floor" => vec![floor::measure(&tools, options)?],
+            "own-cost" => vec![own_cost::measure(&tools, options)?],
+            "growth" => vec![growth::measure(&tools, options)?],
+            "memory" => vec![memory::measure(&tools, options)?],
+            "large" => vec![large::measure(&tools)?],
+            "account" => vec![account::measure(&tools, options)?],
+            "tracing" => vec![tracing::measure(&tools, options)?],
+            "startup" => startup::measure(&tools, options)?,
+            "machine" => vec![machine::measure(&tools, options)?],
+            "machine-stability" => vec![machine::measure_stability(&tools, options)?],
+            "power" => vec![power::measure(&tools, options, iterations)?],
+            _ => vec![aa::measure(&tools, options, iterations)?],
         };
-        page.add(&format!("\n{}", table.render()))?;
+        for table in tables {
+            page.add(&format!("\n{}", table.render()))?;
+        }
     }
     let load = environment()
         .load_average

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// The figures, in the order in which they are measured.
-pub const FIGURES: [&str; 11] = [
+pub const FIGURES: [&str; 12] = [
     "floor",
     "own-cost",
     "growth",
@@ -11,6 +11,7 @@ pub const FIGURES: [&str; 11] = [
     "large",
     "account",
     "tracing",
+    "startup",
     "power",
     "aa",
     "machine",
@@ -23,8 +24,8 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
-Figures (default: all): floor own-cost growth memory large account tracing power aa machine
-machine-stability
+Figures (default: all): floor own-cost growth memory large account tracing startup power aa
+machine machine-stability
 
 Options:
   --repetitions N         comparisons of each kind for aa (default 40)

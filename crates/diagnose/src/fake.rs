@@ -64,6 +64,7 @@ impl Fake {
             end: Some(self.trace.end),
             execs: vec![exec],
             first_output_ns: None,
+            code_faults: Vec::new(),
         });
     }
 

@@ -76,7 +76,7 @@ fn text<const N: usize>(text: &Text<N>) -> Option<&str> {
     core::str::from_utf8(text.bytes.get(..length)?).ok()
 }
 
-fn schedstat(text: &str) -> Option<Schedstat> {
+pub(crate) fn schedstat(text: &str) -> Option<Schedstat> {
     let mut words = text.split_ascii_whitespace();
     let on_cpu_ns = words.next()?.parse().ok()?;
     let wait_ns = words.next()?.parse().ok()?;

@@ -32,6 +32,8 @@ mod process;
 #[allow(dead_code)]
 mod shared;
 #[cfg(launcher)]
+pub mod startup;
+#[cfg(launcher)]
 mod steal;
 
 pub use assess::{Question, Verdicts, assess};

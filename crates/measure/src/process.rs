@@ -16,6 +16,7 @@ use crate::account::{self, Exited};
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, fd, now_ns, step};
+use crate::startup::watch::{Watch, Watched};
 use crate::steal::StealWatch;
 use crate::{Attempt, CommandLine, Executor, Input, MeasureError, Output, RunReport};
 
@@ -122,6 +123,31 @@ pub struct ProcessExecutor {
     /// Processes that runs so far have left behind and that are still there.
     left_behind: u32,
     began_ns: u64,
+    /// Sees the first byte of standard output, where that is asked for.
+    watch: Option<Watch>,
+    /// What the last run was seen to do.
+    seen: Seen,
+}
+
+/// Stamps of the last run, `CLOCK_MONOTONIC` nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    /// In the child, right before it called `execve`.
+    pub exec_ns: u64,
+    /// When the launcher saw its exit.
+    pub end_ns: u64,
+    /// What came out of it.
+    pub output: Watched,
+}
+
+impl Seen {
+    fn of(answer: &Answer, output: Watched) -> Seen {
+        Seen {
+            exec_ns: answer.exec_ns,
+            end_ns: answer.end_ns,
+            output,
+        }
+    }
 }
 
 impl ProcessExecutor {
@@ -133,7 +159,7 @@ impl ProcessExecutor {
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
     ) -> Result<ProcessExecutor, MeasureError> {
-        ProcessExecutor::recording(benchmarks, options, None)
+        Self::build(benchmarks, options, None, false)
     }
 
     /// The same; finished runs are written to this file at once, see [`crate::Journal`].
@@ -146,6 +172,35 @@ impl ProcessExecutor {
         options: ProcessOptions,
         record: Option<&File>,
     ) -> Result<ProcessExecutor, MeasureError> {
+        Self::build(benchmarks, options, record, false)
+    }
+
+    /// One that sees the first byte of what goes to [`Output::Pipe`].
+    pub(crate) fn watching(
+        benchmarks: Vec<(CommandLine, Hooks)>,
+        options: ProcessOptions,
+    ) -> Result<ProcessExecutor, MeasureError> {
+        Self::build(benchmarks, options, None, true)
+    }
+
+    /// What the last run, of a benchmark or of the empty program, was seen to do.
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// CPUs on which the output is watched.
+    pub(crate) fn watching_cpus(&self) -> Vec<usize> {
+        self.watch
+            .as_ref()
+            .map_or_else(Vec::new, |watch| watch.cpus().to_vec())
+    }
+
+    fn build(
+        benchmarks: Vec<(CommandLine, Hooks)>,
+        options: ProcessOptions,
+        record: Option<&File>,
+        watches: bool,
+    ) -> Result<ProcessExecutor, MeasureError> {
         let here = std::env::current_dir().map_err(|error| MeasureError::Directory {
             path: ".".into(),
             error,
@@ -155,11 +210,20 @@ impl ProcessExecutor {
                 what: "could not be started",
                 error,
             })?;
-        let drain =
-            Drain::start(pipes.stdout, pipes.stderr).map_err(|error| MeasureError::Launcher {
-                what: "could not be read from",
-                error,
-            })?;
+        let unreadable = |error| MeasureError::Launcher {
+            what: "could not be read from",
+            error,
+        };
+        // Who watches standard output also reads it; the drain is left with an end that is closed.
+        let (watch, stdout) = match watches {
+            false => (None, pipes.stdout),
+            true => {
+                let watch = Watch::start(pipes.stdout, &options.pin).map_err(unreadable)?;
+                let (closed, _) = io::pipe().map_err(unreadable)?;
+                (Some(watch), closed.into())
+            }
+        };
+        let drain = Drain::start(stdout, pipes.stderr).map_err(unreadable)?;
         let benchmarks = benchmarks
             .into_iter()
             .map(|(command, hooks)| prepare(command, hooks, &here))
@@ -183,6 +247,8 @@ impl ProcessExecutor {
             })?,
             options,
             began_ns: now_ns(),
+            watch,
+            seen: Seen::default(),
         })
     }
 
@@ -196,6 +262,7 @@ impl ProcessExecutor {
                 || benchmark.complains
                 || self.left_behind > 0
                 || self.options.show_output
+                || self.watch.is_some()
         };
         let many = upcoming
             .iter()
@@ -244,12 +311,17 @@ impl ProcessExecutor {
             left_before: self.left_behind,
             began_ns: self.began_ns,
         };
+        if let Some(watch) = &self.watch {
+            watch.begin();
+        }
         let answers = self
             .launcher
             .run(&orders, terms)
             .map_err(|error| gone(error, first))?;
+        let output = self.watch.as_ref().map(Watch::finish).unwrap_or_default();
         let mut captured = Some(self.drain.finish());
         let last = answers.len() - 1;
+        self.seen = Seen::of(&answers[last].0, output);
         for (at, (answer, ended)) in answers.into_iter().enumerate() {
             self.made.push_back(Made {
                 attempt: attempts[at],
@@ -449,6 +521,9 @@ impl Executor for ProcessExecutor {
         let worked = |(answer, ended): &(Answer, Ended)| {
             *ended == Ended::ByItself && answer.failed_step == step::NONE && answer.status == 0
         };
+        if let Some((answer, _)) = answers.last() {
+            self.seen = Seen::of(answer, Watched::default());
+        }
         Ok(answers
             .iter()
             .take_while(|answer| worked(answer))
@@ -470,6 +545,7 @@ impl Executor for ProcessExecutor {
     fn sweep(&mut self) {
         // If the launcher is gone, so is what it watched over.
         let _ = self.launcher.sweep();
+        self.left_behind = 0;
     }
 
     fn elapsed(&self) -> Duration {

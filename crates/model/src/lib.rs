@@ -13,6 +13,7 @@ mod metric;
 mod record;
 mod run;
 mod sample;
+mod startup;
 
 pub use account::{AccountPart, Spent, ThreadAccount, TimeAccount};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
@@ -32,3 +33,8 @@ pub use record::{
 };
 pub use run::{Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
+pub use startup::{
+    Agreement, Budget, BudgetResult, Cache, ColdBy, ColdEvidence, EvictedFile, FailedLookup,
+    PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric, StartupPhase,
+    StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
+};

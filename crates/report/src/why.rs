@@ -1,10 +1,10 @@
 //! What `fathom why` says: a screen of text, a page with a picture, JSON and Markdown.
 
 mod account;
-mod bar;
-mod columns;
+pub(crate) mod bar;
+pub(crate) mod columns;
 mod findings;
-mod html;
+pub(crate) mod html;
 mod json;
 mod lanes;
 mod markdown;

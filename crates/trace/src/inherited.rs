@@ -5,8 +5,9 @@ use std::os::unix::fs::FileTypeExt;
 
 use crate::names::Names;
 
-/// Names the descriptors of a held child that its `execve` will keep.
-pub(crate) fn name_descriptors(names: &mut Names, pid: u32) {
+/// Names the descriptors of a held child that its `execve` will keep; standard output otherwise, if it
+/// is to have a name of its own.
+pub(crate) fn name_descriptors(names: &mut Names, pid: u32, stdout: Option<&str>) {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return;
     };
@@ -19,7 +20,10 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32) {
             continue;
         }
         if let Ok(target) = fs::read_link(entry.path()) {
-            let mut name = kind(&target.to_string_lossy());
+            let mut name = match stdout.filter(|_| fd == 1) {
+                Some(own) => own.to_owned(),
+                None => kind(&target.to_string_lossy()),
+            };
             if fs::metadata(entry.path()).is_ok_and(|file| file.file_type().is_fifo())
                 && name != "pipe"
             {

@@ -37,8 +37,8 @@ pub use command::{Io, TimelineOptions, TraceCommand, TraceOptions};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use result::{
-    Accounts, Cause, DescriptorRow, End, Exec, FileRow, Interval, LookupRow, Losses, OffCpuRow,
-    Process, SIZE_LIMITS, Sampling, SyscallRow, Thread, Tier, Trace,
+    Accounts, Cause, CodeFault, DescriptorRow, End, Exec, FileRow, Interval, LookupRow, Losses,
+    OffCpuRow, Process, SIZE_LIMITS, Sampling, SyscallRow, Thread, Tier, Trace,
 };
 
 /// Runs the command to its end under this tier and tells what was seen.

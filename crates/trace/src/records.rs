@@ -35,12 +35,19 @@ pub enum Record<'a> {
     Exec {
         time: u64,
         who: Who,
+        /// 0 if it is not told.
+        called: u64,
         old_tid: u32,
         path: &'a [u8],
         /// Each followed by a zero.
         arguments: &'a [u8],
         /// There were more.
         arguments_cut: bool,
+    },
+    CodeFault {
+        time: u64,
+        who: Who,
+        address: u64,
     },
     Exit {
         time: u64,
@@ -108,12 +115,18 @@ pub fn record(bytes: &[u8]) -> Option<Record<'_>> {
             Record::Exec {
                 time,
                 who,
+                called: result as u64,
                 old_tid: a0 as u32,
                 path: until_zero(path),
                 arguments,
                 arguments_cut: arguments.len() < len,
             }
         }
+        record::CODE_FAULT => Record::CodeFault {
+            time,
+            who,
+            address: a0,
+        },
         record::EXIT => Record::Exit {
             time,
             who,

@@ -29,6 +29,12 @@ pub struct Trace {
     pub calls_from: Option<Tier>,
     /// From the start to the end of the command as its parent saw it.
     pub duration_ns: u64,
+    /// The start by the kernel's monotonic clock, ns; 0 in a default value.
+    #[serde(default)]
+    pub started_clock_ns: u64,
+    /// When the child itself, right before it called `execve`, looked at the same clock.
+    #[serde(default)]
+    pub exec_called_clock_ns: Option<u64>,
     /// How the command ended.
     pub end: End,
     /// The command and all descendants it waited for, from `wait4`.
@@ -104,11 +110,27 @@ pub struct Process {
     pub execs: Vec<Exec>,
     /// When its first write to descriptor 1 was called.
     pub first_output_ns: Option<u64>,
+    /// Instructions whose page was not mapped yet, in order, the first 512 (kernel tier, x86-64, if asked
+    /// for): a program's first own instruction is mostly among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub code_faults: Vec<CodeFault>,
+}
+
+/// The fetch of an instruction that faulted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeFault {
+    /// When.
+    pub at_ns: u64,
+    /// Address of the instruction.
+    pub address: u64,
 }
 
 /// A successful `execve`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exec {
+    /// When the `execve` was called; `None` where the tier does not tell.
+    #[serde(default)]
+    pub called_ns: Option<u64>,
     /// When the new program was in place.
     pub at_ns: u64,
     /// The file as it was named, at most 255 bytes.

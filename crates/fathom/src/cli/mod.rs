@@ -11,6 +11,7 @@ mod quiet;
 mod run;
 mod run_options;
 mod screen;
+mod startup;
 mod target;
 mod why;
 mod write;
@@ -35,6 +36,8 @@ enum Verb {
     Why(Box<why::Arguments>),
     /// Run an experiment file: programs, inputs, claims, verdicts
     Run(Box<run::Arguments>),
+    /// Time programs from exec to their first byte of output, warm and cold
+    Startup(Box<startup::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
 }
@@ -69,6 +72,7 @@ pub fn run() -> i32 {
         Verb::Bench(arguments) => bench::run(*arguments),
         Verb::Why(arguments) => why::run(*arguments),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Startup(arguments) => startup::run(*arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
     };
     outcome.unwrap_or_else(|failure: Failure| failure.tell())

@@ -43,7 +43,7 @@ pub(super) fn write(page: &mut Page, entries: &[Entry]) {
 
 /// Divides `width` cells by `shares`: at least one each, the rest by largest remainder, so that they
 /// fill the width exactly.
-fn cells(shares: &[f64], width: usize) -> Vec<usize> {
+pub(crate) fn cells(shares: &[f64], width: usize) -> Vec<usize> {
     let total: f64 = shares.iter().sum();
     if shares.is_empty() || total <= 0.0 || shares.len() > width {
         return vec![0; shares.len()];

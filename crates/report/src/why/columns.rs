@@ -4,7 +4,7 @@ use crate::line::{Line, Page, Tone};
 use crate::text::columns;
 
 /// One column of numbers, aligned right.
-pub(super) struct Column {
+pub(crate) struct Column {
     title: &'static str,
     cells: Vec<String>,
     /// The highest goes first when the page is narrow; 0 stays.
@@ -12,7 +12,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn new(title: &'static str, expendable: u8, cells: Vec<String>) -> Column {
+    pub(crate) fn new(title: &'static str, expendable: u8, cells: Vec<String>) -> Column {
         Column {
             title,
             cells,
@@ -38,7 +38,7 @@ const NARROWEST_NAME: usize = 16;
 
 /// Writes the table: names at the left, made safe and shortened, then `numbers`. Columns in
 /// which nothing stands are left out, and where the page is too narrow, those that can go.
-pub(super) fn write(page: &mut Page, title: &str, names: &[String], mut numbers: Vec<Column>) {
+pub(crate) fn write(page: &mut Page, title: &str, names: &[String], mut numbers: Vec<Column>) {
     let names: Vec<String> = names.iter().map(|name| page.clean(name)).collect();
     numbers.retain(|column| column.expendable == 0 || !column.is_idle());
     let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0);

@@ -13,7 +13,12 @@ use crate::calls::{self, Direction};
 use crate::made::{self, Told};
 use crate::names::{Moved, Names};
 use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
-use crate::result::{Cause, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace};
+use crate::result::{
+    Cause, CodeFault, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
+};
+
+/// A program's first own instruction is among the first few; Node fetches some hundreds of pages.
+const MOST_CODE_FAULTS: usize = 512;
 
 /// Gathers what one run told.
 #[derive(Debug)]
@@ -160,15 +165,24 @@ impl Collector {
                     self.names.forked(parent.pid, child.pid);
                 }
             }
+            Record::CodeFault { time, who, address } => {
+                let at_ns = self.since_start(time);
+                let faults = &mut self.process(who.pid, time).code_faults;
+                if faults.len() < MOST_CODE_FAULTS {
+                    faults.push(CodeFault { at_ns, address });
+                }
+            }
             Record::Exec {
                 time,
                 who,
+                called,
                 old_tid,
                 path,
                 arguments,
                 arguments_cut,
             } => {
                 let at_ns = self.since_start(time);
+                let called_ns = (called != 0).then(|| self.since_start(called));
                 if old_tid != who.tid {
                     self.thread(
                         Who {
@@ -190,6 +204,7 @@ impl Collector {
                 self.names.execed(who.pid);
                 let process = self.process(who.pid, time);
                 process.execs.push(Exec {
+                    called_ns,
                     at_ns,
                     path: text(path),
                     arguments: split(arguments),
@@ -355,7 +370,8 @@ impl Collector {
             let name = calls::name(key.nr);
             let entry = moved.entry((key.who, key.fd)).or_default();
             made::add(entry, &name, totals.calls, totals.bytes);
-            if key.fd == 1 && calls::direction(&name) == Some(Direction::Write) {
+            let writes = calls::direction(&name) == Some(Direction::Write) || name == "sendfile";
+            if key.fd == 1 && writes {
                 let first = first_output.entry(key.who.pid).or_insert(totals.first);
                 *first = totals.first.min(*first);
             }

@@ -103,6 +103,8 @@ pub mod record {
     pub const EXIT: i32 = 4;
     pub const OFF: i32 = 5;
     pub const FOLLOW: i32 = 6;
+    /// ARG0: address of the instruction.
+    pub const CODE_FAULT: i32 = 7;
 
     /// Longest path that is recorded, its final zero included.
     pub const PATH_MAX: i32 = 256;

@@ -26,7 +26,11 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     let start = now();
     let most = options.timeline.map(|t| t.most);
     let mut collector = Collector::new(start, child.pid, most);
-    inherited::name_descriptors(&mut collector.names, child.pid);
+    inherited::name_descriptors(
+        &mut collector.names,
+        child.pid,
+        options.stdout_name.as_deref(),
+    );
     child.release()?;
 
     let mut harvest = Harvest::default();
@@ -55,6 +59,8 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     Ok(Trace {
         tier: Some(Tier::Kernel),
         duration_ns: end - start,
+        started_clock_ns: start,
+        exec_called_clock_ns: child.exec_called(),
         end: crate::accounts::end(status, cut_short),
         accounts: crate::accounts::accounts(&usage),
         ..trace

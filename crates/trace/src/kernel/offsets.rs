@@ -22,6 +22,8 @@ pub struct Offsets {
     pub regs_arguments: [i16; 4],
     /// The saved code segment, which tells 32-bit callers; only on x86.
     pub regs_cs: Option<i16>,
+    /// The instruction pointer in the saved registers.
+    pub regs_ip: i16,
     pub sys_enter: u32,
     pub sys_exit: u32,
     pub sched_switch: u32,
@@ -30,6 +32,8 @@ pub struct Offsets {
     pub sched_process_fork: u32,
     pub sched_process_exec: u32,
     pub sched_process_exit: u32,
+    /// Only some processors have it.
+    pub page_fault_user: Option<u32>,
 }
 
 /// Where the running kernel describes itself; readable by every user.
@@ -52,7 +56,7 @@ impl Offsets {
             let what = "sched_switch with the task's state (Linux 5.18 or later)";
             return Err(BtfError::NoType(what.to_owned()));
         }
-        let (regs_arguments, regs_cs) = registers(btf)?;
+        let (regs_arguments, regs_cs, regs_ip) = registers(btf)?;
         Ok(Self {
             task_pid: of_task("pid")?,
             task_tgid: of_task("tgid")?,
@@ -69,6 +73,7 @@ impl Offsets {
             binprm_filename: btf.member(binprm, "filename")?.byte_offset(),
             regs_arguments,
             regs_cs,
+            regs_ip,
             sys_enter: tracepoint("sys_enter")?,
             sys_exit: tracepoint("sys_exit")?,
             sched_switch,
@@ -77,29 +82,34 @@ impl Offsets {
             sched_process_fork: tracepoint("sched_process_fork")?,
             sched_process_exec: tracepoint("sched_process_exec")?,
             sched_process_exit: tracepoint("sched_process_exit")?,
+            page_fault_user: tracepoint("page_fault_user").ok(),
         })
     }
 }
 
+/// Arguments, code segment, instruction pointer.
+type Registers = ([i16; 4], Option<i16>, i16);
+
 #[cfg(target_arch = "x86_64")]
-fn registers(btf: &Btf<'_>) -> Result<([i16; 4], Option<i16>), BtfError> {
+fn registers(btf: &Btf<'_>) -> Result<Registers, BtfError> {
     let regs = btf.find(Kind::Struct, "pt_regs")?;
     let at = |name| btf.member(regs, name).map(Member::byte_offset);
     let arguments = [at("di")?, at("si")?, at("dx")?, at("r10")?];
-    Ok((arguments, Some(at("cs")?)))
+    Ok((arguments, Some(at("cs")?), at("ip")?))
 }
 
 #[cfg(target_arch = "aarch64")]
-fn registers(btf: &Btf<'_>) -> Result<([i16; 4], Option<i16>), BtfError> {
+fn registers(btf: &Btf<'_>) -> Result<Registers, BtfError> {
     let regs = btf.find(Kind::Struct, "pt_regs")?;
     let at = |name| btf.member(regs, name).map(Member::byte_offset);
     let first = at("regs")?;
     // The first argument's register holds the result when the call returns; the kernel keeps a copy.
-    Ok(([at("orig_x0")?, first + 8, first + 16, first + 24], None))
+    let arguments = [at("orig_x0")?, first + 8, first + 16, first + 24];
+    Ok((arguments, None, at("pc")?))
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn registers(_: &Btf<'_>) -> Result<([i16; 4], Option<i16>), BtfError> {
+fn registers(_: &Btf<'_>) -> Result<Registers, BtfError> {
     Err(BtfError::NoType(
         "saved registers of this processor".to_owned(),
     ))

@@ -43,6 +43,7 @@ impl Session {
             offsets: &offsets,
             maps: &maps,
             interval_ns: shortest.map(|ns| ns.min(2_000_000_000) as i32),
+            code_faults: options.code_faults,
         };
         let code = programs::follow_me(&context).map_err(defect)?;
         let follow = Program::callable("fathom_follow", &code);

@@ -62,6 +62,8 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     let mut trace = Trace {
         tier: Some(Tier::Sample),
         duration_ns: end - start,
+        started_clock_ns: start,
+        exec_called_clock_ns: child.exec_called(),
         sampling: Some(sampling),
         not_visible: vec![
             NO_CALLS.to_owned(),

@@ -48,7 +48,7 @@ impl Tree {
             refused: HashSet::new(),
             names: Names::default(),
         };
-        inherited::name_descriptors(&mut tree.names, root);
+        inherited::name_descriptors(&mut tree.names, root, None);
         tree.add_process(root, None, start);
         tree
     }
@@ -169,6 +169,7 @@ impl Tree {
             .map(|w| String::from_utf8_lossy(w).into_owned());
         let path = fs::read_link(format!("/proc/{pid}/exe"));
         let exec = Exec {
+            called_ns: None,
             at_ns,
             path: path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned()),
             arguments: words.take(64).collect(),

@@ -3,6 +3,7 @@
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use super::prepare::{Pointers, Prepared};
+use super::stamp::Stamp;
 use crate::kernel::bpf::run_here;
 
 /// The steps that may fail, as the error tells them.
@@ -21,6 +22,7 @@ pub(super) fn child(
     hold: &OwnedFd,
     failure: &OwnedFd,
     other_end: &OwnedFd,
+    stamp: &Stamp,
 ) -> ! {
     // SAFETY: from here to the end only async-signal-safe calls on memory made before the fork.
     unsafe {
@@ -57,6 +59,7 @@ pub(super) fn child(
             give_up(failure, 3);
         }
         let program = prepared.program.as_ptr();
+        stamp.set();
         libc::execve(program, pointers.argv.as_ptr(), pointers.env.as_ptr());
         give_up(failure, 4)
     }

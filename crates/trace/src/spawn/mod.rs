@@ -1,17 +1,21 @@
 //! How is the command started, held until tracing is armed, and never left behind?
 //!
-//! The child is forked, sets itself up, and waits on a pipe right before its `execve`. It dies with
+//! The child is made in a nest of its own, sets itself up, and waits on a pipe right before its `execve`. It dies with
 //! the thread that made it (`PR_SET_PDEATHSIG`); what it made dies with its process group, which a
 //! guardian process kills if the tracer is killed first.
 
 mod child;
+mod nest;
 mod prepare;
+mod stamp;
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use child::{STAGES, child};
+use nest::Nest;
 use prepare::{Pointers, prepare};
+use stamp::Stamp;
 
 use crate::command::TraceCommand;
 use crate::error::{TraceError, system};
@@ -30,10 +34,13 @@ pub(crate) struct Held {
     hold: std::fs::File,
     failure: std::fs::File,
     guardian: Option<Guardian>,
+    stamp: Stamp,
+    /// Gone once the program is executed.
+    nest: Option<Nest>,
     reaped: bool,
 }
 
-/// Forks a child that is held before its `execve`. If `follow` is given, the child runs that
+/// Makes a child that is held before its `execve`. If `follow` is given, the child runs that
 /// kernel program on itself as the last thing before.
 pub(crate) fn hold(
     command: &TraceCommand,
@@ -44,35 +51,37 @@ pub(crate) fn hold(
     let (hold_read, hold_write) = pipe().map_err(system("making a pipe"))?;
     let (failure_read, failure_write) = pipe().map_err(system("making a pipe"))?;
     let pointers = Pointers::of(&prepared);
+    let stamp = Stamp::new().map_err(system("sharing a page with the child"))?;
     // SAFETY: the child calls only async-signal-safe functions on what was prepared above.
-    let pid = unsafe { libc::fork() };
-    match pid {
-        -1 => Err(system("forking")(io::Error::last_os_error())),
-        0 => child(
-            &prepared,
-            &pointers,
-            &hold_read,
-            &failure_write,
-            &hold_write,
-        ),
-        pid => {
-            drop((hold_read, failure_write));
-            let pid = pid as u32;
-            if prepared.own_group {
-                guardian.guard(pid);
-            }
-            Ok(Held {
-                pid,
-                own_group: prepared.own_group,
-                pidfd: pidfd(pid).map_err(system("opening the child's descriptor"))?,
-                program: prepared.program.to_string_lossy().into_owned(),
-                hold: hold_write.into(),
-                failure: failure_read.into(),
-                guardian: Some(guardian),
-                reaped: false,
-            })
-        }
+    let laid = unsafe {
+        nest::lay(|| {
+            child(
+                &prepared,
+                &pointers,
+                &hold_read,
+                &failure_write,
+                &hold_write,
+                &stamp,
+            )
+        })
+    };
+    let (pid, nest) = laid.map_err(system("making a process"))?;
+    drop((hold_read, failure_write));
+    if prepared.own_group {
+        guardian.guard(pid);
     }
+    Ok(Held {
+        pid,
+        own_group: prepared.own_group,
+        pidfd: pidfd(pid).map_err(system("opening the child's descriptor"))?,
+        program: prepared.program.to_string_lossy().into_owned(),
+        hold: hold_write.into(),
+        failure: failure_read.into(),
+        guardian: Some(guardian),
+        stamp,
+        nest: Some(nest),
+        reaped: false,
+    })
 }
 
 impl Held {
@@ -99,7 +108,10 @@ impl Held {
     pub fn wait_exec(&mut self) -> Result<(), TraceError> {
         let mut stage = [0u8; 1];
         match self.failure.read(&mut stage) {
-            Ok(0) => Ok(()),
+            Ok(0) => {
+                self.nest = None;
+                Ok(())
+            }
             Ok(_) => self.failed(stage[0]),
             Err(error) => Err(system("waiting for the child")(error)),
         }
@@ -114,6 +126,11 @@ impl Held {
             stage: STAGES[usize::from(stage).min(STAGES.len() - 1)],
             error: io::Error::from_raw_os_error(i32::from_ne_bytes(errno)),
         })
+    }
+
+    /// When the child called `execve`, by its own look at the monotonic clock right before.
+    pub fn exec_called(&self) -> Option<u64> {
+        self.stamp.get()
     }
 
     /// Waits for the end and reaps.

@@ -50,7 +50,11 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
     let limits = Limits::start(command.timeout, options.stop.clone());
     let start = now();
     let mut run = Run::new(child.pid, start, options);
-    inherited::name_descriptors(&mut run.collector.names, child.pid);
+    inherited::name_descriptors(
+        &mut run.collector.names,
+        child.pid,
+        options.stdout_name.as_deref(),
+    );
     child.release()?;
 
     let done = AtomicBool::new(false);
@@ -82,6 +86,8 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
     Ok(Trace {
         tier: Some(Tier::Stops),
         duration_ns: end - start,
+        started_clock_ns: start,
+        exec_called_clock_ns: child.exec_called(),
         end: crate::accounts::end(status, cut_short),
         accounts: crate::accounts::accounts(&usage),
         ..run.trace(end)
@@ -262,6 +268,7 @@ impl Run {
 
     fn exec(&mut self, tid: u32, time: u64) {
         let old_tid = ptrace::event_message(tid).unwrap_or(tid);
+        let call = self.tracees.get(&old_tid).and_then(|tracee| tracee.call);
         if let Some(mut tracee) = self.tracees.remove(&old_tid) {
             tracee.who.tid = tid;
             self.tracees.insert(tid, tracee);
@@ -278,6 +285,7 @@ impl Run {
         self.collector.apply(Record::Exec {
             time,
             who: Who { tid, pid: tid },
+            called: call.map_or(0, |call| call.at),
             old_tid,
             path: path.as_bytes(),
             arguments: &arguments,

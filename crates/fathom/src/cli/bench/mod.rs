@@ -152,7 +152,11 @@ fn plan(arguments: &Arguments, prepared: &[Prepared], reference: usize) -> Resul
     })
 }
 
-fn ignored(text: Option<&str>) -> Result<IgnoreFailure, Failure> {
+/// From the value of `-i`.
+///
+/// # Errors
+/// When it is no list of exit codes.
+pub fn ignored(text: Option<&str>) -> Result<IgnoreFailure, Failure> {
     match text {
         None => Ok(IgnoreFailure::Never),
         Some("all-non-zero") => Ok(IgnoreFailure::All),
@@ -170,7 +174,7 @@ fn ignored(text: Option<&str>) -> Result<IgnoreFailure, Failure> {
 }
 
 /// Different each time; shown and recorded, so that the order can be had again.
-fn fresh_seed() -> u64 {
+pub fn fresh_seed() -> u64 {
     let time = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |d| d.as_nanos() as u64);

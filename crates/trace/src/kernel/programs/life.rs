@@ -88,7 +88,8 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     scratch(c, a, out);
     tell::head(a, record::EXEC);
     a.mov(R9, R0);
-    a.store_imm(Width::Double, R9, record::RESULT, 0);
+    a.load(Width::Double, R1, R7, task::ENTER);
+    a.store(Width::Double, R9, record::RESULT, R1);
     a.load(Width::Word, R1, R6, 8);
     a.store(Width::Double, R9, record::ARG0, R1);
     let (path, argv) = (record::HEAD as i32, record::HEAD as i32 + record::PATH_MAX);

@@ -1,10 +1,12 @@
 //! Which programs run in the kernel?
 //!
-//! Eight small ones on scheduler and system-call tracepoints and one that a held child runs to be
+//! Eight small ones on scheduler and system-call tracepoints, one on page faults if it is asked for,
+//! and one that a held child runs to be
 //! followed. They share the maps below and never wait or loop. Registers by convention:
 //! `R6` the tracepoint's arguments, `R7` the state of the traced thread.
 
 mod calls;
+mod fault;
 mod life;
 mod sched;
 mod tell;
@@ -100,6 +102,8 @@ pub struct Context<'a> {
     pub maps: &'a Maps,
     /// Shortest off-CPU interval that gets a record of its own, ns; `None` for none at all.
     pub interval_ns: Option<i32>,
+    /// Whether fetches of instructions that fault get a record.
+    pub code_faults: bool,
 }
 
 /// An assembled program.
@@ -129,7 +133,7 @@ pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
             code,
         })
     };
-    Ok(vec![
+    let mut all = vec![
         assemble("fathom_fork", o.sched_process_fork, life::fork)?,
         assemble("fathom_exec", o.sched_process_exec, life::exec)?,
         assemble("fathom_exit", o.sched_process_exit, life::exit)?,
@@ -138,7 +142,11 @@ pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
         assemble("fathom_wakeup", o.sched_wakeup, sched::wakeup)?,
         assemble("fathom_leave", o.sys_exit, calls::leave)?,
         assemble("fathom_enter", o.sys_enter, calls::enter)?,
-    ])
+    ];
+    if let (true, Some(tracepoint)) = (c.code_faults, o.page_fault_user) {
+        all.push(assemble("fathom_fault", tracepoint, fault::code_fault)?);
+    }
+    Ok(all)
 }
 
 /// The program that makes the thread that runs it a traced one.

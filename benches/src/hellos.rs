@@ -1,0 +1,93 @@
+//! The hello programs of `experiments/startup-showdown`, built as plainly as their languages do it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Result;
+use crate::find::in_path;
+
+/// A program that can be started.
+#[derive(Debug)]
+pub struct Hello {
+    /// Its language.
+    pub language: &'static str,
+    /// A command without a shell in it.
+    pub command: String,
+}
+
+/// Builds those whose language is there, into `folder`; the names of the others come second.
+///
+/// # Errors
+/// When a compiler that is there fails.
+pub fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/startup-showdown/src");
+    let mut there = Vec::new();
+    let mut missing = Vec::new();
+    let compilers: [(&'static str, &str, &[&str], &str); 4] = [
+        ("C", "cc", &["-o"], "hello.c"),
+        ("C++", "c++", &["-o"], "hello.cpp"),
+        ("Rust", "rustc", &["-O", "-o"], "hello.rs"),
+        ("Go", "go", &["build", "-o"], "hello.go"),
+    ];
+    for (language, compiler, arguments, source) in compilers {
+        let Some(compiler) = in_path(compiler) else {
+            missing.push(language);
+            continue;
+        };
+        let program = folder.join(format!("hello-{}", language.to_lowercase()));
+        run(Command::new(compiler)
+            .args(arguments)
+            .arg(&program)
+            .arg(sources.join(source)))?;
+        there.push(Hello {
+            language,
+            command: quoted(&[&program]),
+        });
+    }
+    let interpreters: [(&'static str, Option<PathBuf>, &str); 2] = [
+        ("Python", real_python(), "hello.py"),
+        ("Node", in_path("node"), "hello.js"),
+    ];
+    for (language, interpreter, source) in interpreters {
+        match interpreter {
+            Some(interpreter) => there.push(Hello {
+                language,
+                command: quoted(&[&interpreter, &sources.join(source)]),
+            }),
+            None => missing.push(language),
+        }
+    }
+    Ok((there, missing))
+}
+
+/// Python itself, not a shim that looks for it.
+fn real_python() -> Option<PathBuf> {
+    let output = Command::new(in_path("python3")?)
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output()
+        .ok()?;
+    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
+    path.is_file().then_some(path)
+}
+
+fn quoted(words: &[&Path]) -> String {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| format!("'{}'", word.display()))
+        .collect();
+    words.join(" ")
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("can't start {command:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!(
+            "{command:?} failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )),
+    }
+}

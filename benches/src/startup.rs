@@ -1,0 +1,349 @@
+//! Is the time from exec to the first byte right, the same each time, and free of its observer?
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use fathom_model::{Cache, StartupMetric, StartupPhase, StartupRecord};
+
+use crate::Result;
+use crate::find::in_path;
+use crate::hellos::{self, Hello};
+use crate::options::Options;
+use crate::table::{Table, percent, ratio, result, us};
+use crate::tools::{Tools, median};
+
+/// What the two ways of seeing the first byte may differ by, in seconds.
+const ASKED_AGREEMENT: f64 = 50e-6;
+/// What the medians of ten sessions may spread, as a share.
+const ASKED_SPREAD: f64 = 0.03;
+const SESSIONS: usize = 10;
+const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C")];
+const RUNS: usize = 200;
+const TRACED: usize = 20;
+const BY_OTHERS: usize = 20;
+
+/// Four tables: both ways on each hello, medians of short sessions, what watching adds and what observers add.
+///
+/// # Errors
+/// When a hello can't be built or a tool fails.
+pub fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
+    let folder = tools.file("hellos");
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let (hellos, missing) = hellos::build(&folder)?;
+    let record = all_hellos(tools, options, &hellos)?;
+    let mut tables = vec![agreement(&hellos, &missing, &record)];
+    if let Some(c) = hellos.iter().find(|hello| hello.language == "C") {
+        tables.push(spread(tools, options, c)?);
+        tables.push(watching(tools, options, c)?);
+        tables.push(observers(tools, options, c)?);
+    }
+    Ok(tables)
+}
+
+fn all_hellos(tools: &Tools, options: &Options, hellos: &[Hello]) -> Result<StartupRecord> {
+    let rounds = options.scaled(RUNS).max(10).to_string();
+    let traced = options.scaled(TRACED).max(5).to_string();
+    let commands: Vec<&str> = hellos.iter().map(|hello| hello.command.as_str()).collect();
+    session(tools, &["-r", &rounds, "--traced", &traced], &commands)
+}
+
+fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRecord> {
+    let file = tools.file("startup.json");
+    let output = Command::new(&tools.fathom)
+        .arg("startup")
+        .args(flags)
+        .arg("--json")
+        .arg(&file)
+        .args(commands)
+        // As all tools are run: with cargo's LD_LIBRARY_PATH the loader looks for libraries in vain a
+        // hundred times.
+        .env_clear()
+        .envs(ENVIRONMENT)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("can't start {}: {error}", tools.fathom.display()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!("fathom startup failed: {said}"));
+    }
+    let text = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    serde_json::from_slice(&text).map_err(|e| format!("{}: {e}", file.display()))
+}
+
+fn p50(record: &StartupRecord, program: usize) -> Option<f64> {
+    let found = record.summaries.iter().find(|summary| {
+        summary.program == program
+            && summary.cache == Cache::Warm
+            && summary.metric == StartupMetric::FirstOutput
+    });
+    Some(found?.p50.value)
+}
+
+fn agreement(hellos: &[Hello], missing: &[&'static str], record: &StartupRecord) -> Table {
+    let headers = [
+        "hello",
+        "first byte, untraced p50",
+        "traced / untraced",
+        "parent less kernel, median",
+        "furthest apart",
+        "within 50 µs",
+        "asked",
+        "result",
+    ];
+    let mut table = Table::new("Startup: both ways of seeing the first byte", &headers);
+    for (program, hello) in hellos.iter().enumerate() {
+        let mut row = vec![
+            hello.language.to_string(),
+            p50(record, program).map_or("?".to_string(), us),
+        ];
+        let trace = record.traces.iter().find(|trace| trace.program == program);
+        let agreement = trace.and_then(|trace| trace.agreement.as_ref());
+        if let Some((trace, agreement)) = trace.zip(agreement) {
+            let close =
+                |pair: &&(u64, u64)| pair.0.abs_diff(pair.1) as f64 / 1e9 <= ASKED_AGREEMENT;
+            let within = agreement.pairs.iter().filter(close).count();
+            let difference = agreement.median_difference_ns as f64 / 1e9;
+            row.extend([
+                trace.slowdown.map_or("?".to_string(), ratio),
+                us(difference),
+                us(agreement.largest_difference_ns as f64 / 1e9),
+                format!("{within} of {}", agreement.pairs.len()),
+                "median within 50 µs".to_string(),
+                result(difference.abs() <= ASKED_AGREEMENT),
+            ]);
+        } else {
+            row.push("not observed: needs root, or CAP_BPF and CAP_PERFMON".to_string());
+        }
+        table.row(row);
+    }
+    for language in missing {
+        table.row([language.to_string(), "not run: not installed".to_string()]);
+    }
+    table.note("Parent side: from the child's own clock right before it calls execve to the byte in the pipe. Kernel side: from the entry of execve to the entry of the first write to descriptor 1. The same traced runs. The parent's includes the write call up to its byte.");
+    table
+}
+
+fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+    let runs = options.scaled(RUNS).max(20).to_string();
+    let mut medians = Vec::new();
+    for _ in 0..SESSIONS {
+        let record = session(tools, &["-r", &runs, "--traced", "0"], &[&hello.command])?;
+        medians.extend(p50(&record, 0));
+    }
+    let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = medians.iter().copied().fold(0.0, f64::max);
+    let share = (most - least) / median(&medians);
+    let headers = [
+        "C hello",
+        "median of the medians",
+        "lowest",
+        "highest",
+        "spread",
+        "asked",
+        "result",
+    ];
+    let mut table = Table::new("Startup: the same answer each time", &headers);
+    table.row([
+        format!("{SESSIONS} sessions of {runs} runs"),
+        us(median(&medians)),
+        us(least),
+        us(most),
+        percent(share),
+        "under 3 %".to_string(),
+        result(share < ASKED_SPREAD),
+    ]);
+    table.note("Spread: highest less lowest median, as a share of their median. On a busy machine it says how busy.");
+    Ok(table)
+}
+
+/// From exec to exit with the pipe watched, and with `bench`, which only empties it.
+fn watching(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+    let runs = options.scaled(RUNS).max(20).to_string();
+    let (mut watched, mut plain) = (Vec::new(), Vec::new());
+    for _ in 0..SESSIONS {
+        let record = session(tools, &["-r", &runs, "--traced", "0"], &[&hello.command])?;
+        let exits: Vec<f64> = record
+            .runs
+            .iter()
+            .map(|run| run.exit_ns as f64 / 1e9)
+            .collect();
+        watched.push(median(&exits));
+        let flags = ["-r", &runs, "--output", "pipe"];
+        let (record, _) = tools.fathom_record(&flags, std::slice::from_ref(&hello.command))?;
+        let exits: Vec<f64> = record
+            .runs
+            .iter()
+            .map(|run| {
+                let before = run.spawn_ns + run.harness_wait_ns.unwrap_or(0);
+                run.wall_ns.saturating_sub(before) as f64 / 1e9
+            })
+            .collect();
+        plain.push(median(&exits));
+    }
+    let headers = [
+        "C hello, exec to exit",
+        "median of medians",
+        "/ bench",
+        "95 % interval",
+    ];
+    let mut table = Table::new("Startup: what watching the pipe adds", &headers);
+    table.row(["fathom bench --output pipe".to_string(), us(median(&plain))]);
+    let mut row = vec!["fathom startup".to_string(), us(median(&watched))];
+    if let Some(paired) = fathom_stats::paired_ratio(&plain, &watched, 0.95) {
+        let found = paired.ratio;
+        row.push(ratio(found.value));
+        row.push(format!("{:.3} to {:.3}", found.low, found.high));
+    }
+    table.row(row);
+    table.note(format!(
+        "{SESSIONS} sessions of {runs} runs of each, in turn."
+    ));
+    Ok(table)
+}
+
+/// From the end of execve to the call of write, as three observers see it.
+fn observers(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+    let runs = options.scaled(BY_OTHERS).max(5);
+    let program = hello.command.trim_matches('\'').to_string();
+    let traced = runs.to_string();
+    let record = session(tools, &["-r", "20", "--traced", &traced], &[&hello.command])?;
+    let (mut by_perf, mut by_strace) = (Vec::new(), Vec::new());
+    for _ in 0..runs {
+        by_perf.extend(perf(tools, Path::new(&program)));
+        by_strace.extend(strace(tools, Path::new(&program)));
+    }
+    let fathom = record.traces.first().map(|trace| {
+        let between = [
+            StartupPhase::Loader,
+            StartupPhase::RuntimeAndMain,
+            StartupPhase::LoaderToMain,
+        ];
+        let phases = trace.phases.iter().filter(|p| between.contains(&p.phase));
+        phases.map(|phase| phase.ns).sum::<u64>() as f64 / 1e9
+    });
+    let slowdown = record.traces.first().and_then(|trace| trace.slowdown);
+    let headers = [
+        "observer",
+        "execve's end to write",
+        "/ Fathom's kernel tier",
+    ];
+    let mut table = Table::new("Startup: what observing adds (C hello)", &headers);
+    let rows = [
+        ("Fathom, kernel tier", fathom.filter(|s| *s > 0.0)),
+        ("perf record, two tracepoints", some_median(&by_perf)),
+        ("strace -f -ttt", some_median(&by_strace)),
+    ];
+    for (name, seconds) in rows {
+        let against = seconds.zip(fathom).map(|(a, b)| ratio(a / b));
+        table.row([
+            name.to_string(),
+            seconds.map_or("not found, or not allowed".to_string(), us),
+            against.unwrap_or_default(),
+        ]);
+    }
+    if let Some(slowdown) = slowdown {
+        table.note(format!(
+            "Fathom's own kernel tier took {} of the untraced time to the first byte.",
+            percent(slowdown)
+        ));
+    }
+    table.note("Medians. perf: sys_exit_execve and sys_enter_write. strace: all calls of the program, as published start-up figures were made.");
+    Ok(table)
+}
+
+fn some_median(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| median(values))
+}
+
+/// What `perf record` says, in seconds.
+fn perf(tools: &Tools, program: &Path) -> Option<f64> {
+    let perf = in_path("perf")?;
+    let data = tools.file("perf.data");
+    let events = "syscalls:sys_exit_execve,syscalls:sys_enter_write";
+    let recorded = Command::new(&perf)
+        .args(["record", "-q", "-e", events, "-o"])
+        .arg(&data)
+        .arg("--")
+        .arg(program)
+        .env_clear()
+        .envs(ENVIRONMENT)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .ok()?;
+    if !recorded.success() {
+        return None;
+    }
+    let output = Command::new(&perf)
+        .args(["script", "-F", "time,event", "--ns", "-i"])
+        .arg(&data)
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    perf_interval(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// From the last successful execve before the first write to that write.
+fn perf_interval(script: &str) -> Option<f64> {
+    let mut executed = None;
+    for line in script.lines() {
+        let (time, event) = line.trim().split_once(": ")?;
+        let time: f64 = time.trim().parse().ok()?;
+        if event.contains("sys_exit_execve") {
+            executed = Some(time);
+        } else if event.contains("sys_enter_write") {
+            return Some(time - executed?);
+        }
+    }
+    None
+}
+
+/// What `strace -f -ttt -T` says, in seconds.
+fn strace(tools: &Tools, program: &Path) -> Option<f64> {
+    let log = tools.file("strace.log");
+    let status = Command::new(in_path("strace")?)
+        .args(["-f", "-ttt", "-T", "-o"])
+        .arg(&log)
+        .arg(program)
+        .env_clear()
+        .envs(ENVIRONMENT)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .ok()?;
+    if !status.success() {
+        return None;
+    }
+    strace_interval(&std::fs::read_to_string(log).ok()?)
+}
+
+/// `PID TIME call(…) = result <TIME TAKEN>`
+fn strace_interval(log: &str) -> Option<f64> {
+    let mut executed = None;
+    for line in log.lines() {
+        let time = |line: &str| line.split_whitespace().nth(1)?.parse::<f64>().ok();
+        if line.contains(" execve(") {
+            let took = line.rsplit_once('<')?.1.trim_end_matches('>');
+            executed = Some(time(line)? + took.parse::<f64>().ok()?);
+        } else if line.contains(" write(1,") {
+            return Some(time(line)? - executed?);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_read_from_both_logs() {
+        let script = "  100.000000100: syscalls:sys_exit_execve: \n  100.000450100: syscalls:sys_enter_write: \n";
+        assert!((perf_interval(script).unwrap() - 450e-6).abs() < 1e-9);
+        let log = "7 1.000100 execve(\"./a\", [\"./a\"], 0x7 /* 9 vars */) = 0 <0.000200>\n7 1.000400 brk(NULL) = 0x1 <0.000010>\n7 1.002300 write(1, \"x\", 1) = 1 <0.000010>\n";
+        assert!((strace_interval(log).unwrap() - 0.002).abs() < 1e-9);
+        assert_eq!(strace_interval("nonsense"), None);
+    }
+}

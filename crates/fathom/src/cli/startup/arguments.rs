@@ -1,0 +1,135 @@
+//! The options of `fathom startup`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::quantities;
+use crate::cli::run_options::RunOptions;
+
+const MEASURED: &str = "How much is measured";
+const SHOWN: &str = "What is shown and written";
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom startup ./hello 'python3 hello.py' 'node hello.js'
+  fathom startup --cold -- ./my-tool --version
+  fathom startup --budget 16.7ms ./my-tool --html startup.html
+
+Start: the call of execve. End: the first byte that can be read from standard output, which is a pipe;
+and the exit. docs/startup.md says where each stamp is taken.
+
+Exit codes: 0 done, 1 over the budget, 2 wrong arguments, 3 a program failed, 4 it can't be measured,
+130 interrupted.")]
+pub struct Arguments {
+    /// Commands, each in quotes; or, after --, one command as separate words
+    #[arg(value_name = "COMMAND")]
+    pub commands: Vec<OsString>,
+
+    /// One command, word by word: what follows is handed on as it is
+    #[arg(last = true, value_name = "WORD")]
+    pub words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub run_options: RunOptions,
+
+    /// Make exactly this many rounds (default: as many as fit into --time, 20 to 200)
+    #[arg(short, long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..), help_heading = MEASURED)]
+    pub rounds: Option<u32>,
+
+    /// Begin no further round after this time (default: 10s), but make 20
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = MEASURED)]
+    pub time: Option<Duration>,
+
+    /// Warm-up rounds, which do not count
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        help_heading = MEASURED
+    )]
+    pub warmup: u32,
+
+    /// Differences up to this share count as none
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = MEASURED)]
+    pub margin: f64,
+
+    /// Seed of the random order, to repeat it
+    #[arg(long, value_name = "N", help_heading = MEASURED)]
+    pub seed: Option<u64>,
+
+    /// Go on when a run fails: all failures, or only these exit codes
+    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = MEASURED)]
+    pub ignore_failure: Option<String>,
+
+    /// Also start each program with its own files out of memory. Needs no privilege
+    #[arg(long, help_heading = MEASURED)]
+    pub cold: bool,
+
+    /// The same by dropping the whole machine's caches; needs root, and slows down everything else
+    /// on the machine for a while
+    #[arg(long, help_heading = MEASURED)]
+    pub drop_caches: bool,
+
+    /// Runs of each program that are observed for phases and files; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = MEASURED)]
+    pub traced: u32,
+
+    /// How to observe: the best that is allowed, unless you say
+    #[arg(long, value_enum, help_heading = MEASURED)]
+    pub tier: Option<Tier>,
+
+    /// Exit with 1 if a program takes longer than this to its first byte (such as 16.7ms)
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = SHOWN)]
+    pub budget: Option<Duration>,
+
+    /// The quantile that the budget holds for
+    #[arg(long, value_enum, default_value_t = Quantile::P90, help_heading = SHOWN)]
+    pub budget_quantile: Quantile,
+
+    /// Write a picture: one page with the phases as stacked bars
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub html: Option<PathBuf>,
+
+    /// Write everything as JSON; '-' is standard output
+    #[arg(long, value_name = "FILE", help_heading = SHOWN)]
+    pub json: Option<PathBuf>,
+}
+
+/// Values of `--tier`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Tier {
+    /// In the kernel (root, or CAP_BPF and CAP_PERFMON)
+    Kernel,
+    /// Every call stopped and looked at (any user): files, but no times
+    Stops,
+}
+
+/// Values of `--budget-quantile`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Quantile {
+    /// Half of the starts
+    P50,
+    /// Nine of ten starts
+    P90,
+    /// 99 of 100 starts
+    P99,
+    /// Every start
+    Max,
+}
+
+impl Quantile {
+    /// As it stands in the record.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantile::P50 => "p50",
+            Quantile::P90 => "p90",
+            Quantile::P99 => "p99",
+            Quantile::Max => "max",
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The observed runs of all programs.
+
+use fathom_measure::interrupt;
+use fathom_measure::startup::{self, ObserveOptions, Observed, Subject};
+use fathom_model::Warning;
+use fathom_trace::Tier;
+
+use super::Arguments;
+use super::arguments;
+use crate::cli::failure::Failure;
+
+/// What observing told of each program; `None` for one that nothing could observe.
+pub struct Observations {
+    /// By program.
+    pub programs: Vec<Option<Observed>>,
+    /// What could not be observed and why.
+    pub warnings: Vec<Warning>,
+}
+
+/// Observes every program.
+///
+/// # Errors
+/// When a tier that was asked for is not allowed.
+pub fn observe(arguments: &Arguments, subjects: &[Subject]) -> Result<Observations, Failure> {
+    let mut all = Observations {
+        programs: subjects.iter().map(|_| None).collect(),
+        warnings: Vec::new(),
+    };
+    // Files are needed for cold runs even if nobody wants to see phases.
+    let runs = match (arguments.traced, arguments.cold || arguments.drop_caches) {
+        (0, true) => 1,
+        (runs, _) => runs,
+    };
+    if runs == 0 {
+        return Ok(all);
+    }
+    let tier = match arguments.tier {
+        Some(arguments::Tier::Kernel) => Some(Tier::Kernel),
+        Some(arguments::Tier::Stops) => Some(Tier::Stops),
+        None => startup::best_tier(),
+    };
+    let Some(tier) = tier else {
+        all.warnings.push(warning(
+            None,
+            "nothing here allows a program to be observed: no phases, no files (fathom why --tiers says why)"
+                .to_string(),
+        ));
+        return Ok(all);
+    };
+    let options = ObserveOptions {
+        timeout: arguments.run_options.timeout,
+        stop: interrupt::flag(),
+    };
+    for (program, subject) in subjects.iter().enumerate() {
+        match startup::observe(program, subject, tier, runs, &options) {
+            Ok(observed) => all.programs[program] = observed,
+            // A tier that was asked for must work; else the times stand without it.
+            Err(error) if arguments.tier.is_some() => return Err(error.into()),
+            Err(error) => all.warnings.push(warning(Some(program), error.to_string())),
+        }
+    }
+    if tier == Tier::Stops {
+        all.warnings.push(warning(
+            None,
+            "observed by stops: files and look-ups are right, but times would not be, so that there are \
+             no phases. They need root, or CAP_BPF and CAP_PERFMON"
+                .to_string(),
+        ));
+    }
+    Ok(all)
+}
+
+fn warning(benchmark: Option<usize>, message: String) -> Warning {
+    Warning {
+        id: "observing".to_string(),
+        benchmark,
+        message,
+    }
+}

@@ -1,0 +1,51 @@
+//! Prints and writes the record.
+
+use fathom_model::StartupRecord;
+use fathom_report as report;
+
+use super::Arguments;
+use crate::cli::failure::Failure;
+use crate::cli::{screen, write};
+
+/// To standard output, and into the files that were asked for.
+///
+/// # Errors
+/// When one can't be written.
+pub fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
+    let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
+    if !json_to_stdout {
+        let options = report::StartupOptions {
+            width: screen::stdout_width(),
+            color: screen::stdout_has_colour(),
+            unicode: screen::speaks_unicode(),
+        };
+        write::print(report::startup_terminal(record, &options).as_bytes())?;
+    }
+    write_json(arguments, record)?;
+    if let Some(path) = &arguments.html {
+        write::export(path, report::startup_html(record))?;
+        if !write::is_stdout(path) {
+            anstream::eprintln!(
+                "the picture is in {}",
+                report::escape(&path.display().to_string())
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Into the file that was asked for, if one was.
+///
+/// # Errors
+/// When it can't be written.
+pub fn write_json(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
+    let Some(path) = &arguments.json else {
+        return Ok(());
+    };
+    let mut bytes = Vec::new();
+    report::startup_json(record, &mut bytes).map_err(|error| Failure::Write {
+        path: path.clone(),
+        error,
+    })?;
+    write::export(path, bytes)
+}

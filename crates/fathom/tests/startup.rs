@@ -1,0 +1,448 @@
+//! `fathom startup` as its users see it. Counts and words, never times.
+#![cfg(target_os = "linux")]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn fathom(arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    command
+        .arg("startup")
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        // Cargo sets it, and the loader then looks for libraries in vain a hundred times.
+        .env_remove("LD_LIBRARY_PATH")
+        .stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    fathom(arguments).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The record of a few quick rounds.
+fn record(arguments: &[&str]) -> Value {
+    let mut all = vec!["-r", "3", "-w", "1", "--traced", "1", "--json", "-"];
+    all.extend(arguments);
+    let output = run(&all);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+/// Exit code and first line of standard error.
+fn refusal(arguments: &[&str]) -> (i32, String) {
+    let output = run(arguments);
+    assert_eq!(stdout(&output), "", "{arguments:?} prints no result");
+    let said = stderr(&output);
+    (
+        output.status.code().unwrap(),
+        said.lines().next().unwrap_or("").to_string(),
+    )
+}
+
+fn ids(record: &Value) -> Vec<&str> {
+    let warnings = record["warnings"].as_array().unwrap();
+    warnings.iter().map(|w| w["id"].as_str().unwrap()).collect()
+}
+
+fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+fn is_root() -> bool {
+    // SAFETY: takes nothing, returns a number.
+    unsafe { libc::geteuid() == 0 }
+}
+
+#[test]
+fn programs_stand_side_by_side_with_their_distributions_and_verdicts() {
+    let output = run(&[
+        "-r",
+        "8",
+        "--seed",
+        "5",
+        "--traced",
+        "0",
+        "echo one",
+        "sh -c 'sleep 0.05; echo two'",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = stdout(&output);
+    for wanted in [
+        "8 rounds in random order (seed 5)",
+        "From exec to the first byte of output",
+        "From exec to the exit",
+        "floor",
+        "p99",
+        "1: echo one",
+        "slower",
+    ] {
+        assert!(
+            printed.contains(wanted),
+            "{wanted:?} is missing in\n{printed}"
+        );
+    }
+    assert!(
+        printed.lines().all(|line| line.chars().count() <= 80),
+        "{printed}"
+    );
+    assert_eq!(stderr(&output), "", "no progress when piped");
+}
+
+#[test]
+fn every_run_is_in_the_record_and_output_comes_before_the_exit() {
+    let record = record(&["echo one", "sh -c 'echo two; exec sleep 0.02'"]);
+    assert_eq!(record["kind"], "startup");
+    assert_eq!(record["schema_version"], 1);
+    let runs = record["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 6);
+    for run in runs {
+        let first = run["first_output_ns"].as_u64().unwrap();
+        assert!(first <= run["exit_ns"].as_u64().unwrap(), "{run}");
+        assert_eq!(run["output_bytes"], 4);
+        assert_eq!(run["cache"], "warm");
+    }
+    let slept = runs.iter().filter(|run| run["program"] == 1);
+    for run in slept {
+        let after = run["exit_ns"].as_u64().unwrap() - run["first_output_ns"].as_u64().unwrap();
+        assert!(
+            after >= 20_000_000,
+            "the sleep comes after the output: {run}"
+        );
+    }
+}
+
+#[test]
+fn a_script_is_named_with_what_interprets_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = script(folder.path(), "inner", "#!/bin/sh\necho hello\n");
+    let outer = script(
+        folder.path(),
+        "outer",
+        &format!(
+            "#!/bin/sh\ntest \"$(echo hidden)\" && exec {}\n",
+            inner.display()
+        ),
+    );
+    let record = record(&[outer.to_str().unwrap()]);
+    let shell = std::fs::canonicalize("/bin/sh").unwrap();
+    let here = std::fs::canonicalize(folder.path()).unwrap();
+    if record["traces"].as_array().unwrap().is_empty() {
+        println!("not run: nothing here may observe");
+        return;
+    }
+    let wanted = [here.join("outer"), shell.clone(), here.join("inner"), shell];
+    let ran: Vec<PathBuf> = serde_json::from_value(record["programs"][0]["ran"].clone()).unwrap();
+    assert_eq!(ran, wanted);
+}
+
+#[test]
+fn libraries_and_vain_look_ups_are_named() {
+    let record = record(&["sh -c 'echo hello; cat /no/such/file || true'"]);
+    let Some(trace) = record["traces"].as_array().unwrap().first() else {
+        println!("not run: nothing here may observe");
+        return;
+    };
+    let libraries = trace["libraries"].to_string();
+    assert!(
+        libraries.contains("libc") || libraries.contains("musl"),
+        "{libraries}"
+    );
+    assert!(
+        trace["missing"].to_string().contains("/no/such/file"),
+        "{trace}"
+    );
+    if trace["tier"] == "kernel" {
+        let phases = trace["phases"].as_array().unwrap();
+        assert!(
+            phases.iter().any(|phase| phase["phase"] == "exec"),
+            "{phases:?}"
+        );
+        assert!(!trace["agreement"].is_null() || ids(&record).contains(&"late_stamps"));
+    }
+}
+
+#[test]
+fn a_program_that_writes_nothing_is_said_to_be_silent() {
+    let record = record(&["true"]);
+    assert!(ids(&record).contains(&"no_output"), "{:?}", ids(&record));
+    assert!(
+        record["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|run| run["first_output_ns"].is_null())
+    );
+    let kinds: Vec<&Value> = record["summaries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| &s["metric"])
+        .collect();
+    assert_eq!(kinds, ["exit"]);
+}
+
+#[test]
+fn output_that_is_held_back_until_the_exit_is_said_to_be() {
+    let record = record(&["-S", "(echo a; sleep 0.4) | grep a"]);
+    assert!(
+        ids(&record).contains(&"output_held_back"),
+        "{:?}",
+        ids(&record)
+    );
+    let record = self::record(&["-S", "sleep 0.1; echo late"]);
+    assert!(
+        !ids(&record).contains(&"output_held_back"),
+        "it is late on a terminal too"
+    );
+}
+
+#[test]
+fn a_budget_decides_the_exit_code() {
+    let with = |budget: &str, more: &[&str]| {
+        let mut all = vec!["-r", "3", "--traced", "0", "--budget", budget];
+        all.extend(more);
+        all.push("echo x");
+        let output = run(&all);
+        // However it is wrapped.
+        let words: Vec<String> = stdout(&output)
+            .split_whitespace()
+            .map(String::from)
+            .collect();
+        (output.status.code().unwrap(), words.join(" "))
+    };
+    let (code, text) = with("60s", &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("p90") && text.contains("within the budget"),
+        "{text}"
+    );
+    let (code, text) = with("1us", &["--budget-quantile", "max"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.contains("max") && text.contains("OVER the budget"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cant_be_started_is_refused_with_the_way_out() {
+    let (code, said) = refusal(&["no-such-program-here"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("no such program"), "{said}");
+    assert_eq!(refusal(&[]).0, 2);
+    let (code, said) = refusal(&["--output", "null", "echo x"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("through a pipe"), "{said}");
+    assert_eq!(refusal(&["--budget", "fast", "echo x"]).0, 2);
+}
+
+#[test]
+fn a_failing_program_ends_it_unless_failures_are_let_pass() {
+    let (code, said) = refusal(&["-r", "2", "sh -c 'echo x; exit 7'"]);
+    assert_eq!(code, 3);
+    assert!(said.contains("exit code 7"), "{said}");
+    let record = record(&["-i", "sh -c 'echo x; exit 7'"]);
+    assert!(ids(&record).contains(&"failures"));
+    let (code, said) = refusal(&["--timeout", "200ms", "sleep 1000"]);
+    assert_eq!(code, 3);
+    assert!(said.contains("--timeout"), "{said}");
+}
+
+#[test]
+fn a_failure_loses_no_finished_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (counter, file) = (
+        folder.path().join("counter"),
+        folder.path().join("record.json"),
+    );
+    let script = format!(
+        "echo x; echo . >> {0}; test $(wc -l < {0}) -lt 5",
+        counter.display()
+    );
+    let output = fathom(&[
+        "-r",
+        "9",
+        "-w",
+        "0",
+        "--json",
+        file.to_str().unwrap(),
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ])
+    .output()
+    .unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let record: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(record["complete"], false);
+    let codes: Vec<&Value> = record["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| &run["exit"]["code"])
+        .collect();
+    assert_eq!(codes, [0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn a_daemon_is_told_and_does_not_stay() {
+    let mark = format!("30{}", std::process::id());
+    let command = format!("sh -c 'sleep {mark} >/dev/null 2>&1 & echo started'");
+    let record = record(&[&command]);
+    assert!(ids(&record).contains(&"left_behind"), "{:?}", ids(&record));
+    let still_there = std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        arguments == format!("sleep\0{mark}\0").as_bytes()
+    });
+    assert!(!still_there);
+}
+
+#[test]
+fn cold_runs_show_what_they_read_or_are_void() {
+    // On the disk that the build is on: what lies in /tmp may be memory only.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let program = folder.path().join("echo");
+    std::fs::copy("/bin/echo", &program).unwrap();
+    let command = format!("{} hello", program.display());
+    let record = record(&["--cold", &command]);
+    assert_eq!(record["conditions"]["cold_by"], "evict");
+    let runs = record["runs"].as_array().unwrap();
+    let cold: Vec<&Value> = runs.iter().filter(|run| run["cache"] == "cold").collect();
+    assert_eq!((runs.len(), cold.len()), (6, 3));
+    for run in &cold {
+        let read = run["read_bytes"].as_u64().unwrap() + run["major_faults"].as_u64().unwrap();
+        assert_eq!(run["void"], read == 0, "{run}");
+    }
+    let evidence = &record["cold"][0];
+    let own = evidence["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|file| file["path"].as_str().unwrap().ends_with("/echo"))
+        .expect("the program itself is evicted");
+    let gone = own["pages_left"] == 0;
+    assert!(gone || cold.iter().all(|run| run["void"] == true), "{own}");
+}
+
+#[test]
+fn the_page_is_written_and_has_no_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("startup.html");
+    let output = run(&[
+        "-r",
+        "2",
+        "--traced",
+        "1",
+        "--html",
+        page.to_str().unwrap(),
+        "echo '<script>'",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = std::fs::read_to_string(page).unwrap();
+    assert!(text.contains("Content-Security-Policy") && !text.contains("<script"));
+}
+
+#[test]
+fn ctrl_c_prints_what_is_there_and_says_that_it_is_partial() {
+    let folder = tempfile::tempdir().unwrap();
+    let marker = folder.path().join("began");
+    let command = format!(
+        "sh -c 'echo x; echo . >> {}; exec sleep 0.05'",
+        marker.display()
+    );
+    let child = fathom(&["-r", "100000", "--traced", "0", &command])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Six starts are three warm-ups and at least two counted runs.
+    while std::fs::metadata(&marker).map_or(0, |m| m.len()) < 12 {
+        std::thread::yield_now();
+    }
+    // SAFETY: our own child, not reaped yet.
+    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("PARTIAL: interrupted"),
+        "{}",
+        stdout(&output)
+    );
+}
+
+#[test]
+fn another_user_gets_all_but_the_phases() {
+    if !is_root() {
+        println!("not run: only root can become another user");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let program = folder.path().join("fathom");
+    std::fs::copy(assert_cmd::cargo::cargo_bin!("fathom"), &program).unwrap();
+    let as_nobody = |arguments: &[&str]| {
+        Command::new("setpriv")
+            .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+            .arg(&program)
+            .arg("startup")
+            .args(arguments)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .output()
+    };
+    let Ok(output) = as_nobody(&[
+        "-r",
+        "3",
+        "--traced",
+        "1",
+        "--cold",
+        "--json",
+        "-",
+        "echo hello",
+    ]) else {
+        println!("not run: there is no setpriv");
+        return;
+    };
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let runs = record["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 6);
+    assert!(
+        runs.iter()
+            .all(|run| run["first_output_ns"].is_u64() && run["read_bytes"].is_u64())
+    );
+    for file in record["cold"][0]["files"].as_array().unwrap() {
+        assert!(
+            file["pages_left"].is_null(),
+            "files of root: the kernel tells nobody, {file}"
+        );
+    }
+    if let Some(trace) = record["traces"].as_array().unwrap().first() {
+        assert_eq!(trace["tier"], "stops");
+        assert_eq!(trace["phases"], Value::Array(Vec::new()));
+        assert!(trace["libraries"].to_string().contains("libc"), "{trace}");
+    }
+    let output = as_nobody(&["--drop-caches", "echo hello"]).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("needs root"),
+        "{}",
+        stderr(&output)
+    );
+}

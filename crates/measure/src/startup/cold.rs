@@ -1,0 +1,277 @@
+//! Takes a program's files out of memory, and shows what stayed.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use fathom_model::{ColdEvidence, EvictedFile};
+
+use crate::MeasureError;
+
+/// Names of programs that are kept for one file.
+const MOST_HOLDERS: usize = 20;
+/// Where root drops the caches of the whole machine.
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+/// Page cache, directory entries and inodes.
+const EVERYTHING: &str = "3\n";
+
+/// Makes the next run of a program a cold one.
+pub trait Chill {
+    /// Takes its files out of memory, as far as that goes.
+    ///
+    /// # Errors
+    /// When the means is refused altogether; single files that stay are no error.
+    fn chill(&mut self, program: usize) -> Result<(), MeasureError>;
+}
+
+/// A program's files, and how they were found.
+#[derive(Debug, Clone, Default)]
+pub struct ColdFiles {
+    /// `kernel`, `stops`, or `none` for the program and its interpreter only.
+    pub found_by: String,
+    /// The files.
+    pub files: Vec<PathBuf>,
+}
+
+/// Evicts files one by one, or drops the caches of the whole machine.
+#[derive(Debug)]
+pub struct Evictor {
+    programs: Vec<ColdFiles>,
+    /// Instead of evicting single files.
+    drops_caches: bool,
+    /// What was left of each program's files after its first eviction.
+    evidence: Vec<Option<Vec<EvictedFile>>>,
+}
+
+impl Evictor {
+    /// For these programs. `drops_caches` needs root.
+    pub fn new(programs: Vec<ColdFiles>, drops_caches: bool) -> Evictor {
+        Evictor {
+            evidence: programs.iter().map(|_| None).collect(),
+            programs,
+            drops_caches,
+        }
+    }
+
+    /// Whether this user may drop caches.
+    pub fn may_drop_caches() -> bool {
+        fs::OpenOptions::new().write(true).open(DROP_CACHES).is_ok()
+    }
+
+    /// What was done and what stayed. Looks at who maps the files that stayed, which takes some
+    /// milliseconds.
+    pub fn evidence(self) -> Vec<ColdEvidence> {
+        let mut all: Vec<ColdEvidence> = Vec::new();
+        for (program, (cold, files)) in self.programs.into_iter().zip(self.evidence).enumerate() {
+            let Some(files) = files else { continue };
+            all.push(ColdEvidence {
+                program,
+                found_by: cold.found_by,
+                bytes: cold
+                    .files
+                    .iter()
+                    .filter_map(|path| Some(fs::metadata(path).ok()?.len()))
+                    .sum(),
+                files,
+            });
+        }
+        name_holders(&mut all);
+        all
+    }
+}
+
+impl Chill for Evictor {
+    fn chill(&mut self, program: usize) -> Result<(), MeasureError> {
+        let files = &self.programs[program].files;
+        let refused: Vec<Option<String>> = if self.drops_caches {
+            drop_caches()?;
+            vec![None; files.len()]
+        } else {
+            files
+                .iter()
+                .map(|path| evict(path).err().map(|error| error.to_string()))
+                .collect()
+        };
+        if self.evidence[program].is_none() {
+            let told = files.iter().zip(refused);
+            self.evidence[program] = Some(told.map(|(path, why)| look_at(path, why)).collect());
+        }
+        Ok(())
+    }
+}
+
+/// Dirty pages can't be evicted, so they are written first. Neither needs more than to read the file.
+fn evict(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    // SAFETY: an open descriptor.
+    if unsafe { libc::fdatasync(file.as_raw_fd()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: an open descriptor and numbers; the whole file.
+    let refused = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    match refused {
+        0 => Ok(()),
+        number => Err(io::Error::from_raw_os_error(number)),
+    }
+}
+
+fn drop_caches() -> Result<(), MeasureError> {
+    // SAFETY: takes nothing. Dirty pages are not dropped, so they are written first.
+    unsafe { libc::sync() };
+    fs::write(DROP_CACHES, EVERYTHING).map_err(|error| MeasureError::Output {
+        path: DROP_CACHES.into(),
+        error,
+    })
+}
+
+fn look_at(path: &Path, refused: Option<String>) -> EvictedFile {
+    let length = fs::metadata(path).map_or(0, |metadata| metadata.len());
+    EvictedFile {
+        path: path.to_string_lossy().into_owned(),
+        pages: length.div_ceil(page_size() as u64),
+        pages_left: resident_pages(path),
+        refused,
+        mapped_by: Vec::new(),
+    }
+}
+
+/// Pages of a file that are in memory; `None` where the kernel doesn't tell the truth. `mincore` says
+/// of files of others that every page is there (since Linux 5.2): it is asked only of files that are ours,
+/// or that we may write.
+fn resident_pages(path: &Path) -> Option<u64> {
+    let file = File::open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    // SAFETY: takes nothing, returns a number.
+    let user = unsafe { libc::geteuid() };
+    let ours = user == 0 || metadata.uid() == user;
+    if !ours && fs::OpenOptions::new().append(true).open(path).is_err() {
+        return None;
+    }
+    let length = usize::try_from(metadata.len()).ok()?;
+    if length == 0 {
+        return Some(0);
+    }
+    let mut told = vec![0u8; length.div_ceil(page_size())];
+    // SAFETY: a mapping of the whole file that is never touched, only asked about, and unmapped; the
+    // vector has a byte for each page.
+    unsafe {
+        let at = libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        );
+        if at == libc::MAP_FAILED {
+            return None;
+        }
+        let refused = libc::mincore(at, length, told.as_mut_ptr());
+        libc::munmap(at, length);
+        if refused != 0 {
+            return None;
+        }
+    }
+    Some(told.iter().filter(|page| **page & 1 == 1).count() as u64)
+}
+
+fn page_size() -> usize {
+    // SAFETY: takes a constant and returns a number.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+/// Adds the names of the running programs that map files which stayed, as far as this user may see.
+fn name_holders(evidence: &mut [ColdEvidence]) {
+    let mut files: Vec<&mut EvictedFile> = evidence
+        .iter_mut()
+        .flat_map(|one| &mut one.files)
+        .filter(|file| file.pages_left != Some(0))
+        .collect();
+    for (name, mapped) in mapped_files() {
+        for file in &mut files {
+            let known = file.mapped_by.contains(&name) || file.mapped_by.len() >= MOST_HOLDERS;
+            if !known && mapped.contains(&file.path) {
+                file.mapped_by.push(name.clone());
+            }
+        }
+    }
+}
+
+/// Each running process with the files that it maps.
+fn mapped_files() -> Vec<(String, BTreeSet<String>)> {
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    processes
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().parse::<u32>().is_ok())
+        .filter_map(|entry| {
+            let maps = fs::read_to_string(entry.path().join("maps")).ok()?;
+            let name = fs::read_to_string(entry.path().join("comm")).ok()?;
+            Some((name.trim().to_string(), paths_of(&maps)))
+        })
+        .collect()
+}
+
+/// The paths in `/proc/PID/maps`: what begins with a slash at the end of a line.
+fn paths_of(maps: &str) -> BTreeSet<String> {
+    maps.lines()
+        .filter_map(|line| Some(line[line.find('/')?..].to_string()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A folder on a real disk: what lies in `/tmp` may be memory only.
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
+    }
+
+    #[test]
+    fn an_evicted_file_is_out_of_memory_even_if_it_was_just_written() {
+        let folder = folder();
+        let path = folder.path().join("file");
+        let mut file = File::create(&path).unwrap();
+        file.write_all(&vec![7; 1 << 20]).unwrap();
+        drop(file);
+        assert_eq!(resident_pages(&path), Some((1 << 20) / page_size() as u64));
+        let mut evictor = Evictor::new(
+            vec![ColdFiles {
+                found_by: "none".to_string(),
+                files: vec![path.clone(), folder.path().join("gone")],
+            }],
+            false,
+        );
+        evictor.chill(0).unwrap();
+        let evidence = evictor.evidence();
+        let files = &evidence[0].files;
+        assert_eq!(files[0].pages_left, Some(0), "{files:?}");
+        assert!(files[0].refused.is_none());
+        assert!(files[1].refused.is_some());
+    }
+
+    #[test]
+    fn paths_are_read_from_maps_with_blanks_in_them() {
+        let maps =
+            "7f00-7f01 r--p 00000000 fe:00 12 /usr/lib/lib c.so.6\n7f02-7f03 rw-p 0 0 0 [heap]\n";
+        let paths: Vec<String> = paths_of(maps).into_iter().collect();
+        assert_eq!(paths, ["/usr/lib/lib c.so.6"]);
+    }
+
+    #[test]
+    fn who_maps_our_own_program_includes_us() {
+        let own = fs::read_link("/proc/self/exe").unwrap();
+        let own = own.to_string_lossy();
+        assert!(
+            mapped_files()
+                .iter()
+                .any(|(_, files)| files.contains(&*own))
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! The little that is asked of an executable: where it begins, and who loads it.
+
+/// What an ELF file says of its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Elf {
+    /// Address of the first instruction, before the file is moved to where it is loaded.
+    pub entry: u64,
+    /// The dynamic loader; `None` for a static program.
+    pub loader: Option<String>,
+}
+
+const HEADER: usize = 64;
+const PROGRAM_HEADER: usize = 56;
+const PT_INTERP: u32 = 3;
+
+/// From the first bytes of a file (4 KiB are enough for any linker's output); `None` for what is no
+/// 64-bit little-endian ELF file.
+pub(crate) fn parse(start: &[u8]) -> Option<Elf> {
+    let header = start.get(..HEADER)?;
+    if !header.starts_with(&[0x7f, b'E', b'L', b'F', 2, 1]) {
+        return None;
+    }
+    let at = word(start, 32)? as usize;
+    let size = usize::from(half(start, 54)?);
+    let count = usize::from(half(start, 56)?);
+    let mut loader = None;
+    for index in 0..count {
+        let from = at.checked_add(index.checked_mul(size)?)?;
+        let Some(entry) = start.get(from..from.checked_add(PROGRAM_HEADER)?) else {
+            break;
+        };
+        if u32::from_le_bytes(entry[..4].try_into().ok()?) == PT_INTERP {
+            loader = text(start, word(entry, 8)? as usize, word(entry, 32)? as usize);
+        }
+    }
+    Some(Elf {
+        entry: word(start, 24)?,
+        loader,
+    })
+}
+
+fn text(start: &[u8], from: usize, length: usize) -> Option<String> {
+    let bytes = start.get(from..from.checked_add(length)?)?;
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+    Some(String::from_utf8_lossy(bytes).into_owned())
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_program_has_an_entry_and_perhaps_a_loader() {
+        let mut start = std::fs::read("/proc/self/exe").unwrap();
+        start.truncate(4096);
+        let elf = parse(&start).unwrap();
+        assert!(elf.entry > 0);
+        if let Some(loader) = elf.loader {
+            assert!(std::path::Path::new(&loader).exists(), "{loader}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_program_is_refused_and_nonsense_is_survived() {
+        assert_eq!(parse(b"#!/bin/sh\n"), None);
+        assert_eq!(parse(&[]), None);
+        let mut nonsense = vec![0xff; 64];
+        nonsense[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
+        assert_eq!(parse(&nonsense), None);
+    }
+}

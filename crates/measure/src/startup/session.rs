@@ -1,0 +1,259 @@
+//! Rounds of starts: every program once in each cache state, in a random order.
+
+use std::time::Duration;
+
+use fathom_model::{Cache, Estimate, StartupRun, StopReason};
+
+use crate::{
+    Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Limits, MeasureError, Observer,
+    Plan, ProcessExecutor, ProcessOptions, Question, RunReport, StopRule, conduct,
+};
+
+use super::cold::Chill;
+
+/// A program and what is run before each of its runs.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// Name for messages.
+    pub name: String,
+    /// What is run. Its output should be [`crate::Output::Pipe`]: only that is watched.
+    pub command: CommandLine,
+    /// `--prepare`.
+    pub prepare: Option<Hook>,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone)]
+pub struct Rounds {
+    /// Warm-up rounds.
+    pub warmup: u32,
+    /// Most rounds.
+    pub most: u32,
+    /// Rounds that are made however long they take.
+    pub least: u32,
+    /// After this time no further round is begun once `least` were made; `None` for all of `most`.
+    pub time: Option<Duration>,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Failures that are counted instead of ending everything.
+    pub ignore_failure: IgnoreFailure,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct StartupSession {
+    /// Every measured run.
+    pub runs: Vec<StartupRun>,
+    /// Median time of the empty program from the call of `execve` to its exit, in seconds.
+    pub floor: Option<Estimate>,
+    /// CPUs on which the output was watched.
+    pub watching_cpus: Vec<usize>,
+    /// Why it ended.
+    pub stop: StopReason,
+    /// What went wrong, if it ended by a failure.
+    pub failure: Option<MeasureError>,
+}
+
+/// Makes the rounds. With `chill` every round has a warm and a cold run of each program.
+///
+/// Must be called on a thread that outlives it.
+///
+/// # Errors
+/// When the launcher can't be started. What goes wrong later is in the session, beside the runs
+/// that were made.
+pub fn measure(
+    subjects: &[Subject],
+    rounds: &Rounds,
+    options: ProcessOptions,
+    chill: Option<&mut dyn Chill>,
+    observer: &mut dyn Observer,
+) -> Result<StartupSession, MeasureError> {
+    let commands = subjects
+        .iter()
+        .map(|subject| (subject.command.clone(), Hooks::default()))
+        .collect();
+    let states = 1 + usize::from(chill.is_some());
+    let mut starter = Starter {
+        executor: ProcessExecutor::watching(commands, options)?,
+        subjects,
+        chill,
+        stale: vec![false; subjects.len()],
+        runs: Vec::new(),
+    };
+    let plan = Plan {
+        benchmarks: subjects.len() * states,
+        warmup: rounds.warmup,
+        seed: rounds.seed,
+        stop: match rounds.time {
+            None => StopRule::Runs(rounds.most),
+            Some(time) => StopRule::Answer(Limits {
+                minimum: rounds.least.min(rounds.most),
+                maximum: Some(rounds.most),
+                // Never stops for an answer: the tail of the distribution is what is asked for.
+                at_least: Duration::MAX,
+                soft: time,
+                hard: Duration::MAX,
+                precision: None,
+            }),
+        },
+        question: Question {
+            names: (0..states)
+                .flat_map(|_| subjects.iter().map(|s| s.name.clone()))
+                .collect(),
+            reference: 0,
+            margin: 0.01,
+            alpha: 0.05,
+        },
+        ignore_failure: rounds.ignore_failure.clone(),
+    };
+    let session = conduct(&plan, &mut starter, observer);
+    let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
+    Ok(StartupSession {
+        watching_cpus: starter.executor.watching_cpus(),
+        runs: starter.runs,
+        floor: fathom_stats::median_interval(&floor, 0.95),
+        stop: session.stop,
+        failure: session.failure,
+    })
+}
+
+/// Starts programs, warm and cold, and keeps what was seen.
+struct Starter<'a, 'c> {
+    executor: ProcessExecutor,
+    subjects: &'a [Subject],
+    chill: Option<&'c mut dyn Chill>,
+    /// Programs whose files may have been evicted since they last ran: libraries are shared.
+    stale: Vec<bool>,
+    runs: Vec<StartupRun>,
+}
+
+impl Starter<'_, '_> {
+    fn split(&self, benchmark: usize) -> (usize, Cache) {
+        match benchmark.checked_sub(self.subjects.len()) {
+            None => (benchmark, Cache::Warm),
+            Some(program) => (program, Cache::Cold),
+        }
+    }
+
+    /// Brings the program's files to where the run wants them. `true` if the user interrupted meanwhile.
+    fn set_cache(
+        &mut self,
+        program: usize,
+        cache: Cache,
+        attempt: &Attempt,
+    ) -> Result<bool, MeasureError> {
+        match (cache, &mut self.chill) {
+            (Cache::Cold, Some(chill)) => {
+                chill.chill(program)?;
+                self.stale.fill(true);
+            }
+            _ if self.stale[program] => {
+                let again = Attempt {
+                    benchmark: program,
+                    warmup: true,
+                    ..*attempt
+                };
+                let report = self.executor.run(&[again])?;
+                self.stale[program] = false;
+                return Ok(report.interrupted);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    fn keep(&mut self, program: usize, cache: Cache, report: &RunReport) {
+        let seen = self.executor.seen();
+        let run = &report.run;
+        let exit_ns = (seen.end_ns - seen.exec_ns.min(seen.end_ns))
+            .saturating_sub(run.harness_wait_ns.unwrap_or(0));
+        // The exit bounds what a late look says of the first byte, unless the byte came from a
+        // process that lived on.
+        let first = seen.output.first_byte_ns.map(|at| {
+            let first = at.saturating_sub(seen.exec_ns);
+            match run.left_behind {
+                0 => first.min(exit_ns),
+                _ => first,
+            }
+        });
+        let read_bytes = run.io.map(|io| io.device_read_bytes);
+        self.runs.push(StartupRun {
+            program,
+            round: run.round,
+            position: run.position,
+            cache,
+            first_output_ns: first,
+            first_output_by: seen.output.by,
+            first_output_uncertainty_ns: seen.output.uncertainty_ns,
+            exit_ns,
+            exit_corrected: run.harness_wait_ns.is_some(),
+            output_bytes: seen.output.bytes,
+            cpu_ns: run.cpu_ns,
+            minor_faults: run.minor_faults,
+            major_faults: run.major_faults,
+            read_bytes,
+            void: cache == Cache::Cold && run.major_faults == 0 && read_bytes.unwrap_or(0) == 0,
+            left_behind: run.left_behind,
+            exit: run.exit,
+        });
+    }
+}
+
+impl Executor for Starter<'_, '_> {
+    fn set_up(&mut self, _: usize) -> Result<(), MeasureError> {
+        Ok(())
+    }
+
+    fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {
+        let attempt = &upcoming[0];
+        let (program, cache) = self.split(attempt.benchmark);
+        if let Some(prepare) = &self.subjects[program].prepare {
+            prepare.run(Some(attempt.round))?;
+        }
+        if self.set_cache(program, cache, attempt)? {
+            return Err(MeasureError::Interrupted);
+        }
+        let own = Attempt {
+            benchmark: program,
+            ..*attempt
+        };
+        let mut report = self.executor.run(&[own])?;
+        if !attempt.warmup && !report.interrupted {
+            self.keep(program, cache, &report);
+        }
+        if report.run.left_behind > 0 {
+            // It could write into the next program's pipe.
+            self.executor.sweep();
+        }
+        report.run.benchmark = attempt.benchmark;
+        Ok(report)
+    }
+
+    fn floor(&mut self, runs: u32) -> Result<Vec<u64>, MeasureError> {
+        let mut walls = Vec::new();
+        for _ in 0..runs {
+            if self.executor.floor(1)?.is_empty() {
+                break;
+            }
+            let seen = self.executor.seen();
+            walls.push(seen.end_ns.saturating_sub(seen.exec_ns));
+        }
+        Ok(walls)
+    }
+
+    fn clean_up(&mut self, _: usize) -> Result<(), MeasureError> {
+        Ok(())
+    }
+
+    fn sweep(&mut self) {
+        self.executor.sweep();
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.executor.elapsed()
+    }
+
+    fn interrupted(&self) -> bool {
+        self.executor.interrupted()
+    }
+}

@@ -1,0 +1,290 @@
+//! From runs to distributions, verdicts and the budget. Pure: the same runs always yield the same.
+
+use fathom_model::{
+    Budget, BudgetResult, Cache, Estimate, Metric, StartupComparison, StartupMetric, StartupRun,
+    StartupSummary,
+};
+use fathom_stats::PairData;
+
+const METRICS: [StartupMetric; 2] = [StartupMetric::FirstOutput, StartupMetric::Exit];
+
+/// The metric's value of a run in seconds; `None` for a run that is void or, for the first output, wrote
+/// nothing. Runs whose failure was let pass count: that they are there is said.
+fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
+    if run.void {
+        return None;
+    }
+    let ns = match metric {
+        StartupMetric::FirstOutput => run.first_output_ns?,
+        StartupMetric::Exit => run.exit_ns,
+    };
+    Some(ns as f64 / 1e9)
+}
+
+fn of(runs: &[StartupRun], program: usize, cache: Cache) -> impl Iterator<Item = &StartupRun> {
+    runs.iter()
+        .filter(move |run| run.program == program && run.cache == cache)
+}
+
+/// The stretch that a program is judged by: its exit where a run wrote nothing.
+pub fn judged_metric(runs: &[StartupRun], program: usize) -> StartupMetric {
+    let silent = |run: &StartupRun| run.program == program && run.first_output_ns.is_none();
+    match runs.iter().any(silent) {
+        true => StartupMetric::Exit,
+        false => StartupMetric::FirstOutput,
+    }
+}
+
+/// One for each program, cache state and stretch that has values.
+pub fn summaries(runs: &[StartupRun], programs: usize) -> Vec<StartupSummary> {
+    let mut all = Vec::new();
+    for program in 0..programs {
+        for cache in [Cache::Warm, Cache::Cold] {
+            for metric in METRICS {
+                all.extend(summary(runs, program, cache, metric));
+            }
+        }
+    }
+    all
+}
+
+fn summary(
+    runs: &[StartupRun],
+    program: usize,
+    cache: Cache,
+    metric: StartupMetric,
+) -> Option<StartupSummary> {
+    let mut values: Vec<f64> = of(runs, program, cache)
+        .filter_map(|run| value(run, metric))
+        .collect();
+    values.sort_by(f64::total_cmp);
+    let quantile = |q| fathom_stats::quantile(&values, q);
+    Some(StartupSummary {
+        program,
+        cache,
+        metric,
+        runs: values.len(),
+        void_runs: of(runs, program, cache).filter(|run| run.void).count(),
+        floor: *values.first()?,
+        p50: fathom_stats::median_interval(&values, 0.95)?,
+        p90: quantile(0.9),
+        p99: quantile(0.99),
+        max: *values.last()?,
+    })
+}
+
+/// Each program against the first, in each cache state, by the first output where both have one.
+///
+/// All are judged together, so that of all differences claimed at most a share of `alpha` is false.
+pub fn comparisons(
+    runs: &[StartupRun],
+    programs: usize,
+    margin: f64,
+    alpha: f64,
+) -> Vec<StartupComparison> {
+    let mut wanted = Vec::new();
+    for cache in [Cache::Warm, Cache::Cold] {
+        for subject in 1..programs {
+            let metric = [0, subject]
+                .map(|program| judged_metric(runs, program))
+                .into_iter()
+                .find(|metric| *metric == StartupMetric::Exit)
+                .unwrap_or(StartupMetric::FirstOutput);
+            let (reference, values) = paired(runs, subject, cache, metric);
+            // Without a round that both have there is no ratio, and `judge` would leave it out.
+            if !reference.is_empty() {
+                wanted.push((cache, subject, metric, reference, values));
+            }
+        }
+    }
+    let pairs: Vec<PairData> = wanted
+        .iter()
+        .map(|(_, subject, _, reference, values)| PairData {
+            reference_index: 0,
+            subject_index: *subject,
+            // A time like any other.
+            metric: Metric::Wall,
+            reference,
+            subject: values,
+        })
+        .collect();
+    let judged = fathom_stats::judge(&pairs, margin, alpha);
+    wanted
+        .iter()
+        .zip(judged)
+        .map(|((cache, subject, metric, ..), judged)| StartupComparison {
+            reference: 0,
+            subject: *subject,
+            cache: *cache,
+            metric: *metric,
+            rounds: judged.rounds,
+            ratio: judged.ratio,
+            p_value: judged.p_value,
+            verdict: judged.verdict,
+            more_rounds: judged.more_rounds,
+        })
+        .collect()
+}
+
+/// Values of the first program and of `subject` in the rounds in which both have one.
+fn paired(
+    runs: &[StartupRun],
+    subject: usize,
+    cache: Cache,
+    metric: StartupMetric,
+) -> (Vec<f64>, Vec<f64>) {
+    let by_round = |program: usize| -> std::collections::BTreeMap<u32, f64> {
+        of(runs, program, cache)
+            .filter(|run| run.exit.is_success())
+            .filter_map(|run| Some((run.round, value(run, metric)?)))
+            .collect()
+    };
+    let (reference, values) = (by_round(0), by_round(subject));
+    reference
+        .iter()
+        .filter_map(|(round, a)| Some((*a, *values.get(round)?)))
+        .unzip()
+}
+
+/// Whether `quantile` (`p50`, `p90`, `p99` or `max`) of every program in every cache state that was
+/// measured is at most `seconds`. A state of which no run counts does not hold: nothing shows that
+/// it would.
+pub fn budget(
+    runs: &[StartupRun],
+    programs: usize,
+    summaries: &[StartupSummary],
+    seconds: f64,
+    quantile: &str,
+) -> Budget {
+    let mut results = Vec::new();
+    for program in 0..programs {
+        let metric = judged_metric(runs, program);
+        for cache in [Cache::Warm, Cache::Cold] {
+            if of(runs, program, cache).next().is_none() {
+                continue;
+            }
+            let found = summaries
+                .iter()
+                .find(|s| s.program == program && s.cache == cache && s.metric == metric);
+            let value = found.map(|summary| of_summary(summary, quantile));
+            results.push(BudgetResult {
+                program,
+                cache,
+                metric,
+                seconds: value,
+                held: value.is_some_and(|value| value <= seconds),
+            });
+        }
+    }
+    Budget {
+        seconds,
+        quantile: quantile.to_string(),
+        held: !results.is_empty() && results.iter().all(|result| result.held),
+        results,
+    }
+}
+
+fn of_summary(summary: &StartupSummary, quantile: &str) -> f64 {
+    let Estimate { value: p50, .. } = summary.p50;
+    match quantile {
+        "p50" => p50,
+        "p99" => summary.p99,
+        "max" => summary.max,
+        _ => summary.p90,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_model::{Exit, Verdict};
+
+    fn run(
+        program: usize,
+        round: u32,
+        cache: Cache,
+        first: Option<u64>,
+        exit_ns: u64,
+    ) -> StartupRun {
+        StartupRun {
+            program,
+            round,
+            position: round,
+            cache,
+            first_output_ns: first,
+            first_output_by: None,
+            first_output_uncertainty_ns: None,
+            exit_ns,
+            exit_corrected: true,
+            output_bytes: 0,
+            cpu_ns: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            read_bytes: Some(0),
+            void: false,
+            left_behind: 0,
+            exit: Exit::Code(0),
+        }
+    }
+
+    #[test]
+    fn a_program_that_wrote_nothing_is_judged_by_its_exit() {
+        let runs: Vec<_> = (0..20)
+            .flat_map(|round| {
+                let ns = 1_000_000 + u64::from(round % 5) * 1000;
+                [
+                    run(0, round, Cache::Warm, Some(ns), 2 * ns),
+                    run(1, round, Cache::Warm, None, 4 * ns),
+                ]
+            })
+            .collect();
+        let compared = comparisons(&runs, 2, 0.01, 0.05);
+        assert_eq!(compared.len(), 1);
+        assert_eq!(compared[0].metric, StartupMetric::Exit);
+        assert_eq!(compared[0].verdict, Verdict::Slower);
+        assert!((compared[0].ratio.value - 2.0).abs() < 1e-9);
+        let kinds: Vec<_> = summaries(&runs, 2)
+            .iter()
+            .map(|s| (s.program, s.metric))
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                (0, StartupMetric::FirstOutput),
+                (0, StartupMetric::Exit),
+                (1, StartupMetric::Exit)
+            ]
+        );
+    }
+
+    #[test]
+    fn void_cold_runs_count_for_nothing_and_hold_no_budget() {
+        let mut runs = vec![run(0, 0, Cache::Warm, Some(500_000), 600_000)];
+        for round in 0..3 {
+            runs.push(StartupRun {
+                void: true,
+                ..run(0, round, Cache::Cold, Some(500_000), 600_000)
+            });
+        }
+        let told = summaries(&runs, 1);
+        assert!(told.iter().all(|s| s.cache == Cache::Warm), "{told:?}");
+        let budget = budget(&runs, 1, &told, 0.0167, "p90");
+        assert!(!budget.held);
+        let states: Vec<_> = budget.results.iter().map(|r| (r.cache, r.held)).collect();
+        assert_eq!(states, [(Cache::Warm, true), (Cache::Cold, false)]);
+    }
+
+    #[test]
+    fn the_quantile_that_is_asked_for_is_held() {
+        let runs: Vec<_> = (0..100)
+            .map(|round| {
+                let ns = if round == 99 { 50_000_000 } else { 1_000_000 };
+                run(0, round, Cache::Warm, Some(ns), ns)
+            })
+            .collect();
+        let told = summaries(&runs, 1);
+        let holds = |quantile| budget(&runs, 1, &told, 0.0167, quantile).held;
+        assert!(holds("p50") && holds("p90"));
+        assert!(!holds("max"));
+    }
+}

@@ -1,0 +1,151 @@
+//! Does a program write earlier to a terminal than to a pipe?
+//!
+//! The C library and most languages hold output back until a buffer is full or the program ends, unless a
+//! terminal is at the other end. One run on a terminal of its own tells.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{CommandLine, Input, MeasureError};
+
+/// How long it takes the command, in nanoseconds, to write its first byte to a terminal; `None` if it does
+/// not within `most`. It is ended then, with its process group.
+///
+/// # Errors
+/// When it can't be started.
+pub fn first_output_on_a_terminal(
+    command: &CommandLine,
+    most: Duration,
+) -> Result<Option<u64>, MeasureError> {
+    let failed = |error| MeasureError::Spawn {
+        name: command.arguments[0].to_string_lossy().into_owned(),
+        error,
+    };
+    let (ours, theirs) = open_terminal().map_err(failed)?;
+    let began = Instant::now();
+    let child = start(command, theirs).map_err(failed)?;
+    let group = Group(child);
+    let came = wait_for_byte(&ours, began + most);
+    drop(group);
+    Ok(came.then(|| began.elapsed().as_nanos() as u64))
+}
+
+fn start(command: &CommandLine, terminal: OwnedFd) -> io::Result<Child> {
+    let mut started = Command::new(&command.program);
+    started
+        .arg0(&command.arguments[0])
+        .args(&command.arguments[1..])
+        .envs(command.variables.iter().map(|(name, value)| (name, value)))
+        .stdout(terminal)
+        .stderr(Stdio::null())
+        .process_group(0);
+    match &command.input {
+        Input::Null => started.stdin(Stdio::null()),
+        Input::File(path) => started.stdin(std::fs::File::open(path)?),
+    };
+    if let Some(directory) = &command.directory {
+        started.current_dir(directory);
+    }
+    // SAFETY: prctl is allowed between fork and exec, and takes numbers.
+    unsafe {
+        started.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+    started.spawn()
+}
+
+/// A terminal: the end that is read, and the end that programs take for a screen.
+fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
+    let opened = |descriptor: libc::c_int| {
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just opened, owned by nobody else.
+        Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    };
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: takes numbers.
+    let ours = opened(unsafe { libc::posix_openpt(flags) })?;
+    let mut name: [libc::c_char; 64] = [0; 64];
+    // SAFETY: an open terminal, and room for a name with its end.
+    let refused = unsafe {
+        libc::grantpt(ours.as_raw_fd()) != 0
+            || libc::unlockpt(ours.as_raw_fd()) != 0
+            || libc::ptsname_r(ours.as_raw_fd(), name.as_mut_ptr(), name.len()) != 0
+    };
+    if refused {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call ended the name with a zero.
+    let theirs = opened(unsafe { libc::open(CStr::from_ptr(name.as_ptr()).as_ptr(), flags) })?;
+    Ok((ours, theirs))
+}
+
+/// Waits until there is something to read, the other end is closed, or the time is up.
+fn wait_for_byte(terminal: &OwnedFd, until: Instant) -> bool {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() || crate::interrupt::received().is_some() {
+            return false;
+        }
+        let mut polled = libc::pollfd {
+            fd: terminal.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let patience = left.as_millis().clamp(1, 100) as libc::c_int;
+        // SAFETY: one entry.
+        if unsafe { libc::poll(&raw mut polled, 1, patience) } > 0 {
+            return polled.revents & libc::POLLIN != 0;
+        }
+    }
+}
+
+/// A child that leads a group, ended and reaped when dropped.
+struct Group(Child);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // SAFETY: the group that we made for it; the leader is not reaped yet.
+        unsafe { libc::kill(-(self.0.id() as libc::pid_t), libc::SIGKILL) };
+        // Reaped, or it was reaped before: both are well.
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> CommandLine {
+        CommandLine {
+            arguments: ["sh", "-c", script].map(Into::into).to_vec(),
+            program: "/bin/sh".into(),
+            directory: None,
+            variables: Vec::new(),
+            input: Input::Null,
+            output: crate::Output::Pipe,
+            expect: None,
+        }
+    }
+
+    #[test]
+    fn a_program_on_a_terminal_is_seen_and_ended() {
+        let most = Duration::from_secs(60);
+        let script = "test -t 1 && echo yes; exec sleep 1000";
+        let came = first_output_on_a_terminal(&shell(script), most).unwrap();
+        assert!(came.is_some(), "it is a terminal, so it wrote");
+    }
+
+    #[test]
+    fn a_silent_program_has_no_first_byte() {
+        let most = Duration::from_secs(60);
+        assert_eq!(first_output_on_a_terminal(&shell(":"), most).unwrap(), None);
+    }
+}

@@ -1,0 +1,405 @@
+//! When did the first byte come out of a pipe?
+//!
+//! A reader that sleeps is woken 15 to 300 µs after the write: it must be given a CPU, and a CPU
+//! that sleeps must be woken first. So two threads of idle priority look at the pipe again and
+//! again, on two CPUs: the program is on one of them at most when it writes with one thread, and
+//! whatever wants their CPU gets it at once (`SCHED_IDLE`). They never read. How far their stamp may
+//! be off is measured each time: it is the time since the pipe was last seen empty.
+//!
+//! An ordinary reader empties the pipe, and is the one to see the byte where both are kept from their
+//! CPUs. On a busy machine it waits for a CPU itself, by milliseconds; but the kernel counts for how
+//! long it was ready and had none, and that is taken off.
+
+mod look;
+mod waits;
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use fathom_model::StampedBy;
+
+use look::{allowed_cpus, look_again_and_again, watching_cpus};
+use waits::OwnWaits;
+
+/// A stamp that can be off by no more needs no other.
+const CLOSE_NS: u64 = 20_000;
+/// A reader that was woken gets a CPU within this on any machine that is worth measuring on.
+const PATIENCE_WITH_READER: Duration = Duration::from_secs(2);
+/// As much as a pipe holds by default.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// More than the largest pipe that a user may make (1 MiB) holds.
+const CHUNKS_AT_ONCE: usize = 32;
+
+/// What was seen of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Watched {
+    /// When the first byte was seen, `CLOCK_MONOTONIC` nanoseconds; `None` if none came.
+    pub first_byte_ns: Option<u64>,
+    /// By whom.
+    pub by: Option<StampedBy>,
+    /// For [`StampedBy::Watch`]: how much earlier it may have come, since then nobody had looked.
+    pub uncertainty_ns: Option<u64>,
+    /// Bytes that came.
+    pub bytes: u64,
+}
+
+/// Watches and empties the reading end of a pipe. Idle between runs.
+#[derive(Debug)]
+pub struct Watch {
+    shared: Arc<Shared>,
+    stop: OwnedFd,
+    threads: Vec<JoinHandle<()>>,
+    cpus: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    pipe: OwnedFd,
+    /// When a byte was seen by one who looked again and again; 0 until then.
+    seen_ns: AtomicU64,
+    /// When the pipe was last seen empty, and nothing had been taken out of it.
+    empty_ns: AtomicU64,
+    /// The reader takes something out of it: from here on it is empty for another reason.
+    taken: AtomicBool,
+    reading: Mutex<Reading>,
+    /// The reader has noted its stamp.
+    noted: Condvar,
+    /// The run that is watched, 0 for none; each has another number.
+    watched_run: AtomicU64,
+    order: Mutex<Order>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Reading {
+    bytes: u64,
+    buffer: Vec<u8>,
+    stamp: Option<Stamp>,
+}
+
+/// When the reader was woken by the first byte of a run.
+#[derive(Debug, Clone, Copy)]
+struct Stamp {
+    at: u64,
+    /// How long it was ready before and had no CPU; `None` if that can't be told.
+    waited_ns: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Order {
+    run: u64,
+    last: u64,
+    over: bool,
+}
+
+impl Watch {
+    /// Starts the threads. `pipe` becomes non-blocking. `avoid`: CPUs that the programs are pinned to,
+    /// where any.
+    ///
+    /// # Errors
+    /// The system's, when threads or descriptors can't be made.
+    pub fn start(pipe: OwnedFd, avoid: &[usize]) -> io::Result<Watch> {
+        // SAFETY: an open descriptor of ours.
+        if unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: takes numbers, returns a new descriptor.
+        let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+        if stop < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just made, owned by nobody else.
+        let stop = unsafe { OwnedFd::from_raw_fd(stop) };
+        let shared = Arc::new(Shared {
+            pipe,
+            seen_ns: AtomicU64::new(0),
+            empty_ns: AtomicU64::new(0),
+            taken: AtomicBool::new(false),
+            reading: Mutex::new(Reading {
+                bytes: 0,
+                buffer: vec![0; CHUNK_BYTES],
+                stamp: None,
+            }),
+            noted: Condvar::new(),
+            watched_run: AtomicU64::new(0),
+            order: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let cpus = watching_cpus(&allowed_cpus(), avoid);
+        let mut threads = Vec::new();
+        let thread = |name: &str| {
+            std::thread::Builder::new()
+                .name(name.into())
+                .stack_size(128 * 1024)
+        };
+        for cpu in cpus.clone() {
+            let shared = Arc::clone(&shared);
+            threads.push(thread("watch").spawn(move || look_again_and_again(&shared, cpu))?);
+        }
+        let reader = Arc::clone(&shared);
+        let stop_descriptor = stop.as_raw_fd();
+        threads.push(thread("read").spawn(move || read_when_woken(&reader, stop_descriptor))?);
+        Ok(Watch {
+            shared,
+            stop,
+            threads,
+            cpus,
+        })
+    }
+
+    /// CPUs that are kept awake while a run is watched; none on a machine with one CPU.
+    pub fn cpus(&self) -> &[usize] {
+        &self.cpus
+    }
+
+    /// Forgets what came before and begins to watch.
+    pub fn begin(&self) {
+        let mut reading = lock(&self.shared.reading);
+        self.shared.empty(&mut reading);
+        reading.bytes = 0;
+        reading.stamp = None;
+        self.shared.seen_ns.store(0, Ordering::Relaxed);
+        self.shared.empty_ns.store(0, Ordering::Relaxed);
+        self.shared.taken.store(false, Ordering::Release);
+        drop(reading);
+        let mut order = lock(&self.shared.order);
+        order.last += 1;
+        order.run = order.last;
+        self.shared.watched_run.store(order.run, Ordering::Release);
+        drop(order);
+        self.shared.changed.notify_all();
+    }
+
+    /// Takes what is still in the pipe, and ends the watch.
+    pub fn finish(&self) -> Watched {
+        lock(&self.shared.order).run = 0;
+        self.shared.watched_run.store(0, Ordering::Release);
+        let seen = self.shared.seen_ns.load(Ordering::Acquire);
+        let empty = self.shared.empty_ns.load(Ordering::Acquire);
+        let gap = (seen != 0 && empty != 0).then(|| seen.saturating_sub(empty));
+        let mut reading = lock(&self.shared.reading);
+        if gap.is_none_or(|gap| gap > CLOSE_NS) && (reading.bytes > 0 || self.shared.has_bytes()) {
+            // The reader was woken and knows how late it is: it is worth waiting for.
+            let waiting =
+                self.shared
+                    .noted
+                    .wait_timeout_while(reading, PATIENCE_WITH_READER, |reading| {
+                        reading.stamp.is_none()
+                    });
+            reading = waiting.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        let left = self.shared.empty(&mut reading);
+        let (first, by) = first_of(seen, gap, reading.stamp, left.then(now)).unzip();
+        Watched {
+            // Where it was seen empty no byte had come.
+            first_byte_ns: first.map(|at: u64| at.max(empty)),
+            by,
+            uncertainty_ns: gap.filter(|_| by == Some(StampedBy::Watch)),
+            bytes: reading.bytes,
+        }
+    }
+}
+
+/// The best of the stamps: a close one of those who looked, else the reader's less its wait, else
+/// whichever came first.
+fn first_of(
+    seen: u64,
+    gap: Option<u64>,
+    reader: Option<Stamp>,
+    left_over: Option<u64>,
+) -> Option<(u64, StampedBy)> {
+    if gap.is_some_and(|gap| gap <= CLOSE_NS) {
+        return Some((seen, StampedBy::Watch));
+    }
+    let reader = reader.map(|stamp| match stamp.waited_ns {
+        Some(waited) => (stamp.at - waited.min(stamp.at), StampedBy::WokenReader),
+        None => (stamp.at, StampedBy::LateReader),
+    });
+    let watch = (seen != 0).then_some((seen, StampedBy::Watch));
+    let late = left_over.map(|at| (at, StampedBy::LateReader));
+    [reader, watch, late]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(at, _)| *at)
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        lock(&self.shared.order).over = true;
+        self.shared.watched_run.store(0, Ordering::Release);
+        self.shared.changed.notify_all();
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: eight bytes into our own eventfd.
+        unsafe { libc::write(self.stop.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+        for thread in self.threads.drain(..) {
+            // They can't panic but by a defect; there is nothing to do about it here.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    /// Reads until there is nothing more; true if anything came.
+    fn empty(&self, reading: &mut Reading) -> bool {
+        let before = reading.bytes;
+        for _ in 0..CHUNKS_AT_ONCE {
+            // SAFETY: at most the length of the buffer.
+            let got = unsafe {
+                libc::read(
+                    self.pipe.as_raw_fd(),
+                    reading.buffer.as_mut_ptr().cast(),
+                    reading.buffer.len(),
+                )
+            };
+            if got <= 0 {
+                break;
+            }
+            reading.bytes += got as u64;
+        }
+        reading.bytes != before
+    }
+
+    fn has_bytes(&self) -> bool {
+        let mut polled = libc::pollfd {
+            fd: self.pipe.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one entry; returns at once.
+        unsafe { libc::poll(&raw mut polled, 1, 0) > 0 && polled.revents & libc::POLLIN != 0 }
+    }
+}
+
+/// Sleeps until there is something to read, and reads it.
+fn read_when_woken(shared: &Shared, stop: RawFd) {
+    let watch = |fd| libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let mut polled = [watch(shared.pipe.as_raw_fd()), watch(stop)];
+    let waits = OwnWaits::open();
+    loop {
+        let before = waits.read();
+        // SAFETY: an array of two.
+        let ready = unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
+        let at = now();
+        if ready < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+        if polled[1].revents != 0 {
+            return;
+        }
+        if polled[0].revents & libc::POLLIN != 0 {
+            let waited_ns = waits.since(before);
+            let mut reading = lock(&shared.reading);
+            reading.stamp.get_or_insert(Stamp { at, waited_ns });
+            shared.taken.store(true, Ordering::SeqCst);
+            shared.empty(&mut reading);
+            shared.noted.notify_all();
+        } else if polled[0].revents != 0 {
+            // A closed pipe reports itself without end; -1 is passed over.
+            polled[0].fd = -1;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`, the clock of the launcher and of the kernel's stamps.
+pub(crate) fn now() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: writes to a live timespec; this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn watched_pipe() -> (Watch, io::PipeWriter) {
+        let (reader, writer) = io::pipe().unwrap();
+        (Watch::start(reader.into(), &[]).unwrap(), writer)
+    }
+
+    #[test]
+    fn the_first_byte_is_seen_after_it_was_written_and_before_the_end() {
+        let (watch, mut writer) = watched_pipe();
+        for _ in 0..20 {
+            watch.begin();
+            let before = now();
+            writer.write_all(b"hello").unwrap();
+            writer.write_all(b"again").unwrap();
+            let watched = watch.finish();
+            let after = now();
+            // The scheduler's clock, which the reader's wait is counted by, is some microseconds coarse.
+            let seen = watched.first_byte_ns.unwrap() + 1_000_000;
+            assert!(
+                before <= seen && seen <= after + 1_000_000,
+                "{before} {seen} {after}"
+            );
+            assert_eq!(watched.bytes, 10);
+        }
+    }
+
+    #[test]
+    fn a_run_that_writes_nothing_has_no_stamp_and_does_not_inherit_one() {
+        let (watch, mut writer) = watched_pipe();
+        watch.begin();
+        writer.write_all(b"x").unwrap();
+        assert!(watch.finish().first_byte_ns.is_some());
+        writer.write_all(b"late").unwrap();
+        watch.begin();
+        assert_eq!(
+            watch.finish(),
+            Watched {
+                bytes: 0,
+                ..Watched::default()
+            }
+        );
+    }
+
+    #[test]
+    fn output_larger_than_the_pipe_does_not_hold_up_the_writer() {
+        let (watch, mut writer) = watched_pipe();
+        watch.begin();
+        writer.write_all(&vec![7; 3 << 20]).unwrap();
+        assert_eq!(watch.finish().bytes, 3 << 20);
+    }
+
+    #[test]
+    fn a_late_reader_is_set_right_by_its_wait_and_a_close_look_wins() {
+        let reader = |at, waited_ns| Some(Stamp { at, waited_ns });
+        let told = |seen, gap, reader| first_of(seen, gap, reader, None);
+        assert_eq!(
+            told(900, Some(300), reader(5000, Some(4500))),
+            Some((900, StampedBy::Watch))
+        );
+        assert_eq!(
+            told(
+                9_000_000,
+                Some(8_000_000),
+                reader(7_000_000, Some(6_000_000))
+            ),
+            Some((1_000_000, StampedBy::WokenReader))
+        );
+        assert_eq!(
+            told(0, None, reader(7_000_000, None)),
+            Some((7_000_000, StampedBy::LateReader))
+        );
+        assert_eq!(told(0, None, None), None);
+    }
+}

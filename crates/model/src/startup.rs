@@ -1,0 +1,350 @@
+//! The complete answer of `fathom startup`: what its `--json` writes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Environment, Estimate, Exit, MoreRounds, StopReason, Verdict, Warning};
+
+/// Whether a program's files were left in memory or taken out before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// Left as the run before had left them: in memory.
+    Warm,
+    /// Taken out of the page cache before the run.
+    Cold,
+}
+
+/// How cold runs were made cold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColdBy {
+    /// The program's own files were evicted (`posix_fadvise`); no privilege needed.
+    Evict,
+    /// The whole machine's clean caches were dropped (`/proc/sys/vm/drop_caches`, value 3).
+    DropCaches,
+}
+
+/// Which stretch of a run a duration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartupMetric {
+    /// From the call of `execve` to the first byte on standard output.
+    FirstOutput,
+    /// From the call of `execve` to the exit.
+    Exit,
+}
+
+/// Who saw the first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StampedBy {
+    /// A thread that looks at the pipe every few microseconds.
+    Watch,
+    /// The reader, when it was woken; the time that it then had no CPU is known and taken off.
+    WokenReader,
+    /// The reader, late by an unknown time.
+    LateReader,
+}
+
+/// What holds for all runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StartupConditions {
+    /// Seed of the order of runs.
+    pub seed: u64,
+    /// Warm-up rounds that were made and not counted.
+    pub warmup_rounds: u32,
+    /// Measured rounds.
+    pub rounds: u32,
+    /// CPUs that the programs were pinned to, if any.
+    pub pinned_cpus: Option<Vec<usize>>,
+    /// Longest time a run may take, in seconds.
+    pub timeout_seconds: Option<f64>,
+    /// Margin of the verdicts as a share.
+    pub margin: f64,
+    /// How cold runs were made; absent without cold runs.
+    pub cold_by: Option<ColdBy>,
+    /// CPUs on which a thread of idle priority watched the pipe. Empty: the reader was only woken.
+    pub watching_cpus: Vec<usize>,
+}
+
+/// A program that was started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StartupProgram {
+    /// The command as it was given; not trustworthy: escape it.
+    pub name: String,
+    /// The command as it was given.
+    pub command: String,
+    /// The arguments as they are executed, program first.
+    pub arguments: Vec<String>,
+    /// What really ran up to the first output, in order: scripts, their interpreters, wrappers, the
+    /// program itself. Paths with symbolic links resolved; not trustworthy: escape them.
+    pub ran: Vec<String>,
+}
+
+/// One run. Times are nanoseconds from the call of `execve`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartupRun {
+    /// Index of the program, from 0.
+    pub program: usize,
+    /// Number of the round, from 0.
+    pub round: u32,
+    /// Place in the order of all runs, from 0.
+    pub position: u32,
+    /// Warm or cold.
+    pub cache: Cache,
+    /// When the first byte was seen on standard output; absent if the run wrote nothing.
+    pub first_output_ns: Option<u64>,
+    /// Who saw it.
+    pub first_output_by: Option<StampedBy>,
+    /// For `watch`: how much earlier the byte may have been written, the time since the pipe was
+    /// last seen empty.
+    pub first_output_uncertainty_ns: Option<u64>,
+    /// When its exit was seen, less the time that the launcher had no CPU to see it.
+    pub exit_ns: u64,
+    /// The launcher's wait could be told and was taken off.
+    pub exit_corrected: bool,
+    /// Bytes that it wrote to standard output.
+    pub output_bytes: u64,
+    /// CPU time, user and kernel, of the process and the children that it waited for.
+    pub cpu_ns: u64,
+    /// Page faults served without the storage device.
+    pub minor_faults: u64,
+    /// Page faults that had to read from the storage device.
+    pub major_faults: u64,
+    /// Bytes fetched from the storage device; absent where the kernel refuses to tell.
+    pub read_bytes: Option<u64>,
+    /// A cold run that read nothing: it was not cold and counts for nothing.
+    pub void: bool,
+    /// Processes that it left running; they were ended after the run.
+    pub left_behind: u32,
+    /// How it ended.
+    pub exit: Exit,
+}
+
+/// The distribution of one stretch over the runs of one program that are not void. Seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StartupSummary {
+    /// Index of the program.
+    pub program: usize,
+    /// Warm or cold.
+    pub cache: Cache,
+    /// Which stretch.
+    pub metric: StartupMetric,
+    /// Number of runs that had a value.
+    pub runs: usize,
+    /// Cold runs that were left out because they read nothing.
+    pub void_runs: usize,
+    /// The smallest value.
+    pub floor: f64,
+    /// Median with its distribution-free interval.
+    pub p50: Estimate,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest value.
+    pub max: f64,
+}
+
+/// Two programs compared round by round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StartupComparison {
+    /// Index of the program that is compared with.
+    pub reference: usize,
+    /// Index of the program that is compared.
+    pub subject: usize,
+    /// Warm or cold.
+    pub cache: Cache,
+    /// Which stretch: the exit where one of the two wrote nothing.
+    pub metric: StartupMetric,
+    /// Rounds in which both have a value.
+    pub rounds: usize,
+    /// Ratio subject / reference with its interval.
+    pub ratio: Estimate,
+    /// Two-sided p-value of 'no difference'.
+    pub p_value: f64,
+    /// What follows.
+    pub verdict: Verdict,
+    /// For an undecided comparison: how many more rounds would decide it.
+    pub more_rounds: Option<MoreRounds>,
+}
+
+/// A stretch of the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartupPhase {
+    /// Programs that ran before the one that wrote: shims, wrappers, shells.
+    Wrappers,
+    /// The kernel puts the program in place: from the call of `execve` to its end.
+    Exec,
+    /// The dynamic loader: from the end of `execve` to the program's first own instruction.
+    Loader,
+    /// The language's runtime and `main`, up to the call that writes first.
+    RuntimeAndMain,
+    /// Where the loader's end could not be seen: both of the former together.
+    LoaderToMain,
+    /// The call that writes first.
+    FirstWrite,
+    /// From the end of that call to the exit.
+    Exit,
+}
+
+/// How long a phase took: the median over the traced runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseTime {
+    /// Which.
+    pub phase: StartupPhase,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// A path that was looked for and not found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedLookup {
+    /// The path; not trustworthy: escape it.
+    pub path: String,
+    /// The call that asked, such as `openat`.
+    pub call: String,
+    /// How often.
+    pub calls: u64,
+}
+
+/// What the traced runs of one program told. Counts are of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StartupTrace {
+    /// Index of the program.
+    pub program: usize,
+    /// How it was observed: `kernel` or `stops`.
+    pub tier: String,
+    /// Traced runs.
+    pub runs: usize,
+    /// The phases in order; empty where the tier can't tell.
+    pub phases: Vec<PhaseTime>,
+    /// Shared libraries that were opened, the loader first; not trustworthy: escape them.
+    pub libraries: Vec<String>,
+    /// Other files that were opened; not trustworthy: escape them.
+    pub files: Vec<String>,
+    /// Calls that asked for a path and did not get it.
+    pub failed_lookups: u64,
+    /// Which paths, most calls first, at most 50.
+    pub missing: Vec<FailedLookup>,
+    /// Bytes that read calls returned.
+    pub bytes_read: u64,
+    /// Page faults served without the storage device.
+    pub minor_faults: u64,
+    /// Page faults that had to read from the storage device.
+    pub major_faults: u64,
+    /// Median time to the first output of the traced runs, divided by that of the timed ones.
+    pub slowdown: Option<f64>,
+    /// Times of the traced runs, seen from both sides at once.
+    pub agreement: Option<Agreement>,
+    /// What this tier could not see, one sentence each.
+    pub not_visible: Vec<String>,
+}
+
+/// The same stretch of the same traced runs, as the parent saw it and as the kernel did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// One for each traced run, in nanoseconds: (parent side, kernel side).
+    pub pairs: Vec<(u64, u64)>,
+    /// Median of parent side less kernel side, in nanoseconds.
+    pub median_difference_ns: i64,
+    /// The largest difference either way, in nanoseconds.
+    pub largest_difference_ns: u64,
+}
+
+/// One file of a program and what eviction left of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvictedFile {
+    /// The file; not trustworthy: escape it.
+    pub path: String,
+    /// Its pages.
+    pub pages: u64,
+    /// Pages still in memory after the last eviction; absent where the kernel doesn't tell the truth
+    /// (files of others).
+    pub pages_left: Option<u64>,
+    /// Why it could not be evicted at all, if so.
+    pub refused: Option<String>,
+    /// Names of running programs that map it, as far as they can be seen, at most 20.
+    pub mapped_by: Vec<String>,
+}
+
+/// What was done to make one program cold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ColdEvidence {
+    /// Index of the program.
+    pub program: usize,
+    /// How the files were found: `kernel`, `stops`, or `none` for the program and its interpreter only.
+    pub found_by: String,
+    /// The files.
+    pub files: Vec<EvictedFile>,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+/// What `--budget` asked and whether it holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Seconds allowed.
+    pub seconds: f64,
+    /// The quantile that is held: `p50`, `p90`, `p99` or `max`.
+    pub quantile: String,
+    /// One for each program and cache state.
+    pub results: Vec<BudgetResult>,
+    /// All hold.
+    pub held: bool,
+}
+
+/// The budget against one program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BudgetResult {
+    /// Index of the program.
+    pub program: usize,
+    /// Warm or cold.
+    pub cache: Cache,
+    /// Which stretch: the exit where nothing was written.
+    pub metric: StartupMetric,
+    /// The quantile in seconds; absent where all runs were void.
+    pub seconds: Option<f64>,
+    /// It is within the budget.
+    pub held: bool,
+}
+
+/// Everything that `fathom startup` says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StartupRecord {
+    /// [`crate::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Always `startup`.
+    pub kind: String,
+    /// Version of Fathom.
+    pub fathom_version: String,
+    /// Start, RFC 3339, UTC.
+    pub started_at: String,
+    /// Where.
+    pub environment: Environment,
+    /// What holds for all runs.
+    pub conditions: StartupConditions,
+    /// The programs, in the order in which they were given.
+    pub programs: Vec<StartupProgram>,
+    /// Every run, in the order in which they were made.
+    pub runs: Vec<StartupRun>,
+    /// False when it was cut short.
+    pub complete: bool,
+    /// Why measuring ended.
+    pub stop: StopReason,
+    /// Distributions by program, cache and stretch.
+    pub summaries: Vec<StartupSummary>,
+    /// Each program against the first.
+    pub comparisons: Vec<StartupComparison>,
+    /// Median time of the empty program from the call of `execve` to its exit, in seconds.
+    pub floor: Option<Estimate>,
+    /// What was seen of each program; empty where nothing may observe.
+    pub traces: Vec<StartupTrace>,
+    /// What cold means here; empty without cold runs.
+    pub cold: Vec<ColdEvidence>,
+    /// Whether `--budget` holds; absent if it wasn't asked.
+    pub budget: Option<Budget>,
+    /// What must be known to trust the numbers.
+    pub warnings: Vec<Warning>,
+}

@@ -1,0 +1,148 @@
+//! What was cold in a cold run, and what was not.
+
+use fathom_model::{Cache, ColdBy, ColdEvidence, EvictedFile, StartupRecord, StartupRun};
+
+use crate::line::{Page, Tone};
+use crate::quantity::counted;
+use crate::{format_bytes, format_count};
+
+/// Files that stayed that are written out; the JSON has all.
+const MOST_FILES: usize = 4;
+const MOST_HOLDERS: usize = 3;
+/// Size of a page; the share is what matters.
+const PAGE_BYTES: f64 = 4096.0;
+
+/// The evidence for every cold program.
+pub(super) fn write(page: &mut Page, record: &StartupRecord) {
+    let Some(by) = record.conditions.cold_by else {
+        return;
+    };
+    page.gap();
+    page.prose(0, Tone::Strong, "What cold means here");
+    let how = match by {
+        ColdBy::Evict => {
+            "before each cold run the program, its libraries and every file that it was seen to \
+             open were evicted from the page cache; names and attributes of files stay in memory, \
+             and so does what a disk or hypervisor below keeps"
+        }
+        ColdBy::DropCaches => {
+            "before each cold run the kernel dropped the clean page cache, directory entries and \
+             inodes of the WHOLE machine (drop_caches = 3): everything else on it is slower for a \
+             while; pages that running programs map stay"
+        }
+    };
+    page.prose(2, Tone::Plain, how);
+    for evidence in &record.cold {
+        program(page, record, evidence);
+    }
+}
+
+fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
+    let name = record
+        .programs
+        .get(evidence.program)
+        .map_or("?", |program| program.name.as_str());
+    let cold: Vec<&StartupRun> = record
+        .runs
+        .iter()
+        .filter(|run| run.program == evidence.program && run.cache == Cache::Cold)
+        .collect();
+    let median = |of: &dyn Fn(&StartupRun) -> f64| {
+        let mut values: Vec<f64> = cold.iter().map(|run| of(run)).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(0.0)
+    };
+    let void = cold.iter().filter(|run| run.void).count();
+    let name = page.fit(name, page.width() - 4);
+    page.prose(2, Tone::Strong, &name);
+    let read = format!(
+        "{} read from the device, {} (medians); {} of {} void",
+        format_bytes(median(&|run| run.read_bytes.unwrap_or(0) as f64)),
+        counted(
+            median(&|run| run.major_faults as f64) as u64,
+            "major fault",
+            "major faults"
+        ),
+        format_count(void as f64),
+        counted(cold.len() as u64, "cold run", "cold runs")
+    );
+    page.field("read", tone(void, cold.len()), &read);
+    let told: Vec<&EvictedFile> = evidence
+        .files
+        .iter()
+        .filter(|file| file.pages_left.is_some())
+        .collect();
+    let left: u64 = told.iter().filter_map(|file| file.pages_left).sum();
+    let pages: u64 = evidence.files.iter().map(|file| file.pages).sum();
+    let unknown = evidence.files.len() - told.len();
+    let mut text = format!(
+        "{} of {}; {} stayed in memory",
+        format_bytes(evidence.bytes as f64),
+        counted(evidence.files.len() as u64, "file", "files"),
+        match pages {
+            0 => "nothing".to_string(),
+            _ => format_bytes(left as f64 * PAGE_BYTES),
+        }
+    );
+    if unknown > 0 {
+        text.push_str(&format!(
+            "; of {} the kernel tells only their owner",
+            counted(unknown as u64, "file", "files")
+        ));
+    }
+    page.field("evicted", Tone::Plain, &text);
+    stayed(page, evidence);
+}
+
+/// The files that kept most, and who keeps them.
+fn stayed(page: &mut Page, evidence: &ColdEvidence) {
+    let mut kept: Vec<&EvictedFile> = evidence
+        .files
+        .iter()
+        .filter(|file| file.pages_left.unwrap_or(0) > 0 || file.refused.is_some())
+        .collect();
+    kept.sort_by_key(|file| std::cmp::Reverse(file.pages_left.unwrap_or(0)));
+    for file in kept.iter().take(MOST_FILES) {
+        let path = page.clean(&file.path);
+        let holders: Vec<String> = file
+            .mapped_by
+            .iter()
+            .take(MOST_HOLDERS)
+            .map(|name| page.clean(name))
+            .collect();
+        let more = file.mapped_by.len().saturating_sub(MOST_HOLDERS);
+        let by = match (holders.is_empty(), more) {
+            (true, _) => String::new(),
+            (false, 0) => format!(", mapped by {}", holders.join(", ")),
+            (false, more) => format!(", mapped by {} and {more} more", holders.join(", ")),
+        };
+        let text = match (&file.refused, file.pages_left) {
+            (Some(why), _) => format!("{path}: {}", page.clean(why)),
+            (None, left) => format!(
+                "{path}: {} of {} pages{by}",
+                format_count(left.unwrap_or(0) as f64),
+                format_count(file.pages as f64)
+            ),
+        };
+        page.field("stayed", Tone::Quiet, &text);
+    }
+    if kept.len() > MOST_FILES {
+        let text = format!(
+            "and {} (all are in the JSON)",
+            counted(
+                (kept.len() - MOST_FILES) as u64,
+                "further file",
+                "further files"
+            )
+        );
+        page.field("", Tone::Quiet, &text);
+    }
+}
+
+fn tone(void: usize, runs: usize) -> Tone {
+    match void {
+        0 => Tone::Plain,
+        _ if void == runs => Tone::Bad,
+        _ => Tone::Notice,
+    }
+}

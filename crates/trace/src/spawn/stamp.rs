@@ -1,0 +1,52 @@
+//! A word that a child and its parent share.
+
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::watch::now;
+
+/// A point in time that a forked child notes and its parent reads, ns of the monotonic clock.
+#[derive(Debug)]
+pub(super) struct Stamp(NonNull<AtomicU64>);
+
+impl Stamp {
+    /// An empty one, to be made before the fork.
+    pub(super) fn new() -> io::Result<Self> {
+        let (access, kind) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+        );
+        // SAFETY: a new anonymous mapping; checked below.
+        let at = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<u64>(), access, kind, -1, 0) };
+        match NonNull::new(at.cast::<AtomicU64>()) {
+            Some(word) if at != libc::MAP_FAILED => Ok(Self(word)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn word(&self) -> &AtomicU64 {
+        // SAFETY: mapped and zeroed in `new`, unmapped in `drop` only.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Notes the time now. Allowed in a forked child.
+    pub(super) fn set(&self) {
+        self.word().store(now(), Ordering::Release);
+    }
+
+    /// What was noted, if anything was.
+    pub(super) fn get(&self) -> Option<u64> {
+        match self.word().load(Ordering::Acquire) {
+            0 => None,
+            at => Some(at),
+        }
+    }
+}
+
+impl Drop for Stamp {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with this size; nobody has a reference any more.
+        unsafe { libc::munmap(self.0.as_ptr().cast(), size_of::<u64>()) };
+    }
+}

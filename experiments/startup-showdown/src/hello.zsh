@@ -1,0 +1,2 @@
+#!/usr/bin/zsh
+echo "Hello, world!"

@@ -1,0 +1,16 @@
+#!/bin/sh
+# A C hello with a loader and a C library of its own: copies that no other program maps, so that they
+# can be out of memory when it starts.
+# Usage: private-libc.sh SOURCE FOLDER
+set -eu
+source=$1
+folder=$2
+mkdir -p "$folder"
+plain=$folder/plain
+cc -O2 -o "$plain" "$source"
+loader=$(readelf -l "$plain" | sed -n 's/.*program interpreter: \(.*\)]/\1/p')
+libc=$(ldd "$plain" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')
+cp "$loader" "$folder/loader"
+cp "$libc" "$folder/libc.so.6"
+cc -O2 -o "$folder/hello" "$source" -Wl,--dynamic-linker="$folder/loader" -Wl,--disable-new-dtags -Wl,-rpath="$folder"
+"$folder/hello" > /dev/null
