@@ -10,6 +10,8 @@
 #![no_std]
 #![no_main]
 
+#[path = "pipeline.rs"]
+mod pipeline;
 #[path = "shared.rs"]
 #[allow(dead_code)]
 mod shared;
@@ -132,6 +134,8 @@ extern "C" fn launcher() -> ! {
         let shared = unsafe { &mut *memory() };
         match byte {
             command::RUN => run(&shared.job, &mut shared.answer),
+            // SAFETY: lies in the mapping, above the job; Fathom reads only `child` meanwhile.
+            command::PIPELINE => unsafe { pipeline::run(&mut *pipeline::area()) },
             command::SWEEP => {
                 shared.answer.immortal = sweep();
                 shared.answer.left_behind = 0;
@@ -178,7 +182,8 @@ fn set_up() {
                 call3(number::CLOSE, got as usize, 0, 0);
             }
         }
-        for descriptor in fd::COMMANDS..=fd::NULL {
+        let highest = (*memory()).job.highest_fd;
+        for descriptor in fd::COMMANDS..=if highest > fd::NULL { highest } else { fd::NULL } {
             call3(number::FCNTL, descriptor as usize, F_SETFD, FD_CLOEXEC);
         }
         // Fathom may have died before the death signal was asked for.
@@ -209,7 +214,8 @@ fn run(job: &Job, answer: &mut Answer) {
     answer.error = 0;
     answer.left_behind = 0;
     answer.exec_ns = 0;
-    if let Err((failed, error)) = place_descriptors(job) {
+    let null = fd::NULL as isize;
+    if let Err((failed, error)) = place_descriptors(job, null, job.output_fd as isize) {
         answer.failed_step = failed;
         answer.error = -error as i32;
         restore_descriptors();
@@ -235,10 +241,24 @@ fn run(job: &Job, answer: &mut Answer) {
     answer.end_ns = system::now();
     read_text(fd::OWN_SCHEDSTAT as isize, &mut answer.own_after);
 
-    // The process is dead but not yet reaped: its accounts can still be read.
-    let schedstat = open_of(pid, b"/schedstat\0");
-    read_and_close(schedstat, &mut answer.schedstat);
-    let io = if job.early_io != 0 { early } else { open_of(pid, b"/io\0") };
+    take_accounts(pid, if job.early_io != 0 { Some(early) } else { None }, answer);
+    restore_descriptors();
+    // SAFETY: Fathom may set this at any time, hence volatile.
+    if unsafe { core::ptr::read_volatile(&raw const job.kill_tree) } != 0 {
+        answer.immortal = sweep();
+    } else {
+        answer.left_behind = count_left();
+    }
+}
+
+/// Reads the accounts of a process that is dead and not yet reaped, and reaps it. `early`: its `io`,
+/// where that can only be opened while the process lives.
+fn take_accounts(pid: isize, early: Option<isize>, answer: &mut Answer) {
+    read_and_close(open_of(pid, b"/schedstat\0"), &mut answer.schedstat);
+    let io = match early {
+        Some(io) => io,
+        None => open_of(pid, b"/io\0"),
+    };
     read_and_close(io, &mut answer.io);
     // SAFETY: status and usage have the sizes that the call writes.
     unsafe {
@@ -254,21 +274,19 @@ fn run(job: &Job, answer: &mut Answer) {
             ],
         )
     };
-    restore_descriptors();
-    // SAFETY: Fathom may set this at any time, hence volatile.
-    if unsafe { core::ptr::read_volatile(&raw const job.kill_tree) } != 0 {
-        answer.immortal = sweep();
-    } else {
-        answer.left_behind = count_left();
-    }
 }
 
 /// Puts the child's standard descriptors and directory in place in ourselves, before the clock
-/// starts: the child inherits them and has nothing left to do.
-fn place_descriptors(job: &Job) -> Result<(), (u32, isize)> {
+/// starts: the child inherits them and has nothing left to do. The two descriptors are used where the
+/// job names no file.
+fn place_descriptors(
+    job: &Job,
+    input_fd: isize,
+    output_fd: isize,
+) -> Result<(), (u32, isize)> {
     let mut opened = [-1isize; 2];
     let input = if job.input == 0 {
-        fd::NULL as isize
+        input_fd
     } else {
         opened[0] = open(AT_FDCWD, job.input as usize, 0);
         opened[0]
@@ -277,7 +295,7 @@ fn place_descriptors(job: &Job) -> Result<(), (u32, isize)> {
         return Err((step::INPUT, input));
     }
     let output = if job.output == 0 {
-        job.output_fd as isize
+        output_fd
     } else {
         opened[1] = open(AT_FDCWD, job.output as usize, O_WRONLY | O_CREAT | O_TRUNC);
         opened[1]

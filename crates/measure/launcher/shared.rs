@@ -14,6 +14,15 @@ pub const SIZE: usize = 8 << 20;
 /// Offset of the strings and pointer arrays of a job.
 pub const STRINGS: usize = 4096;
 
+/// Most stages that a pipeline may have.
+pub const MOST_STAGES: usize = 16;
+
+/// Offset of the [`Pipeline`].
+pub const PIPELINE: usize = 4096;
+
+/// Offset of the strings and pointer arrays of a pipeline's jobs.
+pub const PIPELINE_STRINGS: usize = 36864;
+
 /// File descriptors that the launcher starts with.
 pub mod fd {
     /// Commands come in here, one byte each.
@@ -38,12 +47,20 @@ pub mod fd {
     pub const OWN_SCHEDSTAT: i32 = 12;
     /// `/dev/null`, opened by the launcher.
     pub const NULL: i32 = 13;
+    /// The first that the caller may place for himself.
+    pub const EXTRA: i32 = 14;
+    /// They end before this one.
+    pub const EXTRA_END: i32 = 64;
+    /// In a pipeline: the pipe from the stage before, or to the next.
+    pub const NEIGHBOUR: i32 = -1;
 }
 
 /// Commands.
 pub mod command {
     /// Run the job once.
     pub const RUN: u8 = b'r';
+    /// Run the pipeline once.
+    pub const PIPELINE: u8 = b'p';
     /// End and reap every process that runs have left behind.
     pub const SWEEP: u8 = b's';
 }
@@ -64,6 +81,10 @@ pub mod step {
     pub const PIN: u32 = 5;
     /// Executing the program.
     pub const EXEC: u32 = 6;
+    /// A stage of a pipeline that was never begun, because the run was ended before.
+    pub const NOT_STARTED: u32 = 7;
+    /// Making the pipe to the next stage.
+    pub const PIPE: u32 = 8;
 }
 
 /// What is to be run. Strings end with a zero byte; 0 stands for 'not given'.
@@ -96,8 +117,8 @@ pub struct Job {
     pub kill_tree: u32,
     /// Process id of Fathom, to notice that it died before the launcher was set up.
     pub parent: i32,
-    /// Keeps the layout the same on all targets.
-    pub reserved: u32,
+    /// When the launcher starts: the highest descriptor that the caller has placed for himself.
+    pub highest_fd: i32,
 }
 
 /// What the kernel said in `/proc`, as text.
@@ -153,3 +174,33 @@ pub struct Shared {
     /// Written by the launcher.
     pub answer: Answer,
 }
+
+/// One stage of a pipeline.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Stage {
+    /// What it runs and what came of it.
+    pub at: Shared,
+    /// Start it this long after the pipeline's start.
+    pub delay_ns: u64,
+    /// Descriptor for standard input, when the job names no file.
+    pub input_fd: i32,
+    /// 1: the launcher closes the two descriptors for good once the stage has them.
+    pub close_after: u32,
+}
+
+/// Commands that run at once, each writing to the next.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Pipeline {
+    /// Stages in use; 0 while no pipeline runs.
+    pub count: u32,
+    /// Processes that are still there.
+    pub left_behind: u32,
+    /// Before the first stage is created; nanoseconds of `CLOCK_MONOTONIC`.
+    pub start_ns: u64,
+    /// The stages, in the order of the pipeline.
+    pub stages: [Stage; MOST_STAGES],
+}
+
+const _: () = assert!(PIPELINE + size_of::<Pipeline>() <= PIPELINE_STRINGS);

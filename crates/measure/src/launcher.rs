@@ -15,8 +15,11 @@ use std::time::{Duration, Instant};
 #[allow(dead_code)]
 mod shared;
 
-pub(crate) use shared::{Answer, Text, fd, step};
+mod pipeline;
+
+pub(crate) use pipeline::{PipelineAnswer, StageOrder};
 use shared::{BASE, Job, SIZE, STRINGS, Shared, command};
+pub(crate) use shared::{Answer, MOST_STAGES, Text, fd, step};
 
 static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
 static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));
@@ -115,6 +118,12 @@ impl Launcher {
     /// Starts it. Must be called on a thread that outlives it: the kernel tells the launcher when
     /// this thread ends.
     pub fn start() -> io::Result<(Launcher, Pipes)> {
+        Launcher::start_with(&[])
+    }
+
+    /// Starts it with further descriptors of the caller's: each with its number there, from
+    /// [`fd::EXTRA`] up to below [`fd::EXTRA_END`].
+    pub fn start_with(extra: &[(RawFd, i32)]) -> io::Result<(Launcher, Pipes)> {
         let program = program_file(c"fathom-launcher", LAUNCHER)?;
         let floor = program_file(c"fathom-floor", FLOOR)?;
         let memory_file = anonymous_file(c"fathom-job", 0)?;
@@ -135,7 +144,11 @@ impl Launcher {
         }
         let memory = NonNull::new(memory.cast::<Shared>()).ok_or_else(io::Error::last_os_error)?;
         // SAFETY: mapped above, writable, zeroed by the kernel.
-        unsafe { (*memory.as_ptr()).job.parent = libc::getpid() };
+        unsafe {
+            (*memory.as_ptr()).job.parent = libc::getpid();
+            let highest = extra.iter().map(|(_, place)| *place).max();
+            (*memory.as_ptr()).job.highest_fd = highest.unwrap_or(0);
+        }
 
         let (commands_read, commands) = pipe()?;
         let (done, done_write) = pipe()?;
@@ -153,6 +166,12 @@ impl Launcher {
             (stderr_write.as_raw_fd(), fd::ERROR_PIPE),
             (floor.as_raw_fd(), fd::FLOOR),
         ];
+        let mut copies = Vec::with_capacity(extra.len());
+        for (source, place) in extra {
+            let copy = duplicate(*source)?;
+            places.push((copy.as_raw_fd(), *place));
+            copies.push(copy);
+        }
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("fathom-launcher").env_clear();
         command
@@ -282,6 +301,7 @@ impl Launcher {
                 libc::kill(child, libc::SIGKILL);
             }
         }
+        self.kill_stages();
     }
 
     fn write(&mut self, order: &Order) -> io::Result<()> {
@@ -289,12 +309,22 @@ impl Launcher {
             memory: self.memory,
             at: STRINGS,
         };
+        let job = self.job(order, &mut strings)?;
+        // SAFETY: the launcher waits for a command and touches nothing.
+        unsafe {
+            (*self.memory.as_ptr()).job = job;
+            (*self.memory.as_ptr()).answer.child = 0;
+        }
+        Ok(())
+    }
+
+    fn job(&mut self, order: &Order, strings: &mut Strings) -> io::Result<Job> {
         let moves = self.directory != order.directory;
         if moves {
             // Unknown until the launcher has got there.
             self.directory = PathBuf::new();
         }
-        let job = Job {
+        Ok(Job {
             path: strings.string(order.program.as_os_str().as_bytes())?,
             argv: strings.array(&[order.arguments])?,
             envp: strings.array(&[order.environment, order.own_environment])?,
@@ -315,14 +345,8 @@ impl Launcher {
             kill_tree: 0,
             // SAFETY: mapped; only this field is read.
             parent: unsafe { (*self.memory.as_ptr()).job.parent },
-            reserved: 0,
-        };
-        // SAFETY: the launcher waits for a command and touches nothing.
-        unsafe {
-            (*self.memory.as_ptr()).job = job;
-            (*self.memory.as_ptr()).answer.child = 0;
-        }
-        Ok(())
+            highest_fd: 0,
+        })
     }
 }
 

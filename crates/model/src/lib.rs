@@ -9,6 +9,7 @@ mod environment;
 mod explanation;
 mod finding;
 mod metric;
+mod pipe;
 mod record;
 mod run;
 mod sample;
@@ -21,6 +22,11 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use metric::{Direction, Metric, Unit};
+pub use pipe::{
+    AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord,
+    PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary, StagedInput,
+    WhatIf,
+};
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,
     SCHEMA_VERSION, StopReason, Warning,

@@ -5,7 +5,9 @@ use std::fs;
 use crate::names::Names;
 
 /// Names the descriptors of a held child that its `execve` will keep.
-pub(crate) fn name_descriptors(names: &mut Names, pid: u32) {
+///
+/// `labels`: what a link says, and the name to use for it.
+pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, String)]) {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return;
     };
@@ -18,13 +20,19 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32) {
             continue;
         }
         if let Ok(target) = fs::read_link(entry.path()) {
-            names.opened(pid, fd, &kind(&target.to_string_lossy()), false, false, 0);
+            names.opened(pid, fd, &named(&target.to_string_lossy(), labels), false, false, 0);
         }
     }
 }
 
+/// The label of what a link of `/proc/PID/fd` says, or the words for it.
+pub(crate) fn named(target: &str, labels: &[(String, String)]) -> String {
+    let label = labels.iter().find(|(link, _)| link == target);
+    label.map_or_else(|| kind(target), |(_, name)| name.clone())
+}
+
 /// What a link of `/proc/PID/fd` says, in words: `pipe:[123]` is a pipe.
-pub(crate) fn kind(target: &str) -> String {
+fn kind(target: &str) -> String {
     match target.split_once(":[") {
         Some((kind @ ("pipe" | "socket"), _)) => kind.to_owned(),
         _ => match target.strip_prefix("anon_inode:") {
@@ -49,6 +57,13 @@ mod tests {
         assert_eq!(kind("pipe:[4711]"), "pipe");
         assert_eq!(kind("anon_inode:[eventpoll]"), "eventpoll");
         assert_eq!(kind("/tmp/a:[b"), "/tmp/a:[b");
+    }
+
+    #[test]
+    fn a_label_goes_before_the_words() {
+        let labels = [("pipe:[7]".to_owned(), "from the first".to_owned())];
+        assert_eq!(named("pipe:[7]", &labels), "from the first");
+        assert_eq!(named("pipe:[8]", &labels), "pipe");
     }
 
     #[test]

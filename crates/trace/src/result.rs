@@ -54,6 +54,43 @@ pub struct Trace {
     pub not_visible: Vec<String>,
 }
 
+/// What was seen of several commands that ran at once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupTrace {
+    /// All of them together; processes without a parent are the commands. Its end and its accounts are
+    /// not filled.
+    pub trace: Trace,
+    /// How each of them ended, in their order.
+    pub members: Vec<MemberEnd>,
+}
+
+/// How one of several commands ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberEnd {
+    /// Its process number.
+    pub pid: u32,
+    /// When it was let go, from the start of the trace.
+    pub started_ns: u64,
+    /// When the tracer saw its end, likewise.
+    pub ended_ns: u64,
+    /// How it ended.
+    pub end: End,
+    /// It and the descendants that it waited for.
+    pub accounts: Accounts,
+}
+
+impl GroupTrace {
+    /// The trace of a group of one.
+    pub(crate) fn into_single(self) -> Trace {
+        let only = self.members.first().copied().unwrap_or_default();
+        Trace {
+            end: only.end,
+            accounts: only.accounts,
+            ..self.trace
+        }
+    }
+}
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
@@ -178,6 +215,12 @@ pub struct SyscallRow {
     pub sizes: [u64; 8],
     /// When the first of them was entered.
     pub first_ns: u64,
+    /// When the first that moved bytes returned; `None` if none did or the tier does not tell.
+    #[serde(default)]
+    pub first_moved_ns: Option<u64>,
+    /// When the last that moved bytes returned, likewise.
+    #[serde(default)]
+    pub last_moved_ns: Option<u64>,
 }
 
 /// Why a thread was not on a CPU.

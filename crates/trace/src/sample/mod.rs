@@ -5,6 +5,7 @@
 mod observe;
 mod parse;
 mod thread;
+mod timeline;
 mod tree;
 
-pub(crate) use observe::observe;
+pub(crate) use observe::{observe, observe_group};
