@@ -11,17 +11,14 @@ pub const BASE: u64 = 0x1000_0000_0000;
 /// that aren't touched cost nothing.
 pub const SIZE: usize = 8 << 20;
 
-/// Offset of the strings and pointer arrays of a job.
-pub const STRINGS: usize = 4096;
+/// Offset of the strings and pointer arrays of all jobs.
+pub const STRINGS: usize = 36864;
 
 /// Most stages that a pipeline may have.
 pub const MOST_STAGES: usize = 16;
 
 /// Offset of the [`Pipeline`].
 pub const PIPELINE: usize = 4096;
-
-/// Offset of the strings and pointer arrays of a pipeline's jobs.
-pub const PIPELINE_STRINGS: usize = 36864;
 
 /// File descriptors that the launcher starts with.
 pub mod fd {
@@ -165,7 +162,7 @@ pub struct Answer {
     pub immortal: u32,
 }
 
-/// The whole shared memory up to [`STRINGS`].
+/// The shared memory's begin, up to [`PIPELINE`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Shared {
@@ -203,4 +200,4 @@ pub struct Pipeline {
     pub stages: [Stage; MOST_STAGES],
 }
 
-const _: () = assert!(PIPELINE + size_of::<Pipeline>() <= PIPELINE_STRINGS);
+const _: () = assert!(PIPELINE + size_of::<Pipeline>() <= STRINGS);

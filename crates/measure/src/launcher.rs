@@ -18,8 +18,8 @@ mod shared;
 mod pipeline;
 
 pub(crate) use pipeline::{PipelineAnswer, StageOrder};
-use shared::{BASE, Job, SIZE, STRINGS, Shared, command};
 pub(crate) use shared::{Answer, MOST_STAGES, Text, fd, step};
+use shared::{BASE, Job, SIZE, STRINGS, Shared, command};
 
 static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
 static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));

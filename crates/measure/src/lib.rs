@@ -25,6 +25,8 @@ pub mod interrupt;
 #[cfg(launcher)]
 mod launcher;
 #[cfg(launcher)]
+pub mod pipeline;
+#[cfg(launcher)]
 mod process;
 #[cfg(launcher)]
 mod steal;

@@ -141,7 +141,7 @@ pub struct StagedInput {
     pub stage: usize,
     /// Bytes that the stage before wrote.
     pub bytes_written: u64,
-    /// Bytes that the stage took before it closed its input or ended.
+    /// Bytes of them that went into the stage's pipe before it closed its input or ended.
     pub bytes_taken: u64,
     /// Where it is kept, if it was asked for.
     pub file: Option<String>,

@@ -1,4 +1,4 @@
-//! Everything that a person or a program reads of a `bench` session or of a `why`.
+//! Everything that a person or a program reads of a `bench` session, a `why` or a `pipe`.
 //!
 //! Pure functions from a [`fathom_model::BenchRecord`] or a [`fathom_model::Explanation`] to text: the
 //! terminal's report, the progress line, the page and the exports. Nothing here measures, computes statistics that a verdict rests on, opens a
@@ -7,6 +7,7 @@
 mod distribution;
 mod export;
 mod line;
+mod pipe;
 mod progress;
 mod quantity;
 mod session;
@@ -15,6 +16,7 @@ mod text;
 mod why;
 
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
+pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_statements, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};

@@ -19,6 +19,8 @@ mod terminal;
 mod words;
 
 pub use html::explain_html;
+pub(crate) use html::hash;
 pub use json::explain_json;
 pub use markdown::explain_markdown;
+pub(crate) use quote::{share_text, time};
 pub use terminal::{WhyOptions, explain_terminal};

@@ -20,7 +20,14 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, S
             continue;
         }
         if let Ok(target) = fs::read_link(entry.path()) {
-            names.opened(pid, fd, &named(&target.to_string_lossy(), labels), false, false, 0);
+            names.opened(
+                pid,
+                fd,
+                &named(&target.to_string_lossy(), labels),
+                false,
+                false,
+                0,
+            );
         }
     }
 }

@@ -5,6 +5,7 @@ mod command_words;
 mod failure;
 mod machine;
 mod parameters;
+mod pipe;
 mod quantities;
 mod run_options;
 mod screen;
@@ -29,6 +30,8 @@ enum Verb {
     Bench(Box<bench::Arguments>),
     /// Account for a program's time and name the cause of what is slow
     Why(Box<why::Arguments>),
+    /// Account for a pipeline: who waits for whom, and which stage is the bottleneck
+    Pipe(Box<pipe::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
 }
@@ -39,6 +42,7 @@ pub fn run() -> i32 {
     let outcome = match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),
         Verb::Why(arguments) => why::run(*arguments),
+        Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
     };
     outcome.unwrap_or_else(|failure: Failure| failure.tell())

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::shared::{PIPELINE, PIPELINE_STRINGS, Pipeline, command};
-use super::{Answer, Ended, Launcher, MOST_STAGES, Order, Strings};
+use super::shared::{PIPELINE, Pipeline, command};
+use super::{Answer, Ended, Launcher, MOST_STAGES, Order, STRINGS, Strings};
 
 /// One stage of a pipeline for the launcher.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ impl Launcher {
         assert!(stages.len() <= MOST_STAGES, "the caller limits the stages");
         let mut strings = Strings {
             memory: self.memory,
-            at: PIPELINE_STRINGS,
+            at: STRINGS,
         };
         let area = self.area();
         for (index, stage) in stages.iter().enumerate() {

@@ -92,7 +92,7 @@ fn inert_json(data: &PageData) -> String {
 }
 
 /// The hash of an inline element as a content security policy names it.
-fn hash(content: &str) -> String {
+pub(crate) fn hash(content: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(content.as_bytes())))
 }
 

@@ -1,0 +1,164 @@
+//! What `fathom pipe` prints: one screen.
+
+use fathom_model::{PipeRecord, Warning};
+
+use super::view::{drawn, name};
+use super::{chart, tables};
+use crate::line::{Line, Page, Tone};
+use crate::quantity::{counted, format_level};
+use crate::why::time;
+
+/// How the report is to look on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PipeOptions {
+    /// Columns of the terminal; at least 32 are used.
+    pub width: usize,
+    /// Whether colour may be used: false when piped and under `NO_COLOR`.
+    pub color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub unicode: bool,
+}
+
+impl Default for PipeOptions {
+    /// A pipe: 80 columns, no colour.
+    fn default() -> Self {
+        PipeOptions {
+            width: 80,
+            color: false,
+            unicode: true,
+        }
+    }
+}
+
+/// The record as text: medians, the bottleneck, the chart, the tables, and what would mislead. No line
+/// is wider than `options.width` and no text from outside can act on the terminal. Ends with a line end.
+pub fn pipe_terminal(record: &PipeRecord, options: &PipeOptions) -> String {
+    let mut page = Page::new(options.width, options.color, options.unicode);
+    summary(&mut page, record);
+    if let Some(round) = drawn(&record.explained, &record.rounds) {
+        let how = if record.explained.is_empty() {
+            "a timed"
+        } else {
+            "an observed"
+        };
+        let title = format!("Who did what when, in {how} round");
+        chart::write(&mut page, record, round, &title);
+    }
+    if let Some(delayed) = &record.delayed
+        && let Some(round) = drawn(&delayed.explained, &delayed.rounds)
+    {
+        chart::write(&mut page, record, round, &late(record, &delayed.delay_ns));
+    }
+    tables::times(&mut page, record);
+    if let Some(round) = record.explained.first() {
+        tables::points(&mut page, record, round);
+    }
+    tables::bytes(&mut page, record);
+    notes(&mut page, &record.warnings);
+    page.finish()
+}
+
+/// `With 2 gzip 200 ms late`.
+fn late(record: &PipeRecord, delays: &[u64]) -> String {
+    let late: Vec<String> = delays
+        .iter()
+        .enumerate()
+        .filter(|(_, delay)| **delay > 0)
+        .map(|(stage, delay)| {
+            format!(
+                "{} {} {} late",
+                stage + 1,
+                name(record, stage),
+                time(*delay as f64 / 1e9)
+            )
+        })
+        .collect();
+    format!("With {}", late.join(", "))
+}
+
+fn summary(page: &mut Page, record: &PipeRecord) {
+    let commands: Vec<&str> = record
+        .stages
+        .iter()
+        .map(|stage| stage.command.as_str())
+        .collect();
+    let title = page.fit(&commands.join(" | "), page.width());
+    page.push(Line::new().add(Tone::Strong, title));
+    let wall = &record.summary.wall;
+    let mut text = time(wall.value);
+    if wall.level > 0.0 {
+        text.push_str(&format!(
+            ", {} interval {} to {}",
+            format_level(wall.level),
+            time(wall.low),
+            time(wall.high)
+        ));
+    }
+    let rounds = record.rounds.len() as u64;
+    text.push_str(&format!(
+        ", {}",
+        counted(rounds, "timed round", "timed rounds")
+    ));
+    page.field("median wall", Tone::Strong, &text);
+    if let Some(text) = bottleneck(record) {
+        page.field("bottleneck", Tone::Plain, &text);
+    }
+    if let Some(explaining) = &record.explaining {
+        let how = match explaining.tier.as_str() {
+            "kernel" => "counted in the kernel (tier kernel)",
+            "sample" => "threads looked at 1,000 times a second (tier sample)",
+            _ => "by the accounts of the ended processes only (tier accounts): no waits",
+        };
+        let text = match explaining.tier.as_str() {
+            "kernel" | "sample" if explaining.times_are_quoted => {
+                format!("{how}, {:.2}x the timed rounds", explaining.slowdown)
+            }
+            "kernel" | "sample" => format!(
+                "{how}, {:.2}x the timed rounds: over 1.1x, so waits are given as shares of the stage's \
+                 wall time",
+                explaining.slowdown
+            ),
+            _ => how.to_owned(),
+        };
+        page.field("observed", Tone::Plain, &text);
+        for text in &explaining.not_visible {
+            page.field("not seen", Tone::Quiet, &page.clean(text));
+        }
+        for text in &explaining.lost {
+            page.field("lost", Tone::Notice, &page.clean(text));
+        }
+    }
+}
+
+fn bottleneck(record: &PipeRecord) -> Option<String> {
+    let stage = record.bottleneck?;
+    let model = record.model.as_ref()?;
+    let free = model.if_free.iter().find(|free| free.stage == stage)?;
+    let how = match model.method.as_str() {
+        "phases" => "modelled from when bytes came and went",
+        _ => "modelled from the own times of the stages",
+    };
+    Some(format!(
+        "stage {}, {}: if it took no time of its own, the pipeline would take about {} instead of {} ({how})",
+        stage + 1,
+        name(record, stage),
+        time(free.wall_seconds),
+        time(record.summary.wall.value),
+    ))
+}
+
+fn notes(page: &mut Page, warnings: &[Warning]) {
+    if warnings.is_empty() {
+        return;
+    }
+    page.gap();
+    page.push(Line::new().add(Tone::Strong, "What to know"));
+    for warning in warnings {
+        let tone = match warning.id.as_str() {
+            "failures" | "partial" => Tone::Bad,
+            "misleading_wall_time" | "skips_file_input" | "model_off" => Tone::Notice,
+            _ => Tone::Plain,
+        };
+        page.prose(2, tone, &page.clean(&warning.message));
+    }
+}
