@@ -23,9 +23,9 @@ pub use explanation::{
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use metric::{Direction, Metric, Unit};
 pub use pipe::{
-    AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord,
-    PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary, StagedInput,
-    WhatIf,
+    AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,
+    PipeRecord, PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary,
+    StagedInput, WhatIf,
 };
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,

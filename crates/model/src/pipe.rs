@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo, StopReason, Warning};
+use crate::{Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo, StopReason};
 
 /// One stage as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +87,8 @@ pub struct StageRun {
     pub wait_output_ns: Option<u64>,
     /// Wall time in [`PipeState::OtherWait`].
     pub other_wait_ns: Option<u64>,
+    /// Of that: able to run, and without a CPU.
+    pub no_cpu_ns: Option<u64>,
     /// Bytes read from the stage before.
     pub bytes_in: Option<u64>,
     /// Bytes written to the next stage.
@@ -233,6 +235,17 @@ pub struct PipeModel {
     pub if_free: Vec<WhatIf>,
 }
 
+/// A sentence that must be read with the numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipeNote {
+    /// Stable identifier, such as `misleading_wall_time`.
+    pub id: String,
+    /// Index of the stage that it concerns; absent if it concerns the pipeline.
+    pub stage: Option<usize>,
+    /// A sentence for people. Texts from outside are escaped in it.
+    pub message: String,
+}
+
 /// The pipeline with a stage that starts late.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DelayedRounds {
@@ -282,7 +295,7 @@ pub struct PipeRecord {
     /// With `--delay`: the same with a stage that starts late.
     pub delayed: Option<DelayedRounds>,
     /// What must be known to read the numbers rightly, and what would mislead.
-    pub warnings: Vec<Warning>,
+    pub notes: Vec<PipeNote>,
     /// Why measuring ended.
     pub stop: StopReason,
 }

@@ -5,6 +5,7 @@ mod delay;
 mod html;
 mod json;
 mod statements;
+mod svg;
 mod tables;
 mod terminal;
 mod view;

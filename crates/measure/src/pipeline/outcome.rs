@@ -112,6 +112,7 @@ mod tests {
             wait_input_ns: None,
             wait_output_ns: None,
             other_wait_ns: None,
+            no_cpu_ns: None,
             bytes_in: None,
             bytes_out: None,
             peak_memory_bytes: 0,

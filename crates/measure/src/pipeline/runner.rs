@@ -296,6 +296,7 @@ fn stage_run(answer: &Answer, begin: u64) -> StageRun {
         wait_input_ns: None,
         wait_output_ns: None,
         other_wait_ns: None,
+        no_cpu_ns: None,
         bytes_in: None,
         bytes_out: None,
         peak_memory_bytes: usage.peak_memory_bytes,

@@ -41,6 +41,8 @@ const WRITES: [&str; 9] = [
     "write", "writev", "pwrite64", "pwritev", "pwritev2", "sendto", "sendmsg", "sendfile",
     "vmsplice",
 ];
+/// Of both: calls between two descriptors, whose bytes the trace gives to no file.
+const UNFILED: [&str; 4] = ["splice", "tee", "sendfile", "vmsplice"];
 /// Calls that wait for one of several descriptors: which one is not seen.
 const POLLS: [&str; 8] = [
     "poll",
@@ -96,6 +98,8 @@ struct View<'a> {
     stage_of: HashMap<u32, usize>,
     names: HashMap<(u32, i32), &'a [String]>,
     intervals: HashMap<usize, Vec<&'a Interval>>,
+    /// Bytes that a process read from and wrote to what has this name.
+    moved: HashMap<(u32, &'a str), (u64, u64)>,
 }
 
 impl<'a> View<'a> {
@@ -123,8 +127,15 @@ impl<'a> View<'a> {
                 intervals.entry(*stage).or_default().push(interval);
             }
         }
+        let mut moved: HashMap<(u32, &str), (u64, u64)> = HashMap::new();
+        for file in &trace.files {
+            let sums = moved.entry((file.pid, file.name.as_str())).or_default();
+            sums.0 += file.read_bytes;
+            sums.1 += file.written_bytes;
+        }
         View {
             trace,
+            moved,
             members: &group.members,
             links: &links.0,
             stage_of,
@@ -145,13 +156,19 @@ impl<'a> View<'a> {
         self.links.get(stage).map(String::as_str)
     }
 
-    /// Whether the descriptor was this pipe.
+    /// Whether the descriptor was this pipe. A number that was several things in turn counts only in a
+    /// process that moved bytes through the pipe: that a descriptor is closed unused is not told.
     fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
         let (Some(fd), Some(link)) = (fd, link) else {
             return false;
         };
         let names = self.names.get(&(pid, fd));
-        names.is_some_and(|names| names.iter().any(|name| name == link))
+        let leads = names.is_some_and(|names| names.iter().any(|name| name == link));
+        leads && (names.is_some_and(|names| names.len() == 1) || self.moved(pid, link) != (0, 0))
+    }
+
+    fn moved(&self, pid: u32, link: &str) -> (u64, u64) {
+        self.moved.get(&(pid, link)).copied().unwrap_or_default()
     }
 
     fn doing(
@@ -239,7 +256,7 @@ impl<'a> View<'a> {
         });
         let life = end.saturating_sub(start);
         let running = life.saturating_sub(input + reader + other + ready);
-        let moved = self.moved(stage);
+        let moved = self.traffic(stage);
         let run = StageRun {
             start_ns: start,
             first_in_ns: moved.first_in,
@@ -251,6 +268,7 @@ impl<'a> View<'a> {
             wait_input_ns: Some(input),
             wait_output_ns: Some(reader),
             other_wait_ns: Some(other + ready),
+            no_cpu_ns: (self.trace.tier == Some(Tier::Kernel)).then_some(ready),
             bytes_in: moved.bytes_in,
             bytes_out: moved.bytes_out,
             peak_memory_bytes: member.accounts.peak_memory_bytes,
@@ -284,24 +302,34 @@ impl<'a> View<'a> {
         ))
     }
 
-    fn moved(&self, stage: usize) -> Moved {
+    fn traffic(&self, stage: usize) -> Moved {
         let mut moved = Moved::default();
         if self.trace.tier != Some(Tier::Kernel) {
             return moved;
         }
         let (input, output) = (self.input(stage), self.output(stage));
-        moved.bytes_in = input.map(|_| 0);
-        moved.bytes_out = output.map(|_| 0);
+        let pids = || {
+            self.stage_of
+                .iter()
+                .filter(|(_, of)| **of == stage)
+                .map(|(pid, _)| *pid)
+        };
+        moved.bytes_in = input.map(|link| pids().map(|pid| self.moved(pid, link).0).sum());
+        moved.bytes_out = output.map(|link| pids().map(|pid| self.moved(pid, link).1).sum());
         for row in self.trace.syscalls.iter().filter(|r| self.is(stage, r.pid)) {
             let name = row.name.as_str();
             if READS.contains(&name) && self.leads_to(row.pid, row.fd, input) {
                 moved.first_in = earlier(moved.first_in, row.first_moved_ns);
                 moved.last_in = moved.last_in.max(row.last_moved_ns);
-                moved.bytes_in = moved.bytes_in.map(|bytes| bytes + row.bytes);
+                if UNFILED.contains(&name) {
+                    moved.bytes_in = moved.bytes_in.map(|bytes| bytes + row.bytes);
+                }
             }
             if WRITES.contains(&name) && self.leads_to(row.pid, row.fd, output) {
                 moved.first_out = earlier(moved.first_out, Some(row.first_ns));
-                moved.bytes_out = moved.bytes_out.map(|bytes| bytes + row.bytes);
+                if UNFILED.contains(&name) {
+                    moved.bytes_out = moved.bytes_out.map(|bytes| bytes + row.bytes);
+                }
             }
         }
         moved
@@ -452,7 +480,7 @@ fn losses(trace: &Trace) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_trace::{DescriptorRow, Process, SyscallRow, Thread};
+    use fathom_trace::{DescriptorRow, FileRow, Process, SyscallRow, Thread};
 
     const MS: u64 = 1_000_000;
 
@@ -518,6 +546,13 @@ mod tests {
             last_moved_ns: Some(8 * MS),
             ..SyscallRow::default()
         };
+        let file = |pid: u32, read_bytes: u64, written_bytes: u64| FileRow {
+            pid,
+            name: "pipe:[9]".to_string(),
+            read_bytes,
+            written_bytes,
+            ..FileRow::default()
+        };
         GroupTrace {
             trace: Trace {
                 tier: Some(Tier::Kernel),
@@ -527,6 +562,7 @@ mod tests {
                 off_cpu: intervals.iter().map(row).collect(),
                 syscalls: vec![call(1, "write", 1, 7), call(2, "read", 0, 1)],
                 descriptors: vec![pipe(1, 1), pipe(2, 0)],
+                files: vec![file(1, 0, 100), file(2, 100, 0)],
                 timeline: Some(intervals),
                 ..Trace::default()
             },
@@ -581,6 +617,22 @@ mod tests {
                 .count(),
             1
         );
+    }
+
+    #[test]
+    fn a_number_that_led_elsewhere_later_counts_only_with_bytes_through_the_pipe() {
+        let links = Links(vec!["pipe:[9]".to_string()]);
+        let mut mixed = group();
+        mixed.trace.descriptors[1]
+            .names
+            .push("/lib/x.so".to_string());
+        assert_eq!(
+            seen(&mixed, &links).round.stages[1].first_in_ns,
+            Some(8 * MS)
+        );
+        mixed.trace.files.pop();
+        let reader = &seen(&mixed, &links).round.stages[1];
+        assert_eq!((reader.first_in_ns, reader.bytes_in), (None, Some(0)));
     }
 
     #[test]

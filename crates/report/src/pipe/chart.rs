@@ -67,7 +67,7 @@ fn legend(page: &mut Page, seen: &[Cell]) {
             let (glyph, tone) = look(cell, page.unicode());
             line = line
                 .add(tone, format!("{glyph}{glyph}"))
-                .add(Tone::Quiet, format!(" {words}   "));
+                .add(Tone::Quiet, format!(" {words}  "));
         }
     }
     page.push(line);
@@ -138,6 +138,7 @@ mod tests {
             wait_input_ns: None,
             wait_output_ns: None,
             other_wait_ns: None,
+            no_cpu_ns: None,
             bytes_in: None,
             bytes_out: None,
             peak_memory_bytes: 0,

@@ -1,6 +1,6 @@
 //! What a late start changes, and why.
 
-use fathom_model::{DelayedRounds, PipeRecord, Warning};
+use fathom_model::{DelayedRounds, PipeNote, PipeRecord};
 
 use super::statements::say;
 use super::view::name;
@@ -12,7 +12,7 @@ const SAME: f64 = 0.05;
 const SAME_SECONDS: f64 = 0.000_5;
 
 /// Sentences for each stage that started late, and for the pipeline.
-pub(super) fn statements(record: &PipeRecord) -> Vec<Warning> {
+pub(super) fn statements(record: &PipeRecord) -> Vec<PipeNote> {
     let Some(delayed) = &record.delayed else {
         return Vec::new();
     };
@@ -117,13 +117,12 @@ fn pipeline(record: &PipeRecord, delayed: &DelayedRounds) -> String {
     if change < 0.0 {
         return format!("{start}.");
     }
-    let of = format!(
-        "{} of the {} are lost",
-        time(change.min(latest)),
-        time(latest)
-    );
     if change < latest * (1.0 - SAME) {
-        return format!("{start}: {of}, the rest it would have waited for its input anyway.");
+        return format!(
+            "{start}: of the {} only {} are lost; for the rest the stage would have waited anyway.",
+            time(latest),
+            time(change)
+        );
     }
     format!("{start}: the whole delay is lost.")
 }

@@ -1,6 +1,6 @@
 //! What must be said in words: what would mislead, how stages ended, what the model is worth.
 
-use fathom_model::{AloneRuns, PipeRecord, StagedInput, StopReason, Warning};
+use fathom_model::{AloneRuns, PipeNote, PipeRecord, StagedInput, StopReason};
 
 use super::delay;
 use super::view::{name, observed};
@@ -14,7 +14,7 @@ const MISLEADS: f64 = 0.2;
 const MODEL_OFF: f64 = 0.25;
 
 /// The sentences, most important first. Texts from outside are escaped in them.
-pub fn pipe_statements(record: &PipeRecord) -> Vec<Warning> {
+pub fn pipe_statements(record: &PipeRecord) -> Vec<PipeNote> {
     let mut all = Vec::new();
     if record.stop == StopReason::Interrupted {
         let message = "Interrupted: these are the rounds that were finished.";
@@ -48,20 +48,21 @@ pub fn pipe_statements(record: &PipeRecord) -> Vec<Warning> {
         );
         all.push(say("left_behind", None, message));
     }
+    all.extend(without_cpu(record));
     all.extend(model_is_off(record));
     all
 }
 
-pub(super) fn say(id: &str, stage: Option<usize>, message: String) -> Warning {
-    Warning {
+pub(super) fn say(id: &str, stage: Option<usize>, message: String) -> PipeNote {
+    PipeNote {
         id: id.to_owned(),
-        benchmark: stage,
+        stage,
         message,
     }
 }
 
 /// The stage's wall time is that of a neighbour.
-fn misleads(record: &PipeRecord, stage: usize) -> Vec<Warning> {
+fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     let Some(run) = observed(record).map(|round| &round.stages[stage]) else {
         return Vec::new();
     };
@@ -129,7 +130,7 @@ fn advice(record: &PipeRecord, stage: usize) -> String {
 }
 
 /// The artefact of the head start: a stage that was there long before its first byte.
-fn head_start(record: &PipeRecord) -> Option<Warning> {
+fn head_start(record: &PipeRecord) -> Option<PipeNote> {
     let round = observed(record)?;
     let waits = round
         .stages
@@ -156,7 +157,7 @@ fn head_start(record: &PipeRecord) -> Option<Warning> {
 }
 
 /// SIGPIPE, and failures that were let pass.
-fn ended(record: &PipeRecord, stage: usize) -> Vec<Warning> {
+fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     let summary = &record.summary.stages[stage];
     let rounds = record.rounds.len();
     let mut all = Vec::new();
@@ -184,7 +185,7 @@ fn ended(record: &PipeRecord, stage: usize) -> Vec<Warning> {
 }
 
 /// A stage that leaves input behind.
-fn took(record: &PipeRecord, stage: usize) -> Option<Warning> {
+fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let run = &observed(record)?.stages[stage];
     let writer = &observed(record)?.stages[stage.checked_sub(1)?];
     let (taken, written) = (run.bytes_in?, writer.bytes_out?);
@@ -203,7 +204,7 @@ fn took(record: &PipeRecord, stage: usize) -> Option<Warning> {
     Some(say("input_left", Some(stage), text))
 }
 
-fn not_alone(record: &PipeRecord, alone: &AloneRuns) -> Option<Warning> {
+fn not_alone(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     let why = alone.not_run.as_ref()?;
     let text = format!(
         "{} was not measured alone: {}.",
@@ -214,7 +215,7 @@ fn not_alone(record: &PipeRecord, alone: &AloneRuns) -> Option<Warning> {
 }
 
 /// A stage that does not read a file as it reads a pipe.
-fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<Warning> {
+fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     let staged: &StagedInput = record
         .staged
         .iter()
@@ -238,7 +239,25 @@ fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<Warning> {
     Some(say("skips_file_input", Some(alone.stage), text))
 }
 
-fn model_is_off(record: &PipeRecord) -> Option<Warning> {
+/// A machine that is busy with other things, or has too few CPUs.
+fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
+    let round = observed(record)?;
+    let waits = round.stages.iter().enumerate().filter_map(|(stage, run)| {
+        let share = run.no_cpu_ns? as f64 / run.wall_ns().max(1) as f64;
+        (share >= MISLEADS).then_some((stage, share))
+    });
+    let (stage, share) = waits.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let text = format!(
+        "In the observed round {} was ready to run but had no CPU for {} of its time: {} did not suffice for \
+         the stages and for what else runs here. The model leaves such waits out.",
+        name(record, stage),
+        share_text(share),
+        counted(record.environment.cpus as u64, "CPU", "CPUs"),
+    );
+    Some(say("no_cpu", Some(stage), text))
+}
+
+fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
     let model = record.model.as_ref()?;
     let measured = record.summary.wall.value;
     if measured <= 0.0 || (model.as_is_seconds / measured - 1.0).abs() <= MODEL_OFF {

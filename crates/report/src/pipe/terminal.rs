@@ -1,11 +1,12 @@
 //! What `fathom pipe` prints: one screen.
 
-use fathom_model::{PipeRecord, Warning};
+use fathom_model::{PipeExplaining, PipeNote, PipeRecord};
 
 use super::view::{drawn, name};
 use super::{chart, tables};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, format_level};
+use crate::text::JOIN;
 use crate::why::time;
 
 /// How the report is to look on a terminal.
@@ -36,30 +37,31 @@ pub fn pipe_terminal(record: &PipeRecord, options: &PipeOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
     summary(&mut page, record);
     if let Some(round) = drawn(&record.explained, &record.rounds) {
-        let how = if record.explained.is_empty() {
-            "a timed"
-        } else {
-            "an observed"
-        };
-        let title = format!("Who did what when, in {how} round");
-        chart::write(&mut page, record, round, &title);
+        chart::write(&mut page, record, round, &chart_title(record));
     }
     if let Some(delayed) = &record.delayed
         && let Some(round) = drawn(&delayed.explained, &delayed.rounds)
     {
         chart::write(&mut page, record, round, &late(record, &delayed.delay_ns));
     }
-    tables::times(&mut page, record);
-    if let Some(round) = record.explained.first() {
-        tables::points(&mut page, record, round);
+    for table in tables::all(record) {
+        tables::write(&mut page, record, &table);
     }
-    tables::bytes(&mut page, record);
-    notes(&mut page, &record.warnings);
+    notes(&mut page, &record.notes);
     page.finish()
 }
 
+/// What the chart shows.
+pub(super) fn chart_title(record: &PipeRecord) -> String {
+    let how = match record.explained.is_empty() {
+        true => "a timed",
+        false => "an observed",
+    };
+    format!("Who did what when, in {how} round")
+}
+
 /// `With 2 gzip 200 ms late`.
-fn late(record: &PipeRecord, delays: &[u64]) -> String {
+pub(super) fn late(record: &PipeRecord, delays: &[u64]) -> String {
     let late: Vec<String> = delays
         .iter()
         .enumerate()
@@ -84,12 +86,39 @@ fn summary(page: &mut Page, record: &PipeRecord) {
         .collect();
     let title = page.fit(&commands.join(" | "), page.width());
     page.push(Line::new().add(Tone::Strong, title));
+    for (label, text) in facts(record) {
+        let tone = match label {
+            "median wall" => Tone::Strong,
+            "not seen" => Tone::Quiet,
+            "lost" => Tone::Notice,
+            _ => Tone::Plain,
+        };
+        let text = page.clean(&text);
+        page.field(label, tone, &text);
+    }
+}
+
+/// What stands above the chart: label and text.
+pub(super) fn facts(record: &PipeRecord) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("median wall", median(record))];
+    facts.extend(bottleneck(record).map(|text| ("bottleneck", text)));
+    if let Some(explaining) = &record.explaining {
+        facts.push(("observed", how_observed(explaining)));
+        let texts = explaining.not_visible.iter();
+        facts.extend(texts.map(|text| ("not seen", text.clone())));
+        let texts = explaining.lost.iter();
+        facts.extend(texts.map(|text| ("lost", text.clone())));
+    }
+    facts
+}
+
+fn median(record: &PipeRecord) -> String {
     let wall = &record.summary.wall;
     let mut text = time(wall.value);
     if wall.level > 0.0 {
+        let level = format_level(wall.level).replace(JOIN, " ");
         text.push_str(&format!(
-            ", {} interval {} to {}",
-            format_level(wall.level),
+            ", {level} interval {} to {}",
             time(wall.low),
             time(wall.high)
         ));
@@ -99,34 +128,25 @@ fn summary(page: &mut Page, record: &PipeRecord) {
         ", {}",
         counted(rounds, "timed round", "timed rounds")
     ));
-    page.field("median wall", Tone::Strong, &text);
-    if let Some(text) = bottleneck(record) {
-        page.field("bottleneck", Tone::Plain, &text);
-    }
-    if let Some(explaining) = &record.explaining {
-        let how = match explaining.tier.as_str() {
-            "kernel" => "counted in the kernel (tier kernel)",
-            "sample" => "threads looked at 1,000 times a second (tier sample)",
-            _ => "by the accounts of the ended processes only (tier accounts): no waits",
-        };
-        let text = match explaining.tier.as_str() {
-            "kernel" | "sample" if explaining.times_are_quoted => {
-                format!("{how}, {:.2}x the timed rounds", explaining.slowdown)
-            }
-            "kernel" | "sample" => format!(
-                "{how}, {:.2}x the timed rounds: over 1.1x, so waits are given as shares of the stage's \
-                 wall time",
-                explaining.slowdown
-            ),
-            _ => how.to_owned(),
-        };
-        page.field("observed", Tone::Plain, &text);
-        for text in &explaining.not_visible {
-            page.field("not seen", Tone::Quiet, &page.clean(text));
+    text
+}
+
+fn how_observed(explaining: &PipeExplaining) -> String {
+    let how = match explaining.tier.as_str() {
+        "kernel" => "counted in the kernel (tier kernel)",
+        "sample" => "threads looked at 1,000 times a second (tier sample)",
+        _ => {
+            return "not: only the accounts of ended processes (tier accounts), so no waits"
+                .to_owned();
         }
-        for text in &explaining.lost {
-            page.field("lost", Tone::Notice, &page.clean(text));
-        }
+    };
+    let slowdown = explaining.slowdown;
+    match explaining.times_are_quoted {
+        true => format!("{how}, {slowdown:.2}x the timed rounds"),
+        false => format!(
+            "{how}, {slowdown:.2}x the timed rounds: over 1.1x, so waits are given as shares of the stage's \
+             wall time"
+        ),
     }
 }
 
@@ -147,18 +167,18 @@ fn bottleneck(record: &PipeRecord) -> Option<String> {
     ))
 }
 
-fn notes(page: &mut Page, warnings: &[Warning]) {
-    if warnings.is_empty() {
+fn notes(page: &mut Page, notes: &[PipeNote]) {
+    if notes.is_empty() {
         return;
     }
     page.gap();
     page.push(Line::new().add(Tone::Strong, "What to know"));
-    for warning in warnings {
-        let tone = match warning.id.as_str() {
+    for note in notes {
+        let tone = match note.id.as_str() {
             "failures" | "partial" => Tone::Bad,
             "misleading_wall_time" | "skips_file_input" | "model_off" => Tone::Notice,
             _ => Tone::Plain,
         };
-        page.prose(2, tone, &page.clean(&warning.message));
+        page.prose(2, tone, &page.clean(&note.message));
     }
 }

@@ -86,13 +86,13 @@ pub fn conclude(parts: Parts) -> PipeRecord {
         model,
         summary,
         delayed,
-        warnings: Vec::new(),
+        notes: Vec::new(),
         stop: match session.stop {
             _ if interrupted => StopReason::Interrupted,
             stop => stop,
         },
     };
-    record.warnings = report::pipe_statements(&record);
+    record.notes = report::pipe_statements(&record);
     record
 }
 
