@@ -12,6 +12,7 @@ mod memory;
 mod options;
 mod own_cost;
 mod pairs;
+mod pipe;
 mod power;
 mod sample_tests;
 mod subjects;
@@ -83,6 +84,7 @@ fn everything(options: &Options) -> Result<()> {
             "growth" => growth::measure(&tools, options)?,
             "memory" => memory::measure(&tools, options)?,
             "large" => large::measure(&tools)?,
+            "pipe" => pipe::measure(&tools, options)?,
             "power" => power::measure(&tools, options, iterations)?,
             _ => aa::measure(&tools, options, iterations)?,
         };

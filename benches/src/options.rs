@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 /// The figures, in the order in which they are measured.
-pub const FIGURES: [&str; 7] = [
-    "floor", "own-cost", "growth", "memory", "large", "power", "aa",
+pub const FIGURES: [&str; 8] = [
+    "floor", "own-cost", "growth", "memory", "large", "pipe", "power", "aa",
 ];
 
 /// How to call it.
@@ -13,7 +13,7 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
-Figures (default: all): floor own-cost growth memory large power aa
+Figures (default: all): floor own-cost growth memory large pipe power aa
 
 Options:
   --repetitions N         comparisons of each kind for aa (default 40)
