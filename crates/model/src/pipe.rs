@@ -48,8 +48,10 @@ pub enum PipeState {
     WaitingForInput,
     /// No thread was on a CPU, none waited for input, and at least one waited to write to the next stage.
     WaitingForReader,
-    /// Everything else: sleeping, a disk, a lock, a child, or ready and without a CPU.
+    /// Everything else: sleeping, a disk, a lock, a child.
     OtherWait,
+    /// Able to run, and without a CPU.
+    NoCpu,
 }
 
 /// A stretch of a stage's life; nanoseconds from the pipeline's start.
@@ -85,9 +87,9 @@ pub struct StageRun {
     pub wait_input_ns: Option<u64>,
     /// Wall time in [`PipeState::WaitingForReader`].
     pub wait_output_ns: Option<u64>,
-    /// Wall time in [`PipeState::OtherWait`].
+    /// Wall time in [`PipeState::OtherWait`] and in [`PipeState::NoCpu`].
     pub other_wait_ns: Option<u64>,
-    /// Of that: able to run, and without a CPU.
+    /// The part of that in [`PipeState::NoCpu`].
     pub no_cpu_ns: Option<u64>,
     /// Bytes read from the stage before.
     pub bytes_in: Option<u64>,

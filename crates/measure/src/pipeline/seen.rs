@@ -449,10 +449,8 @@ fn stretches(spans: &[Span], wall: u64) -> Vec<PipeStretch> {
 fn most(times: &[u64; 5]) -> PipeState {
     let of = |doing: Doing| times[doing as usize];
     let states = [
-        (
-            PipeState::OtherWait,
-            of(Doing::WaitsForOther) + of(Doing::Ready),
-        ),
+        (PipeState::NoCpu, of(Doing::Ready)),
+        (PipeState::OtherWait, of(Doing::WaitsForOther)),
         (PipeState::WaitingForReader, of(Doing::WaitsForReader)),
         (PipeState::WaitingForInput, of(Doing::WaitsForInput)),
         (PipeState::Running, of(Doing::Running)),

@@ -21,11 +21,12 @@ enum Cell {
 }
 
 /// In the order of the legend.
-const STATES: [(PipeState, &str); 4] = [
+const STATES: [(PipeState, &str); 5] = [
     (PipeState::Running, "on a CPU"),
     (PipeState::WaitingForInput, "waiting for input"),
     (PipeState::WaitingForReader, "waiting for the reader"),
     (PipeState::OtherWait, "other waits"),
+    (PipeState::NoCpu, "no CPU"),
 ];
 
 /// Draws the round.
@@ -59,16 +60,25 @@ pub(super) fn write(page: &mut Page, record: &PipeRecord, round: &PipeRound, tit
 }
 
 fn legend(page: &mut Page, seen: &[Cell]) {
-    let mut line = Line::new().add(Tone::Plain, "  ");
     let known = STATES.map(|(state, words)| (Cell::State(state), words));
     let unseen = (Cell::Unseen, "from start to end; waits are not seen");
-    for (cell, words) in known.into_iter().chain([unseen]) {
-        if seen.contains(&cell) {
-            let (glyph, tone) = look(cell, page.unicode());
-            line = line
-                .add(tone, format!("{glyph}{glyph}"))
-                .add(Tone::Quiet, format!(" {words}  "));
+    let shown = known
+        .into_iter()
+        .chain([unseen])
+        .filter(|(cell, _)| seen.contains(cell));
+    let mut line = Line::new();
+    let mut used = 0;
+    for (cell, words) in shown {
+        let wide = 5 + words.len();
+        if used > 0 && used + wide > page.width() {
+            page.push(std::mem::take(&mut line));
+            used = 0;
         }
+        let (glyph, tone) = look(cell, page.unicode());
+        line = line
+            .add(tone, format!("  {glyph}{glyph}"))
+            .add(Tone::Quiet, format!(" {words}"));
+        used += wide;
     }
     page.push(line);
 }
@@ -80,6 +90,7 @@ fn look(cell: Cell, unicode: bool) -> (char, Tone) {
         Cell::State(PipeState::WaitingForInput) => ('░', '<', Tone::WaitTime),
         Cell::State(PipeState::WaitingForReader) => ('▒', '>', Tone::StarvedTime),
         Cell::State(PipeState::OtherWait) => ('·', '.', Tone::Quiet),
+        Cell::State(PipeState::NoCpu) => ('╳', 'x', Tone::Bad),
         Cell::Unseen => ('▬', '=', Tone::Plain),
     };
     (if unicode { fine } else { plain }, tone)

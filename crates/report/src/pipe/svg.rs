@@ -14,7 +14,7 @@ const BAR: f64 = 22.0;
 const TOP: f64 = 24.0;
 const LEGEND: f64 = 30.0;
 
-const STATES: [(PipeState, &str, &str); 4] = [
+const STATES: [(PipeState, &str, &str); 5] = [
     (PipeState::Running, "running", "on a CPU"),
     (PipeState::WaitingForInput, "input", "waiting for input"),
     (
@@ -23,6 +23,7 @@ const STATES: [(PipeState, &str, &str); 4] = [
         "waiting for the reader",
     ),
     (PipeState::OtherWait, "other", "other waits"),
+    (PipeState::NoCpu, "nocpu", "ready, without a CPU"),
 ];
 
 /// The round as one drawing.

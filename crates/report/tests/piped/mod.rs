@@ -91,7 +91,8 @@ pub fn observed() -> PipeRound {
                 [60, 0, 1],
                 &[
                     (0, 60, PipeState::WaitingForInput),
-                    (60, 101, PipeState::Running),
+                    (60, 99, PipeState::Running),
+                    (99, 101, PipeState::NoCpu),
                 ],
             ),
             StageRun {
