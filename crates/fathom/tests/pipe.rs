@@ -188,6 +188,32 @@ fn a_failing_stage_ends_everything_with_the_end_of_its_standard_error() {
 }
 
 #[test]
+fn a_stage_that_can_not_be_executed_ends_the_others_at_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for more in [&["--no-stage"][..], &["--delay", "2=1h"]] {
+        let argument = "98767.5";
+        let mut arguments = more.to_vec();
+        let sleeps = format!("sleep {argument}");
+        arguments.extend([sleeps.as_str(), text(&script)]);
+        // The late stage is not late in the first round, which finds out.
+        let output = pipe(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("the interpreter that it names"),
+            "{}",
+            stderr(&output)
+        );
+        wait_for("the end of the other", || {
+            with_argument(argument).is_empty()
+        });
+    }
+}
+
+#[test]
 fn standard_error_without_end_is_taken_in_bounded_memory() {
     let noisy = "sh -c 'head -c 30000000 /dev/zero >&2; echo last words >&2; exit 1'";
     let output = pipe(&["--no-stage", "--rounds", "1", noisy, "cat"]);

@@ -7,7 +7,7 @@
 use super::shared::{BASE, MOST_STAGES, PIPELINE, Pipeline, Stage, fd, step};
 use super::system::{self, call, call3, number};
 use super::{
-    O_CLOEXEC, child, count_left, memory, open_of, place_descriptors, restore_descriptors, sweep,
+    O_CLOEXEC, child, count_left, kill, memory, open_of, place_descriptors, restore_descriptors, sweep,
     take_accounts,
 };
 
@@ -122,6 +122,7 @@ fn make_pipes(stages: &mut [Stage], held: &mut [Held; MOST_STAGES]) -> bool {
 fn supervise(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], begin: u64) {
     loop {
         let next = start_due(stages, held, begin);
+        end_all_if_one_failed(stages, held);
         let mut polled = [PollFd { fd: -1, events: POLLIN, revents: 0 }; MOST_STAGES];
         let mut running = false;
         for (entry, held) in polled.iter_mut().zip(held.iter()) {
@@ -140,6 +141,25 @@ fn supervise(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], begin: u64) {
                 stage.at.answer.end_ns = now;
                 held.state = State::Ended;
             }
+        }
+    }
+}
+
+/// A stage that can't be run ends them all: the others might wait for it for ever.
+fn end_all_if_one_failed(stages: &[Stage], held: &[Held; MOST_STAGES]) {
+    let could_not = |(stage, held): (&Stage, &Held)| {
+        matches!(held.state, State::Ended | State::Never)
+            && stage.at.answer.failed_step != step::NONE
+            && stage.at.answer.failed_step != step::NOT_STARTED
+    };
+    if killed() || !stages.iter().zip(held).any(could_not) {
+        return;
+    }
+    // SAFETY: the word that Fathom sets to end a run; what is pending is not started then.
+    unsafe { core::ptr::write_volatile(&raw mut (*memory()).job.kill_tree, 1) };
+    for (stage, held) in stages.iter().zip(held) {
+        if held.state == State::Running {
+            kill(stage.at.answer.child as isize);
         }
     }
 }

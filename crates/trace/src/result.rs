@@ -44,7 +44,8 @@ pub struct Trace {
     pub files: Vec<FileRow>,
     /// Paths that were asked for and not there (or not allowed); most calls first.
     pub failed_lookups: Vec<LookupRow>,
-    /// Single off-CPU intervals in the order in which they ended, if they were asked for.
+    /// Single off-CPU intervals in the order in which they ended, if they were asked for (kernel and
+    /// sampling tier).
     pub timeline: Option<Vec<Interval>>,
     /// How the sampler fared; only in the sampling tier.
     pub sampling: Option<Sampling>,

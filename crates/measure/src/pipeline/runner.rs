@@ -202,7 +202,10 @@ impl Runner {
                 bytes: stage.arguments.len() + stage.environment.len(),
             };
             if ended == Ended::ByItself {
-                check_start(answer, &wanted)?;
+                // What was never begun is not the reason: another stage could not be started.
+                if answer.failed_step != crate::launcher::step::NOT_STARTED {
+                    check_start(answer, &wanted)?;
+                }
             } else if was_running(answer) {
                 cut_short.push(step.stage);
             }

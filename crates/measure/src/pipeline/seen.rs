@@ -196,6 +196,13 @@ impl<'a> View<'a> {
         }
     }
 
+    /// When it was about to execute its program.
+    fn start_of(&self, stage: usize) -> u64 {
+        let member = &self.members[stage];
+        let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
+        process.map_or(member.started_ns, |process| process.started_ns)
+    }
+
     fn end_of(&self, stage: usize) -> u64 {
         let member = &self.members[stage];
         let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
@@ -241,7 +248,7 @@ impl<'a> View<'a> {
         member: &MemberEnd,
         wall: u64,
     ) -> (StageRun, Option<Phases>, u64) {
-        let (start, end) = (member.started_ns, self.end_of(stage));
+        let (start, end) = (self.start_of(stage), self.end_of(stage));
         let lives = self.lives(stage, end);
         let spans = sweep::stage(&lives, start, end);
         let total = |doing| sweep::time_of(&spans, doing, start, end);
@@ -373,7 +380,7 @@ impl<'a> View<'a> {
                 row.cause == Cause::Asleep && POLLS.contains(&call)
             });
             let ns: u64 = polled.map(|row| row.total_ns).sum();
-            let life = self.end_of(stage).saturating_sub(member.started_ns);
+            let life = self.end_of(stage).saturating_sub(self.start_of(stage));
             if ns as f64 > WORTH_SAYING * life as f64 {
                 stages.push((stage + 1).to_string());
             }
