@@ -205,6 +205,16 @@ fn a_late_start_is_explained_by_what_the_pipe_holds() {
 }
 
 #[test]
+fn where_no_stage_alone_would_win_anything_that_is_said() {
+    let mut record = record();
+    for free in &mut record.model.as_mut().expect("a model").if_free {
+        free.wall_seconds = 0.1019;
+    }
+    let text = pipe_terminal(&record, &PipeOptions::default());
+    assert!(text.contains("no single stage: "), "{text}");
+}
+
+#[test]
 fn ends_and_leftovers_are_said() {
     let mut record = record();
     record.summary.stages[0].sigpipes = 5;

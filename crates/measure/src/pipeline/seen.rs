@@ -262,7 +262,14 @@ impl<'a> View<'a> {
             )
         });
         let life = end.saturating_sub(start);
-        let running = life.saturating_sub(input + reader + other + ready);
+        let able = life.saturating_sub(input + reader + other + ready);
+        let cpu = member.accounts.user_ns + member.accounts.system_ns;
+        let sampled = self.trace.tier == Some(Tier::Sample);
+        // Samples can't tell running from ready; the accounts tell how much of it was running.
+        let (running, ready) = match sampled && lives.len() == 1 && able > cpu {
+            true => (cpu, ready + able - cpu),
+            false => (able, ready),
+        };
         let moved = self.traffic(stage);
         let run = StageRun {
             start_ns: start,
@@ -270,12 +277,12 @@ impl<'a> View<'a> {
             last_in_ns: moved.last_in,
             first_out_ns: moved.first_out,
             end_ns: end,
-            cpu_ns: member.accounts.user_ns + member.accounts.system_ns,
+            cpu_ns: cpu,
             running_ns: Some(running),
             wait_input_ns: Some(input),
             wait_output_ns: Some(reader),
             other_wait_ns: Some(other + ready),
-            no_cpu_ns: (self.trace.tier == Some(Tier::Kernel)).then_some(ready),
+            no_cpu_ns: (!sampled || lives.len() == 1).then_some(ready),
             bytes_in: moved.bytes_in,
             bytes_out: moved.bytes_out,
             peak_memory_bytes: member.accounts.peak_memory_bytes,
@@ -369,7 +376,7 @@ impl<'a> View<'a> {
     /// Says of which stages waits could not be told apart.
     fn polls(&self) -> Option<String> {
         let mut stages = Vec::new();
-        for (stage, member) in self.members.iter().enumerate() {
+        for stage in 0..self.members.len() {
             let rows = self
                 .trace
                 .off_cpu

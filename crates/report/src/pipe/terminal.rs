@@ -158,12 +158,21 @@ fn bottleneck(record: &PipeRecord) -> Option<String> {
         "phases" => "modelled from when bytes came and went",
         _ => "modelled from the own times of the stages",
     };
+    let wall = record.summary.wall.value;
+    if free.wall_seconds > wall * 0.98 {
+        return Some(format!(
+            "no single stage: without any one of them the pipeline would take about as long ({how}). Stage {}, \
+             {}, has the most time of its own",
+            stage + 1,
+            name(record, stage),
+        ));
+    }
     Some(format!(
         "stage {}, {}: if it took no time of its own, the pipeline would take about {} instead of {} ({how})",
         stage + 1,
         name(record, stage),
         time(free.wall_seconds),
-        time(record.summary.wall.value),
+        time(wall),
     ))
 }
 
