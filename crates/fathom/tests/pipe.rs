@@ -420,6 +420,20 @@ fn input_and_output_are_the_pipelines() {
     assert_eq!(std::fs::read_to_string(&to).unwrap(), "a\nb\nc\n");
 }
 
+#[test]
+fn what_is_to_be_prepared_is_prepared_before_every_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let prepare = format!("echo x >> {}", text(&log));
+    record(&["--tier", "accounts", "--prepare", &prepare, "echo a", "cat"]);
+    let lines = std::fs::read_to_string(&log).unwrap().lines().count();
+    // The first run, and in two rounds the pipeline and each stage alone.
+    assert_eq!(lines, 1 + 2 * 3);
+    let output = pipe(&["--prepare", "echo no >&2; exit 4", "echo a", "cat"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("--prepare"), "{}", stderr(&output));
+}
+
 /// Processes of which an argument is this.
 fn with_argument(argument: &str) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();

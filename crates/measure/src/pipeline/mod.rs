@@ -8,12 +8,14 @@
 pub mod modelled;
 pub mod observe;
 mod outcome;
+mod picture;
 mod rounds;
 mod runner;
 pub mod seen;
 mod staging;
 mod sweep;
 mod tails;
+mod view;
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

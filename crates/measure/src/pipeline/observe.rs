@@ -37,6 +37,7 @@ pub fn explain(
         what: "could not make pipes for the observed run",
         error,
     };
+    plan.prepare(0)?;
     let last = plan.stages.len() - 1;
     let mut links = Vec::new();
     let mut incoming: Option<OwnedFd> = None;

@@ -13,7 +13,7 @@ use super::outcome::{failing, is_sigpipe, reader_was_gone};
 use super::runner::{From, Prepared, Ran, RunOptions, Runner, Step, To};
 use super::staging::{self, Kept, Staging};
 use crate::launcher::{MOST_STAGES, fd};
-use crate::{CommandLine, MeasureError, interrupt};
+use crate::{CommandLine, Hook, MeasureError, interrupt};
 
 /// Number in the launcher of the staged input of the second stage; the others follow.
 const INPUTS: i32 = fd::EXTRA + MOST_STAGES as i32;
@@ -61,6 +61,17 @@ pub struct PipePlan {
     pub seed: u64,
     /// Failing stages are counted instead of ending everything.
     pub ignore_failure: bool,
+    /// Run before each run.
+    pub prepare: Option<Hook>,
+}
+
+impl PipePlan {
+    /// Runs `--prepare`, if there is one.
+    pub(super) fn prepare(&self, round: u32) -> Result<(), MeasureError> {
+        self.prepare
+            .as_ref()
+            .map_or(Ok(()), |hook| hook.run(Some(round)))
+    }
 }
 
 /// Which run of a round.
@@ -154,6 +165,7 @@ impl<'a> Session<'a> {
             show_output: plan.show_output,
         };
         watcher.starts(0, Kind::First);
+        plan.prepare(0)?;
         let mut first = None;
         let mut kept = Vec::new();
         if let Some(staging) = &plan.staging {
@@ -221,6 +233,7 @@ impl<'a> Session<'a> {
                     continue;
                 }
                 watcher.starts(round, *kind);
+                self.plan.prepare(round)?;
                 self.make(*kind, round)?;
             }
         }

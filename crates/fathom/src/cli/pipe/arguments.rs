@@ -57,6 +57,10 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
     pub timeout: Option<Duration>,
 
+    /// Run this before each run, observed or not, through a shell
+    #[arg(short, long, value_name = "COMMAND")]
+    pub prepare: Option<String>,
+
     /// Run each stage through this shell: a name, a command line, 'default' (sh) or 'none'
     #[arg(long, value_name = "SHELL", overrides_with = "shell")]
     pub shell: Option<String>,

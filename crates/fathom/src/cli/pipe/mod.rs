@@ -105,6 +105,7 @@ fn plan(arguments: &Arguments, stages: &Stages) -> Result<PipePlan, Failure> {
         show_output: arguments.show_output,
         seed: arguments.seed.unwrap_or_else(fresh_seed),
         ignore_failure: arguments.ignore_failure,
+        prepare: stages.prepare.clone(),
         stages: stages.commands.clone(),
     })
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use fathom_measure::pipeline::MOST_STAGES;
-use fathom_measure::{CommandLine, Input, Output};
+use fathom_measure::{CommandLine, Hook, Input, Output};
 use fathom_model::{InputFrom, OutputTo, PipeStage};
 
 use super::arguments::Arguments;
@@ -26,6 +26,8 @@ pub struct Stages {
     pub output: OutputTo,
     /// The shell that interprets each, if any.
     pub shell: Option<String>,
+    /// `--prepare`.
+    pub prepare: Option<Hook>,
 }
 
 /// Splits, finds the programs, names them.
@@ -61,6 +63,7 @@ pub fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
         input: targets[0].benchmark.input.clone(),
         output: targets[last].benchmark.output.clone(),
         shell: shell.map(|words| words.join(" ")),
+        prepare: targets[0].prepare.clone(),
         described,
         commands: targets.into_iter().map(|target| target.command).collect(),
     })
@@ -132,7 +135,12 @@ fn options_of(arguments: &Arguments, index: usize, last: usize) -> RunOptions {
         env: arguments.env.iter().cloned().collect(),
         cwd: arguments.cwd.iter().cloned().collect(),
         timeout: arguments.timeout,
-        prepare: Vec::new(),
+        prepare: arguments
+            .prepare
+            .iter()
+            .filter(|_| index == 0)
+            .cloned()
+            .collect(),
         shell: arguments.shell.clone(),
         default_shell: arguments.default_shell,
         no_shell: arguments.no_shell,
