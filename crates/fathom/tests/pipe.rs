@@ -96,6 +96,28 @@ fn a_reader_of_a_slow_writer_is_seen_waiting_for_it_in_every_tier() {
 }
 
 #[test]
+fn the_model_knows_a_stage_that_reads_all_before_it_writes() {
+    if !tiers().contains(&"kernel") {
+        return;
+    }
+    // 0.2 s until the first byte, then 0.4 s after the last: one after the other.
+    let collects = "sh -c 'cat >/dev/null; sleep 0.4; echo done'";
+    let first = "sh -c 'sleep 0.2; echo x'";
+    let record = record(&["--tier", "kernel", first, collects, "cat"]);
+    let model = &record["model"];
+    assert_eq!(model["method"], "phases");
+    let free = |stage: usize| model["if_free"][stage]["wall_seconds"].as_f64().unwrap();
+    assert!(model["as_is_seconds"].as_f64().unwrap() >= 0.58, "{model}");
+    // A sleep is never shorter; a tenth off for what the scaling to the timed rounds may take.
+    assert!(
+        free(0) >= 0.36 && free(1) >= 0.18 && free(2) >= 0.54,
+        "{model}"
+    );
+    assert!(free(1) < free(0) && free(0) < free(2), "{model}");
+    assert_eq!(record["bottleneck"], 1, "{model}");
+}
+
+#[test]
 fn the_parts_of_a_stages_time_add_up() {
     for tier in tiers() {
         let record = record(&[
