@@ -15,6 +15,7 @@ mod memory;
 mod options;
 mod own_cost;
 mod pairs;
+mod pipe;
 mod power;
 mod sample_tests;
 mod startup;
@@ -90,6 +91,7 @@ fn everything(options: &Options) -> Result<()> {
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
             "tracing" => vec![tracing::measure(&tools, options)?],
+            "pipe" => vec![pipe::measure(&tools, options)?],
             "startup" => startup::measure(&tools, options)?,
             "machine" => vec![machine::measure(&tools, options)?],
             "machine-stability" => vec![machine::measure_stability(&tools, options)?],

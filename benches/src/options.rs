@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// The figures, in the order in which they are measured.
-pub const FIGURES: [&str; 12] = [
+pub const FIGURES: [&str; 13] = [
     "floor",
     "own-cost",
     "growth",
@@ -12,6 +12,7 @@ pub const FIGURES: [&str; 12] = [
     "account",
     "tracing",
     "startup",
+    "pipe",
     "power",
     "aa",
     "machine",
@@ -24,7 +25,7 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
-Figures (default: all): floor own-cost growth memory large account tracing startup power aa
+Figures (default: all): floor own-cost growth memory large account tracing startup pipe power aa
 machine machine-stability
 
 Options:

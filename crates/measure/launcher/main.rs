@@ -12,6 +12,8 @@
 
 #[path = "account.rs"]
 mod account;
+#[path = "pipeline.rs"]
+mod pipeline;
 #[path = "record.rs"]
 mod record;
 #[path = "shared.rs"]
@@ -23,7 +25,7 @@ mod system;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use record::Record;
-use shared::{Answer, BASE, Control, Job, SIZE, SLOTS, Shared, Text, command, fd, step};
+use shared::{Answer, BASE, Control, Job, SIZE, SLOTS, Shared, Stage, Text, command, fd, step};
 use system::{call, call3, number};
 
 #[panic_handler]
@@ -163,6 +165,8 @@ extern "C" fn launcher() -> ! {
         let shared = unsafe { &mut *memory() };
         match byte {
             command::RUN => run_all(shared),
+            // SAFETY: lies in the mapping, above the jobs; Fathom reads only `child` meanwhile.
+            command::PIPELINE => unsafe { pipeline::run(&mut shared.control, &mut *pipeline::area()) },
             command::SWEEP => shared.control.immortal = sweep(),
             _ => end(),
         }
@@ -206,7 +210,8 @@ fn set_up() {
                 call3(number::CLOSE, got as usize, 0, 0);
             }
         }
-        for descriptor in fd::COMMANDS..=fd::RECORD {
+        let highest = (*memory()).control.highest_fd;
+        for descriptor in fd::COMMANDS..=if highest > fd::NULL { highest } else { fd::NULL } {
             call3(number::FCNTL, descriptor as usize, F_SETFD, FD_CLOEXEC);
         }
         // Fathom may have died before the death signal was asked for.
@@ -289,7 +294,7 @@ fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed:
     answer.status = 0;
     answer.left_behind = 0;
     answer.exec_ns = 0;
-    if let Err((failed, error)) = placed.place(job) {
+    if let Err((failed, error)) = placed.place(job, fd::NULL, job.output_fd) {
         answer.failed_step = failed;
         answer.error = -error as i32;
         return;
@@ -315,10 +320,23 @@ fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed:
     answer.end_ns = system::now();
     read_text(fd::OWN_SCHEDSTAT as isize, &mut answer.own_after);
 
-    // The process is dead but not yet reaped: its accounts can still be read.
-    let schedstat = open_of(pid, b"/schedstat\0");
-    read_and_close(schedstat, &mut answer.schedstat);
-    let io = if control.early_io != 0 { early } else { open_of(pid, b"/io\0") };
+    take_accounts(pid, if control.early_io != 0 { Some(early) } else { None }, answer);
+    placed.after(job);
+    if kill_wanted(control) == at as u32 + 1 {
+        control.immortal = sweep();
+    } else {
+        answer.left_behind = count_left();
+    }
+}
+
+/// Reads the accounts of a process that is dead and not yet reaped, and reaps it. `early`: its `io`,
+/// where that can only be opened while the process lives.
+fn take_accounts(pid: isize, early: Option<isize>, answer: &mut Answer) {
+    read_and_close(open_of(pid, b"/schedstat\0"), &mut answer.schedstat);
+    let io = match early {
+        Some(io) => io,
+        None => open_of(pid, b"/io\0"),
+    };
     read_and_close(io, &mut answer.io);
     // SAFETY: status and usage have the sizes that the call writes.
     unsafe {
@@ -334,45 +352,40 @@ fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed:
             ],
         )
     };
-    placed.after(job);
-    if kill_wanted(control) == at as u32 + 1 {
-        control.immortal = sweep();
-    } else {
-        answer.left_behind = count_left();
-    }
 }
 
 /// What our own standard descriptors are, so that what the next job wants the same isn't placed again.
 struct Placed {
+    input_fd: i32,
     output_fd: i32,
     error_fd: i32,
-    input_is_null: bool,
 }
 
 impl Placed {
-    const NOTHING: Placed = Placed { output_fd: -1, error_fd: -1, input_is_null: false };
+    const NOTHING: Placed = Placed { input_fd: -1, output_fd: -1, error_fd: -1 };
 
     /// Puts the child's standard descriptors and directory in place in ourselves, before the clock
-    /// starts: the child inherits them and has nothing left to do.
-    fn place(&mut self, job: &Job) -> Result<(), (u32, isize)> {
+    /// starts: the child inherits them and has nothing left to do. The two descriptors are used where
+    /// the job names no file.
+    fn place(&mut self, job: &Job, input_fd: i32, output_fd: i32) -> Result<(), (u32, isize)> {
         if job.input != 0 {
-            self.input_is_null = false;
+            self.input_fd = -1;
             let opened = open(AT_FDCWD, job.input as usize, 0);
             move_to(opened, 0).map_err(|error| (step::INPUT, error))?;
-        } else if !self.input_is_null {
-            copy_to(fd::NULL, 0);
-            self.input_is_null = true;
+        } else if input_fd < 0 || self.input_fd != input_fd {
+            copy_to(input_fd, 0).map_err(|error| (step::INPUT, error))?;
+            self.input_fd = input_fd;
         }
         if job.output != 0 {
             self.output_fd = -1;
             let opened = open(AT_FDCWD, job.output as usize, O_WRONLY | O_CREAT | O_TRUNC);
             move_to(opened, 1).map_err(|error| (step::OUTPUT, error))?;
-        } else if self.output_fd != job.output_fd {
-            copy_to(job.output_fd, 1);
-            self.output_fd = job.output_fd;
+        } else if output_fd < 0 || self.output_fd != output_fd {
+            copy_to(output_fd, 1).map_err(|error| (step::OUTPUT, error))?;
+            self.output_fd = output_fd;
         }
         if self.error_fd != job.error_fd {
-            copy_to(job.error_fd, 2);
+            copy_to(job.error_fd, 2).map_err(|error| (step::OUTPUT, error))?;
             self.error_fd = job.error_fd;
         }
         if job.directory != 0 {
@@ -388,12 +401,10 @@ impl Placed {
     /// Lets go of the files of the job that has ended: what it wrote is closed before anything else
     /// reads it.
     fn after(&mut self, job: &Job) {
-        if job.input != 0 {
-            copy_to(fd::NULL, 0);
-            self.input_is_null = true;
+        if job.input != 0 && copy_to(fd::NULL, 0).is_ok() {
+            self.input_fd = fd::NULL;
         }
-        if job.output != 0 {
-            copy_to(fd::NULL, 1);
+        if job.output != 0 && copy_to(fd::NULL, 1).is_ok() {
             self.output_fd = fd::NULL;
         }
     }
@@ -401,16 +412,20 @@ impl Placed {
     /// Lets go of everything, so that a pipe or file isn't held open between hand-overs.
     fn let_go(&mut self) {
         for place in 0..3 {
-            copy_to(fd::NULL, place);
+            // It is open; if not, the next job says so.
+            let _ = copy_to(fd::NULL, place);
         }
         *self = Placed::NOTHING;
     }
 }
 
 /// Copies an open descriptor to a standard one, which the launcher itself never uses.
-fn copy_to(descriptor: i32, place: usize) {
+fn copy_to(descriptor: i32, place: usize) -> Result<(), isize> {
     // SAFETY: takes numbers.
-    unsafe { call3(number::DUP3, descriptor as usize, place, 0) };
+    match unsafe { call3(number::DUP3, descriptor as usize, place, 0) } {
+        error if error < 0 => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// The same, and closes the original; passes on the error of opening it.
@@ -418,19 +433,23 @@ fn move_to(opened: isize, place: usize) -> Result<(), isize> {
     if opened < 0 {
         return Err(opened);
     }
-    copy_to(opened as i32, place);
+    let copied = copy_to(opened as i32, place);
     // SAFETY: an open descriptor.
     unsafe { call3(number::CLOSE, opened as usize, 0, 0) };
-    Ok(())
+    copied
 }
 
-/// What the child does: as little as possible.
-extern "C" fn child(at: usize) -> ! {
+/// What the child does: as little as possible. `what` is the number of a job, or the address of a stage.
+extern "C" fn child(what: usize) -> ! {
     // SAFETY: our parent has mapped the memory, and writes to none of these fields until we have ended.
     unsafe {
         let shared = memory();
-        let job = &raw const (*shared).jobs[at];
-        let answer = &raw mut (*shared).answers[at];
+        let (job, answer) = if what < SLOTS {
+            (&raw const (*shared).jobs[what], &raw mut (*shared).answers[what])
+        } else {
+            let stage = what as *mut Stage;
+            (&raw const (*stage).job, &raw mut (*stage).answer)
+        };
         call3(number::SETPGID, 0, 0, 0);
         if (*job).cpu_mask != 0 {
             let pinned = call3(

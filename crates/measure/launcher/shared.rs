@@ -11,12 +11,18 @@ pub const BASE: u64 = 0x1000_0000_0000;
 /// that aren't touched cost nothing.
 pub const SIZE: usize = 8 << 20;
 
-/// Offset of the strings and pointer arrays of the jobs.
-pub const STRINGS: usize = 16384;
-
 /// Most jobs that are handed over at once. The launcher's memory is the least peak memory that a
 /// program can be reported with, so it is kept small.
 pub const SLOTS: usize = 16;
+
+/// Most stages that a pipeline may have.
+pub const MOST_STAGES: usize = 16;
+
+/// Offset of the [`Pipeline`].
+pub const PIPELINE: usize = 16384;
+
+/// Offset of the strings and pointer arrays of all jobs.
+pub const STRINGS: usize = 36864;
 
 /// What closes the JSON record after the last of its runs, while there may be more.
 pub const OPEN_END: &str = "\n],\n\"complete\":false,\n\"outcome\":null}\n";
@@ -47,12 +53,20 @@ pub mod fd {
     pub const NULL: i32 = 13;
     /// The JSON record, if there is one; its file position is where the next run goes.
     pub const RECORD: i32 = 14;
+    /// The first that the caller may place for himself.
+    pub const EXTRA: i32 = 15;
+    /// They end before this one.
+    pub const EXTRA_END: i32 = 64;
+    /// In a pipeline: the pipe from the stage before, or to the next.
+    pub const NEIGHBOUR: i32 = -1;
 }
 
 /// Commands.
 pub mod command {
     /// Make the jobs, each once, one after the other.
     pub const RUN: u8 = b'r';
+    /// Run the pipeline once.
+    pub const PIPELINE: u8 = b'p';
     /// End and reap every process that runs have left behind.
     pub const SWEEP: u8 = b's';
 }
@@ -73,6 +87,10 @@ pub mod step {
     pub const PIN: u32 = 5;
     /// Executing the program.
     pub const EXEC: u32 = 6;
+    /// A stage of a pipeline that was never begun, because the run was ended before.
+    pub const NOT_STARTED: u32 = 7;
+    /// Making the pipe to the next stage.
+    pub const PIPE: u32 = 8;
 }
 
 /// What is to be run. Strings end with a zero byte; 0 stands for 'not given'.
@@ -126,8 +144,8 @@ pub struct Control {
     pub parent: i32,
     /// Written by the launcher: processes that could not be ended.
     pub immortal: u32,
-    /// Keeps the layout the same on all targets.
-    pub reserved: u32,
+    /// When the launcher starts: the highest descriptor that the caller has placed for himself.
+    pub highest_fd: i32,
 }
 
 /// The largest `/proc/PID/io`: seven lines of a name of at most 23 letters and a number of 20 digits.
@@ -179,7 +197,7 @@ pub struct Answer {
     pub reserved: u32,
 }
 
-/// The whole shared memory up to [`STRINGS`].
+/// The shared memory's begin, up to [`PIPELINE`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Shared {
@@ -191,4 +209,36 @@ pub struct Shared {
     pub answers: [Answer; SLOTS],
 }
 
-const _: () = assert!(core::mem::size_of::<Shared>() <= STRINGS);
+const _: () = assert!(core::mem::size_of::<Shared>() <= PIPELINE);
+
+/// One stage of a pipeline.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Stage {
+    /// What it runs.
+    pub job: Job,
+    /// What came of it.
+    pub answer: Answer,
+    /// Start it this long after the pipeline's start.
+    pub delay_ns: u64,
+    /// Descriptor for standard input, when the job names no file.
+    pub input_fd: i32,
+    /// 1: the launcher closes the two descriptors for good once the stage has them.
+    pub close_after: u32,
+}
+
+/// Commands that run at once, each writing to the next.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Pipeline {
+    /// Stages in use; 0 while no pipeline runs.
+    pub count: u32,
+    /// Processes that are still there.
+    pub left_behind: u32,
+    /// Before the first stage is created; nanoseconds of `CLOCK_MONOTONIC`.
+    pub start_ns: u64,
+    /// The stages, in the order of the pipeline.
+    pub stages: [Stage; MOST_STAGES],
+}
+
+const _: () = assert!(PIPELINE + size_of::<Pipeline>() <= STRINGS);

@@ -27,7 +27,9 @@ pub mod number {
     pub const EXIT_GROUP: usize = 231;
     pub const WAITID: usize = 247;
     pub const OPENAT: usize = 257;
+    pub const PPOLL: usize = 271;
     pub const DUP3: usize = 292;
+    pub const PIPE2: usize = 293;
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -37,11 +39,13 @@ pub mod number {
     pub const CHDIR: usize = 49;
     pub const OPENAT: usize = 56;
     pub const CLOSE: usize = 57;
+    pub const PIPE2: usize = 59;
     pub const READ: usize = 63;
     pub const WRITE: usize = 64;
     pub const LSEEK: usize = 62;
     pub const PREAD64: usize = 67;
     pub const PWRITE64: usize = 68;
+    pub const PPOLL: usize = 73;
     pub const EXIT: usize = 93;
     pub const EXIT_GROUP: usize = 94;
     pub const WAITID: usize = 95;
@@ -98,7 +102,23 @@ pub unsafe fn call3(nr: usize, a: usize, b: usize, c: usize) -> isize {
 }
 
 const CLONE_VM: usize = 0x100;
+const CLONE_PIDFD: usize = 0x1000;
 const SIGCHLD: usize = 17;
+
+/// Creates a process as [`spawn`] does, and puts a descriptor of it into `pidfd`: readable once it has
+/// ended.
+///
+/// # Safety
+/// As for [`spawn`].
+pub unsafe fn spawn_with_descriptor(
+    stack_top: usize,
+    body: extern "C" fn(usize) -> !,
+    argument: usize,
+    pidfd: &mut i32,
+) -> isize {
+    // SAFETY: the caller answers for the rest; the kernel writes one descriptor before it returns.
+    unsafe { clone(CLONE_VM | CLONE_PIDFD | SIGCHLD, stack_top, body, argument, pidfd) }
+}
 
 /// Creates a process that shares our memory, as vfork does, and runs `body(argument)` on `stack_top`.
 /// No page table is copied. Unlike vfork we don't stand still: being woken when the child executes its
@@ -107,8 +127,23 @@ const SIGCHLD: usize = 17;
 /// # Safety
 /// `body` must not return, must touch only memory that we don't mind seeing changed, and nothing may
 /// use the stack until the child has executed a program or ended.
-#[cfg(target_arch = "x86_64")]
 pub unsafe fn spawn(stack_top: usize, body: extern "C" fn(usize) -> !, argument: usize) -> isize {
+    // SAFETY: passed on.
+    unsafe { clone(CLONE_VM | SIGCHLD, stack_top, body, argument, core::ptr::null_mut()) }
+}
+
+/// See [`spawn`].
+///
+/// # Safety
+/// As there.
+#[cfg(target_arch = "x86_64")]
+unsafe fn clone(
+    flags: usize,
+    stack_top: usize,
+    body: extern "C" fn(usize) -> !,
+    argument: usize,
+    pidfd: *mut i32,
+) -> isize {
     let result: isize;
     // SAFETY: the child gets its own stack and never comes back past the call; the parent continues
     // at label 2 with its registers as they were.
@@ -125,9 +160,9 @@ pub unsafe fn spawn(stack_top: usize, body: extern "C" fn(usize) -> !, argument:
             argument = in(reg) argument,
             body = in(reg) body,
             inlateout("rax") number::CLONE => result,
-            in("rdi") CLONE_VM | SIGCHLD,
+            in("rdi") flags,
             in("rsi") stack_top,
-            in("rdx") 0, in("r10") 0, in("r8") 0,
+            in("rdx") pidfd, in("r10") 0, in("r8") 0,
             out("rcx") _, out("r11") _,
         );
     }
@@ -139,7 +174,13 @@ pub unsafe fn spawn(stack_top: usize, body: extern "C" fn(usize) -> !, argument:
 /// # Safety
 /// As there.
 #[cfg(target_arch = "aarch64")]
-pub unsafe fn spawn(stack_top: usize, body: extern "C" fn(usize) -> !, argument: usize) -> isize {
+unsafe fn clone(
+    flags: usize,
+    stack_top: usize,
+    body: extern "C" fn(usize) -> !,
+    argument: usize,
+    pidfd: *mut i32,
+) -> isize {
     let result: isize;
     // SAFETY: as for x86-64.
     unsafe {
@@ -154,9 +195,9 @@ pub unsafe fn spawn(stack_top: usize, body: extern "C" fn(usize) -> !, argument:
             argument = in(reg) argument,
             body = in(reg) body,
             in("x8") number::CLONE,
-            inlateout("x0") CLONE_VM | SIGCHLD => result,
+            inlateout("x0") flags => result,
             in("x1") stack_top,
-            in("x2") 0, in("x3") 0, in("x4") 0,
+            in("x2") pidfd, in("x3") 0, in("x4") 0,
         );
     }
     result

@@ -88,6 +88,31 @@ pub enum MeasureError {
         /// The end of what it wrote to standard error.
         stderr: Vec<u8>,
     },
+    /// A stage of a pipeline didn't end well.
+    #[error("{}", describe_stage(*number, stage, *exit, *round, reader_gone.as_deref()))]
+    StageFailed {
+        /// Its name.
+        stage: String,
+        /// Its number, from 1.
+        number: usize,
+        /// How it ended.
+        exit: Exit,
+        /// Number of the round, from 1; `None` for one that does not count.
+        round: Option<u32>,
+        /// The stage that it wrote to, if that had ended before: then it may have failed to write.
+        reader_gone: Option<String>,
+        /// The end of what it wrote to standard error.
+        stderr: Vec<u8>,
+    },
+    /// A pipeline took longer than it may.
+    #[error("the pipeline took longer than --timeout allows; still running then: {}", running.join(", "))]
+    PipelineTimedOut {
+        /// Names of the stages that had not ended.
+        running: Vec<String>,
+    },
+    /// An observed run could not be made.
+    #[error(transparent)]
+    Trace(#[from] fathom_trace::TraceError),
     /// The output isn't what was expected.
     #[error("the output of {command} is not what --expect-stdout asks for: {detail}")]
     WrongOutput {
@@ -141,6 +166,28 @@ fn describe_failure(command: &str, exit: Exit, run: Option<u32>) -> String {
         }
         Exit::TimedOut => format!("{command} took longer than --timeout allows in {which}"),
     }
+}
+
+fn describe_stage(
+    number: usize,
+    stage: &str,
+    exit: Exit,
+    round: Option<u32>,
+    reader_gone: Option<&str>,
+) -> String {
+    let which = match round {
+        Some(round) => format!("round {round}"),
+        None => "a round that does not count".to_string(),
+    };
+    let how = match exit {
+        Exit::Code(code) => format!("failed with exit code {code}"),
+        Exit::Signal(signal) => format!("was ended by {}", signal_name(signal)),
+        Exit::TimedOut => "took longer than --timeout allows".to_string(),
+    };
+    let gone = reader_gone.map_or(String::new(), |reader| {
+        format!("; {reader}, which it writes to, had ended before, so it may have failed to write")
+    });
+    format!("stage {number}, {stage}, {how} in {which}{gone}")
 }
 
 /// The name of a signal, as `SIGKILL`, or its number.

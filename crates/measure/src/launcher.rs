@@ -10,7 +10,11 @@ use std::process::{Child, Command, Stdio};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-pub(crate) use crate::shared::{Answer, SLOTS, fd, step};
+mod pipeline;
+
+pub(crate) use pipeline::{PipelineAnswer, StageOrder};
+
+pub(crate) use crate::shared::{Answer, MOST_STAGES, SLOTS, fd, step};
 use crate::shared::{BASE, Job, SIZE, STRINGS, Shared, command};
 
 static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
@@ -135,6 +139,13 @@ impl Launcher {
     /// this thread ends.
     /// `record` is the JSON record's file, at the position where the next run goes.
     pub fn start(record: Option<&File>) -> io::Result<(Launcher, Pipes)> {
+        let record = record.map(|file| (file.as_raw_fd(), fd::RECORD));
+        Launcher::start_with(record.as_slice())
+    }
+
+    /// Starts it with further descriptors of the caller's: each with its number there, from
+    /// [`fd::EXTRA`] up to below [`fd::EXTRA_END`].
+    pub fn start_with(extra: &[(RawFd, i32)]) -> io::Result<(Launcher, Pipes)> {
         let program = program_file(c"fathom-launcher", LAUNCHER)?;
         let floor = program_file(c"fathom-floor", FLOOR)?;
         let memory_file = anonymous_file(c"fathom-job", 0)?;
@@ -155,7 +166,11 @@ impl Launcher {
         }
         let memory = NonNull::new(memory.cast::<Shared>()).ok_or_else(io::Error::last_os_error)?;
         // SAFETY: mapped above, writable, zeroed by the kernel.
-        unsafe { (*memory.as_ptr()).control.parent = libc::getpid() };
+        unsafe {
+            (*memory.as_ptr()).control.parent = libc::getpid();
+            let highest = extra.iter().map(|(_, place)| *place).max();
+            (*memory.as_ptr()).control.highest_fd = highest.unwrap_or(0);
+        }
 
         let (commands_read, commands) = pipe()?;
         let (done, done_write) = pipe()?;
@@ -173,8 +188,12 @@ impl Launcher {
             (stderr_write.as_raw_fd(), fd::ERROR_PIPE),
             (floor.as_raw_fd(), fd::FLOOR),
         ];
-        let record = record.map(|file| duplicate(file.as_raw_fd())).transpose()?;
-        places.extend(record.iter().map(|file| (file.as_raw_fd(), fd::RECORD)));
+        let mut copies = Vec::with_capacity(extra.len());
+        for (source, place) in extra {
+            let copy = duplicate(*source)?;
+            places.push((copy.as_raw_fd(), *place));
+            copies.push(copy);
+        }
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("fathom-launcher").env_clear();
         command
@@ -353,6 +372,7 @@ impl Launcher {
                 libc::kill(child, libc::SIGKILL);
             }
         }
+        self.kill_stages();
     }
 
     /// Writes as many orders as there is room for; returns how many.

@@ -26,6 +26,8 @@ pub mod interrupt;
 #[cfg(launcher)]
 mod launcher;
 #[cfg(launcher)]
+pub mod pipeline;
+#[cfg(launcher)]
 mod process;
 // The launcher uses more of it than we do.
 #[path = "../launcher/shared.rs"]

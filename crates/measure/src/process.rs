@@ -337,48 +337,15 @@ impl ProcessExecutor {
 
     /// Turns a failure to start into the error that names what was in the way.
     fn check_start(&self, answer: &Answer, benchmark: &Benchmark) -> Result<(), MeasureError> {
-        let error = io::Error::from_raw_os_error(answer.error);
-        let name = || {
-            benchmark.command.arguments[0]
-                .to_string_lossy()
-                .into_owned()
+        let wanted = Wanted {
+            command: &benchmark.command,
+            directory: &benchmark.directory,
+            input: benchmark.input.as_deref(),
+            output: benchmark.output.as_deref(),
+            pin: &self.options.pin,
+            bytes: benchmark.environment.len() + benchmark.arguments.len(),
         };
-        let path = |path: &Option<PathBuf>| path.clone().unwrap_or_default();
-        Err(match answer.failed_step {
-            step::NONE => return Ok(()),
-            step::INPUT => MeasureError::Input {
-                path: path(&benchmark.input),
-                error,
-            },
-            step::OUTPUT => MeasureError::Output {
-                path: path(&benchmark.output),
-                error,
-            },
-            step::DIRECTORY => MeasureError::Directory {
-                path: benchmark.directory.clone(),
-                error,
-            },
-            step::PIN => MeasureError::Pin {
-                cpus: self.options.pin.clone(),
-                error,
-            },
-            step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
-                path: benchmark.command.program.clone(),
-                reason: "it, or the interpreter that it names, is not there".into(),
-            },
-            step::EXEC if error.raw_os_error() == Some(libc::E2BIG) => MeasureError::TooLong {
-                name: name(),
-                bytes: benchmark.environment.len() + benchmark.arguments.len(),
-            },
-            step::EXEC => MeasureError::NotExecutable {
-                path: benchmark.command.program.clone(),
-                reason: error.to_string(),
-            },
-            _ => MeasureError::Spawn {
-                name: name(),
-                error,
-            },
-        })
+        check_start(answer, &wanted)
     }
 
     fn report(&mut self, made: Made) -> RunReport {
@@ -391,10 +358,9 @@ impl ProcessExecutor {
         } = made;
         let metrics = account::metrics(&answer);
         let usage = metrics.usage;
-        let exit = match (ended, account::exited(answer.status)) {
-            (Ended::TimedOut, _) => Exit::TimedOut,
-            (_, Exited::Code(code)) => Exit::Code(code),
-            (_, Exited::Signal(signal)) => Exit::Signal(signal),
+        let exit = match ended {
+            Ended::TimedOut => Exit::TimedOut,
+            _ => exit(answer.status),
         };
         let benchmark = &mut self.benchmarks[attempt.benchmark];
         benchmark.complains |= !captured.stderr_tail.is_empty();
@@ -425,14 +391,7 @@ impl ProcessExecutor {
             major_faults: usage.major_faults,
             voluntary_switches: usage.voluntary_switches,
             involuntary_switches: usage.involuntary_switches,
-            io: metrics.io.map(|io| IoCounts {
-                read_bytes: io.rchar,
-                written_bytes: io.wchar,
-                read_calls: io.syscr,
-                write_calls: io.syscw,
-                device_read_bytes: io.read_bytes,
-                device_written_bytes: io.write_bytes,
-            }),
+            io: metrics.io.map(io_counts),
             steal_ns: self.steal.since_last(),
             left_behind: answer.left_behind.saturating_sub(self.left_behind),
             exit,
@@ -557,6 +516,59 @@ impl Executor for ProcessExecutor {
     }
 }
 
+/// What was to be started, for the error that says why it was not.
+pub(crate) struct Wanted<'a> {
+    pub command: &'a CommandLine,
+    pub directory: &'a Path,
+    pub input: Option<&'a Path>,
+    pub output: Option<&'a Path>,
+    pub pin: &'a [usize],
+    /// Size of arguments and environment.
+    pub bytes: usize,
+}
+
+/// Turns a failure to start into the error that names what was in the way.
+pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), MeasureError> {
+    let error = io::Error::from_raw_os_error(answer.error);
+    let name = || wanted.command.arguments[0].to_string_lossy().into_owned();
+    let path = |path: Option<&Path>| path.unwrap_or(Path::new("")).to_path_buf();
+    Err(match answer.failed_step {
+        step::NONE => return Ok(()),
+        step::INPUT => MeasureError::Input {
+            path: path(wanted.input),
+            error,
+        },
+        step::OUTPUT => MeasureError::Output {
+            path: path(wanted.output),
+            error,
+        },
+        step::DIRECTORY => MeasureError::Directory {
+            path: wanted.directory.to_path_buf(),
+            error,
+        },
+        step::PIN => MeasureError::Pin {
+            cpus: wanted.pin.to_vec(),
+            error,
+        },
+        step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
+            path: wanted.command.program.clone(),
+            reason: "it, or the interpreter that it names, is not there".into(),
+        },
+        step::EXEC if error.raw_os_error() == Some(libc::E2BIG) => MeasureError::TooLong {
+            name: name(),
+            bytes: wanted.bytes,
+        },
+        step::EXEC => MeasureError::NotExecutable {
+            path: wanted.command.program.clone(),
+            reason: error.to_string(),
+        },
+        _ => MeasureError::Spawn {
+            name: name(),
+            error,
+        },
+    })
+}
+
 /// What the size of the environment is varied with.
 static PADDING: [u8; 4096] = [b'X'; 4096];
 
@@ -603,6 +615,26 @@ fn prepare(command: CommandLine, hooks: Hooks, here: &Path) -> Result<Benchmark,
     })
 }
 
+/// How a process ended, from the status that `wait4` gives.
+pub(crate) fn exit(status: i32) -> Exit {
+    match account::exited(status) {
+        Exited::Code(code) => Exit::Code(code),
+        Exited::Signal(signal) => Exit::Signal(signal),
+    }
+}
+
+/// The kernel's names in ours.
+pub(crate) fn io_counts(io: account::Io) -> IoCounts {
+    IoCounts {
+        read_bytes: io.rchar,
+        written_bytes: io.wchar,
+        read_calls: io.syscr,
+        write_calls: io.syscw,
+        device_read_bytes: io.read_bytes,
+        device_written_bytes: io.write_bytes,
+    }
+}
+
 /// How a run's object begins in the JSON record, with what only Fathom knows of it; the launcher adds
 /// what it measured.
 fn record_head(attempt: &Attempt) -> String {
@@ -629,7 +661,7 @@ fn gone(error: io::Error, benchmark: &Benchmark) -> MeasureError {
 }
 
 /// Fathom's own environment with the command's variables in it, as `NAME=value`.
-fn environment_of(command: &CommandLine) -> Vec<Vec<u8>> {
+pub(crate) fn environment_of(command: &CommandLine) -> Vec<Vec<u8>> {
     let mut all: Vec<(OsString, OsString)> = std::env::vars_os()
         .filter(|(name, _)| command.variables.iter().all(|(added, _)| added != name))
         .collect();
@@ -639,7 +671,8 @@ fn environment_of(command: &CommandLine) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn cpu_mask(cpus: &[usize]) -> Vec<u8> {
+/// For `sched_setaffinity`; empty for all CPUs.
+pub(crate) fn cpu_mask(cpus: &[usize]) -> Vec<u8> {
     let Some(largest) = cpus.iter().max() else {
         return Vec::new();
     };

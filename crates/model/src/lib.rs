@@ -10,6 +10,7 @@ mod experiment;
 mod explanation;
 mod finding;
 mod metric;
+mod pipe;
 mod record;
 mod run;
 mod sample;
@@ -27,6 +28,11 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use metric::{Direction, Metric, Unit};
+pub use pipe::{
+    AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,
+    PipeRecord, PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary,
+    StagedInput, WhatIf,
+};
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,
     SCHEMA_VERSION, StopReason, Warning,

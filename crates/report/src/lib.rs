@@ -1,4 +1,4 @@
-//! Everything that a person or a program reads of a `bench` session or of a `why`.
+//! Everything that a person or a program reads of a `bench` session, a `why` or a `pipe`.
 //!
 //! Pure functions from a [`fathom_model::BenchRecord`] or a [`fathom_model::Explanation`] to text: the
 //! terminal's report, the progress line, the page and the exports. Nothing here measures, computes statistics that a verdict rests on, opens a
@@ -9,6 +9,7 @@ mod experiment;
 mod export;
 mod line;
 mod machine;
+mod pipe;
 mod policy;
 mod progress;
 mod quantity;
@@ -24,6 +25,7 @@ pub use experiment::{
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use machine::machine_html;
+pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_statements, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};

@@ -21,6 +21,7 @@ mod words;
 pub use html::explain_html;
 pub use json::explain_json;
 pub use markdown::explain_markdown;
+pub(crate) use quote::{share_text, time};
 pub use terminal::{WhyOptions, explain_terminal};
 
 pub(crate) use markdown::plain as markdown_text;

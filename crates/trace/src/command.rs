@@ -48,10 +48,19 @@ impl TraceCommand {
     }
 }
 
+/// One of several commands that are traced at once, such as the stages of a pipeline.
+#[derive(Debug, Default)]
+pub struct Member {
+    /// What is run. The shortest time limit of all members holds for all.
+    pub command: TraceCommand,
+    /// It is let go this long after the first.
+    pub delay: Duration,
+}
+
 /// How much is traced and kept.
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
-    /// Single off-CPU intervals, if wanted (kernel tier).
+    /// Single off-CPU intervals, if wanted (kernel and sampling tier).
     pub timeline: Option<TimelineOptions>,
     /// Threads alive at once that can be followed (kernel tier).
     pub most_threads: u32,
@@ -68,8 +77,9 @@ pub struct TraceOptions {
     pub most_stops: u64,
     /// Time after which it is let run freely (stops tier).
     pub stops_time: Duration,
-    /// Another name for what the command's standard output leads to, to tell it from other pipes.
-    pub stdout_name: Option<String>,
+    /// What links of `/proc/PID/fd` say, such as `pipe:[4711]`, and the name that such a descriptor gets
+    /// instead of `pipe`: so that one pipe can be told from others.
+    pub labels: Vec<(String, String)>,
     /// Kill the command when this becomes true; the trace up to then is returned.
     pub stop: Option<Arc<AtomicBool>>,
 }
@@ -86,7 +96,7 @@ impl Default for TraceOptions {
             sample_period: Duration::from_millis(1),
             most_stops: 20_000,
             stops_time: Duration::from_millis(500),
-            stdout_name: None,
+            labels: Vec::new(),
             stop: None,
         }
     }

@@ -38,6 +38,9 @@ pub enum TraceError {
     /// The kernel's type information is missing or of no use.
     #[error("in-kernel tracing does not work on this kernel: {0}")]
     Btf(#[from] BtfError),
+    /// The tier can't observe several commands at once.
+    #[error("several commands at once can't be observed by stopping them at every call")]
+    Group,
     /// A system call of the tracer failed.
     #[error("{what}: {error}")]
     System {

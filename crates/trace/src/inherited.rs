@@ -5,9 +5,10 @@ use std::os::unix::fs::FileTypeExt;
 
 use crate::names::Names;
 
-/// Names the descriptors of a held child that its `execve` will keep; standard output otherwise, if it
-/// is to have a name of its own.
-pub(crate) fn name_descriptors(names: &mut Names, pid: u32, stdout: Option<&str>) {
+/// Names the descriptors of a held child that its `execve` will keep.
+///
+/// `labels`: what a link says, and the name to use for it.
+pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, String)]) {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return;
     };
@@ -20,12 +21,9 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, stdout: Option<&str>
             continue;
         }
         if let Ok(target) = fs::read_link(entry.path()) {
-            let mut name = match stdout.filter(|_| fd == 1) {
-                Some(own) => own.to_owned(),
-                None => kind(&target.to_string_lossy()),
-            };
+            let mut name = named(&target.to_string_lossy(), labels);
             if fs::metadata(entry.path()).is_ok_and(|file| file.file_type().is_fifo())
-                && name != "pipe"
+                && !target.to_string_lossy().starts_with("pipe:")
             {
                 name = format!("named pipe {name}");
             }
@@ -34,8 +32,14 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, stdout: Option<&str>
     }
 }
 
+/// The label of what a link of `/proc/PID/fd` says, or the words for it.
+pub(crate) fn named(target: &str, labels: &[(String, String)]) -> String {
+    let label = labels.iter().find(|(link, _)| link == target);
+    label.map_or_else(|| kind(target), |(_, name)| name.clone())
+}
+
 /// What a link of `/proc/PID/fd` says, in words: `pipe:[123]` is a pipe.
-pub(crate) fn kind(target: &str) -> String {
+fn kind(target: &str) -> String {
     match target.split_once(":[") {
         Some((kind @ ("pipe" | "socket"), _)) => kind.to_owned(),
         _ => match target.strip_prefix("anon_inode:") {
@@ -60,6 +64,13 @@ mod tests {
         assert_eq!(kind("pipe:[4711]"), "pipe");
         assert_eq!(kind("anon_inode:[eventpoll]"), "eventpoll");
         assert_eq!(kind("/tmp/a:[b"), "/tmp/a:[b");
+    }
+
+    #[test]
+    fn a_label_goes_before_the_words() {
+        let labels = [("pipe:[7]".to_owned(), "from the first".to_owned())];
+        assert_eq!(named("pipe:[7]", &labels), "from the first");
+        assert_eq!(named("pipe:[8]", &labels), "pipe");
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod collect;
 mod command;
 pub mod detect;
 mod error;
+mod group;
 mod guardian;
 mod inherited;
 mod kernel;
@@ -33,12 +34,12 @@ mod spawn;
 mod stops;
 mod watch;
 
-pub use command::{Io, TimelineOptions, TraceCommand, TraceOptions};
+pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use result::{
-    Accounts, Cause, CodeFault, DescriptorRow, End, Exec, FileRow, Interval, LookupRow, Losses,
-    OffCpuRow, Process, SIZE_LIMITS, Sampling, SyscallRow, Thread, Tier, Trace,
+    Accounts, Cause, CodeFault, DescriptorRow, End, Exec, FileRow, GroupTrace, Interval, LookupRow,
+    Losses, MemberEnd, OffCpuRow, Process, SIZE_LIMITS, Sampling, SyscallRow, Thread, Tier, Trace,
 };
 
 /// Runs the command to its end under this tier and tells what was seen.
@@ -57,5 +58,26 @@ pub fn trace(
         Tier::Kernel => kernel::observe(command, options),
         Tier::Sample => sample::observe(command, options),
         Tier::Stops => stops::observe(command, options),
+    }
+}
+
+/// Runs the commands at once, as the stages of a pipeline, and tells what was seen of all of them. The
+/// pipes between them are the caller's: descriptors in [`Io::Fd`] are closed here once each command
+/// has its own.
+///
+/// Blocks as [`trace`] does. The stops tier is refused: it lets one thread go at a time, and who waits
+/// for whom is what it would change.
+///
+/// # Errors
+/// [`TraceError`]; nothing is left running then.
+pub fn trace_group(
+    members: Vec<Member>,
+    tier: Tier,
+    options: &TraceOptions,
+) -> Result<GroupTrace, TraceError> {
+    match tier {
+        Tier::Kernel => kernel::observe_group(members, options),
+        Tier::Sample => sample::observe_group(members, options),
+        Tier::Stops => Err(TraceError::Group),
     }
 }

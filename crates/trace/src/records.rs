@@ -187,15 +187,22 @@ pub struct CallTotals {
     pub unfinished: u64,
     pub first: u64,
     pub sizes: [u64; 8],
+    /// When bytes first moved and last; 0 for never.
+    pub first_moved: u64,
+    pub last_moved: u64,
 }
 
 impl CallTotals {
     /// Adds what came later.
     pub fn add(&mut self, later: &Self) {
-        self.first = match self.first {
-            0 => later.first,
-            first => first.min(later.first),
+        let earlier = |own: u64, other: u64| match (own, other) {
+            (0, other) => other,
+            (own, 0) => own,
+            (own, other) => own.min(other),
         };
+        self.first = earlier(self.first, later.first);
+        self.first_moved = earlier(self.first_moved, later.first_moved);
+        self.last_moved = self.last_moved.max(later.last_moved);
         self.calls += later.calls;
         self.total += later.total;
         self.blocked += later.blocked;
@@ -225,6 +232,8 @@ impl CallTotals {
             would_block: u64_at(bytes, call::WOULD_BLOCK)?,
             unfinished: u64_at(bytes, call::UNFINISHED)?,
             first: u64_at(bytes, call::FIRST)?,
+            first_moved: u64_at(bytes, call::FIRST_MOVED)?,
+            last_moved: u64_at(bytes, call::LAST_MOVED)?,
             sizes,
         })
     }

@@ -53,7 +53,8 @@ pub struct Trace {
     pub files: Vec<FileRow>,
     /// Paths that were asked for and not there (or not allowed); most calls first.
     pub failed_lookups: Vec<LookupRow>,
-    /// Single off-CPU intervals in the order in which they ended, if they were asked for.
+    /// Single off-CPU intervals in the order in which they ended, if they were asked for (kernel and
+    /// sampling tier).
     pub timeline: Option<Vec<Interval>>,
     /// How the sampler fared; only in the sampling tier.
     pub sampling: Option<Sampling>,
@@ -61,6 +62,43 @@ pub struct Trace {
     pub lost: Losses,
     /// What this tier could not see in this run, one sentence each.
     pub not_visible: Vec<String>,
+}
+
+/// What was seen of several commands that ran at once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupTrace {
+    /// All of them together; processes without a parent are the commands. Its end and its accounts are
+    /// not filled.
+    pub trace: Trace,
+    /// How each of them ended, in their order.
+    pub members: Vec<MemberEnd>,
+}
+
+/// How one of several commands ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberEnd {
+    /// Its process number.
+    pub pid: u32,
+    /// When it was let go, from the start of the trace.
+    pub started_ns: u64,
+    /// When the tracer saw its end, likewise.
+    pub ended_ns: u64,
+    /// How it ended.
+    pub end: End,
+    /// It and the descendants that it waited for.
+    pub accounts: Accounts,
+}
+
+impl GroupTrace {
+    /// The trace of a group of one.
+    pub(crate) fn into_single(self) -> Trace {
+        let only = self.members.first().copied().unwrap_or_default();
+        Trace {
+            end: only.end,
+            accounts: only.accounts,
+            ..self.trace
+        }
+    }
 }
 
 /// How a process ended.
@@ -203,6 +241,12 @@ pub struct SyscallRow {
     pub sizes: [u64; 8],
     /// When the first of them was entered.
     pub first_ns: u64,
+    /// When the first that moved bytes returned; `None` if none did or the tier does not tell.
+    #[serde(default)]
+    pub first_moved_ns: Option<u64>,
+    /// When the last that moved bytes returned, likewise.
+    #[serde(default)]
+    pub last_moved_ns: Option<u64>,
 }
 
 /// Why a thread was not on a CPU.

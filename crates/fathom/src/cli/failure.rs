@@ -56,6 +56,8 @@ impl Failure {
                 | MeasureError::TooLong { .. }
                 | MeasureError::Journal { .. } => USAGE,
                 MeasureError::RunFailed { .. }
+                | MeasureError::StageFailed { .. }
+                | MeasureError::PipelineTimedOut { .. }
                 | MeasureError::WrongOutput { .. }
                 | MeasureError::HookFailed { .. } => COMMAND_FAILED,
                 MeasureError::Interrupted => 130,
@@ -86,14 +88,18 @@ fn escape_lines(text: &str) -> String {
 /// The end of what the command wrote to standard error, marked as its words.
 fn tail(error: &MeasureError) -> String {
     let stderr = match error {
-        MeasureError::RunFailed { stderr, .. } | MeasureError::HookFailed { stderr, .. } => stderr,
+        MeasureError::RunFailed { stderr, .. }
+        | MeasureError::StageFailed { stderr, .. }
+        | MeasureError::HookFailed { stderr, .. } => stderr,
         _ => return String::new(),
     };
     let text = String::from_utf8_lossy(stderr);
     let lines: Vec<&str> = text.lines().collect();
     if lines.is_empty() {
         return match error {
-            MeasureError::RunFailed { .. } => "It wrote nothing to standard error.\n".to_string(),
+            MeasureError::RunFailed { .. } | MeasureError::StageFailed { .. } => {
+                "It wrote nothing to standard error.\n".to_string()
+            }
             _ => String::new(),
         };
     }
@@ -120,6 +126,12 @@ fn advice(error: &MeasureError) -> Option<&'static str> {
         }
         MeasureError::RunFailed { .. } => {
             "To measure it all the same and count the failures, use -i, or -i=CODE for one exit code."
+        }
+        MeasureError::StageFailed { .. } => {
+            "To measure the pipeline all the same and count such ends, use -i."
+        }
+        MeasureError::PipelineTimedOut { .. } => {
+            "It and everything that it started were ended. Give it more time with --timeout."
         }
         MeasureError::WrongOutput { .. } => {
             "A program that does not do its work has no speed. See what it prints with --show-output."

@@ -6,6 +6,7 @@ mod failure;
 mod fingerprint;
 mod machine;
 mod parameters;
+mod pipe;
 mod quantities;
 mod quiet;
 mod run;
@@ -38,6 +39,8 @@ enum Verb {
     Run(Box<run::Arguments>),
     /// Time programs from exec to their first byte of output, warm and cold
     Startup(Box<startup::Arguments>),
+    /// Account for a pipeline: who waits for whom, and which stage is the bottleneck
+    Pipe(Box<pipe::Arguments>),
     /// What this machine can do at most, and whether it is quiet enough to measure on
     Machine(machine::Arguments),
 }
@@ -73,6 +76,7 @@ pub fn run() -> i32 {
         Verb::Why(arguments) => why::run(*arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Startup(arguments) => startup::run(*arguments),
+        Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
     };
     outcome.unwrap_or_else(|failure: Failure| failure.tell())

@@ -69,17 +69,25 @@ impl RunOptions {
     /// # Errors
     /// When the shell's command line can't be split.
     pub fn shell_words(&self) -> Result<Option<Vec<String>>, String> {
-        if self.default_shell {
-            return Ok(Some(vec!["/bin/sh".to_string()]));
-        }
-        match self.shell.as_deref() {
-            None | Some("none") => Ok(None),
-            Some("default") => Ok(Some(vec!["/bin/sh".to_string()])),
-            Some(text) => match shell_words::split(text) {
-                Ok(words) if !words.is_empty() => Ok(Some(words)),
-                _ => Err(format!("--shell={text:?} names no shell; try --shell=bash")),
-            },
-        }
+        shell(self.default_shell, self.shell.as_deref())
+    }
+}
+
+/// The words of the shell that `-S` or `--shell` name; `None` for none.
+///
+/// # Errors
+/// When the shell's command line can't be split.
+pub fn shell(default: bool, named: Option<&str>) -> Result<Option<Vec<String>>, String> {
+    if default {
+        return Ok(Some(vec!["/bin/sh".to_string()]));
+    }
+    match named {
+        None | Some("none") => Ok(None),
+        Some("default") => Ok(Some(vec!["/bin/sh".to_string()])),
+        Some(text) => match shell_words::split(text) {
+            Ok(words) if !words.is_empty() => Ok(Some(words)),
+            _ => Err(format!("--shell={text:?} names no shell; try --shell=bash")),
+        },
     }
 }
 

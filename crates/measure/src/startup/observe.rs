@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -130,6 +130,8 @@ fn once(
 ) -> Result<(Story, Option<u64>, Vec<String>), MeasureError> {
     let failed = |what: &'static str| move |error| MeasureError::Launcher { what, error };
     let (reader, writer) = std::io::pipe().map_err(failed("could not make a pipe"))?;
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", writer.as_raw_fd()));
+    let label = link.map_err(failed("could not make a pipe"))?;
     let watch = Watch::start(reader.into(), &[]).map_err(failed("could not be read from"))?;
     let command = command(subject, writer.into(), options.timeout)?;
     watch.begin();
@@ -140,7 +142,10 @@ fn once(
             code_faults: tier == Tier::Kernel,
             most_stops: STOPS,
             stops_time: STOPS_TIME,
-            stdout_name: Some(story::STDOUT.to_string()),
+            labels: vec![(
+                label.to_string_lossy().into_owned(),
+                story::STDOUT.to_string(),
+            )],
             stop: Some(options.stop.clone()),
             ..TraceOptions::default()
         },

@@ -47,7 +47,7 @@ impl Quote {
 }
 
 /// `seconds` with three significant digits in the fitting unit.
-pub(super) fn time(seconds: f64) -> String {
+pub(crate) fn time(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_owned();
     }
@@ -62,7 +62,7 @@ pub(super) fn time(seconds: f64) -> String {
 }
 
 /// A share with an ordinary space; what is neither 0 nor visible with one decimal is `< 0.1 %`.
-pub(super) fn share_text(share: f64) -> String {
+pub(crate) fn share_text(share: f64) -> String {
     if share > 0.0 && share < 0.0005 {
         return "< 0.1 %".to_owned();
     }

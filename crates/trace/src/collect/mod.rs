@@ -24,7 +24,8 @@ const MOST_CODE_FAULTS: usize = 512;
 #[derive(Debug)]
 pub struct Collector {
     start: u64,
-    root: u32,
+    started: bool,
+    roots: Vec<u32>,
     /// Descriptor names, to be filled with the inherited ones first.
     pub names: Names,
     processes: Vec<Process>,
@@ -35,7 +36,8 @@ pub struct Collector {
     most_intervals: usize,
     lost_intervals: u64,
     unreadable: u64,
-    root_is: Option<u32>,
+    /// A command is known to the kernel by another number than to us.
+    renumbered: bool,
     rows: Vec<SyscallRow>,
     off_cpu: Vec<OffCpuRow>,
     survivors: usize,
@@ -44,11 +46,12 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// For a tree that begins about `start` with process `root`; keeps up to `most_intervals`.
-    pub fn new(start: u64, root: u32, most_intervals: Option<usize>) -> Self {
+    /// For commands `roots` that begin about `start`; keeps up to `most_intervals`.
+    pub fn new(start: u64, roots: &[u32], most_intervals: Option<usize>) -> Self {
         let mut new = Self {
             start,
-            root,
+            started: false,
+            roots: roots.to_vec(),
             names: Names::default(),
             processes: Vec::new(),
             threads: Vec::new(),
@@ -58,24 +61,23 @@ impl Collector {
             most_intervals: most_intervals.unwrap_or(0),
             lost_intervals: 0,
             unreadable: 0,
-            root_is: None,
+            renumbered: false,
             rows: Vec::new(),
             off_cpu: Vec::new(),
             survivors: 0,
             ended: HashSet::new(),
         };
-        new.begin(
-            Who {
-                tid: root,
-                pid: root,
-            },
-            None,
-            start,
-        );
+        for root in roots {
+            let who = Who {
+                tid: *root,
+                pid: *root,
+            };
+            new.begin(who, None, start);
+        }
         new
     }
 
-    /// When the child was let go, by the kernel's monotonic clock, ns.
+    /// When the first command was let go, by the kernel's monotonic clock, ns.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -133,8 +135,13 @@ impl Collector {
     pub fn apply(&mut self, decoded: Record<'_>) {
         match decoded {
             Record::Follow { time, who } => {
-                self.start = time;
-                self.root_is = Some(who.pid);
+                if !self.started {
+                    (self.start, self.started) = (time, true);
+                }
+                self.renumbered |= !self.roots.contains(&who.pid);
+                let started_ns = self.since_start(time);
+                self.thread(who, time).started_ns = started_ns;
+                self.process(who.pid, time).started_ns = started_ns;
             }
             Record::Call {
                 time,
@@ -400,7 +407,7 @@ impl Collector {
                 self.survivors
             ));
         }
-        if self.root_is.is_some_and(|pid| pid != self.root) {
+        if self.renumbered {
             not_visible.push(
                 "names of inherited descriptors: the kernel numbers processes otherwise than \
                  this container"

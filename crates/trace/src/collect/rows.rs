@@ -44,6 +44,8 @@ pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
         ready_ns: Some(t.ready),
         sizes: t.sizes,
         first_ns: t.first.saturating_sub(start),
+        first_moved_ns: (t.first_moved != 0).then(|| t.first_moved.saturating_sub(start)),
+        last_moved_ns: (t.last_moved != 0).then(|| t.last_moved.saturating_sub(start)),
     }
 }
 

@@ -58,7 +58,10 @@ pub mod call {
     pub const FIRST: i16 = 64;
     /// Eight counters of calls by bytes moved; limits in `crate::result::SIZE_LIMITS`.
     pub const SIZES: i16 = 72;
-    pub const SIZE: usize = 136;
+    /// When the first call that moved bytes returned, and the last, ns; 0 for none.
+    pub const FIRST_MOVED: i16 = 136;
+    pub const LAST_MOVED: i16 = 144;
+    pub const SIZE: usize = 152;
 }
 
 /// One row of the off-CPU table.

@@ -15,4 +15,4 @@ pub mod programs;
 pub mod ring;
 pub mod session;
 
-pub(crate) use observe::observe;
+pub(crate) use observe::{observe, observe_group};

@@ -1,18 +1,19 @@
-//! How is a command run under the in-kernel tier?
+//! How are commands run under the in-kernel tier?
 
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 use super::harvest::Harvest;
 use super::session::Session;
 use crate::collect::Collector;
-use crate::command::{TraceCommand, TraceOptions};
+use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
+use crate::group::{Group, descriptors_of};
 use crate::inherited;
 use crate::kernel::layout::lost;
 use crate::records::Alive;
-use crate::result::{Losses, Tier, Trace};
-use crate::spawn::{self, Held};
-use crate::watch::{Limits, ended, now};
+use crate::result::{GroupTrace, Losses, Tier, Trace};
+use crate::watch::{Limits, now};
 
 /// Distance of looks at the ring: 4 MiB hold what comes in 10 ms many times over.
 const LOOK: Duration = Duration::from_millis(10);
@@ -20,51 +21,74 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Runs the command and tells what the kernel saw.
 pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
     let mut session = Session::arm(options)?;
-    let mut child = spawn::hold(command, Some(session.follow()))?;
-    child.wait_ready()?;
-    let limits = Limits::start(command.timeout, options.stop.clone());
+    let follow = Some(session.follow());
+    let group = Group::hold([(command, Duration::ZERO)], follow, &[])?;
+    watch(&mut session, group, command.timeout, options).map(GroupTrace::into_single)
+}
+
+/// Runs the commands at once and tells what the kernel saw of all of them.
+pub(crate) fn observe_group(
+    members: Vec<Member>,
+    options: &TraceOptions,
+) -> Result<GroupTrace, TraceError> {
+    let mut session = Session::arm(options)?;
+    let unwanted: Vec<RawFd> = descriptors_of(&members);
+    let timeout = members.iter().filter_map(|m| m.command.timeout).min();
+    let commands = members.iter().map(|m| (&m.command, m.delay));
+    let group = Group::hold(commands, Some(session.follow()), &unwanted)?;
+    // Our copies of the pipes between them: nobody would ever see an end of input.
+    drop(members);
+    watch(&mut session, group, timeout, options)
+}
+
+fn watch(
+    session: &mut Session,
+    mut group: Group,
+    timeout: Option<Duration>,
+    options: &TraceOptions,
+) -> Result<GroupTrace, TraceError> {
+    let limits = Limits::start(timeout, options.stop.clone());
     let start = now();
-    let most = options.timeline.map(|t| t.most);
-    let mut collector = Collector::new(start, child.pid, most);
-    inherited::name_descriptors(
-        &mut collector.names,
-        child.pid,
-        options.stdout_name.as_deref(),
-    );
-    child.release()?;
+    let roots = group.pids();
+    let mut collector = Collector::new(start, &roots, options.timeline.map(|t| t.most));
+    for pid in &roots {
+        inherited::name_descriptors(&mut collector.names, *pid, &options.labels);
+    }
+    group.begin(now());
+    group.release_due(now())?;
 
     let mut harvest = Harvest::default();
     let mut cut_short = false;
-    while !ended(&child.pidfd, limits.shorten(LOOK)) {
+    while !group.all_ended(limits.shorten(LOOK)) {
+        group.release_due(now())?;
         session.ring.drain(|record| collector.record(record));
-        harvest.take_ended(&session, &mut collector.ended)?;
+        harvest.take_ended(session, &mut collector.ended)?;
         if limits.reached() {
             cut_short = true;
-            kill_tree(&session, &child);
-            while !ended(&child.pidfd, LOOK) {
+            kill_tree(session, &group);
+            while !group.all_ended(LOOK) {
                 session.ring.drain(|record| collector.record(record));
             }
             break;
         }
     }
     let end = now();
-    let alive = alive(&session)?;
+    let alive = alive(session)?;
     session.ring.drain(|record| collector.record(record));
-    end_survivors(&session, child.pid)?;
+    end_survivors(session, &roots)?;
     session.disarm();
-    child.wait_exec()?;
+    group.check_started()?;
     let start = collector.start();
-    let trace = finish(&session, collector, harvest, &alive, end)?;
-    let (status, usage) = child.reap()?;
-    Ok(Trace {
-        tier: Some(Tier::Kernel),
-        duration_ns: end - start,
-        started_clock_ns: start,
-        exec_called_clock_ns: child.exec_called(),
-        end: crate::accounts::end(status, cut_short),
-        accounts: crate::accounts::accounts(&usage),
-        ..trace
-    })
+    let trace = finish(session, collector, harvest, &alive, end)?;
+    group.reap(
+        Trace {
+            tier: Some(Tier::Kernel),
+            duration_ns: end - start,
+            ..trace
+        },
+        start,
+        cut_short,
+    )
 }
 
 fn finish(
@@ -113,35 +137,35 @@ fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
 
 /// Kills what outlived the command until there is none: one that was just being killed may have made
 /// another meanwhile.
-fn end_survivors(session: &Session, root: u32) -> Result<(), TraceError> {
+fn end_survivors(session: &Session, roots: &[u32]) -> Result<(), TraceError> {
     // As long as the kernel takes to end processes, but not for ever: some may not be killed by us.
     const ROUNDS: u32 = 500;
     for _ in 0..ROUNDS {
         let mut left = alive(session)?;
-        left.retain(|one| one.call.who.pid != root);
+        left.retain(|one| !roots.contains(&one.call.who.pid));
         if left.is_empty() {
             break;
         }
-        kill_survivors(&left, root);
+        kill_survivors(&left, roots);
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     Ok(())
 }
 
-fn kill_tree(session: &Session, child: &Held) {
-    child.kill();
+fn kill_tree(session: &Session, group: &Group) {
+    group.kill();
     if let Ok(alive) = alive(session) {
-        kill_survivors(&alive, child.pid);
+        kill_survivors(&alive, &group.pids());
     }
 }
 
 /// Kills what left the command's process group. A thread leaves the table as it exits, so that
 /// these numbers are theirs, except within the microseconds since the table was read.
-fn kill_survivors(alive: &[Alive], root: u32) {
+fn kill_survivors(alive: &[Alive], roots: &[u32]) {
     for survivor in alive {
         let pid = survivor.call.who.pid;
-        // In another pid namespace the kernel's numbers are not ours: then the root is not there.
-        if pid != root && in_our_namespace(pid) {
+        // In another pid namespace the kernel's numbers are not ours: then the roots are not there.
+        if !roots.contains(&pid) && in_our_namespace(pid) {
             // SAFETY: sends a signal to a process of the traced tree.
             unsafe { libc::kill(pid as i32, libc::SIGKILL) };
         }

@@ -5,6 +5,7 @@
 mod observe;
 mod parse;
 mod thread;
+mod timeline;
 mod tree;
 
-pub(crate) use observe::{NO_CALLS, observe};
+pub(crate) use observe::{NO_CALLS, observe, observe_group};

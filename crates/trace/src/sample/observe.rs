@@ -1,13 +1,13 @@
-//! How is a command run under the sampling tier?
+//! How are commands run under the sampling tier?
 
 use std::time::Duration;
 
 use super::tree::Tree;
-use crate::command::{TraceCommand, TraceOptions};
+use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::TraceError;
-use crate::result::{Sampling, Tier, Trace};
-use crate::spawn;
-use crate::watch::{Limits, ended, now};
+use crate::group::{Group, descriptors_of};
+use crate::result::{GroupTrace, Sampling, Tier, Trace};
+use crate::watch::{Limits, now};
 
 /// What a run without calls can't see; a second run under stops tells some of it.
 pub(crate) const NO_CALLS: &str =
@@ -18,30 +18,64 @@ const ROUNDS_PER_LISTING: u64 = 4;
 
 /// Runs the command and tells what the samples saw.
 pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
-    let mut child = spawn::hold(command, None)?;
-    child.wait_ready()?;
-    let limits = Limits::start(command.timeout, options.stop.clone());
+    let group = Group::hold([(command, Duration::ZERO)], None, &[])?;
+    watch(group, command.timeout, options).map(GroupTrace::into_single)
+}
+
+/// Runs the commands at once and tells what the samples saw of all of them.
+pub(crate) fn observe_group(
+    members: Vec<Member>,
+    options: &TraceOptions,
+) -> Result<GroupTrace, TraceError> {
+    let unwanted = descriptors_of(&members);
+    let timeout = members.iter().filter_map(|m| m.command.timeout).min();
+    let commands = members.iter().map(|m| (&m.command, m.delay));
+    let group = Group::hold(commands, None, &unwanted)?;
+    // Our copies of the pipes between them: nobody would ever see an end of input.
+    drop(members);
+    watch(group, timeout, options)
+}
+
+fn watch(
+    mut group: Group,
+    timeout: Option<Duration>,
+    options: &TraceOptions,
+) -> Result<GroupTrace, TraceError> {
+    let limits = Limits::start(timeout, options.stop.clone());
     let _slack = Slack::least();
     let start = now();
-    let mut tree = Tree::new(child.pid, start);
+    let mut tree = Tree::new(start, options);
     let period = options.sample_period.as_nanos().max(100_000) as u64;
     let mut sampling = Sampling {
         period_ns: period,
         ..Sampling::default()
     };
-    child.release()?;
+    let roots = group.pids();
+    // Its descriptors are named while it is held.
+    roots.iter().for_each(|pid| tree.name(*pid));
+    group.begin(now());
+    for pid in group.release_due(now())? {
+        tree.add_root(pid, now());
+    }
 
     let mut next = start + period;
     let mut cut_short = false;
     loop {
         let wait = Duration::from_nanos(next.saturating_sub(now()));
-        if ended(&child.pidfd, limits.shorten(wait)) {
+        if group.all_ended(limits.shorten(wait)) {
             break;
+        }
+        for pid in group.release_due(now())? {
+            tree.add_root(pid, now());
         }
         if limits.reached() && !cut_short {
             cut_short = true;
-            child.kill();
-            tree.survivors(child.pid).iter().for_each(kill);
+            group.kill();
+            tree.survivors(&roots).iter().for_each(kill);
+        }
+        if now() < next {
+            // One of several has ended, or was let go.
+            continue;
         }
         let late = now().saturating_sub(next);
         sampling.late_ticks += u64::from(late > period / 2);
@@ -55,15 +89,13 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
         next = (next + period).max(now());
     }
     let end = now();
-    child.wait_exec()?;
+    group.check_started()?;
     // Once more, so that what ended with the command is not taken for having outlived it.
     tree.look(now);
-    tree.survivors(child.pid).iter().for_each(kill);
+    tree.survivors(&roots).iter().for_each(kill);
     let mut trace = Trace {
         tier: Some(Tier::Sample),
         duration_ns: end - start,
-        started_clock_ns: start,
-        exec_called_clock_ns: child.exec_called(),
         sampling: Some(sampling),
         not_visible: vec![
             NO_CALLS.to_owned(),
@@ -72,15 +104,15 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
         ],
         ..Trace::default()
     };
-    tree.finish(child.pid, end, &mut trace);
-    let (status, usage) = child.reap()?;
-    trace.end = crate::accounts::end(status, cut_short);
-    trace.accounts = crate::accounts::accounts(&usage);
-    if let Some(root) = trace.processes.first_mut() {
-        root.end = Some(trace.end);
-        root.ended_ns = Some(trace.duration_ns);
+    tree.finish(&roots, end, &mut trace);
+    let mut seen = group.reap(trace, start, cut_short)?;
+    for root in seen.trace.processes.iter_mut() {
+        if let Some(member) = seen.members.iter().find(|m| m.pid == root.pid) {
+            root.end = Some(member.end);
+            root.ended_ns = Some(member.ended_ns);
+        }
     }
-    Ok(trace)
+    Ok(seen)
 }
 
 fn kill(pid: &u32) {

@@ -5,7 +5,9 @@ use std::fs;
 use std::io;
 
 use super::thread::{Look, Looked};
+use super::timeline::Timeline;
 use crate::calls;
+use crate::command::TraceOptions;
 use crate::inherited;
 use crate::names::Names;
 use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
@@ -32,12 +34,14 @@ pub(super) struct Tree {
     /// Processes that may not be looked at.
     refused: HashSet<u32>,
     names: Names,
+    labels: Vec<(String, String)>,
+    timeline: Option<Timeline>,
 }
 
 impl Tree {
-    /// A tree that begins with process `root`.
-    pub fn new(root: u32, start: u64) -> Self {
-        let mut tree = Self {
+    /// A tree without processes, whose times count from `start`.
+    pub fn new(start: u64, options: &TraceOptions) -> Self {
+        Self {
             start,
             alive: Vec::new(),
             known: HashSet::new(),
@@ -47,10 +51,19 @@ impl Tree {
             seen: HashMap::new(),
             refused: HashSet::new(),
             names: Names::default(),
-        };
-        inherited::name_descriptors(&mut tree.names, root, None);
-        tree.add_process(root, None, start);
-        tree
+            labels: options.labels.clone(),
+            timeline: options.timeline.map(|t| Timeline::new(start, t)),
+        }
+    }
+
+    /// Names what a held command will begin with.
+    pub fn name(&mut self, root: u32) {
+        inherited::name_descriptors(&mut self.names, root, &self.labels);
+    }
+
+    /// A command was let go.
+    pub fn add_root(&mut self, root: u32, at: u64) {
+        self.add_process(root, None, at);
     }
 
     /// Looks at every known thread once; each look stands for the time since the one before.
@@ -89,6 +102,9 @@ impl Tree {
             has_fd.then_some(first as i32)
         });
         let key = (tid, pid, look.call.map(|(nr, _)| nr), fd, look.cause);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.saw(key, thread.last.saturating_sub(ns), thread.last);
+        }
         let seen = self.seen.entry(key).or_default();
         seen.samples += 1;
         seen.ns += ns;
@@ -97,7 +113,7 @@ impl Tree {
             && let Some(fd) = fd
             && let Ok(target) = fs::read_link(format!("/proc/{pid}/fd/{fd}"))
         {
-            let name = inherited::kind(&target.to_string_lossy());
+            let name = inherited::named(&target.to_string_lossy(), &self.labels);
             let time = thread.last - self.start;
             self.names.opened(pid, fd, &name, false, false, time);
         }
@@ -202,16 +218,16 @@ impl Tree {
         }
     }
 
-    /// Processes that are still there, apart from the root.
-    pub fn survivors(&self, root: u32) -> HashSet<u32> {
+    /// Processes that are still there, apart from the commands themselves.
+    pub fn survivors(&self, roots: &[u32]) -> HashSet<u32> {
         let alive = self.alive.iter().map(|t| t.pid);
-        alive.filter(|pid| *pid != root).collect()
+        alive.filter(|pid| !roots.contains(pid)).collect()
     }
 
     /// Ends the observation and fills in what was seen.
-    pub fn finish(mut self, root: u32, at: u64, trace: &mut crate::result::Trace) {
+    pub fn finish(mut self, roots: &[u32], at: u64, trace: &mut crate::result::Trace) {
         for thread in std::mem::take(&mut self.alive) {
-            let outlives = thread.pid != root;
+            let outlives = !roots.contains(&thread.pid);
             self.ended(&thread, at);
             if outlives && let Some(last) = self.threads.last_mut() {
                 last.ended_ns = None;
@@ -239,6 +255,9 @@ impl Tree {
         trace.threads = self.threads;
         trace.processes = self.processes;
         trace.lost.names = self.names.lost;
+        if let Some(timeline) = self.timeline {
+            (trace.timeline, trace.lost.intervals) = timeline.finish();
+        }
         (trace.descriptors, trace.files, trace.failed_lookups) = self.names.rows();
         for pid in &self.refused {
             trace.not_visible.push(format!(

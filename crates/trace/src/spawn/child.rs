@@ -34,6 +34,9 @@ pub(super) fn child(
             give_up(failure, 0);
         }
         redirect(prepared, failure);
+        for fd in &prepared.unwanted {
+            libc::close(*fd);
+        }
         if let Some(cwd) = &prepared.cwd
             && libc::chdir(cwd.as_ptr()) == -1
         {

@@ -46,7 +46,18 @@ pub(crate) fn hold(
     command: &TraceCommand,
     follow: Option<BorrowedFd<'_>>,
 ) -> Result<Held, TraceError> {
-    let prepared = prepare(command, follow)?;
+    hold_without(command, follow, &[])
+}
+
+/// The same; the child closes `unwanted` while it is held. Else a pipe between two commands would seem
+/// to be open as long as a third is held.
+pub(crate) fn hold_without(
+    command: &TraceCommand,
+    follow: Option<BorrowedFd<'_>>,
+    unwanted: &[RawFd],
+) -> Result<Held, TraceError> {
+    let mut prepared = prepare(command, follow)?;
+    prepared.unwanted = unwanted.to_vec();
     let mut guardian = Guardian::start().map_err(system("starting the guardian"))?;
     let (hold_read, hold_write) = pipe().map_err(system("making a pipe"))?;
     let (failure_read, failure_write) = pipe().map_err(system("making a pipe"))?;

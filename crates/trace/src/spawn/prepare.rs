@@ -19,6 +19,8 @@ pub(super) struct Prepared {
     pub stdio: [Option<RawFd>; 3],
     pub own_group: bool,
     pub follow: Option<RawFd>,
+    /// Descriptors of the tracer's that the held child must not keep open.
+    pub unwanted: Vec<RawFd>,
     _null: Option<OwnedFd>,
 }
 
@@ -82,6 +84,7 @@ pub(super) fn prepare(
         ],
         own_group: !on_terminal,
         follow: follow.map(|fd| fd.as_raw_fd()),
+        unwanted: Vec::new(),
         _null: null,
     })
 }

@@ -50,11 +50,7 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
     let limits = Limits::start(command.timeout, options.stop.clone());
     let start = now();
     let mut run = Run::new(child.pid, start, options);
-    inherited::name_descriptors(
-        &mut run.collector.names,
-        child.pid,
-        options.stdout_name.as_deref(),
-    );
+    inherited::name_descriptors(&mut run.collector.names, child.pid, &options.labels);
     child.release()?;
 
     let done = AtomicBool::new(false);
@@ -125,7 +121,7 @@ impl Run {
             root,
             tracees: HashMap::from([(root, Tracee { who, call: None })]),
             table: Table::default(),
-            collector: Collector::new(start, root, None),
+            collector: Collector::new(start, &[root], None),
             looked_at: 0,
             most: options.most_stops,
             until: Instant::now() + options.stops_time,

@@ -15,6 +15,7 @@ pub fn available(tier: Tier) -> bool {
 }
 
 /// A command with all descriptors on `/dev/null`.
+#[allow(dead_code)] // not every test file needs it
 pub fn quiet(argv: &[&str]) -> TraceCommand {
     TraceCommand {
         stdin: Io::Null,
@@ -25,6 +26,7 @@ pub fn quiet(argv: &[&str]) -> TraceCommand {
 }
 
 /// Traces a quiet command under the usual options.
+#[allow(dead_code)] // not every test file needs it
 pub fn run(tier: Tier, argv: &[&str]) -> Trace {
     let options = TraceOptions::default();
     trace(&quiet(argv), tier, &options).expect("the command is traced")

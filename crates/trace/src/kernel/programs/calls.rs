@@ -15,6 +15,9 @@ use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 /// Code segment of 32-bit user code on x86.
 const USER32_CS: i32 = 0x23;
 
+/// Frame slot below that of a fresh row: when the call returned.
+const NOW: i16 = -16 - call::SIZE as i16;
+
 /// `sys_enter(regs, number)`: notes what is called, on what, and when.
 pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     let (out, plain, store, no_fd) = (a.label(), a.label(), a.label(), a.label());
@@ -59,6 +62,7 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R8, R7, task::ENTER);
     a.jump_if_imm(Cond::Equal, R8, 0, out);
     a.call(Helper::KtimeNs);
+    a.store(Width::Double, R10, NOW, R0);
     a.mov(R9, R0);
     a.alu(Alu::Sub, R9, R8); // how long
     a.store_imm(Width::Double, R7, task::ENTER, 0);
@@ -128,6 +132,19 @@ pub(super) fn add_call_times(a: &mut Asm) {
     a.bind(never_off);
 }
 
+/// Notes in the row in `R0` that bytes moved now, if the result in `R8` says so.
+fn note_when_moved(a: &mut Asm) {
+    let (nothing, not_first) = (a.label(), a.label());
+    a.jump_if_imm(Cond::Equal, R8, 0, nothing);
+    a.load(Width::Double, R1, R10, NOW);
+    a.store(Width::Double, R0, call::LAST_MOVED, R1);
+    a.load(Width::Double, R2, R0, call::FIRST_MOVED);
+    a.jump_if_imm(Cond::NotEqual, R2, 0, not_first);
+    a.store(Width::Double, R0, call::FIRST_MOVED, R1);
+    a.bind(not_first);
+    a.bind(nothing);
+}
+
 /// Adds the result in `R8` to the row in `R0`, then goes on at `done`.
 fn add_result(a: &mut Asm, done: super::Label) {
     let (good, sized) = (a.label(), a.label());
@@ -152,6 +169,7 @@ fn add_result(a: &mut Asm, done: super::Label) {
     a.alu_imm(Alu::And, R1, BYTES as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, done);
     add_to(a, R0, call::BYTES, R8, R1);
+    note_when_moved(a);
     for (bucket, limit) in (0..).zip(SIZE_LIMITS) {
         let larger = a.label();
         a.jump_if_imm(Cond::Greater, R8, limit as i32, larger);

@@ -1,0 +1,186 @@
+//! The options of `fathom pipe`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::quantities;
+
+/// See the help texts.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  fathom pipe 'cat access.log' 'grep -c 404'
+  fathom pipe -- 'cat access.log | gzip -1 | wc -c'
+  fathom pipe --delay 2=200ms --html pipe.html './producer' './reader'
+  fathom pipe --keep-staged inputs 'git log' 'grep -c fix'
+
+The timed rounds are never traced. The waits come from further, observed rounds; the output says by which
+means and how much slower they were. docs/pipe.md explains every number.
+
+Exit codes: 0 done, 2 wrong arguments, 3 a stage failed, 4 it can't be measured, 130 interrupted.")]
+pub struct Arguments {
+    /// The stages, each in quotes; or, after --, the whole pipeline in one pair of quotes
+    #[arg(value_name = "STAGE")]
+    pub stages: Vec<OsString>,
+
+    /// The whole pipeline, as 'A | B | C'
+    #[arg(last = true, value_name = "PIPELINE")]
+    pub line: Vec<OsString>,
+
+    /// Standard input of the first stage: 'null' or a file
+    #[arg(long, value_name = "null|FILE")]
+    pub input: Option<String>,
+
+    /// Standard output of the last stage: 'null', 'pipe' (drained by Fathom), 'inherit', or a file
+    #[arg(
+        long,
+        value_name = "null|pipe|inherit|FILE",
+        conflicts_with = "show_output"
+    )]
+    pub output: Option<String>,
+
+    /// Let the stages write to the terminal
+    #[arg(long)]
+    pub show_output: bool,
+
+    /// Variables for all stages, as 'NAME=VALUE OTHER="a b"'
+    #[arg(long, value_name = "ASSIGNMENTS")]
+    pub env: Option<String>,
+
+    /// Working directory of all stages
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<String>,
+
+    /// End the pipeline, and everything that it started, after this time (such as 10s)
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
+    pub timeout: Option<Duration>,
+
+    /// Run this before each run, observed or not, through a shell
+    #[arg(short, long, value_name = "COMMAND")]
+    pub prepare: Option<String>,
+
+    /// Run each stage through this shell: a name, a command line, 'default' (sh) or 'none'
+    #[arg(long, value_name = "SHELL", overrides_with = "shell")]
+    pub shell: Option<String>,
+
+    /// Run each stage through sh: the same as --shell=default
+    #[arg(short = 'S', conflicts_with = "shell")]
+    pub default_shell: bool,
+
+    /// Run the stages without a shell (the default)
+    #[arg(short = 'N', conflicts_with_all = ["shell", "default_shell"])]
+    pub no_shell: bool,
+
+    /// Let the stages use only these CPUs: 1, or 0,2, or 0-3
+    #[arg(long, value_name = "CPUS", value_parser = quantities::cpus)]
+    pub pin: Option<std::vec::Vec<usize>>,
+
+    /// Make exactly this many timed rounds (default: 5 to 30, about 5 s)
+    #[arg(
+        short,
+        long,
+        visible_alias = "runs",
+        value_name = "N",
+        help_heading = "How much is measured"
+    )]
+    pub rounds: Option<u32>,
+
+    /// Make this many observed rounds; 0 for none (default: 3, or 1 if a round takes over 1 s)
+    #[arg(long, value_name = "N", help_heading = "How much is measured")]
+    pub explain: Option<u32>,
+
+    /// How to observe: the best that is allowed, unless you say
+    #[arg(long, value_enum, help_heading = "How much is measured")]
+    pub tier: Option<Tier>,
+
+    /// Start a stage late and show what that changes: its name or number, and how late
+    #[arg(long, value_name = "STAGE=TIME", help_heading = "How much is measured")]
+    pub delay: Vec<String>,
+
+    /// Don't keep what goes between the stages, and don't run stages alone
+    #[arg(
+        long,
+        conflicts_with = "keep_staged",
+        help_heading = "How much is measured"
+    )]
+    pub no_stage: bool,
+
+    /// Keep the stages' inputs as files in this folder, for 'fathom bench --input'
+    #[arg(long, value_name = "DIR", help_heading = "How much is measured")]
+    pub keep_staged: Option<PathBuf>,
+
+    /// Keep at most this much of all inputs together, such as 500M (default: a quarter of the free
+    /// memory, at most 1G)
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How much is measured")]
+    pub stage_limit: Option<u64>,
+
+    /// Seed of the random order, to repeat it
+    #[arg(long, value_name = "N", help_heading = "How much is measured")]
+    pub seed: Option<u64>,
+
+    /// Count failing stages instead of ending
+    #[arg(short, long)]
+    pub ignore_failure: bool,
+
+    /// Write a page with the chart and all tables
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write everything as JSON; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Values of `--tier`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Tier {
+    /// Counted and timed in the kernel (root, or CAP_BPF and CAP_PERFMON)
+    Kernel,
+    /// Threads looked at 1,000 times a second (any user)
+    Sample,
+    /// Not observed: only what the kernel tells of ended processes
+    Accounts,
+}
+
+impl Arguments {
+    /// The words of the shell that interprets the stages; `None` for none.
+    ///
+    /// # Errors
+    /// When the shell's command line can't be split.
+    pub fn shell_words(&self) -> Result<Option<Vec<String>>, String> {
+        crate::cli::run_options::shell(self.default_shell, self.shell.as_deref())
+    }
+}
+
+/// `500M`, `2G`, `100000`: bytes, with units of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no size; write 500M, 2G or a number of bytes");
+    let trimmed = text
+        .trim()
+        .trim_end_matches(['B', 'b'])
+        .trim_end_matches('i');
+    let (number, shift) = match trimmed.chars().last() {
+        Some('k' | 'K') => (&trimmed[..trimmed.len() - 1], 10),
+        Some('m' | 'M') => (&trimmed[..trimmed.len() - 1], 20),
+        Some('g' | 'G') => (&trimmed[..trimmed.len() - 1], 30),
+        _ => (trimmed, 0),
+    };
+    let number: u64 = number.trim().parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_have_units_of_1024() {
+        assert_eq!(size("500M"), Ok(500 << 20));
+        assert_eq!(size("2GiB"), Ok(2 << 30));
+        assert_eq!(size("4096"), Ok(4096));
+        assert!(size("many").unwrap_err().contains("500M"));
+        assert!(size("99999999999G").is_err());
+    }
+}

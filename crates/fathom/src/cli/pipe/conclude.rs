@@ -1,0 +1,213 @@
+//! From rounds to the record: medians, the bottleneck, what would mislead.
+
+use fathom_measure::environment;
+use fathom_measure::pipeline::modelled::{self, Phases};
+use fathom_measure::pipeline::seen::Seen;
+use fathom_measure::pipeline::{PipePlan, PipeSession, summarize};
+use fathom_model::{
+    DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord, PipeRound,
+    PipeSummary, SCHEMA_VERSION, StagedInput, StopReason,
+};
+use fathom_report as report;
+use fathom_trace::Tier;
+
+use super::explaining::Explained;
+use super::stages::Stages;
+
+/// Beyond this the times of observed rounds are not quoted, only shares and counts.
+const QUOTABLE_SLOWDOWN: f64 = 1.1;
+
+/// Everything that was measured.
+pub struct Parts<'a> {
+    pub plan: &'a PipePlan,
+    pub stages: Stages,
+    pub session: PipeSession,
+    pub explained: Explained,
+    pub started_at: String,
+    pub interrupted: bool,
+}
+
+/// The record, with everything that follows from the rounds.
+pub fn conclude(parts: Parts) -> PipeRecord {
+    let Parts {
+        plan,
+        stages,
+        session,
+        explained,
+        started_at,
+        interrupted,
+    } = parts;
+    let count = stages.described.len();
+    let mut summary = summarize(&session.rounds, &session.alone, count);
+    let explaining = explaining(&explained, &summary);
+    let middle = middle(&explained.rounds);
+    fill_bytes(
+        &mut summary,
+        middle.map(|seen| &seen.round),
+        &session.staged,
+    );
+    let (model, own) = model(plan, &explained, &summary);
+    let delayed = plan.delays.as_ref().map(|delays| {
+        let mut summary = summarize(&session.delayed, &[], count);
+        let middle = self::middle(&explained.delayed);
+        fill_bytes(&mut summary, middle.map(|seen| &seen.round), &[]);
+        DelayedRounds {
+            delay_ns: delays.iter().map(|delay| delay.as_nanos() as u64).collect(),
+            rounds: session.delayed,
+            explained: sorted(explained.delayed),
+            summary,
+        }
+    });
+    let mut record = PipeRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "pipe".to_string(),
+        fathom_version: env!("CARGO_PKG_VERSION").to_string(),
+        started_at,
+        environment: environment(),
+        conditions: PipeConditions {
+            seed: plan.seed,
+            warmup_rounds: 1,
+            pinned_cpus: (!plan.pin.is_empty()).then(|| plan.pin.clone()),
+            timeout_seconds: plan.timeout.map(|limit| limit.as_secs_f64()),
+            shell: stages.shell,
+            input: stages.input,
+            output: stages.output,
+            pipe_capacity_bytes: super::pipe_capacity(),
+        },
+        stages: stages.described,
+        rounds: session.rounds,
+        explained: sorted(explained.rounds),
+        explaining,
+        staged: session.staged,
+        alone: session.alone,
+        bottleneck: model
+            .as_ref()
+            .and_then(|model| modelled::bottleneck(model, &own)),
+        model,
+        summary,
+        delayed,
+        notes: Vec::new(),
+        stop: match session.stop {
+            _ if interrupted => StopReason::Interrupted,
+            stop => stop,
+        },
+    };
+    record.notes = report::pipe_statements(&record);
+    record
+}
+
+/// The observed round with the median wall time.
+fn middle(rounds: &[Seen]) -> Option<&Seen> {
+    let mut order: Vec<&Seen> = rounds.iter().collect();
+    order.sort_by_key(|seen| seen.round.wall_ns);
+    order.get(order.len().saturating_sub(1) / 2).copied()
+}
+
+/// The observed rounds, that with the median wall time first: it is the one that is shown.
+fn sorted(rounds: Vec<Seen>) -> Vec<PipeRound> {
+    let shown = middle(&rounds).map(|seen| seen.round.clone());
+    let mut all: Vec<PipeRound> = rounds.into_iter().map(|seen| seen.round).collect();
+    if let Some(at) = all.iter().position(|round| Some(round) == shown.as_ref()) {
+        all.swap(0, at);
+    }
+    all
+}
+
+fn explaining(explained: &Explained, summary: &PipeSummary) -> Option<PipeExplaining> {
+    let Some(shown) = middle(&explained.rounds) else {
+        return (!explained.why_not.is_empty()).then(|| PipeExplaining {
+            tier: "accounts".to_string(),
+            slowdown: 1.0,
+            times_are_quoted: false,
+            not_visible: explained.why_not.clone(),
+            lost: Vec::new(),
+        });
+    };
+    let timed = summary.wall.value.max(1e-9);
+    let slowdown = shown.round.wall_ns as f64 / 1e9 / timed;
+    let mut not_visible = shown.not_visible.clone();
+    not_visible.extend(explained.why_not.iter().cloned());
+    Some(PipeExplaining {
+        tier: match explained.tier {
+            Some(Tier::Kernel) => "kernel",
+            Some(Tier::Sample) => "sample",
+            _ => "accounts",
+        }
+        .to_string(),
+        slowdown,
+        times_are_quoted: slowdown <= QUOTABLE_SLOWDOWN,
+        not_visible,
+        lost: shown.lost.clone(),
+    })
+}
+
+/// Bytes as the trace counted them, or as the staging round saw them.
+fn fill_bytes(summary: &mut PipeSummary, traced: Option<&PipeRound>, staged: &[StagedInput]) {
+    for (index, stage) in summary.stages.iter_mut().enumerate() {
+        let run = traced.map(|round| &round.stages[index]);
+        if let Some(run) = run
+            && (run.bytes_in.is_some() || run.bytes_out.is_some())
+        {
+            stage.bytes_in = run.bytes_in;
+            stage.bytes_out = run.bytes_out;
+            stage.bytes_from = Some(PipeBytesFrom::Trace);
+            continue;
+        }
+        let input = staged.iter().find(|input| input.stage == index);
+        let output = staged.iter().find(|input| input.stage == index + 1);
+        stage.bytes_in = input.map(|input| input.bytes_taken);
+        stage.bytes_out = output.map(|output| output.bytes_written);
+        stage.bytes_from = (input.is_some() || output.is_some()).then_some(PipeBytesFrom::Staging);
+    }
+}
+
+/// The model, and the own time of each stage in seconds.
+fn model(
+    plan: &PipePlan,
+    explained: &Explained,
+    summary: &PipeSummary,
+) -> (Option<PipeModel>, Vec<f64>) {
+    let cpus = match plan.pin.len() {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        pinned => pinned,
+    };
+    let measured = summary.wall.value;
+    let cpu: Vec<f64> = summary.stages.iter().map(|stage| stage.cpu.value).collect();
+    let shown = middle(&explained.rounds);
+    if let Some(seen) = shown.filter(|seen| !seen.phases.is_empty()) {
+        let phases: Vec<Phases> = seen
+            .phases
+            .iter()
+            .zip(&cpu)
+            .map(|(phases, cpu)| phases.scaled(without_observing(phases, *cpu)))
+            .collect();
+        let own = phases.iter().map(|phases| phases.whole).collect();
+        return (Some(modelled::by_phases(&phases, cpus, measured)), own);
+    }
+    let own: Vec<f64> = match shown {
+        Some(seen) => seen.own_ns.iter().map(|ns| *ns as f64 / 1e9).collect(),
+        None => {
+            let alone = summary
+                .stages
+                .iter()
+                .map(|stage| stage.alone.map(|a| a.value));
+            match alone.collect::<Option<Vec<f64>>>() {
+                Some(alone) => alone,
+                None => return (None, Vec::new()),
+            }
+        }
+    };
+    (
+        Some(modelled::by_own_times(&own, &cpu, cpus, measured)),
+        own,
+    )
+}
+
+/// What of a stage's own time is left when the CPU time that observing added is taken away.
+fn without_observing(phases: &Phases, cpu: f64) -> f64 {
+    let added = (phases.cpu - cpu).clamp(0.0, phases.whole * 0.9);
+    match phases.whole > 0.0 {
+        true => (phases.whole - added) / phases.whole,
+        false => 1.0,
+    }
+}

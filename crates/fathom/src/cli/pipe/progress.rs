@@ -1,0 +1,61 @@
+//! One line on standard error that says what is run; drawn between runs only.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use fathom_measure::pipeline::{Kind, PipePlan, Watcher};
+use fathom_report::{escape, shorten};
+
+use crate::cli::screen;
+
+/// The line is drawn this often at most.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Draws, if standard error is a terminal.
+pub struct Progress {
+    names: Vec<String>,
+    draws: bool,
+    drawn: Option<Instant>,
+}
+
+impl Progress {
+    /// Draws nothing until the first run.
+    pub fn new(plan: &PipePlan) -> Progress {
+        Progress {
+            names: plan.names.clone(),
+            draws: screen::can_draw(),
+            drawn: None,
+        }
+    }
+
+    /// Removes the line.
+    pub fn clear(&mut self) {
+        if self.drawn.take().is_some() {
+            // A line that can't be drawn is no reason to stop measuring.
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+
+    /// Says what is run now.
+    pub fn say(&mut self, what: &str) {
+        if !self.draws || self.drawn.is_some_and(|at| at.elapsed() < INTERVAL) {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        let line = shorten(&escape(what), screen::stderr_width().saturating_sub(1));
+        // As above.
+        let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+    }
+}
+
+impl Watcher for Progress {
+    fn starts(&mut self, round: u32, kind: Kind) {
+        let what = match kind {
+            Kind::First => "the first run, which does not count".to_string(),
+            Kind::Live => format!("round {}: the pipeline", round + 1),
+            Kind::Delayed => format!("round {}: the pipeline with a late stage", round + 1),
+            Kind::Alone(stage) => format!("round {}: {} alone", round + 1, self.names[stage]),
+        };
+        self.say(&what);
+    }
+}

@@ -1,0 +1,273 @@
+//! What the user typed, as stages that can be run.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use fathom_measure::pipeline::MOST_STAGES;
+use fathom_measure::{CommandLine, Hook, Input, Output};
+use fathom_model::{InputFrom, OutputTo, PipeStage};
+
+use super::arguments::Arguments;
+use super::line;
+use crate::cli::failure::Failure;
+use crate::cli::quantities;
+use crate::cli::run_options::RunOptions;
+use crate::cli::target::{self, Source, Target};
+
+/// The stages, ready to be run.
+pub struct Stages {
+    /// In the order of the pipeline.
+    pub commands: Vec<CommandLine>,
+    /// For the record.
+    pub described: Vec<PipeStage>,
+    /// Standard input of the first.
+    pub input: InputFrom,
+    /// Standard output of the last.
+    pub output: OutputTo,
+    /// The shell that interprets each, if any.
+    pub shell: Option<String>,
+    /// `--prepare`.
+    pub prepare: Option<Hook>,
+}
+
+/// Splits, finds the programs, names them.
+///
+/// # Errors
+/// Usage errors that say what to type; programs and files that are not there.
+pub fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
+    let texts = texts(arguments)?;
+    let shell = arguments.shell_words().map_err(Failure::Usage)?;
+    let last = texts.len() - 1;
+    let mut targets: Vec<Target> = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let hidden = line::shell_syntax(text, index + 1, index == last);
+        if let (None, Some(problem)) = (&shell, hidden) {
+            return Err(Failure::Usage(problem));
+        }
+        let options = options_of(arguments, index, last);
+        let source = Source::Line(text.clone());
+        targets.push(target::target(&options, None, &source, 0, 1, &Vec::new())?);
+    }
+    let names = names(&targets, shell.is_some());
+    let described = targets
+        .iter()
+        .zip(names)
+        .map(|(target, name)| PipeStage {
+            name,
+            command: target.benchmark.command.clone(),
+            arguments: target.benchmark.arguments.clone(),
+            working_directory: target.benchmark.working_directory.clone(),
+        })
+        .collect();
+    Ok(Stages {
+        input: targets[0].benchmark.input.clone(),
+        output: targets[last].benchmark.output.clone(),
+        shell: shell.map(|words| words.join(" ")),
+        prepare: targets[0].prepare.clone(),
+        described,
+        commands: targets.into_iter().map(|target| target.command).collect(),
+    })
+}
+
+fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    let usage = |text: String| Err(Failure::Usage(text));
+    let text_of = |word: &OsString| {
+        word.to_str().map(str::to_string).ok_or_else(|| {
+            Failure::Usage(format!(
+                "the stage {:?} isn't UTF-8; write it into a script",
+                word.to_string_lossy()
+            ))
+        })
+    };
+    let texts = match (&arguments.stages[..], &arguments.line[..]) {
+        ([], []) => {
+            return usage("there is no pipeline; try: fathom pipe 'cat FILE' 'wc -l'".into());
+        }
+        ([], [line]) => line::split(&text_of(line)?).map_err(Failure::Usage)?,
+        ([], words) => {
+            let words: Vec<String> = words.iter().map(text_of).collect::<Result<_, _>>()?;
+            return usage(format!(
+                "after -- comes the whole pipeline in one pair of quotes: fathom pipe -- {}",
+                shell_words::quote(&words.join(" "))
+            ));
+        }
+        (stages, []) => stages.iter().map(text_of).collect::<Result<_, _>>()?,
+        (_, _) => {
+            return usage(
+                "give the stages either each in quotes, or all as 'A | B' after --, not both"
+                    .into(),
+            );
+        }
+    };
+    match &texts[..] {
+        [only] if line::split(only).is_ok_and(|stages| stages.len() > 1) => usage(format!(
+            "one command was given that is a whole pipeline; write: fathom pipe -- {}",
+            shell_words::quote(only)
+        )),
+        [only] => usage(format!(
+            "a pipeline has at least two stages; for one command use: fathom why {}",
+            shell_words::quote(only)
+        )),
+        many if many.len() > MOST_STAGES => usage(format!(
+            "{} stages are more than the {MOST_STAGES} that can be run; put some into one with sh -c 'A | B'",
+            many.len()
+        )),
+        _ => Ok(texts),
+    }
+}
+
+/// The options of one stage: input and output are the pipeline's.
+fn options_of(arguments: &Arguments, index: usize, last: usize) -> RunOptions {
+    RunOptions {
+        input: arguments
+            .input
+            .iter()
+            .filter(|_| index == 0)
+            .cloned()
+            .collect(),
+        output: arguments
+            .output
+            .iter()
+            .filter(|_| index == last)
+            .cloned()
+            .collect(),
+        show_output: arguments.show_output && index == last,
+        env: arguments.env.iter().cloned().collect(),
+        cwd: arguments.cwd.iter().cloned().collect(),
+        timeout: arguments.timeout,
+        prepare: arguments
+            .prepare
+            .iter()
+            .filter(|_| index == 0)
+            .cloned()
+            .collect(),
+        shell: arguments.shell.clone(),
+        default_shell: arguments.default_shell,
+        no_shell: arguments.no_shell,
+        pin: arguments.pin.clone(),
+    }
+}
+
+/// File name of each program; with `#2` and so on where two stages would have the same.
+fn names(targets: &[Target], by_shell: bool) -> Vec<String> {
+    let plain: Vec<String> = targets
+        .iter()
+        .map(|target| {
+            let first = if by_shell {
+                target
+                    .benchmark
+                    .command
+                    .split_whitespace()
+                    .next()
+                    .unwrap_or("sh")
+                    .to_string()
+            } else {
+                target.benchmark.arguments[0].clone()
+            };
+            first.rsplit('/').next().unwrap_or(&first).to_string()
+        })
+        .collect();
+    let mut names: Vec<String> = Vec::new();
+    for (index, name) in plain.iter().enumerate() {
+        let before = plain[..index].iter().filter(|other| *other == name).count();
+        names.push(match before {
+            0 => name.clone(),
+            more => format!("{name}#{}", more + 1),
+        });
+    }
+    names
+}
+
+/// The delay of each stage; `None` if none was given.
+///
+/// # Errors
+/// When a stage or a time is not understood.
+pub fn delays(given: &[String], stages: &[PipeStage]) -> Result<Option<Vec<Duration>>, Failure> {
+    if given.is_empty() {
+        return Ok(None);
+    }
+    let mut delays = vec![Duration::ZERO; stages.len()];
+    for text in given {
+        let Some((stage, time)) = text.rsplit_once('=') else {
+            return Err(Failure::Usage(format!(
+                "--delay takes STAGE=TIME, such as {}=200ms, not {text:?}",
+                stages[stages.len() - 1].name
+            )));
+        };
+        let time = quantities::duration(time)
+            .map_err(|problem| Failure::Usage(format!("--delay {text}: {problem}")))?;
+        delays[stage_named(stage, stages)?] = time;
+    }
+    Ok(Some(delays))
+}
+
+/// A stage by its number from 1, or by its name.
+fn stage_named(text: &str, stages: &[PipeStage]) -> Result<usize, Failure> {
+    if let Some(found) = stages.iter().position(|stage| stage.name == text) {
+        return Ok(found);
+    }
+    match text.parse::<usize>() {
+        Ok(number) if (1..=stages.len()).contains(&number) => Ok(number - 1),
+        _ => {
+            let known: Vec<String> = stages
+                .iter()
+                .zip(1..)
+                .map(|(stage, number)| format!("{number} {}", stage.name))
+                .collect();
+            Err(Failure::Usage(format!(
+                "--delay: there is no stage {text:?}; the stages are {}",
+                known.join(", ")
+            )))
+        }
+    }
+}
+
+/// Whether the first stage reads a file and the last writes one that is the same.
+pub fn overwrites_itself(stages: &Stages) -> bool {
+    let first = stages.commands.first().map(|stage| &stage.input);
+    let last = stages.commands.last().map(|stage| &stage.output);
+    match (first, last) {
+        (Some(Input::File(from)), Some(Output::File(to))) => std::fs::canonicalize(from)
+            .is_ok_and(|from| std::fs::canonicalize(to).is_ok_and(|to| from == to)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stage(name: &str) -> PipeStage {
+        PipeStage {
+            name: name.to_string(),
+            command: name.to_string(),
+            arguments: vec![name.to_string()],
+            working_directory: None,
+        }
+    }
+
+    #[test]
+    fn a_delay_names_its_stage_by_name_or_number() {
+        let stages = [stage("cat"), stage("7"), stage("wc")];
+        let of = |text: &str| delays(&[text.to_string()], &stages).unwrap().unwrap();
+        let late = Duration::from_millis(200);
+        assert_eq!(of("wc=200ms"), [Duration::ZERO, Duration::ZERO, late]);
+        assert_eq!(of("1=200ms"), [late, Duration::ZERO, Duration::ZERO]);
+        assert_eq!(of("7=200ms"), [Duration::ZERO, late, Duration::ZERO]);
+        assert!(delays(&[], &stages).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_wrong_delay_is_answered_with_the_stages() {
+        let stages = [stage("cat"), stage("wc")];
+        let of = |text: &str| {
+            delays(&[text.to_string()], &stages)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(of("grep=1s").contains("1 cat, 2 wc"));
+        assert!(of("3=1s").contains("1 cat, 2 wc"));
+        assert!(of("wc").contains("wc=200ms"));
+        assert!(of("wc=soon").contains("500ms"));
+    }
+}

@@ -1,0 +1,112 @@
+//! Hands the launcher a pipeline, and takes what came of each stage.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Answer, Ended, Launcher, MOST_STAGES, Order, STRINGS, Strings};
+use crate::shared::{PIPELINE, Pipeline, command};
+
+/// One stage of a pipeline for the launcher.
+#[derive(Debug, Clone)]
+pub(crate) struct StageOrder<'a> {
+    /// What it runs; `output_fd` may be [`super::fd::NEIGHBOUR`].
+    pub order: Order<'a>,
+    /// Descriptor for standard input, used if the order names no file; may be `NEIGHBOUR`.
+    pub input_fd: i32,
+    /// Start it this long after the others.
+    pub delay: Duration,
+    /// The launcher gives its two descriptors away with the stage: they are for one run.
+    pub close_after: bool,
+}
+
+/// What came of a pipeline.
+pub(crate) struct PipelineAnswer {
+    /// Before the first stage was created; nanoseconds of `CLOCK_MONOTONIC`.
+    pub start_ns: u64,
+    /// One for each stage.
+    pub stages: Vec<Answer>,
+    /// Processes that are still there.
+    pub left_behind: u32,
+}
+
+impl Launcher {
+    /// Runs the stages at once and waits for all. `Err` only if the launcher itself is gone, or if
+    /// arguments and environment do not fit.
+    pub fn run_pipeline(
+        &mut self,
+        stages: &[StageOrder],
+        timeout: Option<Duration>,
+    ) -> io::Result<(PipelineAnswer, Ended)> {
+        assert!(stages.len() <= MOST_STAGES, "the caller limits the stages");
+        let mut strings = Strings {
+            memory: self.memory,
+            at: STRINGS,
+        };
+        let mut known = Vec::new();
+        self.directory = PathBuf::new();
+        let area = self.area();
+        for (index, stage) in stages.iter().enumerate() {
+            // Every stage enters its directory: the one before may have had another.
+            let job = strings.job(&stage.order, Path::new(""), &mut known)?;
+            // SAFETY: mapped, within the array; the launcher waits for a command and touches nothing.
+            unsafe {
+                let slot = &raw mut (*area).stages[index];
+                (*slot).job = job;
+                (*slot).answer.child = 0;
+                (*slot).delay_ns = stage.delay.as_nanos() as u64;
+                (*slot).input_fd = stage.input_fd;
+                (*slot).close_after = u32::from(stage.close_after);
+            }
+        }
+        // SAFETY: as above.
+        unsafe {
+            (*area).count = stages.len() as u32;
+            let shared = &mut *self.memory.as_ptr();
+            shared.control.kill_tree = 0;
+            shared.control.answers = 0;
+            shared.control.early_io = u32::from(self.early_io);
+            // No job is on: what the wait looks at says so.
+            shared.answers[0].child = 0;
+            shared.answers[0].start_ns = 0;
+        }
+        self.send(command::PIPELINE)?;
+        let ended = self
+            .wait(timeout)?
+            .map_or(Ended::ByItself, |(_, ended)| ended);
+        // SAFETY: the launcher has said that it is done and waits for the next command.
+        let answer = unsafe {
+            PipelineAnswer {
+                start_ns: (*area).start_ns,
+                stages: (0..stages.len())
+                    .map(|index| (&raw const (*area).stages[index].answer).read())
+                    .collect(),
+                left_behind: (*area).left_behind,
+            }
+        };
+        // SAFETY: as above. From now on no number there is a process of ours.
+        unsafe { (*area).count = 0 };
+        Ok((answer, ended))
+    }
+
+    /// Kills the stages that are running, with their groups.
+    pub(super) fn kill_stages(&self) {
+        let area = self.area();
+        // SAFETY: words in shared memory, aligned. A stage is reaped only after all have ended, and the
+        // launcher says that it is done right after: the numbers are still theirs.
+        unsafe {
+            for index in 0..(*area).count as usize {
+                let child = (&raw const (*area).stages[index].answer.child).read_volatile();
+                if child > 0 {
+                    libc::kill(-child, libc::SIGKILL);
+                    libc::kill(child, libc::SIGKILL);
+                }
+            }
+        }
+    }
+
+    fn area(&self) -> *mut Pipeline {
+        // SAFETY: the mapping is larger than that.
+        unsafe { self.memory.as_ptr().cast::<u8>().add(PIPELINE).cast() }
+    }
+}

@@ -1,0 +1,164 @@
+//! How did the stages end, and what do the rounds say in short? Pure.
+
+use fathom_model::{AloneRuns, Estimate, Exit, PipeRound, PipeSummary, StageRun, StageSummary};
+
+/// What a shell returns for a command that SIGPIPE ended.
+const SHELL_SIGPIPE: i32 = 128 + libc::SIGPIPE;
+/// For intervals of medians.
+const LEVEL: f64 = 0.95;
+
+/// Whether stage `index` was ended by SIGPIPE, or is a shell that says so of its command: it wrote
+/// after its reader had closed the pipe. That is how a pipeline ends early, and no failure.
+pub fn is_sigpipe(stages: &[StageRun], index: usize) -> bool {
+    let has_reader = index + 1 < stages.len();
+    has_reader
+        && matches!(
+            stages[index].exit,
+            Exit::Signal(libc::SIGPIPE) | Exit::Code(SHELL_SIGPIPE)
+        )
+}
+
+/// The first stage that failed, if one did.
+pub fn failing(round: &PipeRound) -> Option<usize> {
+    (0..round.stages.len()).find(|&index| failed(&round.stages, index))
+}
+
+fn failed(stages: &[StageRun], index: usize) -> bool {
+    !stages[index].exit.is_success() && !is_sigpipe(stages, index)
+}
+
+/// Whether the stage that this one writes to had ended when it ended.
+pub(super) fn reader_was_gone(stages: &[StageRun], index: usize) -> bool {
+    stages
+        .get(index + 1)
+        .is_some_and(|reader| reader.end_ns <= stages[index].end_ns)
+}
+
+/// The timed rounds in short.
+pub fn summarize(rounds: &[PipeRound], alone: &[AloneRuns], stages: usize) -> PipeSummary {
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let walls: Vec<f64> = rounds.iter().map(|round| seconds(round.wall_ns)).collect();
+    let stage = |index: usize| {
+        let runs: Vec<&StageRun> = rounds.iter().map(|round| &round.stages[index]).collect();
+        let over = |value: fn(&StageRun) -> u64| {
+            median(
+                &runs
+                    .iter()
+                    .map(|run| seconds(value(run)))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let alone = alone.iter().find(|alone| alone.stage == index);
+        let alone: Vec<f64> = alone.map_or(Vec::new(), |alone| {
+            alone.wall_ns.iter().map(|ns| seconds(*ns)).collect()
+        });
+        StageSummary {
+            start: over(|run| run.start_ns),
+            end: over(|run| run.end_ns),
+            wall: over(StageRun::wall_ns),
+            cpu: over(|run| run.cpu_ns),
+            alone: fathom_stats::median_interval(&alone, LEVEL),
+            bytes_in: None,
+            bytes_out: None,
+            bytes_from: None,
+            exit: most_frequent(runs.iter().map(|run| run.exit)),
+            failures: rounds.iter().filter(|r| failed(&r.stages, index)).count(),
+            sigpipes: rounds
+                .iter()
+                .filter(|r| is_sigpipe(&r.stages, index))
+                .count(),
+        }
+    };
+    PipeSummary {
+        wall: median(&walls),
+        stages: (0..stages).map(stage).collect(),
+    }
+}
+
+fn median(values: &[f64]) -> Estimate {
+    fathom_stats::median_interval(values, LEVEL).unwrap_or(Estimate {
+        value: 0.0,
+        low: 0.0,
+        high: 0.0,
+        level: 0.0,
+    })
+}
+
+fn most_frequent(exits: impl Iterator<Item = Exit>) -> Exit {
+    let mut counted: Vec<(Exit, usize)> = Vec::new();
+    for exit in exits {
+        match counted.iter_mut().find(|(seen, _)| *seen == exit) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((exit, 1)),
+        }
+    }
+    let most = counted.iter().rev().max_by_key(|(_, count)| *count);
+    most.map_or(Exit::Code(0), |(exit, _)| *exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(exit: Exit, end_ns: u64) -> StageRun {
+        StageRun {
+            start_ns: 0,
+            first_in_ns: None,
+            last_in_ns: None,
+            first_out_ns: None,
+            end_ns,
+            cpu_ns: 0,
+            running_ns: None,
+            wait_input_ns: None,
+            wait_output_ns: None,
+            other_wait_ns: None,
+            no_cpu_ns: None,
+            bytes_in: None,
+            bytes_out: None,
+            peak_memory_bytes: 0,
+            io: None,
+            exit,
+            stretches: Vec::new(),
+        }
+    }
+
+    fn round(exits: &[Exit]) -> PipeRound {
+        let stages = exits.iter().zip(1..).map(|(exit, end)| run(*exit, end));
+        PipeRound {
+            wall_ns: 9,
+            stages: stages.collect(),
+            left_behind: 0,
+        }
+    }
+
+    #[test]
+    fn sigpipe_is_no_failure_of_a_stage_that_has_a_reader() {
+        let ok = Exit::Code(0);
+        assert_eq!(failing(&round(&[Exit::Signal(libc::SIGPIPE), ok])), None);
+        assert_eq!(failing(&round(&[Exit::Code(141), ok])), None);
+        assert_eq!(failing(&round(&[ok, Exit::Signal(libc::SIGPIPE)])), Some(1));
+        assert_eq!(failing(&round(&[Exit::Code(1), ok])), Some(0));
+        assert_eq!(failing(&round(&[Exit::Signal(9), ok])), Some(0));
+    }
+
+    #[test]
+    fn the_summary_counts_each_kind_of_end() {
+        let ok = Exit::Code(0);
+        let pipe = Exit::Signal(libc::SIGPIPE);
+        let rounds = [
+            round(&[pipe, ok]),
+            round(&[pipe, ok]),
+            round(&[ok, Exit::Code(2)]),
+        ];
+        let summary = summarize(&rounds, &[], 2);
+        assert_eq!(summary.stages[0].exit, pipe);
+        assert_eq!(
+            (summary.stages[0].sigpipes, summary.stages[0].failures),
+            (2, 0)
+        );
+        assert_eq!(
+            (summary.stages[1].sigpipes, summary.stages[1].failures),
+            (0, 1)
+        );
+    }
+}

@@ -1,0 +1,383 @@
+//! Rounds: the live pipeline and each stage alone, in a random order each time.
+
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use fathom_model::{AloneRuns, Exit, PipeRound, StagedInput, StopReason};
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom;
+
+use super::outcome::{failing, is_sigpipe, reader_was_gone};
+use super::runner::{From, Prepared, Ran, RunOptions, Runner, Step, To};
+use super::staging::{self, Kept, Staging};
+use crate::launcher::{MOST_STAGES, fd};
+use crate::{CommandLine, Hook, MeasureError, interrupt};
+
+/// Number in the launcher of the staged input of the second stage; the others follow.
+const INPUTS: i32 = fd::EXTRA + MOST_STAGES as i32;
+/// A stage alone that takes this many times as long as the whole pipeline did, and a bit, is waiting
+/// for something that only the pipeline gives it.
+const ALONE_PATIENCE: u32 = 20;
+const ALONE_LEAST: Duration = Duration::from_secs(2);
+
+/// When to stop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HowMany {
+    /// After this many rounds.
+    Exactly(u32),
+    /// After `soft` time once `minimum` rounds were made; at most `maximum` rounds.
+    Until {
+        /// Fewest rounds.
+        minimum: u32,
+        /// Most rounds.
+        maximum: u32,
+        /// Enough time.
+        soft: Duration,
+    },
+}
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct PipePlan {
+    /// The stages. Of the inputs only the first's is used, of the outputs only the last's.
+    pub stages: Vec<CommandLine>,
+    /// Their short names.
+    pub names: Vec<String>,
+    /// Delay of each stage, if there is to be a comparison with a late start.
+    pub delays: Option<Vec<Duration>>,
+    /// How the inputs are staged; `None` for not at all.
+    pub staging: Option<Staging>,
+    /// When to stop.
+    pub rounds: HowMany,
+    /// Longest time that a run may take.
+    pub timeout: Option<Duration>,
+    /// CPUs that the stages may use; all if empty.
+    pub pin: Vec<usize>,
+    /// Let the stages write to the terminal.
+    pub show_output: bool,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Failing stages are counted instead of ending everything.
+    pub ignore_failure: bool,
+    /// Run before each run.
+    pub prepare: Option<Hook>,
+}
+
+impl PipePlan {
+    /// Runs `--prepare`, if there is one.
+    pub(super) fn prepare(&self, round: u32) -> Result<(), MeasureError> {
+        self.prepare
+            .as_ref()
+            .map_or(Ok(()), |hook| hook.run(Some(round)))
+    }
+}
+
+/// Which run of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The pipeline once before the rounds, with Fathom between the stages; or not counted.
+    First,
+    /// The pipeline.
+    Live,
+    /// The pipeline with a late stage.
+    Delayed,
+    /// One stage.
+    Alone(usize),
+}
+
+/// Is told of every step.
+pub trait Watcher {
+    /// A run is about to start.
+    fn starts(&mut self, round: u32, kind: Kind);
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct PipeSession {
+    /// The live pipeline.
+    pub rounds: Vec<PipeRound>,
+    /// With a late stage.
+    pub delayed: Vec<PipeRound>,
+    /// Each stage alone.
+    pub alone: Vec<AloneRuns>,
+    /// What was kept of the inputs.
+    pub staged: Vec<StagedInput>,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
+/// Stages and makes the rounds.
+///
+/// # Errors
+/// When a stage can't be started, fails (unless that is ignored), takes too long, or when the user
+/// interrupts before a round was finished.
+pub fn conduct(plan: &PipePlan, watcher: &mut dyn Watcher) -> Result<PipeSession, MeasureError> {
+    let mut session = Session::begin(plan, watcher)?;
+    let result = session.rounds(watcher);
+    session.runner.sweep();
+    let (stop, failure) = match result {
+        Ok(stop) => (stop, None),
+        Err(MeasureError::Interrupted) if !session.live.is_empty() => {
+            (StopReason::Interrupted, None)
+        }
+        Err(error) => (StopReason::Failed, Some(error)),
+    };
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(PipeSession {
+            rounds: session.live,
+            delayed: session.delayed,
+            alone: session.alone,
+            staged: session.kept.into_iter().map(|kept| kept.told).collect(),
+            stop,
+        }),
+    }
+}
+
+struct Session<'a> {
+    plan: &'a PipePlan,
+    prepared: Vec<Prepared>,
+    runner: Runner,
+    kept: Vec<Kept>,
+    live: Vec<PipeRound>,
+    delayed: Vec<PipeRound>,
+    alone: Vec<AloneRuns>,
+    alone_timeout: Option<Duration>,
+}
+
+impl<'a> Session<'a> {
+    /// Makes everything ready, and the round that does not count.
+    fn begin(plan: &'a PipePlan, watcher: &mut dyn Watcher) -> Result<Session<'a>, MeasureError> {
+        let here = std::env::current_dir().map_err(|error| MeasureError::Directory {
+            path: ".".into(),
+            error,
+        })?;
+        let prepared: Vec<Prepared> = plan
+            .stages
+            .iter()
+            .map(|command| Prepared::new(command, &here))
+            .collect::<Result<_, _>>()?;
+        let options = RunOptions {
+            timeout: plan.timeout,
+            pin: plan.pin.clone(),
+            show_output: plan.show_output,
+        };
+        watcher.starts(0, Kind::First);
+        plan.prepare(0)?;
+        let mut first = None;
+        let mut kept = Vec::new();
+        if let Some(staging) = &plan.staging {
+            let (ran, inputs) = staging::stage(&prepared, &plan.names, staging, &options)?;
+            check(plan, &ran, None)?;
+            (first, kept) = (Some(ran), inputs);
+        }
+        let places: Vec<(i32, i32)> = kept
+            .iter()
+            .filter_map(|kept| Some((kept.file.as_ref()?.as_raw_fd(), place(kept.told.stage))))
+            .collect();
+        let mut runner = Runner::start(prepared.len(), &places, options)?;
+        let first = match first {
+            Some(ran) => ran,
+            None => {
+                let ran = runner.run(&prepared, &live_steps(plan, None), plan.timeout)?;
+                check(plan, &ran, None)?;
+                ran
+            }
+        };
+        let wall = Duration::from_nanos(first.round.wall_ns);
+        let patience = wall.saturating_mul(ALONE_PATIENCE) + ALONE_LEAST;
+        let alone = match plan.staging {
+            Some(_) => (0..prepared.len())
+                .map(|stage| AloneRuns {
+                    stage,
+                    wall_ns: Vec::new(),
+                    cpu_ns: Vec::new(),
+                    read_bytes: None,
+                    not_run: why_not_alone(&first.round, &kept, stage),
+                })
+                .collect(),
+            None => Vec::new(),
+        };
+        Ok(Session {
+            plan,
+            prepared,
+            runner,
+            kept,
+            live: Vec::new(),
+            delayed: Vec::new(),
+            alone,
+            alone_timeout: Some(plan.timeout.map_or(patience, |limit| limit.min(patience))),
+        })
+    }
+
+    fn rounds(&mut self, watcher: &mut dyn Watcher) -> Result<StopReason, MeasureError> {
+        let mut random = SmallRng::seed_from_u64(self.plan.seed);
+        let mut kinds = vec![Kind::Live];
+        kinds.extend(self.plan.delays.as_ref().map(|_| Kind::Delayed));
+        kinds.extend(self.alone.iter().map(|alone| Kind::Alone(alone.stage)));
+        let began = Instant::now();
+        for round in 0u32.. {
+            if let Some(stop) = self.enough(round, began.elapsed()) {
+                return Ok(stop);
+            }
+            kinds.shuffle(&mut random);
+            for kind in &kinds {
+                if interrupt::received().is_some() {
+                    return Err(MeasureError::Interrupted);
+                }
+                if let Kind::Alone(stage) = kind
+                    && self.alone[*stage].not_run.is_some()
+                {
+                    continue;
+                }
+                watcher.starts(round, *kind);
+                self.plan.prepare(round)?;
+                self.make(*kind, round)?;
+            }
+        }
+        Ok(StopReason::MaximumRounds)
+    }
+
+    fn enough(&self, made: u32, elapsed: Duration) -> Option<StopReason> {
+        match self.plan.rounds {
+            HowMany::Exactly(count) => (made >= count).then_some(StopReason::RunCount),
+            HowMany::Until { maximum, .. } if made >= maximum => Some(StopReason::MaximumRounds),
+            HowMany::Until { minimum, soft, .. } => {
+                (made >= minimum && elapsed >= soft).then_some(StopReason::TimeBudget)
+            }
+        }
+    }
+
+    fn make(&mut self, kind: Kind, round: u32) -> Result<(), MeasureError> {
+        let delays = match kind {
+            Kind::Alone(stage) => return self.run_alone(stage),
+            Kind::Delayed => self.plan.delays.as_deref(),
+            Kind::Live | Kind::First => None,
+        };
+        let steps = live_steps(self.plan, delays);
+        let ran = self.runner.run(&self.prepared, &steps, self.plan.timeout)?;
+        check(self.plan, &ran, Some(round + 1))?;
+        match kind {
+            Kind::Delayed => self.delayed.push(ran.round),
+            _ => self.live.push(ran.round),
+        }
+        Ok(())
+    }
+
+    fn run_alone(&mut self, stage: usize) -> Result<(), MeasureError> {
+        let last = self.prepared.len() - 1;
+        let step = Step {
+            stage,
+            from: match stage {
+                0 => From::Command,
+                // The launcher opens its own descriptor anew, from the beginning of the file.
+                _ => From::Path(PathBuf::from(format!("/proc/self/fd/{}", place(stage)))),
+            },
+            to: if stage == last {
+                To::Command
+            } else {
+                To::Discard
+            },
+            delay: Duration::ZERO,
+        };
+        let ran = self
+            .runner
+            .run(&self.prepared, &[step], self.alone_timeout)?;
+        if ran.interrupted {
+            return Err(MeasureError::Interrupted);
+        }
+        let run = &ran.round.stages[0];
+        let alone = &mut self.alone[stage];
+        if !ran.cut_short.is_empty() {
+            let seconds = self.alone_timeout.unwrap_or_default().as_secs_f64();
+            alone.not_run = Some(format!("alone it had not ended after {seconds:.1} s"));
+            alone.wall_ns.clear();
+            alone.cpu_ns.clear();
+            self.runner.sweep();
+            return Ok(());
+        }
+        if !run.exit.is_success() && !self.plan.ignore_failure {
+            alone.not_run = Some(match run.exit {
+                Exit::Code(code) => format!("alone it failed with exit code {code}"),
+                Exit::Signal(signal) => {
+                    format!(
+                        "alone it was ended by {}",
+                        crate::error::signal_name(signal)
+                    )
+                }
+                Exit::TimedOut => "alone it took too long".to_string(),
+            });
+            alone.wall_ns.clear();
+            alone.cpu_ns.clear();
+            return Ok(());
+        }
+        alone.wall_ns.push(run.wall_ns());
+        alone.cpu_ns.push(run.cpu_ns);
+        alone.read_bytes = run.io.map(|io| io.read_bytes);
+        Ok(())
+    }
+}
+
+/// Number in the launcher of the staged input of this stage.
+fn place(stage: usize) -> i32 {
+    INPUTS + stage as i32 - 1
+}
+
+fn live_steps(plan: &PipePlan, delays: Option<&[Duration]>) -> Vec<Step> {
+    let last = plan.stages.len() - 1;
+    (0..=last)
+        .map(|stage| Step {
+            stage,
+            from: if stage == 0 {
+                From::Command
+            } else {
+                From::Neighbour
+            },
+            to: if stage == last {
+                To::Command
+            } else {
+                To::Neighbour
+            },
+            delay: delays.map_or(Duration::ZERO, |delays| delays[stage]),
+        })
+        .collect()
+}
+
+/// Why a stage has no run of its own, if it can have none.
+fn why_not_alone(first: &PipeRound, kept: &[Kept], stage: usize) -> Option<String> {
+    let input = kept.iter().find(|kept| kept.told.stage == stage);
+    if let Some(why) = input.and_then(|kept| kept.told.not_kept.as_ref()) {
+        return Some(format!("its input is not staged: {why}"));
+    }
+    is_sigpipe(&first.stages, stage).then(|| {
+        "it goes on until its reader closes the pipe (SIGPIPE), so alone it might never end"
+            .to_string()
+    })
+}
+
+/// Turns an end that nobody wanted into an error.
+fn check(plan: &PipePlan, ran: &Ran, round: Option<u32>) -> Result<(), MeasureError> {
+    if ran.interrupted {
+        return Err(MeasureError::Interrupted);
+    }
+    if !ran.cut_short.is_empty() {
+        let running = ran.cut_short.iter().map(|&stage| plan.names[stage].clone());
+        return Err(MeasureError::PipelineTimedOut {
+            running: running.collect(),
+        });
+    }
+    let stages = &ran.round.stages;
+    match failing(&ran.round) {
+        Some(index) if !plan.ignore_failure => Err(MeasureError::StageFailed {
+            stage: plan.names[index].clone(),
+            number: index + 1,
+            exit: stages[index].exit,
+            round,
+            reader_gone: reader_was_gone(stages, index).then(|| plan.names[index + 1].clone()),
+            stderr: ran.stderr[index].clone(),
+        }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,313 @@
+//! Runs the whole pipeline, or one stage of it, through the launcher.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fathom_model::{Exit, PipeRound, StageRun};
+
+use super::tails::Tails;
+use crate::launcher::{Answer, Block, Ended, Launcher, Order, PipelineAnswer, StageOrder, fd};
+use crate::process::{Wanted, check_start, cpu_mask, environment_of, exit, io_counts};
+use crate::{CommandLine, Input, MeasureError, Output, account};
+
+/// Where the caller's first standard error goes in the launcher; one for each stage.
+const ERRORS: i32 = fd::EXTRA;
+
+/// A stage with everything that can be prepared before a run.
+pub(super) struct Prepared {
+    pub command: CommandLine,
+    directory: PathBuf,
+    arguments: Block,
+    environment: Block,
+}
+
+/// Where a stage's standard input comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum From {
+    /// The stage before.
+    Neighbour,
+    /// This descriptor in the launcher, for one run.
+    Descriptor(i32),
+    /// A file.
+    Path(PathBuf),
+    /// As its command says.
+    Command,
+}
+
+/// Where a stage's standard output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum To {
+    /// To the next stage.
+    Neighbour,
+    /// This descriptor in the launcher, for one run.
+    Descriptor(i32),
+    /// Into a pipe that Fathom empties.
+    Discard,
+    /// As its command says.
+    Command,
+}
+
+/// One stage of one run.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    pub stage: usize,
+    pub from: From,
+    pub to: To,
+    pub delay: Duration,
+}
+
+/// What holds for all runs.
+#[derive(Debug, Clone)]
+pub(super) struct RunOptions {
+    pub timeout: Option<Duration>,
+    pub pin: Vec<usize>,
+    pub show_output: bool,
+}
+
+/// What came of a run.
+pub(super) struct Ran {
+    pub round: PipeRound,
+    /// The end of each stage's standard error.
+    pub stderr: Vec<Vec<u8>>,
+    pub interrupted: bool,
+    /// Stages that were still running when the time was up.
+    pub cut_short: Vec<usize>,
+}
+
+/// The launcher with its pipes.
+pub(super) struct Runner {
+    launcher: Launcher,
+    tails: Tails,
+    cpu_mask: Vec<u8>,
+    options: RunOptions,
+}
+
+impl Prepared {
+    /// # Errors
+    /// When an argument or a variable holds a zero byte.
+    pub fn new(command: &CommandLine, here: &Path) -> Result<Prepared, MeasureError> {
+        let refused = |error: io::Error| MeasureError::Spawn {
+            name: command.arguments[0].to_string_lossy().into_owned(),
+            error: io::Error::new(error.kind(), "an argument or variable contains a zero byte"),
+        };
+        let environment = environment_of(command);
+        Ok(Prepared {
+            directory: here.join(command.directory.as_deref().unwrap_or(Path::new(""))),
+            arguments: Block::new(command.arguments.iter().map(|a| a.as_bytes()))
+                .map_err(refused)?,
+            environment: Block::new(environment.iter().map(Vec::as_slice)).map_err(refused)?,
+            command: command.clone(),
+        })
+    }
+}
+
+impl Runner {
+    /// Starts the launcher for this many stages, with these further descriptors.
+    pub fn start(
+        stages: usize,
+        extra: &[(RawFd, i32)],
+        options: RunOptions,
+    ) -> Result<Runner, MeasureError> {
+        let start = || -> io::Result<(Launcher, Tails)> {
+            let pipes = (0..stages)
+                .map(|_| super::pipe())
+                .collect::<io::Result<Vec<_>>>()?;
+            let mut places: Vec<(RawFd, i32)> = extra.to_vec();
+            for ((_, write), place) in pipes.iter().zip(ERRORS..) {
+                places.push((write.as_raw_fd(), place));
+            }
+            let (launcher, own) = Launcher::start_with(&places)?;
+            let errors: Vec<OwnedFd> = pipes.into_iter().map(|(read, _)| read).collect();
+            Ok((launcher, Tails::start(errors, own.stdout)?))
+        };
+        let (launcher, tails) = start().map_err(|error| MeasureError::Launcher {
+            what: "could not be started",
+            error,
+        })?;
+        Ok(Runner {
+            launcher,
+            tails,
+            cpu_mask: cpu_mask(&options.pin),
+            options,
+        })
+    }
+
+    /// Runs these stages at once.
+    ///
+    /// # Errors
+    /// When one can't be started. A stage that ends badly is a result.
+    pub fn run(
+        &mut self,
+        prepared: &[Prepared],
+        steps: &[Step],
+        timeout: Option<Duration>,
+    ) -> Result<Ran, MeasureError> {
+        let here = std::env::current_dir().unwrap_or_default();
+        let files: Vec<(Option<PathBuf>, Option<PathBuf>)> = steps
+            .iter()
+            .map(|step| files_of(step, &prepared[step.stage].command, &here))
+            .collect();
+        let none = Block::default();
+        let show = self.options.show_output;
+        let orders: Vec<StageOrder> = steps
+            .iter()
+            .zip(&files)
+            .map(|(step, (input, output))| {
+                let stage = &prepared[step.stage];
+                StageOrder {
+                    order: Order {
+                        benchmark: step.stage,
+                        record_head: "",
+                        program: &stage.command.program,
+                        arguments: &stage.arguments,
+                        environment: &stage.environment,
+                        own_environment: &none,
+                        directory: &stage.directory,
+                        input: input.as_deref(),
+                        output: output.as_deref(),
+                        output_fd: output_fd(step, &stage.command, show),
+                        error_fd: if show {
+                            fd::ERROR
+                        } else {
+                            ERRORS + step.stage as i32
+                        },
+                        cpu_mask: &self.cpu_mask,
+                    },
+                    input_fd: match step.from {
+                        From::Neighbour => fd::NEIGHBOUR,
+                        From::Descriptor(number) => number,
+                        From::Path(_) | From::Command => fd::NULL,
+                    },
+                    delay: step.delay,
+                    close_after: matches!(step.from, From::Descriptor(_))
+                        || matches!(step.to, To::Descriptor(_)),
+                }
+            })
+            .collect();
+        self.tails.begin();
+        let ran = self.launcher.run_pipeline(&orders, timeout);
+        let (answer, ended) = ran.map_err(|error| too_long_or_gone(error, prepared, steps))?;
+        let stderr = self.tails.finish();
+        let interrupted = ended == Ended::Interrupted;
+        let mut cut_short = Vec::new();
+        for ((step, (input, output)), answer) in steps.iter().zip(&files).zip(&answer.stages) {
+            let stage = &prepared[step.stage];
+            let wanted = Wanted {
+                command: &stage.command,
+                directory: &stage.directory,
+                input: input.as_deref(),
+                output: output.as_deref(),
+                pin: &self.options.pin,
+                bytes: stage.arguments.len() + stage.environment.len(),
+            };
+            if ended == Ended::ByItself {
+                // What was never begun is not the reason: another stage could not be started.
+                if answer.failed_step != crate::launcher::step::NOT_STARTED {
+                    check_start(answer, &wanted)?;
+                }
+            } else if was_running(answer) {
+                cut_short.push(step.stage);
+            }
+        }
+        Ok(Ran {
+            round: round(&answer),
+            stderr,
+            interrupted,
+            cut_short: if ended == Ended::TimedOut {
+                cut_short
+            } else {
+                Vec::new()
+            },
+        })
+    }
+
+    /// Ends everything that the stages have left behind.
+    pub fn sweep(&mut self) {
+        // If the launcher is gone, so is what it watched over.
+        let _ = self.launcher.sweep();
+    }
+}
+
+fn output_fd(step: &Step, command: &CommandLine, show: bool) -> i32 {
+    match (&step.to, &command.output) {
+        (To::Neighbour, _) => fd::NEIGHBOUR,
+        (To::Descriptor(number), _) => *number,
+        (To::Discard, _) | (To::Command, Output::Pipe) => fd::OUTPUT_PIPE,
+        (To::Command, Output::Inherit) => fd::OUTPUT,
+        (To::Command, _) if show => fd::OUTPUT,
+        (To::Command, _) => fd::NULL,
+    }
+}
+
+fn files_of(step: &Step, command: &CommandLine, here: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
+    let input = match (&step.from, &command.input) {
+        (From::Path(path), _) => Some(here.join(path)),
+        (From::Command, Input::File(path)) => Some(here.join(path)),
+        _ => None,
+    };
+    let output = match (&step.to, &command.output) {
+        (To::Command, Output::File(path)) => Some(here.join(path)),
+        _ => None,
+    };
+    (input, output)
+}
+
+fn too_long_or_gone(error: io::Error, prepared: &[Prepared], steps: &[Step]) -> MeasureError {
+    let sizes = steps.iter().map(|step| {
+        let stage = &prepared[step.stage];
+        stage.arguments.len() + stage.environment.len()
+    });
+    match error.raw_os_error() {
+        Some(libc::E2BIG) => MeasureError::TooLong {
+            name: "the stages".into(),
+            bytes: sizes.sum(),
+        },
+        _ => MeasureError::Launcher {
+            what: "ended unasked",
+            error,
+        },
+    }
+}
+
+/// Whether the run's end found the stage alive, or not yet started.
+fn was_running(answer: &Answer) -> bool {
+    answer.failed_step == crate::launcher::step::NOT_STARTED
+        || exit(answer.status) == Exit::Signal(libc::SIGKILL)
+}
+
+fn round(answer: &PipelineAnswer) -> PipeRound {
+    let begin = answer.start_ns;
+    let end = answer.stages.iter().map(|stage| stage.end_ns).max();
+    PipeRound {
+        wall_ns: end.unwrap_or(begin).saturating_sub(begin),
+        stages: answer.stages.iter().map(|s| stage_run(s, begin)).collect(),
+        left_behind: answer.left_behind,
+    }
+}
+
+fn stage_run(answer: &Answer, begin: u64) -> StageRun {
+    let metrics = account::metrics(answer);
+    let usage = metrics.usage;
+    StageRun {
+        start_ns: answer.start_ns.saturating_sub(begin),
+        first_in_ns: None,
+        last_in_ns: None,
+        first_out_ns: None,
+        end_ns: answer.end_ns.saturating_sub(begin),
+        cpu_ns: usage.user_ns + usage.system_ns,
+        running_ns: None,
+        wait_input_ns: None,
+        wait_output_ns: None,
+        other_wait_ns: None,
+        no_cpu_ns: None,
+        bytes_in: None,
+        bytes_out: None,
+        peak_memory_bytes: usage.peak_memory_bytes,
+        io: metrics.io.map(io_counts),
+        exit: exit(answer.status),
+        stretches: Vec::new(),
+    }
+}

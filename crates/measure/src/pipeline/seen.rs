@@ -1,0 +1,374 @@
+//! What does a trace of the whole pipeline say of each stage? Pure.
+
+use fathom_model::{Exit, PipeRound, StageRun};
+use fathom_trace::{Cause, End, GroupTrace, MemberEnd, Tier, Trace};
+
+use super::modelled::Phases;
+use super::picture::stretches;
+use super::sweep::{self, Doing, Span};
+pub use super::view::Links;
+use super::view::View;
+
+/// An observed round.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The stages.
+    pub round: PipeRound,
+    /// How each stage's own time lies around its input; empty where first and last bytes are not seen.
+    pub phases: Vec<Phases>,
+    /// Own time of each stage, nanoseconds: neither waiting for a neighbour nor for a CPU.
+    pub own_ns: Vec<u64>,
+    /// What the tier could not see.
+    pub not_visible: Vec<String>,
+    /// What was seen and could not be kept.
+    pub lost: Vec<String>,
+    /// A run that was ended by its time limit or by the user says nothing of the whole.
+    pub cut_short: bool,
+}
+
+/// Calls that wait for one of several descriptors: which one is not seen.
+const POLLS: [&str; 8] = [
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "io_uring_enter",
+];
+/// Of a stage's wall time; below that it is not worth a sentence.
+const WORTH_SAYING: f64 = 0.05;
+
+/// What the trace says.
+pub fn seen(group: &GroupTrace, links: &Links) -> Seen {
+    let trace = &group.trace;
+    let view = View::of(group, links);
+    let mut result = Seen {
+        round: PipeRound {
+            wall_ns: trace.duration_ns,
+            stages: Vec::new(),
+            left_behind: 0,
+        },
+        phases: Vec::new(),
+        own_ns: Vec::new(),
+        not_visible: trace.not_visible.clone(),
+        lost: losses(trace),
+        cut_short: group.members.iter().any(|member| member.end.cut_short),
+    };
+    let ends = (0..group.members.len()).map(|stage| view.end_of(stage));
+    if let Some(last) = ends.max() {
+        result.round.wall_ns = last;
+    }
+    for (stage, member) in group.members.iter().enumerate() {
+        let (run, phases, own) = view.stage(stage, member, result.round.wall_ns);
+        result.round.stages.push(run);
+        result.phases.extend(phases);
+        result.own_ns.push(own);
+    }
+    if result.phases.len() < group.members.len() {
+        result.phases.clear();
+    }
+    result.not_visible.extend(view.polls());
+    result
+}
+
+impl View<'_> {
+    fn stage(
+        &self,
+        stage: usize,
+        member: &MemberEnd,
+        wall: u64,
+    ) -> (StageRun, Option<Phases>, u64) {
+        let (start, end) = (self.start_of(stage), self.end_of(stage));
+        let lives = self.lives(stage, end);
+        let spans = sweep::stage(&lives, start, end);
+        let total = |doing| sweep::time_of(&spans, doing, start, end);
+        let exact = (lives.len() == 1).then(|| self.exact(stage)).flatten();
+        let (input, reader, other, ready) = exact.unwrap_or_else(|| {
+            (
+                total(Doing::WaitsForInput),
+                total(Doing::WaitsForReader),
+                total(Doing::WaitsForOther),
+                total(Doing::Ready),
+            )
+        });
+        let life = end.saturating_sub(start);
+        let able = life.saturating_sub(input + reader + other + ready);
+        let cpu = member.accounts.user_ns + member.accounts.system_ns;
+        let sampled = self.trace.tier == Some(Tier::Sample);
+        // Samples can't tell running from ready; the accounts tell how much of it was running.
+        let (running, ready) = match sampled && lives.len() == 1 && able > cpu {
+            true => (cpu, ready + able - cpu),
+            false => (able, ready),
+        };
+        let moved = self.traffic(stage);
+        let run = StageRun {
+            start_ns: start,
+            first_in_ns: moved.first_in,
+            last_in_ns: moved.last_in,
+            first_out_ns: moved.first_out,
+            end_ns: end,
+            cpu_ns: cpu,
+            running_ns: Some(running),
+            wait_input_ns: Some(input),
+            wait_output_ns: Some(reader),
+            other_wait_ns: Some(other + ready),
+            no_cpu_ns: (!sampled || lives.len() == 1).then_some(ready),
+            bytes_in: moved.bytes_in,
+            bytes_out: moved.bytes_out,
+            peak_memory_bytes: member.accounts.peak_memory_bytes,
+            io: None,
+            exit: exit(member.end),
+            stretches: stretches(&spans, wall),
+        };
+        let phases = self.phases(&run, &spans, running + other);
+        (run, phases, running + other)
+    }
+
+    /// How the own time lies around the input.
+    fn phases(&self, run: &StageRun, spans: &[Span], own_ns: u64) -> Option<Phases> {
+        if self.trace.tier != Some(Tier::Kernel) {
+            return None;
+        }
+        let until = |to: u64| {
+            let own = [Doing::Running, Doing::WaitsForOther];
+            let sums = own.map(|doing| sweep::time_of(spans, doing, run.start_ns, to));
+            sums.iter().sum::<u64>() as f64
+        };
+        // Short waits are in no span: the spans' sum is a little more than the own time.
+        let scale = own_ns as f64 / until(run.end_ns).max(1.0);
+        let at = |to: u64| until(to) * scale / 1e9;
+        let whole = own_ns as f64 / 1e9;
+        Some(Phases {
+            first_in: run.first_in_ns.map(at),
+            last_in: run.last_in_ns.map(at),
+            first_out: run.first_out_ns.map(at),
+            whole,
+            cpu: run.cpu_ns as f64 / 1e9,
+            start: run.start_ns as f64 / 1e9,
+        })
+    }
+
+    /// Says of which stages waits could not be told apart.
+    fn polls(&self) -> Option<String> {
+        let mut stages = Vec::new();
+        for stage in 0..self.members.len() {
+            let rows = self
+                .trace
+                .off_cpu
+                .iter()
+                .filter(|row| self.is(stage, row.pid));
+            let polled = rows.filter(|row| {
+                let call = row.call.as_deref().unwrap_or("");
+                row.cause == Cause::Asleep && POLLS.contains(&call)
+            });
+            let ns: u64 = polled.map(|row| row.total_ns).sum();
+            let life = self.end_of(stage).saturating_sub(self.start_of(stage));
+            if ns as f64 > WORTH_SAYING * life as f64 {
+                stages.push((stage + 1).to_string());
+            }
+        }
+        (!stages.is_empty()).then(|| {
+            format!(
+                "stage {} waits in poll, select or epoll: for which descriptor is not seen, so such \
+                 waits are among the other waits",
+                stages.join(", ")
+            )
+        })
+    }
+}
+
+fn exit(end: End) -> Exit {
+    match (end.code, end.signal) {
+        _ if end.cut_short => Exit::TimedOut,
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Code(0),
+    }
+}
+
+fn losses(trace: &Trace) -> Vec<String> {
+    let lost = &trace.lost;
+    let kinds = [
+        (lost.calls, "calls found the table of calls full"),
+        (lost.off_cpu, "waits found their table full"),
+        (lost.records, "waits, forks or exits found the ring full"),
+        (lost.threads, "threads could not be followed"),
+        (lost.intervals, "waits are counted but not in the picture"),
+    ];
+    kinds
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_model::PipeState;
+    use fathom_trace::{DescriptorRow, FileRow, Interval, OffCpuRow, Process, SyscallRow, Thread};
+
+    const MS: u64 = 1_000_000;
+
+    fn asleep(pid: u32, from: u64, to: u64, call: &str, fd: i32) -> Interval {
+        Interval {
+            pid,
+            tid: pid,
+            from_ns: from * MS,
+            woken_ns: Some(to * MS),
+            to_ns: to * MS,
+            cause: Cause::Asleep,
+            call: Some(call.to_string()),
+            fd: Some(fd),
+            woken_by: None,
+        }
+    }
+
+    fn row(interval: &Interval) -> OffCpuRow {
+        OffCpuRow {
+            pid: interval.pid,
+            tid: interval.tid,
+            call: interval.call.clone(),
+            fd: interval.fd,
+            cause: interval.cause,
+            count: 1,
+            total_ns: interval.to_ns - interval.from_ns,
+            longest_ns: None,
+            by_length: Vec::new(),
+        }
+    }
+
+    /// A writer of 10 ms that sleeps first, and a reader that waits for it.
+    fn group() -> GroupTrace {
+        let intervals = vec![
+            asleep(1, 1, 7, "clock_nanosleep", -1),
+            asleep(2, 1, 8, "read", 0),
+        ];
+        let thread = |pid: u32, end: u64| Thread {
+            pid,
+            tid: pid,
+            ended_ns: Some(end * MS),
+            ..Thread::default()
+        };
+        let process = |pid: u32, end: u64| Process {
+            pid,
+            ended_ns: Some(end * MS),
+            ..Process::default()
+        };
+        let pipe = |pid: u32, fd: i32| DescriptorRow {
+            pid,
+            fd,
+            names: vec!["pipe:[9]".to_string()],
+            more_names: 0,
+        };
+        let call = |pid: u32, name: &str, fd: i32, first: u64| SyscallRow {
+            pid,
+            tid: pid,
+            name: name.to_string(),
+            fd: Some(fd),
+            bytes: 100,
+            first_ns: first * MS,
+            first_moved_ns: Some(8 * MS),
+            last_moved_ns: Some(8 * MS),
+            ..SyscallRow::default()
+        };
+        let file = |pid: u32, read_bytes: u64, written_bytes: u64| FileRow {
+            pid,
+            name: "pipe:[9]".to_string(),
+            read_bytes,
+            written_bytes,
+            ..FileRow::default()
+        };
+        GroupTrace {
+            trace: Trace {
+                tier: Some(Tier::Kernel),
+                duration_ns: 11 * MS,
+                processes: vec![process(1, 10), process(2, 11)],
+                threads: vec![thread(1, 10), thread(2, 11)],
+                off_cpu: intervals.iter().map(row).collect(),
+                syscalls: vec![call(1, "write", 1, 7), call(2, "read", 0, 1)],
+                descriptors: vec![pipe(1, 1), pipe(2, 0)],
+                files: vec![file(1, 0, 100), file(2, 100, 0)],
+                timeline: Some(intervals),
+                ..Trace::default()
+            },
+            members: [1, 2]
+                .map(|pid| MemberEnd {
+                    pid,
+                    ..MemberEnd::default()
+                })
+                .to_vec(),
+        }
+    }
+
+    #[test]
+    fn waiting_for_the_pipe_is_told_from_sleeping() {
+        let seen = seen(&group(), &Links(vec!["pipe:[9]".to_string()]));
+        let [writer, reader] = &seen.round.stages[..] else {
+            panic!("two stages");
+        };
+        assert_eq!(writer.other_wait_ns, Some(6 * MS));
+        assert_eq!(
+            (writer.wait_input_ns, writer.wait_output_ns),
+            (Some(0), Some(0))
+        );
+        assert_eq!(reader.wait_input_ns, Some(7 * MS));
+        assert_eq!(reader.running_ns, Some(4 * MS));
+        assert_eq!(
+            (reader.first_in_ns, reader.bytes_in),
+            (Some(8 * MS), Some(100))
+        );
+        assert_eq!((writer.first_out_ns, writer.bytes_in), (Some(7 * MS), None));
+        assert_eq!(seen.round.wall_ns, 11 * MS);
+        assert_eq!(seen.own_ns, [10 * MS, 4 * MS]);
+    }
+
+    #[test]
+    fn the_picture_has_no_gap() {
+        let seen = seen(&group(), &Links(vec!["pipe:[9]".to_string()]));
+        for stage in &seen.round.stages {
+            let joined = stage.stretches.windows(2);
+            assert!(
+                joined
+                    .into_iter()
+                    .all(|pair| pair[0].to_ns == pair[1].from_ns)
+            );
+            assert_eq!(stage.stretches[0].from_ns, stage.start_ns);
+            assert_eq!(stage.stretches.last().unwrap().to_ns, stage.end_ns);
+        }
+        let waits = seen.round.stages[1].stretches.iter();
+        assert_eq!(
+            waits
+                .filter(|s| s.state == PipeState::WaitingForInput)
+                .count(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_number_that_led_elsewhere_later_counts_only_with_bytes_through_the_pipe() {
+        let links = Links(vec!["pipe:[9]".to_string()]);
+        let mut mixed = group();
+        mixed.trace.descriptors[1]
+            .names
+            .push("/lib/x.so".to_string());
+        assert_eq!(
+            seen(&mixed, &links).round.stages[1].first_in_ns,
+            Some(8 * MS)
+        );
+        mixed.trace.files.pop();
+        let reader = &seen(&mixed, &links).round.stages[1];
+        assert_eq!((reader.first_in_ns, reader.bytes_in), (None, Some(0)));
+    }
+
+    #[test]
+    fn another_pipe_on_the_same_number_is_not_the_pipeline() {
+        let seen = seen(&group(), &Links(vec!["pipe:[10]".to_string()]));
+        let reader = &seen.round.stages[1];
+        assert_eq!(reader.wait_input_ns, Some(0));
+        assert_eq!(reader.other_wait_ns, Some(7 * MS));
+        assert_eq!(reader.bytes_in, Some(0));
+    }
+}

@@ -1,0 +1,303 @@
+//! The complete record of a `pipe` session: what its `--json` writes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo, StopReason};
+
+/// One stage as it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipeStage {
+    /// Short name: the program's file name, with a number where two stages would share it.
+    pub name: String,
+    /// The command as it was given, for people.
+    pub command: String,
+    /// The arguments as they are executed, program first.
+    pub arguments: Vec<String>,
+    /// Working directory, if it was set.
+    pub working_directory: Option<String>,
+}
+
+/// What holds for the whole session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PipeConditions {
+    /// Seed of the order of runs.
+    pub seed: u64,
+    /// Rounds that were made and not counted; the staging round is one of them.
+    pub warmup_rounds: u32,
+    /// CPUs that the stages were pinned to, if any.
+    pub pinned_cpus: Option<Vec<usize>>,
+    /// Longest time a run of the pipeline or of a stage may take, in seconds.
+    pub timeout_seconds: Option<f64>,
+    /// The shell that interprets each stage, if any.
+    pub shell: Option<String>,
+    /// Standard input of the first stage.
+    pub input: InputFrom,
+    /// Standard output of the last stage.
+    pub output: OutputTo,
+    /// Bytes that a pipe holds here (`F_GETPIPE_SZ`).
+    pub pipe_capacity_bytes: u64,
+}
+
+/// What a stage was doing during a stretch of wall time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PipeState {
+    /// At least one thread was on a CPU.
+    Running,
+    /// No thread was on a CPU, and at least one waited to read from the stage before.
+    WaitingForInput,
+    /// No thread was on a CPU, none waited for input, and at least one waited to write to the next stage.
+    WaitingForReader,
+    /// Everything else: sleeping, a disk, a lock, a child.
+    OtherWait,
+    /// Able to run, and without a CPU.
+    NoCpu,
+}
+
+/// A stretch of a stage's life; nanoseconds from the pipeline's start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipeStretch {
+    /// Begin.
+    pub from_ns: u64,
+    /// End.
+    pub to_ns: u64,
+    /// What the stage did.
+    pub state: PipeState,
+}
+
+/// A stage in one round. Points in time are nanoseconds from the pipeline's start; what the round's
+/// means could not see is absent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageRun {
+    /// Just before its process was created.
+    pub start_ns: u64,
+    /// The first read from the stage before that brought bytes returned.
+    pub first_in_ns: Option<u64>,
+    /// The last read from the stage before that brought bytes returned.
+    pub last_in_ns: Option<u64>,
+    /// The first write to the next stage was called.
+    pub first_out_ns: Option<u64>,
+    /// Its exit as its parent saw it.
+    pub end_ns: u64,
+    /// CPU time, user and kernel, of the stage and the children that it waited for.
+    pub cpu_ns: u64,
+    /// Wall time in [`PipeState::Running`].
+    pub running_ns: Option<u64>,
+    /// Wall time in [`PipeState::WaitingForInput`].
+    pub wait_input_ns: Option<u64>,
+    /// Wall time in [`PipeState::WaitingForReader`].
+    pub wait_output_ns: Option<u64>,
+    /// Wall time in [`PipeState::OtherWait`] and in [`PipeState::NoCpu`].
+    pub other_wait_ns: Option<u64>,
+    /// The part of that in [`PipeState::NoCpu`].
+    pub no_cpu_ns: Option<u64>,
+    /// Bytes read from the stage before.
+    pub bytes_in: Option<u64>,
+    /// Bytes written to the next stage.
+    pub bytes_out: Option<u64>,
+    /// Largest resident memory of one of its processes.
+    pub peak_memory_bytes: u64,
+    /// All bytes and calls read and written, on whatever descriptor.
+    pub io: Option<IoCounts>,
+    /// How it ended.
+    pub exit: Exit,
+    /// What it did when; empty where that was not seen.
+    pub stretches: Vec<PipeStretch>,
+}
+
+impl StageRun {
+    /// From start to end.
+    pub fn wall_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+}
+
+/// The pipeline, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipeRound {
+    /// From just before the first stage's process is created to the last exit.
+    pub wall_ns: u64,
+    /// In the order of the pipeline.
+    pub stages: Vec<StageRun>,
+    /// Processes that the stages left running.
+    pub left_behind: u32,
+}
+
+/// How the explaining rounds were made, and what they may be trusted for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PipeExplaining {
+    /// `kernel`, `sample` or `accounts`.
+    pub tier: String,
+    /// Median wall time of the explaining rounds divided by that of the timed rounds.
+    pub slowdown: f64,
+    /// False when `slowdown` is over 1.1: then shares and counts hold, times do not.
+    pub times_are_quoted: bool,
+    /// What this tier could not see, one sentence each.
+    pub not_visible: Vec<String>,
+    /// What was seen and could not be kept, in words; empty if nothing was lost.
+    pub lost: Vec<String>,
+}
+
+/// What the predecessor of a stage wrote, kept as the stage's input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagedInput {
+    /// Index of the stage that reads it, from 1.
+    pub stage: usize,
+    /// Bytes that the stage before wrote.
+    pub bytes_written: u64,
+    /// Bytes of them that went into the stage's pipe before it closed its input or ended.
+    pub bytes_taken: u64,
+    /// Where it is kept, if it was asked for.
+    pub file: Option<String>,
+    /// Why it was not kept; absent if it was.
+    pub not_kept: Option<String>,
+}
+
+/// A stage on its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AloneRuns {
+    /// Index of the stage.
+    pub stage: usize,
+    /// Wall time of each run.
+    pub wall_ns: Vec<u64>,
+    /// CPU time of each run.
+    pub cpu_ns: Vec<u64>,
+    /// Bytes read on all descriptors in the last run; a stage that asks for the size of a file instead
+    /// of reading it shows here.
+    pub read_bytes: Option<u64>,
+    /// Why there are no runs; absent if there are.
+    pub not_run: Option<String>,
+}
+
+/// Where the counts of bytes between the stages come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PipeBytesFrom {
+    /// The explaining round, counted in the kernel.
+    Trace,
+    /// The staging round, in which Fathom stood between the stages.
+    Staging,
+}
+
+/// A stage over all rounds. Times are medians in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageSummary {
+    /// Start, from the pipeline's start, in the timed rounds.
+    pub start: Estimate,
+    /// End, likewise.
+    pub end: Estimate,
+    /// Wall time, likewise.
+    pub wall: Estimate,
+    /// CPU time, likewise.
+    pub cpu: Estimate,
+    /// Wall time on its own, on staged input.
+    pub alone: Option<Estimate>,
+    /// Bytes read from the stage before.
+    pub bytes_in: Option<u64>,
+    /// Bytes written to the next stage.
+    pub bytes_out: Option<u64>,
+    /// Where the bytes come from.
+    pub bytes_from: Option<PipeBytesFrom>,
+    /// How it ended in most timed rounds.
+    pub exit: Exit,
+    /// Exits other than success and SIGPIPE, over all timed rounds.
+    pub failures: usize,
+    /// Ends by SIGPIPE: it wrote after its reader had closed the pipe.
+    pub sigpipes: usize,
+}
+
+/// The rounds in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PipeSummary {
+    /// Median wall time of the timed rounds in seconds.
+    pub wall: Estimate,
+    /// In the order of the pipeline.
+    pub stages: Vec<StageSummary>,
+}
+
+/// The pipeline if one stage took no time of its own. A model, not a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WhatIf {
+    /// The stage that is free.
+    pub stage: usize,
+    /// Modelled wall time of the pipeline in seconds.
+    pub wall_seconds: f64,
+}
+
+/// What the pipeline would cost, modelled from the own times of its stages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PipeModel {
+    /// `phases` (from an explaining round that saw first and last bytes) or `alone` (from the stages on
+    /// their own).
+    pub method: String,
+    /// What the model gives for the pipeline as it is, in seconds: beside the measured wall time it says
+    /// how good the model is.
+    pub as_is_seconds: f64,
+    /// One for each stage.
+    pub if_free: Vec<WhatIf>,
+}
+
+/// A sentence that must be read with the numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipeNote {
+    /// Stable identifier, such as `misleading_wall_time`.
+    pub id: String,
+    /// Index of the stage that it concerns; absent if it concerns the pipeline.
+    pub stage: Option<usize>,
+    /// A sentence for people. Texts from outside are escaped in it.
+    pub message: String,
+}
+
+/// The pipeline with a stage that starts late.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DelayedRounds {
+    /// Delay of each stage in nanoseconds; 0 for none.
+    pub delay_ns: Vec<u64>,
+    /// Timed, interleaved with the rounds without delay.
+    pub rounds: Vec<PipeRound>,
+    /// Observed.
+    pub explained: Vec<PipeRound>,
+    /// The timed rounds in short.
+    pub summary: PipeSummary,
+}
+
+/// Everything about a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PipeRecord {
+    /// [`crate::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Always `pipe`.
+    pub kind: String,
+    /// Version of Fathom that measured.
+    pub fathom_version: String,
+    /// Start of the session, RFC 3339, UTC.
+    pub started_at: String,
+    /// Where it was measured.
+    pub environment: Environment,
+    /// What holds for the whole session.
+    pub conditions: PipeConditions,
+    /// The stages, in the order of the pipeline.
+    pub stages: Vec<PipeStage>,
+    /// The timed rounds: never traced.
+    pub rounds: Vec<PipeRound>,
+    /// The explaining rounds: their shares and counts explain, their times do not count.
+    pub explained: Vec<PipeRound>,
+    /// How those were made; absent if there are none.
+    pub explaining: Option<PipeExplaining>,
+    /// The inputs of the stages from the second on; empty under `--no-stage`.
+    pub staged: Vec<StagedInput>,
+    /// Each stage on its own; empty under `--no-stage`.
+    pub alone: Vec<AloneRuns>,
+    /// The rounds in short.
+    pub summary: PipeSummary,
+    /// Index of the stage without which the pipeline would gain most; absent where nothing tells.
+    pub bottleneck: Option<usize>,
+    /// What it would gain.
+    pub model: Option<PipeModel>,
+    /// With `--delay`: the same with a stage that starts late.
+    pub delayed: Option<DelayedRounds>,
+    /// What must be known to read the numbers rightly, and what would mislead.
+    pub notes: Vec<PipeNote>,
+    /// Why measuring ended.
+    pub stop: StopReason,
+}

@@ -1,0 +1,273 @@
+//! What must be said in words: what would mislead, how stages ended, what the model is worth.
+
+use fathom_model::{AloneRuns, PipeNote, PipeRecord, StagedInput, StopReason};
+
+use super::delay;
+use super::view::{name, observed};
+use crate::quantity::{counted, format_bytes};
+use crate::why::{share_text, time};
+
+/// From this share of a stage's wall time on, waiting for a neighbour makes its wall time a measure of
+/// the neighbour.
+const MISLEADS: f64 = 0.2;
+/// A model that is further off than this for the pipeline as it is gets a warning.
+const MODEL_OFF: f64 = 0.25;
+
+/// The sentences, most important first. Texts from outside are escaped in them.
+pub fn pipe_statements(record: &PipeRecord) -> Vec<PipeNote> {
+    let mut all = Vec::new();
+    if record.stop == StopReason::Interrupted {
+        let message = "Interrupted: these are the rounds that were finished.";
+        all.push(say("partial", None, message.to_owned()));
+    }
+    for stage in 0..record.stages.len() {
+        all.extend(misleads(record, stage));
+    }
+    all.extend(head_start(record));
+    if record.delayed.is_some() {
+        all.extend(delay::statements(record));
+    }
+    for stage in 0..record.stages.len() {
+        all.extend(ended(record, stage));
+        all.extend(took(record, stage));
+    }
+    for alone in &record.alone {
+        all.extend(not_alone(record, alone));
+        all.extend(reads_not(record, alone));
+    }
+    let left: u32 = record
+        .rounds
+        .iter()
+        .map(|round| round.left_behind)
+        .max()
+        .unwrap_or(0);
+    if left > 0 {
+        let message = format!(
+            "The stages left {} running; Fathom ended them.",
+            counted(u64::from(left), "process", "processes")
+        );
+        all.push(say("left_behind", None, message));
+    }
+    all.extend(without_cpu(record));
+    all.extend(model_is_off(record));
+    all
+}
+
+pub(super) fn say(id: &str, stage: Option<usize>, message: String) -> PipeNote {
+    PipeNote {
+        id: id.to_owned(),
+        stage,
+        message,
+    }
+}
+
+/// The stage's wall time is that of a neighbour.
+fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
+    let Some(run) = observed(record).map(|round| &round.stages[stage]) else {
+        return Vec::new();
+    };
+    let summary = &record.summary.stages[stage];
+    let life = run.wall_ns().max(1) as f64;
+    let mut all = Vec::new();
+    for (ns, neighbour, what) in [
+        (run.wait_input_ns, stage.checked_sub(1), ""),
+        (run.wait_output_ns, Some(stage + 1), " to read"),
+    ] {
+        let (Some(ns), Some(neighbour)) = (ns, neighbour) else {
+            continue;
+        };
+        let share = ns as f64 / life;
+        if share < MISLEADS || neighbour >= record.stages.len() {
+            continue;
+        }
+        let mut text = format!(
+            "{}'s wall time is {}, of which {} is waiting for {}{what}.",
+            name(record, stage),
+            time(summary.wall.value),
+            part(record, share, summary.wall.value),
+            name(record, neighbour),
+        );
+        if let Some(alone) = summary.alone {
+            text.push_str(&format!(
+                " Alone{}: {}.",
+                if stage > 0 { " on the same input" } else { "" },
+                time(alone.value)
+            ));
+        }
+        text.push(' ');
+        text.push_str(&advice(record, stage));
+        all.push(say("misleading_wall_time", Some(stage), text));
+    }
+    all
+}
+
+/// A part of a timed wall time, by the share that was observed.
+fn part(record: &PipeRecord, share: f64, wall_seconds: f64) -> String {
+    let quoted = record
+        .explaining
+        .as_ref()
+        .is_some_and(|e| e.times_are_quoted);
+    match quoted {
+        true => time(share.min(1.0) * wall_seconds),
+        false => share_text(share.min(1.0)),
+    }
+}
+
+/// How the stage is measured rightly.
+fn advice(record: &PipeRecord, stage: usize) -> String {
+    if stage == 0 {
+        return "Measure it alone with `fathom bench`.".to_owned();
+    }
+    let staged = record.staged.iter().find(|input| input.stage == stage);
+    match staged.and_then(|input| input.file.as_ref()) {
+        Some(file) => format!(
+            "Measure it with `fathom bench --input {}`.",
+            crate::escape(file)
+        ),
+        None => "Measure it with `fathom bench --input FILE`; --keep-staged DIR keeps the FILE."
+            .to_owned(),
+    }
+}
+
+/// The artefact of the head start: a stage that was there long before its first byte.
+fn head_start(record: &PipeRecord) -> Option<PipeNote> {
+    let round = observed(record)?;
+    let waits = round
+        .stages
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter_map(|(stage, run)| {
+            let before = run.first_in_ns?.saturating_sub(run.start_ns);
+            let share = before as f64 / run.wall_ns().max(1) as f64;
+            (share >= MISLEADS).then_some((stage, before, share))
+        });
+    let (stage, before, _) = waits.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let text = format!(
+        "All stages of a pipeline start at once, so {}'s clock runs while nothing has come yet: in the \
+         observed round its first byte came after {}. A slower start of {} would hide that wait, and look \
+         like a faster program: see --delay {}={}ms.",
+        name(record, stage),
+        time(before as f64 / 1e9),
+        name(record, stage),
+        stage + 1,
+        (before / 1_000_000).max(1),
+    );
+    Some(say("head_start", Some(stage), text))
+}
+
+/// SIGPIPE, and failures that were let pass.
+fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
+    let summary = &record.summary.stages[stage];
+    let rounds = record.rounds.len();
+    let mut all = Vec::new();
+    if summary.sigpipes > 0 && stage + 1 < record.stages.len() {
+        let text = format!(
+            "{} was ended by SIGPIPE in {} of {}: it wrote after {} had closed its input. That is how a \
+             pipeline ends early, and no failure.",
+            name(record, stage),
+            summary.sigpipes,
+            counted(rounds as u64, "round", "rounds"),
+            name(record, stage + 1),
+        );
+        all.push(say("sigpipe", Some(stage), text));
+    }
+    if summary.failures > 0 {
+        let text = format!(
+            "{} failed in {} of {}; its time may be that of a program that does not do its work.",
+            name(record, stage),
+            summary.failures,
+            counted(rounds as u64, "round", "rounds"),
+        );
+        all.push(say("failures", Some(stage), text));
+    }
+    all
+}
+
+/// A stage that leaves input behind.
+fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
+    let run = &observed(record)?.stages[stage];
+    let writer = &observed(record)?.stages[stage.checked_sub(1)?];
+    let (taken, written) = (run.bytes_in?, writer.bytes_out?);
+    if taken >= written || written == 0 {
+        return None;
+    }
+    let (reader, writer) = (name(record, stage), name(record, stage - 1));
+    let written = format_bytes(written as f64);
+    let text = match taken {
+        0 => format!("{reader} read nothing of the {written} that {writer} wrote."),
+        _ => format!(
+            "{reader} took {} of the {written} that {writer} wrote, and left the rest in the pipe.",
+            format_bytes(taken as f64)
+        ),
+    };
+    Some(say("input_left", Some(stage), text))
+}
+
+fn not_alone(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
+    let why = alone.not_run.as_ref()?;
+    let text = format!(
+        "{} was not measured alone: {}.",
+        name(record, alone.stage),
+        crate::escape(why)
+    );
+    Some(say("not_alone", Some(alone.stage), text))
+}
+
+/// A stage that does not read a file as it reads a pipe.
+fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
+    let staged: &StagedInput = record
+        .staged
+        .iter()
+        .find(|input| input.stage == alone.stage)?;
+    let read = alone.read_bytes?;
+    // Below that the libraries that it loads are more than its input.
+    const SMALLEST: u64 = 1 << 20;
+    let taken = observed(record)
+        .and_then(|round| round.stages[alone.stage].bytes_in)
+        .unwrap_or(staged.bytes_taken);
+    if alone.not_run.is_some() || taken < SMALLEST || read >= taken / 2 {
+        return None;
+    }
+    let text = format!(
+        "Alone, {} read {} of its {}: from a file it can skip, map or ask for the size what it must read \
+         from a pipe. Its time alone says little about its work in the pipeline.",
+        name(record, alone.stage),
+        format_bytes(read as f64),
+        format_bytes(taken as f64),
+    );
+    Some(say("skips_file_input", Some(alone.stage), text))
+}
+
+/// A machine that is busy with other things, or has too few CPUs.
+fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
+    let round = observed(record)?;
+    let waits = round.stages.iter().enumerate().filter_map(|(stage, run)| {
+        let share = run.no_cpu_ns? as f64 / run.wall_ns().max(1) as f64;
+        (share >= MISLEADS).then_some((stage, share))
+    });
+    let (stage, share) = waits.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let text = format!(
+        "In the observed round {} was ready to run but had no CPU for {} of its time: {} did not suffice for \
+         the stages and for what else runs here. The model leaves such waits out.",
+        name(record, stage),
+        share_text(share),
+        counted(record.environment.cpus as u64, "CPU", "CPUs"),
+    );
+    Some(say("no_cpu", Some(stage), text))
+}
+
+fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
+    let model = record.model.as_ref()?;
+    let measured = record.summary.wall.value;
+    if measured <= 0.0 || (model.as_is_seconds / measured - 1.0).abs() <= MODEL_OFF {
+        return None;
+    }
+    let text = format!(
+        "For the pipeline as it is, the model gives {} where {} was measured: take what it says of a free \
+         stage as rough.",
+        time(model.as_is_seconds),
+        time(measured)
+    );
+    Some(say("model_off", None, text))
+}

@@ -1,0 +1,65 @@
+//! What is shown of a record: the round for the chart, times or shares, rates.
+
+use fathom_model::{Exit, PipeRecord, PipeRound, StageRun};
+
+use crate::quantity::format_bytes;
+use crate::why::{share_text, time};
+
+/// A time of an observed round, as a time where observing hardly slowed it, else as a share of the
+/// stage's wall time.
+pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Option<String> {
+    let ns = ns?;
+    let quoted = record
+        .explaining
+        .as_ref()
+        .is_some_and(|explaining| explaining.times_are_quoted);
+    Some(if quoted {
+        time(ns as f64 / 1e9)
+    } else {
+        share_text(ns as f64 / run.wall_ns().max(1) as f64)
+    })
+}
+
+/// The round that is drawn: observed if there is one, else the timed round with the median wall time.
+pub(super) fn drawn<'a>(
+    observed: &'a [PipeRound],
+    timed: &'a [PipeRound],
+) -> Option<&'a PipeRound> {
+    observed.first().or_else(|| {
+        let mut order: Vec<&PipeRound> = timed.iter().collect();
+        order.sort_by_key(|round| round.wall_ns);
+        order.get(order.len().saturating_sub(1) / 2).copied()
+    })
+}
+
+/// The observed round that is shown.
+pub(super) fn observed(record: &PipeRecord) -> Option<&PipeRound> {
+    record.explained.first()
+}
+
+/// `gzip`, cleaned for a sentence.
+pub(super) fn name(record: &PipeRecord, stage: usize) -> String {
+    record.stages.get(stage).map_or_else(
+        || format!("stage {}", stage + 1),
+        |stage| crate::escape(&stage.name),
+    )
+}
+
+/// `12.3 MiB/s` over the wall time of the stage.
+pub(super) fn rate(bytes: u64, seconds: f64) -> String {
+    if seconds <= 0.0 {
+        return "?".to_owned();
+    }
+    format!("{}/s", format_bytes(bytes as f64 / seconds))
+}
+
+/// `0`, `SIGPIPE`, `exit 3`.
+pub(super) fn exit(exit: Exit) -> String {
+    match exit {
+        Exit::Code(0) => "0".to_owned(),
+        Exit::Code(code) => format!("exit {code}"),
+        Exit::Signal(13) => "SIGPIPE".to_owned(),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::TimedOut => "timeout".to_owned(),
+    }
+}

@@ -1,0 +1,165 @@
+//! How are several commands started, waited for and ended as one?
+
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::time::Duration;
+
+use crate::command::{Io, Member, TraceCommand};
+use crate::error::TraceError;
+use crate::result::{GroupTrace, MemberEnd, Trace};
+use crate::spawn::{self, Held};
+use crate::watch::now;
+
+#[derive(Debug)]
+struct One {
+    held: Held,
+    delay: Duration,
+    released: Option<u64>,
+    ended: Option<u64>,
+}
+
+/// Held commands that are let go at their time.
+#[derive(Debug)]
+pub(crate) struct Group {
+    members: Vec<One>,
+    begin: u64,
+}
+
+/// The tracer's descriptors that the members use, apart from the standard ones.
+pub(crate) fn descriptors_of(members: &[Member]) -> Vec<RawFd> {
+    let commands = members.iter().map(|m| &m.command);
+    let all = commands.flat_map(|c| [&c.stdin, &c.stdout, &c.stderr]);
+    let used = all.filter_map(|io| match io {
+        Io::Fd(fd) => Some(fd.as_raw_fd()),
+        _ => None,
+    });
+    used.filter(|fd| *fd > 2).collect()
+}
+
+impl Group {
+    /// Makes all of them and waits until each is held.
+    pub fn hold<'a>(
+        commands: impl IntoIterator<Item = (&'a TraceCommand, Duration)>,
+        follow: Option<BorrowedFd<'_>>,
+        unwanted: &[RawFd],
+    ) -> Result<Self, TraceError> {
+        let mut members = Vec::new();
+        for (command, delay) in commands {
+            let mut held = spawn::hold_without(command, follow, unwanted)?;
+            held.wait_ready()?;
+            members.push(One {
+                held,
+                delay,
+                released: None,
+                ended: None,
+            });
+        }
+        Ok(Self { members, begin: 0 })
+    }
+
+    /// Process numbers in the order of the members.
+    pub fn pids(&self) -> Vec<u32> {
+        self.members.iter().map(|m| m.held.pid).collect()
+    }
+
+    /// Delays count from here.
+    pub fn begin(&mut self, at: u64) {
+        self.begin = at;
+    }
+
+    /// Lets those go whose time has come; returns which.
+    pub fn release_due(&mut self, at: u64) -> Result<Vec<u32>, TraceError> {
+        let mut let_go = Vec::new();
+        for member in &mut self.members {
+            let due = self.begin + member.delay.as_nanos() as u64;
+            if member.released.is_none() && at >= due {
+                member.released = Some(now());
+                member.held.release()?;
+                let_go.push(member.held.pid);
+            }
+        }
+        Ok(let_go)
+    }
+
+    /// Waits up to `wait`, and not beyond the time of the next to be let go; `true` once all have ended.
+    pub fn all_ended(&mut self, wait: Duration) -> bool {
+        let mut polled: Vec<libc::pollfd> = Vec::with_capacity(self.members.len());
+        let at = now();
+        let mut wait = wait;
+        for member in &self.members {
+            if member.released.is_none() {
+                let due = self.begin + member.delay.as_nanos() as u64;
+                wait = wait.min(Duration::from_nanos(due.saturating_sub(at)));
+            }
+            polled.push(libc::pollfd {
+                fd: match member.ended {
+                    None => member.held.pidfd.as_raw_fd(),
+                    Some(_) => -1,
+                },
+                events: libc::POLLIN,
+                revents: 0,
+            });
+        }
+        let wait = libc::timespec {
+            tv_sec: wait.as_secs() as libc::time_t,
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        // SAFETY: as many live entries as are said, a live timespec, no signal mask.
+        let ready = unsafe {
+            let count = polled.len() as libc::nfds_t;
+            libc::ppoll(polled.as_mut_ptr(), count, &wait, std::ptr::null())
+        };
+        if ready > 0 {
+            let at = now();
+            for (member, entry) in self.members.iter_mut().zip(&polled) {
+                if entry.revents != 0 {
+                    member.ended = Some(at);
+                }
+            }
+        }
+        self.members.iter().all(|m| m.ended.is_some())
+    }
+
+    /// Kills them all with their process groups, also those that are still held.
+    pub fn kill(&self) {
+        self.members.iter().for_each(|m| m.held.kill());
+    }
+
+    /// Says which could not be executed.
+    pub fn check_started(&mut self) -> Result<(), TraceError> {
+        let let_go = self.members.iter_mut().filter(|m| m.released.is_some());
+        for member in let_go {
+            member.held.wait_exec()?;
+        }
+        Ok(())
+    }
+
+    /// Reaps them all and puts their ends beside the trace. Times count from `start`.
+    pub fn reap(
+        mut self,
+        trace: Trace,
+        start: u64,
+        cut_short: bool,
+    ) -> Result<GroupTrace, TraceError> {
+        let mut ends = Vec::with_capacity(self.members.len());
+        for member in &mut self.members {
+            let (status, usage) = member.held.reap()?;
+            let since = |at: Option<u64>| at.map_or(0, |at| at.saturating_sub(start));
+            ends.push(MemberEnd {
+                pid: member.held.pid,
+                started_ns: since(member.released),
+                ended_ns: since(member.ended),
+                end: crate::accounts::end(status, cut_short),
+                accounts: crate::accounts::accounts(&usage),
+            });
+        }
+        let exec_called_clock_ns = self.members.first().and_then(|m| m.held.exec_called());
+        Ok(GroupTrace {
+            trace: Trace {
+                started_clock_ns: start,
+                exec_called_clock_ns,
+                ..trace
+            },
+            members: ends,
+        })
+    }
+}
