@@ -7,6 +7,7 @@ fathom=${1:-fathom}
 here=$(cd "$(dirname "$0")/.." && pwd)
 source=$here/experiments/startup-showdown/src
 # Not in /tmp, which may be memory: what lies there can't be cold.
+mkdir -p "$here/target"
 work=$(mktemp -d "$here/target/startup-questions.XXXXXX")
 trap 'rm -rf "$work"' EXIT INT TERM
 

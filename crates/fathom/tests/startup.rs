@@ -33,7 +33,10 @@ fn stderr(output: &Output) -> String {
 
 /// The record of a few quick rounds.
 fn record(arguments: &[&str]) -> Value {
-    let mut all = vec!["-r", "3", "-w", "1", "--traced", "1", "--json", "-"];
+    let mut all = vec!["--json", "-"];
+    if !arguments.contains(&"-r") {
+        all.extend(["-r", "3", "-w", "1", "--traced", "1"]);
+    }
     all.extend(arguments);
     let output = run(&all);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -198,13 +201,31 @@ fn a_program_that_writes_nothing_is_said_to_be_silent() {
 
 #[test]
 fn output_that_is_held_back_until_the_exit_is_said_to_be() {
-    let record = record(&["-S", "(echo a; sleep 0.4) | grep a"]);
+    let record = record(&[
+        "-r",
+        "1",
+        "-w",
+        "0",
+        "--traced",
+        "0",
+        "-S",
+        "(echo a; sleep 2) | grep a",
+    ]);
     assert!(
         ids(&record).contains(&"output_held_back"),
         "{:?}",
         ids(&record)
     );
-    let record = self::record(&["-S", "sleep 0.1; echo late"]);
+    let record = self::record(&[
+        "-r",
+        "1",
+        "-w",
+        "0",
+        "--traced",
+        "0",
+        "-S",
+        "sleep 0.1; echo late",
+    ]);
     assert!(
         !ids(&record).contains(&"output_held_back"),
         "it is late on a terminal too"

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fathom_model::{Cache, Estimate, StartupRun, StopReason};
+use fathom_model::{Cache, Estimate, StampedBy, StartupRun, StopReason};
 
 use crate::{
     Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Limits, MeasureError, Observer,
@@ -169,8 +169,13 @@ impl Starter<'_, '_> {
             .saturating_sub(run.harness_wait_ns.unwrap_or(0));
         // The exit bounds what a late look says of the first byte, unless the byte came from a
         // process that lived on.
+        let mut by = seen.output.by;
         let first = seen.output.first_byte_ns.map(|at| {
-            let first = at.saturating_sub(seen.exec_ns);
+            // Before its start no program writes: such a stamp was set right by a wait of another kind.
+            let first = at.checked_sub(seen.exec_ns).unwrap_or_else(|| {
+                by = Some(StampedBy::LateReader);
+                exit_ns
+            });
             match run.left_behind {
                 0 => first.min(exit_ns),
                 _ => first,
@@ -183,7 +188,7 @@ impl Starter<'_, '_> {
             position: run.position,
             cache,
             first_output_ns: first,
-            first_output_by: seen.output.by,
+            first_output_by: by,
             first_output_uncertainty_ns: seen.output.uncertainty_ns,
             exit_ns,
             exit_corrected: run.harness_wait_ns.is_some(),

@@ -59,7 +59,8 @@ pub struct Watch {
 #[derive(Debug)]
 struct Shared {
     pipe: OwnedFd,
-    /// When a byte was seen by one who looked again and again; 0 until then.
+    /// When a byte was seen by one who looked again and again; until then the [`mark`] of the run, so that
+    /// who was held up since an earlier run can't put his stamp on this one.
     seen_ns: AtomicU64,
     /// When the pipe was last seen empty, and nothing had been taken out of it.
     empty_ns: AtomicU64,
@@ -78,7 +79,31 @@ struct Shared {
 struct Reading {
     bytes: u64,
     buffer: Vec<u8>,
+    /// When the run began: what the reader was woken by before is no part of it.
+    began: u64,
     stamp: Option<Stamp>,
+}
+
+impl Reading {
+    /// Keeps the first stamp of a run. A wait from before its beginning was another's.
+    fn note(&mut self, at: u64, waited_ns: Option<u64>) {
+        if self.stamp.is_none() && at >= self.began {
+            let since_began = at - self.began;
+            self.stamp = Some(Stamp {
+                at,
+                waited_ns: waited_ns.filter(|waited| *waited <= since_began),
+            });
+        }
+    }
+}
+
+/// What stands for 'not seen yet' in this run. No time has this bit for 292 years.
+fn mark(run: u64) -> u64 {
+    run | 1 << 63
+}
+
+fn is_mark(seen: u64) -> bool {
+    seen >> 63 == 1
 }
 
 /// When the reader was woken by the first byte of a run.
@@ -116,12 +141,13 @@ impl Watch {
         let stop = unsafe { OwnedFd::from_raw_fd(stop) };
         let shared = Arc::new(Shared {
             pipe,
-            seen_ns: AtomicU64::new(0),
+            seen_ns: AtomicU64::new(mark(0)),
             empty_ns: AtomicU64::new(0),
             taken: AtomicBool::new(false),
             reading: Mutex::new(Reading {
                 bytes: 0,
                 buffer: vec![0; CHUNK_BYTES],
+                began: 0,
                 stamp: None,
             }),
             noted: Condvar::new(),
@@ -162,13 +188,16 @@ impl Watch {
         self.shared.empty(&mut reading);
         reading.bytes = 0;
         reading.stamp = None;
-        self.shared.seen_ns.store(0, Ordering::Relaxed);
+        reading.began = now();
         self.shared.empty_ns.store(0, Ordering::Relaxed);
         self.shared.taken.store(false, Ordering::Release);
         drop(reading);
         let mut order = lock(&self.shared.order);
         order.last += 1;
         order.run = order.last;
+        self.shared
+            .seen_ns
+            .store(mark(order.run), Ordering::Release);
         self.shared.watched_run.store(order.run, Ordering::Release);
         drop(order);
         self.shared.changed.notify_all();
@@ -179,6 +208,7 @@ impl Watch {
         lock(&self.shared.order).run = 0;
         self.shared.watched_run.store(0, Ordering::Release);
         let seen = self.shared.seen_ns.load(Ordering::Acquire);
+        let seen = if is_mark(seen) { 0 } else { seen };
         let empty = self.shared.empty_ns.load(Ordering::Acquire);
         let gap = (seen != 0 && empty != 0).then(|| seen.saturating_sub(empty));
         let mut reading = lock(&self.shared.reading);
@@ -297,7 +327,7 @@ fn read_when_woken(shared: &Shared, stop: RawFd) {
         if polled[0].revents & libc::POLLIN != 0 {
             let waited_ns = waits.since(before);
             let mut reading = lock(&shared.reading);
-            reading.stamp.get_or_insert(Stamp { at, waited_ns });
+            reading.note(at, waited_ns);
             shared.taken.store(true, Ordering::SeqCst);
             shared.empty(&mut reading);
             shared.noted.notify_all();
@@ -378,6 +408,23 @@ mod tests {
         watch.begin();
         writer.write_all(&vec![7; 3 << 20]).unwrap();
         assert_eq!(watch.finish().bytes, 3 << 20);
+    }
+
+    #[test]
+    fn what_the_reader_was_woken_by_before_a_run_is_no_part_of_it() {
+        let mut reading = Reading {
+            bytes: 0,
+            buffer: Vec::new(),
+            began: 1000,
+            stamp: None,
+        };
+        reading.note(900, Some(10));
+        assert!(reading.stamp.is_none());
+        reading.note(1500, Some(600));
+        let stamp = reading.stamp.unwrap();
+        assert_eq!((stamp.at, stamp.waited_ns), (1500, None));
+        reading.note(1600, Some(1));
+        assert_eq!(reading.stamp.unwrap().at, 1500);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Shared, lock, now};
+use super::{Shared, lock, mark, now};
 
 /// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.
 const WATCH_AT_MOST: Duration = Duration::from_millis(250);
@@ -47,12 +47,15 @@ fn watch_one_run(shared: &Shared, run: u64) {
         let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
         if ready > 0 && polled.revents & libc::POLLIN != 0 {
             // Only the first of the two counts.
-            let _ = shared
-                .seen_ns
-                .compare_exchange(0, now(), Ordering::AcqRel, Ordering::Relaxed);
+            let _ = shared.seen_ns.compare_exchange(
+                mark(run),
+                now(),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
         }
-        let is_over =
-            shared.seen_ns.load(Ordering::Acquire) != 0 || shared.taken.load(Ordering::SeqCst);
+        let is_over = shared.seen_ns.load(Ordering::Acquire) != mark(run)
+            || shared.taken.load(Ordering::SeqCst);
         if is_over || began.elapsed() > WATCH_AT_MOST {
             return;
         }
