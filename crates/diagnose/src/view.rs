@@ -74,6 +74,16 @@ fn median(mut values: Vec<u64>) -> Option<f64> {
     })
 }
 
+/// Part of the runs' wall time that was spent ready, waiting for a CPU; 0 where it isn't known.
+fn queued_share(timed: &[Run]) -> f64 {
+    let waits = timed.iter().filter_map(|run| run.run_queue_wait_ns);
+    let walls = timed.iter().map(|run| run.wall_ns);
+    match (median(waits.collect()), median(walls.collect())) {
+        (Some(wait), Some(wall)) if wall > 0.0 => (wait / wall).clamp(0.0, 1.0),
+        _ => 0.0,
+    }
+}
+
 /// Whether the command itself has more busy threads than there are CPUs.
 pub(crate) fn crowded(lives: &[Life], cpus: usize, trace: &Trace) -> bool {
     let busy = lives.iter().filter(|life| hungry(life, trace));
@@ -125,6 +135,9 @@ impl<'a> View<'a> {
         let ready = account.share(Spent::Ready);
         let quiet = if crowded(&lives, subject.cpus, trace) {
             1.0
+        } else if trace.tier == Some(Tier::Stops) {
+            // It sees no waits; the timed runs know how long they waited for a CPU.
+            1.0 - queued_share(subject.timed).min(0.95)
         } else {
             1.0 - ready.min(0.95)
         };
@@ -278,7 +291,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether the trace tells how often something was waited for.
-    fn counts_waits(&self) -> bool {
+    pub(crate) fn counts_waits(&self) -> bool {
         self.trace.tier != Some(Tier::Sample)
     }
 

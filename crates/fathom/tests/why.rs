@@ -63,8 +63,30 @@ fn every_tier_that_is_allowed_explains_a_program_and_its_account_adds_up() {
         assert_eq!(explanation["kind"], "why");
         assert_eq!(explanation["explaining"]["tier"], tier);
         assert_eq!(explanation["timed"]["runs"], 3);
-        parts_add_up(&explanation);
+        if tier == "stops" {
+            // Its times are those of the stops: no account is made from them.
+            assert_eq!(explanation["account"]["parts"], serde_json::json!([]));
+        } else {
+            parts_add_up(&explanation);
+        }
     }
+}
+
+#[test]
+fn a_pipeline_is_accounted_for_by_what_it_waited_for() {
+    if !allows("kernel") {
+        return;
+    }
+    let explanation = why("kernel", &[], &["sh", "-c", "sleep 0.2 | cat"]);
+    parts_add_up(&explanation);
+    let ns = |part: &str| {
+        let parts = explanation["account"]["parts"].as_array().unwrap();
+        let found = parts.iter().find(|row| row["spent"] == part);
+        found.map_or(0, |row| row["ns"].as_u64().unwrap())
+    };
+    // The shell waits for cat, and cat for sleep.
+    assert!(ns("sleeping") >= 150_000_000, "{}", explanation["account"]);
+    assert!(ns("waiting_for_child") < ns("sleeping"));
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub struct AccountPart {
 pub struct TimeAccount {
     /// The whole: from the start of the run to its end.
     pub wall_ns: u64,
-    /// The parts. Their sum is `wall_ns`.
+    /// The parts. Their sum is `wall_ns`; empty where the observer's times are no one's but its own.
     pub parts: Vec<AccountPart>,
 }
 

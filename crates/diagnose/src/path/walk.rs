@@ -5,7 +5,7 @@
 //! waits likewise. Any other wait is a part of the account by itself. So each moment of the wall time
 //! is passed once, and no replacement reaches beyond the wait that it replaces.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
 use fathom_trace::{Cause, Interval, Trace};
@@ -15,6 +15,12 @@ use crate::Language;
 use crate::account::{Life, Sums};
 use crate::classify::Classifier;
 
+/// What waits at a pipe count as; if both ends are in the tree, as what the other end did.
+const ON_PIPES: [Spent; 3] = [
+    Spent::WaitingForPipe,
+    Spent::WaitingForInput,
+    Spent::WaitingForOutput,
+];
 /// Waits within waits that are followed; each is another thread's.
 const DEEPEST: u32 = 100;
 /// A thread that ends so soon after waking another was joined: the rest of its end takes 0.1 ms
@@ -30,6 +36,8 @@ struct Walk<'a> {
     /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
     outside: HashMap<u32, f64>,
     waits: HashMap<(u32, Spent), f64>,
+    /// Threads whose short waits for pipes are others' time.
+    handed_over: HashSet<u32>,
     /// CPU time of the tree that came after its threads' last records.
     charged_after_ends: f64,
     /// Sums that no thread of the walk has.
@@ -62,6 +70,7 @@ pub(super) fn find(
         intervals,
         outside: HashMap::new(),
         waits: HashMap::new(),
+        handed_over: HashSet::new(),
         charged_after_ends: charged_after_ends(trace),
         beside: Sums::default(),
         weights: HashMap::new(),
@@ -273,6 +282,11 @@ impl<'a> Walk<'a> {
     /// CPU, and in waits too short to be kept.
     fn rest_of(&self, life: &Life) -> Sums {
         let mut rest = life.sums.clone();
+        if self.handed_over.contains(&life.tid) {
+            for spent in ON_PIPES {
+                rest.take(spent, f64::INFINITY);
+            }
+        }
         for interval in self.intervals.get(&life.tid).into_iter().flatten() {
             let woken = woken_ns(interval);
             rest.take(
@@ -284,8 +298,48 @@ impl<'a> Walk<'a> {
         rest
     }
 
+    /// Waits for a pipe of the tree that are too short to be in the timeline go to the thread that
+    /// ended most of those that are there.
+    fn hand_over_short_waits(&mut self, lives: &[Life]) {
+        let mut moves = Vec::new();
+        for life in lives {
+            let rest = self.rest_of(life);
+            let waits: f64 = ON_PIPES.iter().map(|spent| rest.get(*spent)).sum();
+            let outside = self.outside.get(&life.tid).copied().unwrap_or(0.0);
+            if waits > 0.0
+                && outside > 0.0
+                && let Some(partner) = self.partner(life.tid)
+            {
+                moves.push((life.tid, partner, waits * outside / rest.total()));
+            }
+        }
+        for (tid, partner, ns) in moves {
+            *self.outside.entry(tid).or_default() -= ns;
+            *self.outside.entry(partner).or_default() += ns;
+            self.handed_over.insert(tid);
+        }
+    }
+
+    /// The thread of the tree that ended most of a thread's waits for pipes.
+    fn partner(&self, tid: u32) -> Option<u32> {
+        let mut ended: HashMap<u32, usize> = HashMap::new();
+        for interval in self.intervals.get(&tid).into_iter().flatten() {
+            let by = interval
+                .woken_by
+                .filter(|by| *by != tid && self.lives.contains_key(by));
+            if let Some(by) = by
+                && ON_PIPES.contains(&self.classifier.interval(interval))
+            {
+                *ended.entry(by).or_default() += 1;
+            }
+        }
+        let most = ended.into_iter().max_by_key(|(by, count)| (*count, *by));
+        most.map(|(by, _)| by)
+    }
+
     /// Puts together what was gathered.
     fn path(mut self, lives: &[Life]) -> CriticalPath {
+        self.hand_over_short_waits(lives);
         let mut sums = std::mem::take(&mut self.beside);
         let mut weights = std::mem::take(&mut self.weights);
         let mut waits: HashMap<(u32, Spent), f64> = HashMap::new();
@@ -400,5 +454,30 @@ mod tests {
         fake.descriptor(3, "socket");
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
         is(&account(&fake), Spent::Network, 700);
+    }
+
+    #[test]
+    fn waits_too_short_for_the_timeline_are_the_other_ends_time() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 980, 980);
+        fake.child(300, 0, 990, 990);
+        for pid in [200, 300] {
+            fake.descriptor_of(pid, 0, "pipe");
+            fake.descriptor_of(pid, 1, "pipe");
+        }
+        fake.calls_of(200, "write", Some(1), 20_000, 10, 10_000);
+        fake.wait_for(ROOT, "wait4", None, (1, 990, 990), Some(300));
+        fake.wait_for(300, "read", Some(0), (10, 20, 20), Some(200));
+        fake.waits_of(
+            300,
+            Some("read"),
+            Some(0),
+            fathom_trace::Cause::Asleep,
+            20_000,
+            15,
+        );
+        let account = account(&fake);
+        is(&account, Spent::WaitingForInput, 0);
+        assert!(account.ns(Spent::KernelIo) > 50 * MS, "{account:?}");
     }
 }

@@ -15,7 +15,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small =
         on_output(view).find(|s| s.tally.bytes_per_call() >= t::PIECE_BYTES && !watched(s))?;
     let tally = &small.tally;
-    if !matters(view, tally.cost_ns) {
+    let cost = small.cost_with_reader(view).min(view.wall_ns);
+    if !matters(view, cost) {
         return None;
     }
     let statement = format!(
@@ -23,11 +24,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         count(tally.calls),
         tally.bytes_per_call(),
         if small.fd == 2 { "error" } else { "output" },
-        time(tally.cost_ns),
-        percent(view, tally.cost_ns),
+        time(cost),
+        percent(view, cost),
     );
     Some(
-        Draft::new("line-buffered-output", view, tally.cost_ns, statement)
+        Draft::new("line-buffered-output", view, cost, statement)
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")

@@ -6,6 +6,7 @@ use fathom_model::Place;
 use fathom_trace::SyscallRow;
 
 use crate::classify;
+use crate::descriptors::Kind;
 use crate::thresholds as t;
 use crate::view::{Tally, View};
 
@@ -18,6 +19,27 @@ pub(super) struct Small {
 }
 
 impl Small {
+    /// What the calls cost, and those of a reader in the tree: it gets as small pieces as are written.
+    pub(super) fn cost_with_reader(&self, view: &View<'_>) -> f64 {
+        let mut read: BTreeMap<u32, u64> = BTreeMap::new();
+        for row in &view.trace.syscalls {
+            let from_pipe =
+                row.fd == Some(0) && classify::is_read(&row.name) && row.pid != self.pid;
+            if from_pipe && view.descriptors.waited_for(row.pid, 0) == Kind::Pipe {
+                *read.entry(row.pid).or_default() += row.bytes;
+            }
+        }
+        // Nothing names the two ends of a pipe; that all that was written was read tells them.
+        let same = |bytes: u64| bytes.abs_diff(self.tally.bytes) * 100 <= self.tally.bytes;
+        let reader = read
+            .into_iter()
+            .find(|(_, bytes)| *bytes > 0 && same(*bytes));
+        let theirs = reader.map(|(pid, _)| {
+            view.tally(|row| row.pid == pid && row.fd == Some(0) && classify::is_read(&row.name))
+        });
+        self.tally.cost_ns + theirs.map_or(0.0, |tally| tally.cost_ns)
+    }
+
     pub(super) fn place(&self, view: &View<'_>) -> Place {
         Place {
             pid: Some(self.pid),

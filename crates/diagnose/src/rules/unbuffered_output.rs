@@ -11,7 +11,8 @@ use crate::view::View;
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small = on_output(view).find(|s| s.tally.bytes_per_call() < t::PIECE_BYTES)?;
     let tally = &small.tally;
-    if !matters(view, tally.cost_ns) {
+    let cost = small.cost_with_reader(view).min(view.wall_ns);
+    if !matters(view, cost) {
         return None;
     }
     let statement = format!(
@@ -19,11 +20,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         count(tally.calls),
         if small.fd == 2 { "error" } else { "output" },
         tally.bytes_per_call(),
-        time(tally.cost_ns),
-        percent(view, tally.cost_ns),
+        time(cost),
+        percent(view, cost),
     );
     Some(
-        Draft::new("unbuffered-output", view, tally.cost_ns, statement)
+        Draft::new("unbuffered-output", view, cost, statement)
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
@@ -82,5 +83,19 @@ mod tests {
         let mut fake = Fake::new(10);
         fake.calls("write", Some(1), 500, 5, 4_000);
         assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn what_a_reader_in_the_tree_pays_counts_too() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 1000, 1000);
+        fake.descriptor_of(200, 0, "pipe");
+        fake.calls("write", Some(1), 300_000, 4, 500);
+        let alone = fake.findings()[0].could_win_ns;
+        fake.waits(Some("wait4"), None, fathom_trace::Cause::Asleep, 1, 500_000);
+        fake.calls_of(200, "read", Some(0), 300_000, 4, 500);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "unbuffered-output");
+        assert!(found[0].could_win_ns > alone);
     }
 }

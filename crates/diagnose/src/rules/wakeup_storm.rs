@@ -10,6 +10,10 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    // Samples of one long wait are no wake-ups.
+    if !view.counts_waits() {
+        return None;
+    }
     let of_partner = |row: &OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
         let moves = classify::is_read(call) || classify::is_write(call);
@@ -84,6 +88,13 @@ mod tests {
     #[test]
     fn ping_pong_is_told() {
         assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
+    }
+
+    #[test]
+    fn samples_are_no_wake_ups() {
+        let mut fake = pair(30_000, 20);
+        fake.trace.tier = Some(fathom_trace::Tier::Sample);
+        assert!(!fake.ids().contains(&"wakeup-storm".to_owned()));
     }
 
     #[test]
