@@ -5,7 +5,7 @@
 const checkers = require("./checkers.cjs");
 const { makeText } = require("./text.cjs");
 
-const SLICE_NS = 20e6;
+const SLICE_NS = 10e6;
 const SLICES = 20;
 
 function best(check, bytes) {
