@@ -161,6 +161,16 @@ impl Results {
             .copied()
             .filter(|samples| holds_in(&samples.parameters, &wanted))
             .collect();
+        // A bare name of a subject means its wall time before any number that it prints.
+        let walls: Vec<&Samples> = here
+            .iter()
+            .copied()
+            .filter(|s| s.metric == "wall")
+            .collect();
+        let here = match walls.as_slice() {
+            [_] if here.iter().all(|s| s.subject.as_deref() == Some(path)) => walls,
+            _ => here,
+        };
         match here.as_slice() {
             [one] => Ok(one),
             [] => Err(self.reason(path, &wanted, !named.is_empty())),

@@ -181,6 +181,12 @@ fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, RunError> {
         Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),
     }
     if !resume {
+        match std::fs::remove_file(folders.work.join("state.json")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
         for folder in ["records", "logs"] {
             let path = folders.work.join(folder);
             if path.exists() {

@@ -273,7 +273,8 @@ impl<'e, 'r> Judge<'e, 'r> {
         })
     }
 
-    /// A bare number next to a declared unit such as ops/s is taken in that unit.
+    /// A bare number next to bytes or a declared unit such as ops/s is taken in that unit. Times are not:
+    /// a bare 2 could be two of anything.
     fn same_units(
         &self,
         left_node: &Node,
@@ -287,7 +288,10 @@ impl<'e, 'r> Judge<'e, 'r> {
         let bare = |quantity: &Quantity<'r>| !quantity.measured && quantity.unit.is_plain();
         // Nothing is nothing in every unit.
         let fits = |number: &Quantity<'r>, other: &Quantity<'r>| {
-            bare(number) && (other.unit.is_declared() || number.estimate.value == 0.0)
+            bare(number)
+                && (other.unit.is_declared()
+                    || other.unit == Unit::bytes()
+                    || number.estimate.value == 0.0)
         };
         if fits(right, left) {
             right.unit = left.unit.clone();
@@ -303,7 +307,6 @@ impl<'e, 'r> Judge<'e, 'r> {
         };
         let (node, advice) = match (left.unit.to_string().as_str(), right.unit.is_plain()) {
             ("s", true) => (right_node, "give the number a unit of time, such as 2ms"),
-            ("B", true) => (right_node, "give the number a unit of data, such as 64KiB"),
             _ => (right_node, "compare like with like, or take a ratio first"),
         };
         self.wrong(

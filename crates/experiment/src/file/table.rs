@@ -167,7 +167,11 @@ impl<'a> Table<'a> {
         match number {
             Some(number) if number >= least => Some(number),
             _ => {
-                self.wrong(key, value, &format!("a whole number from {least} on"));
+                self.problems.add(
+                    value.span(),
+                    format!("`{key}` is no whole number from {least} on"),
+                    format!("write one, such as {key} = {}", least.max(10)),
+                );
                 None
             }
         }
@@ -355,7 +359,7 @@ fn integer(value: &DeValue<'_>) -> Option<i128> {
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "text",
-        DeValue::Integer(_) | DeValue::Float(_) => "a number that does not fit",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",
