@@ -1,6 +1,7 @@
 //! The catalogue keeps to its list: `experiments/rows.txt` names every published result.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use fathom_experiment::Experiment;
 
@@ -33,8 +34,13 @@ fn belongs(row: &str, entry: &str) -> bool {
     }
 }
 
-/// Folders by name, with what they hold.
-fn folders() -> Vec<(String, Experiment)> {
+/// Folders by name, with what they hold; read once for all tests.
+fn folders() -> &'static [(String, Experiment)] {
+    static FOLDERS: OnceLock<Vec<(String, Experiment)>> = OnceLock::new();
+    FOLDERS.get_or_init(read_folders)
+}
+
+fn read_folders() -> Vec<(String, Experiment)> {
     let mut all: Vec<(String, Experiment)> = std::fs::read_dir(catalogue())
         .expect("the catalogue is there")
         .map(|entry| entry.expect("it can be listed").path())
@@ -71,7 +77,7 @@ fn every_row_of_the_list_has_a_folder() {
 fn no_folder_has_a_row_that_is_not_in_the_list() {
     let wanted = wanted();
     for (folder, experiment) in folders() {
-        for row in rows(&experiment) {
+        for row in rows(experiment) {
             let known = wanted.iter().any(|entry| belongs(&row, entry));
             assert!(known, "{folder}: {row} is not in rows.txt");
         }
@@ -83,7 +89,7 @@ fn every_folder_has_a_page_and_stands_in_the_index() {
     let index = text(&catalogue().join("README.md"));
     for (folder, _) in folders() {
         assert!(
-            catalogue().join(&folder).join("README.md").is_file(),
+            catalogue().join(folder).join("README.md").is_file(),
             "{folder}: no README.md"
         );
         assert!(
