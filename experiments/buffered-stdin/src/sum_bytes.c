@@ -6,6 +6,7 @@
  * `unbuffered` makes one read(2) a byte; `buffered` is getchar(), which reads blocks.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,13 +18,22 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
+static void fail(void)
+{
+    perror("sum_bytes: read");
+    exit(1);
+}
+
 static unsigned long sum_unbuffered(void)
 {
     unsigned long sum = 0;
     unsigned char byte;
+    ssize_t got;
 
-    while (read(STDIN_FILENO, &byte, 1) == 1)
+    while ((got = read(STDIN_FILENO, &byte, 1)) == 1)
         sum += byte;
+    if (got < 0)
+        fail();
     return sum;
 }
 
@@ -34,6 +44,8 @@ static unsigned long sum_buffered(void)
 
     while ((byte = getchar()) != EOF)
         sum += (unsigned long)byte;
+    if (ferror(stdin))
+        fail();
     return sum;
 }
 

@@ -100,9 +100,12 @@ pub fn why(
         folders: scope.folders,
         outcome: Yield::default(),
     };
+    // Each metric once: the list has them for each subject.
     let asked: Vec<String> = metrics::of(scope.experiment, measure)
         .into_iter()
         .map(|known| known.metric)
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
         .collect();
     for target in targets {
         if session.outcome.interrupted {
