@@ -5,8 +5,8 @@ mod walker;
 use std::collections::BTreeSet;
 
 use fathom_model::{
-    AnswerResult, ClaimResult, ClaimVerdict, Environment, Estimate, ExperimentRecord, Judged, Layer,
-    Measured, MeasureResult, Published, ResultRow, Source, ToolResult,
+    AnswerResult, ClaimResult, ClaimVerdict, Environment, Estimate, ExperimentRecord, Judged,
+    Layer, MeasureResult, Measured, Published, ResultRow, Source, ToolResult,
 };
 use fathom_report::{
     experiment_html, experiment_json, experiment_markdown, experiment_terminal, summary_terminal,
@@ -77,14 +77,23 @@ fn record() -> ExperimentRecord {
     swept.flips = vec!["sink=file: not reproduced".to_string()];
     swept.budget = true;
     swept.note = Some("a note".to_string());
-    let mut bare = claim("bare", Layer::Mechanism, judged(V::Undecided, "", Vec::new()));
+    let mut bare = claim(
+        "bare",
+        Layer::Mechanism,
+        judged(V::Undecided, "", Vec::new()),
+    );
     bare.published = None;
     bare.holds = None;
     let several = vec![
         measured("wall.a", estimate(0.0123), "s", None),
         measured("size.a", estimate(123_456.0), "B", None),
         measured("ops.a", estimate(1_234_567.0), "ops/s", None),
-        measured("finding(a, \"x\")", None, "", Some("unbuffered-input, sleeping")),
+        measured(
+            "finding(a, \"x\")",
+            None,
+            "",
+            Some("unbuffered-input, sleeping"),
+        ),
     ];
     ExperimentRecord {
         schema_version: 1,
@@ -148,14 +157,34 @@ fn record() -> ExperimentRecord {
             claim(
                 "arithmetic",
                 Layer::Arithmetic,
-                judged(V::IllPosed, "its own figures give 26 % less than claimed", ratio()),
+                judged(
+                    V::IllPosed,
+                    "its own figures give 26 % less than claimed",
+                    ratio(),
+                ),
             ),
-            claim("several", Layer::Mechanism, judged(V::Reproduced, "", several)),
+            claim(
+                "several",
+                Layer::Mechanism,
+                judged(V::Reproduced, "", several),
+            ),
             bare,
             swept,
-            claim("opposite", Layer::Size, judged(V::Contradicted, "1/2.00 of what is claimed", ratio())),
-            claim("nothing", Layer::Size, judged(V::NotReproduced, "no effect beyond 1 %", ratio())),
-            claim("elsewhere", Layer::Size, judged(V::NotRunnableHere, "go is missing", Vec::new())),
+            claim(
+                "opposite",
+                Layer::Size,
+                judged(V::Contradicted, "1/2.00 of what is claimed", ratio()),
+            ),
+            claim(
+                "nothing",
+                Layer::Size,
+                judged(V::NotReproduced, "no effect beyond 1 %", ratio()),
+            ),
+            claim(
+                "elsewhere",
+                Layer::Size,
+                judged(V::NotRunnableHere, "go is missing", Vec::new()),
+            ),
         ],
         answers: vec![
             AnswerResult {
@@ -188,7 +217,10 @@ fn the_terminal_has_all_of_it_in_80_columns() {
 fn a_narrow_terminal_is_kept_to_as_well() {
     for width in [40, 60, 120] {
         let text = experiment_terminal(&record(), width, false, true);
-        assert!(text.lines().all(|line| fathom_report::columns(line) <= width));
+        assert!(
+            text.lines()
+                .all(|line| fathom_report::columns(line) <= width)
+        );
     }
     let ascii = experiment_terminal(&record(), 80, false, false);
     assert!(ascii.is_ascii(), "{ascii}");
@@ -208,12 +240,25 @@ fn markdown_has_a_table_for_each_layer() {
 #[test]
 fn the_page_runs_nothing_and_loads_nothing() {
     let page = experiment_html(&[record(), record()]);
-    for forbidden in ["<script", "\u{1b}", " src=", " style=", "onerror", "javascript:"] {
+    for forbidden in [
+        "<script",
+        "\u{1b}",
+        " src=",
+        " style=",
+        "onerror",
+        "javascript:",
+    ] {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
     assert!(page.contains("&lt;script&gt;alert(1)"));
     assert!(page.contains("default-src 'none'; style-src 'sha256-"));
-    for word in ["direction only", "sink=file", "It starts late.", "go is missing", "a note"] {
+    for word in [
+        "direction only",
+        "sink=file",
+        "It starts late.",
+        "go is missing",
+        "a note",
+    ] {
         assert!(page.contains(word), "{word}");
     }
 }
