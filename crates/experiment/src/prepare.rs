@@ -7,6 +7,7 @@ use fathom_model::{Combination, ToolResult};
 
 use crate::file::experiment::{Content, Registry, Tool};
 use crate::resolve::{Job, Scope, Sink};
+use crate::results::Cause;
 use crate::run::Interrupted;
 use crate::run::command::{self, CommandError, execute};
 use crate::sweep;
@@ -16,8 +17,8 @@ use crate::sweep;
 pub struct Lack {
     /// For people.
     pub reason: String,
-    /// Whether it was tried and failed, rather than missing from this machine.
-    pub failed: bool,
+    /// Whose doing it is.
+    pub cause: Cause,
 }
 
 /// What is there and what is not.
@@ -163,7 +164,7 @@ impl Preparer<'_> {
         });
         Ok(missing.map(|reason| Lack {
             reason,
-            failed: false,
+            cause: Cause::Missing,
         }))
     }
 
@@ -240,7 +241,7 @@ impl Preparer<'_> {
             Err(reason) => {
                 return Ok(Some(Lack {
                     reason,
-                    failed: true,
+                    cause: Cause::Failed,
                 }));
             }
         };
@@ -265,7 +266,7 @@ impl Preparer<'_> {
         };
         Ok(Some(Lack {
             reason,
-            failed: true,
+            cause: Cause::Failed,
         }))
     }
 
@@ -293,7 +294,7 @@ impl Preparer<'_> {
         let failed = |reason: String| {
             Ok(Some(Lack {
                 reason: format!("the input {name} can't be made: {reason}"),
-                failed: true,
+                cause: Cause::Failed,
             }))
         };
         let bytes = match &input.content {
@@ -325,7 +326,7 @@ impl Preparer<'_> {
         let failed = |reason: String| {
             Ok(Some(Lack {
                 reason: format!("the input {name} can't be made: {reason}"),
-                failed: true,
+                cause: Cause::Failed,
             }))
         };
         let Some(input) = scope

@@ -125,6 +125,9 @@ impl Target {
     }
 }
 
+/// A pipeline's stages, each in words, under the parameters that it depends on.
+pub type Pipeline = (Combination, Vec<Vec<String>>);
+
 /// Everything that placeholders stand for.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'e> {
@@ -439,14 +442,11 @@ impl<'e> Scope<'e> {
     ///
     /// # Errors
     /// A sentence; a checked file gives none.
-    pub fn pipelines(
-        &self,
-        measure: &Measure,
-    ) -> Result<Vec<(Combination, Vec<Vec<String>>)>, String> {
+    pub fn pipelines(&self, measure: &Measure) -> Result<Vec<Pipeline>, String> {
         let texts = || measure.stages.iter().map(|stage| stage.value.as_str());
         let needs: Vec<String> = self.mentioned(texts()).into_iter().collect();
         let names = sweep::names_used(self.experiment, texts(), &needs);
-        let mut all: Vec<(Combination, Vec<Vec<String>>)> = Vec::new();
+        let mut all: Vec<Pipeline> = Vec::new();
         for combination in self.combinations() {
             let part = sweep::part(&combination, &names);
             if !sweep::allowed(&measure.only, &combination)

@@ -72,8 +72,20 @@ pub struct Gap {
     pub parameters: Combination,
     /// What is missing or went wrong, for people.
     pub reason: String,
-    /// True where the program is there and failed; false where it can't be run here.
-    pub failed: bool,
+    /// Whose doing it is.
+    pub cause: Cause,
+}
+
+/// Why there is no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// This machine lacks something.
+    Missing,
+    /// What is there was run, and failed.
+    Failed,
+    /// It could be measured and was not: interrupted, no time left, not in the quick set.
+    NotMeasured,
 }
 
 /// Everything that was measured.
@@ -96,6 +108,8 @@ pub enum Lookup {
     Ambiguous(Vec<String>),
     /// It could not be measured, and why.
     Gap(String),
+    /// It was not measured this time, and why.
+    NotMeasured(String),
     /// It is not measured under these parameters.
     Elsewhere,
 }
@@ -213,6 +227,7 @@ impl Results {
                     })
         });
         match gap {
+            Some(gap) if gap.cause == Cause::NotMeasured => Lookup::NotMeasured(gap.reason.clone()),
             Some(gap) => Lookup::Gap(gap.reason.clone()),
             None if elsewhere => Lookup::Elsewhere,
             None => Lookup::Unknown,

@@ -13,7 +13,7 @@ use crate::file::experiment::{Experiment, How, Measure};
 use crate::plan;
 use crate::prepare::{Prepared, Preparer, StepKind};
 use crate::resolve::{Folders, Scope};
-use crate::results::{Gap, Results};
+use crate::results::{Cause, Gap, Results};
 use crate::run::bench::Amount;
 use crate::run::{Interrupted, Yield, bench, observed, printed};
 use crate::select::Selection;
@@ -284,13 +284,13 @@ impl Running<'_> {
     /// Why a measure is not made now.
     fn left_out(&self, measure: &Measure) -> Option<String> {
         if self.interrupted || interrupt::received().is_some() {
-            return Some("interrupted before it".to_string());
+            return Some("interrupted".to_string());
         }
         if self.options.quick && !measure.quick {
-            return Some("not in the quick set".to_string());
+            return Some("it is not in the quick set".to_string());
         }
         match self.left() {
-            Some(left) if left.is_zero() => Some("the time was up before it".to_string()),
+            Some(left) if left.is_zero() => Some("the time was up".to_string()),
             _ => None,
         }
     }
@@ -333,10 +333,11 @@ impl Running<'_> {
             && let Some(lack) = prepared.lack(&scope, &own_needs, &first)
         {
             lacking.results.gaps.push(Gap {
-                failed: lack.failed,
-                ..gap(measure, &lack.reason)
+                cause: lack.cause,
+                reason: lack.reason.clone(),
+                ..gap(measure, "")
             });
-            lacking.failed = lack.failed;
+            lacking.failed = lack.cause == Cause::Failed;
             return Ok(lacking);
         }
         let targets = match measure.how.has_subjects() {
@@ -386,13 +387,13 @@ impl Running<'_> {
             match prepared.lack(&scope, &needs, &target.parameters) {
                 None => good.push(target),
                 Some(lack) => {
-                    lacking.failed |= lack.failed;
+                    lacking.failed |= lack.cause == Cause::Failed;
                     lacking.results.gaps.push(Gap {
                         measure: Some(measure.id.value.clone()),
                         subject: Some(target.subject.clone()),
                         parameters: target.parameters.clone(),
                         reason: lack.reason.clone(),
-                        failed: lack.failed,
+                        cause: lack.cause,
                     });
                 }
             }
@@ -474,7 +475,12 @@ impl Running<'_> {
             .collect();
         let measured_all = (self.measures.iter())
             .all(|measure| measure.complete || (scope.quick && measure.seconds == 0.0));
-        for gap in self.results.gaps.iter().filter(|gap| gap.failed) {
+        for gap in self
+            .results
+            .gaps
+            .iter()
+            .filter(|gap| gap.cause == Cause::Failed)
+        {
             if !self.warnings.contains(&gap.reason) {
                 self.warnings.push(gap.reason.clone());
             }
@@ -509,8 +515,8 @@ fn gap(measure: &Measure, why: &str) -> Gap {
         measure: Some(measure.id.value.clone()),
         subject: None,
         parameters: Vec::new(),
-        reason: format!("{}: {why}", measure.id.value),
-        failed: false,
+        reason: format!("{} was not measured: {why}", measure.id.value),
+        cause: Cause::NotMeasured,
     }
 }
 

@@ -1,7 +1,9 @@
 //! What a claim says: an expression over results. Read by [`parse`], evaluated by [`judge`].
 
+mod compare;
 mod evaluate;
 mod lex;
+mod numbers;
 mod parse;
 mod quantity;
 mod tree;

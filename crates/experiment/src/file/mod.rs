@@ -3,6 +3,9 @@
 pub mod experiment;
 pub mod keys;
 pub mod parse;
+mod parse_claims;
+mod parse_measures;
+mod parse_programs;
 pub mod placeholder;
 pub mod problem;
 pub mod table;

@@ -11,7 +11,7 @@ use super::{Interrupted, Yield};
 use crate::file::experiment::Measure;
 use crate::metrics::unit_text;
 use crate::resolve::{Folders, Job, Sink, Target};
-use crate::results::{Gap, Samples};
+use crate::results::{Cause, Gap, Samples};
 
 /// Fewest rounds that a limit on the time leaves.
 const FEWEST_ROUNDS: u64 = 5;
@@ -81,7 +81,7 @@ pub fn try_out(
             subject: Some(target.subject.clone()),
             parameters: target.parameters.clone(),
             reason: format!("{} failed ({reason})", target.label()),
-            failed: true,
+            cause: Cause::Failed,
         });
     }
     Ok((good, seconds))
@@ -223,7 +223,10 @@ pub fn run(
                 subject: Some(target.subject.clone()),
                 parameters: target.parameters.clone(),
                 reason: format!("{} was not measured ({why})", target.label()),
-                failed: !outcome.interrupted,
+                cause: match outcome.interrupted {
+                    true => Cause::NotMeasured,
+                    false => Cause::Failed,
+                },
             });
         }
     }

@@ -9,7 +9,7 @@ use super::{Yield, records, verb};
 use crate::file::experiment::Measure;
 use crate::metrics;
 use crate::resolve::{Folders, Job, Scope, Sink, Target};
-use crate::results::{Gap, Samples};
+use crate::results::{Cause, Gap, Samples};
 use crate::sweep;
 
 /// Runs a verb with a record of its own; the record's text, or why there is none.
@@ -48,7 +48,7 @@ impl Session<'_> {
         why: &str,
     ) {
         let failed = !self.outcome.interrupted;
-        self.outcome.failed |= failed && subject.is_some();
+        self.outcome.failed |= failed;
         let what = match subject {
             Some(subject) => format!("{} of {subject}", measure.how.name()),
             None => measure.how.name().to_string(),
@@ -58,7 +58,10 @@ impl Session<'_> {
             subject: subject.map(str::to_string),
             parameters: parameters.clone(),
             reason: format!("{what}: {why}"),
-            failed,
+            cause: match failed {
+                true => Cause::Failed,
+                false => Cause::NotMeasured,
+            },
         });
     }
 }

@@ -10,7 +10,7 @@ use super::{Interrupted, Yield};
 use crate::file::experiment::{From, Measure, Take, Value};
 use crate::prepare::Prepared;
 use crate::resolve::{Folders, Job, Scope, Sink, Target};
-use crate::results::{Gap, Samples};
+use crate::results::{Cause, Gap, Samples};
 use crate::sweep;
 
 /// Most that is read of what a program prints, in bytes.
@@ -171,7 +171,7 @@ impl Reading<'_> {
                 subject: Some(self.target.subject.clone()),
                 parameters: self.target.parameters.clone(),
                 reason: format!("{} failed ({why})", self.target.label()),
-                failed: true,
+                cause: Cause::Failed,
             });
         }
     }
@@ -231,19 +231,7 @@ pub fn run_static(
     for (name, text) in &measure.files {
         let names = sweep::names_used(scope.experiment, [text.value.as_str()], &[]);
         for part in distinct(&all, &names) {
-            let size = scope
-                .fill(text, &part)
-                .map(|path| scope.folders.here.join(path))
-                .and_then(|path| {
-                    std::fs::metadata(&path).map_err(|error| {
-                        let needs = crate::plan::measure_needs(scope, measure);
-                        match prepared.lack(scope, &needs, &part) {
-                            Some(lack) => lack.reason.clone(),
-                            None => format!("{}: {error}", path.display()),
-                        }
-                    })
-                });
-            let size = size.map(|metadata| metadata.len() as f64);
+            let size = size(text, &part, measure, scope, prepared);
             note(&mut outcome, id, "size", name, "B", part, size);
         }
     }
@@ -254,8 +242,8 @@ pub fn run_static(
         let names = sweep::names_used(scope.experiment, [count.command.value.as_str()], &[]);
         for part in distinct(&all, &names) {
             let counted = match prepared.lack(scope, &needs, &part) {
-                Some(lack) => Err(lack.reason.clone()),
-                None => counted(count, scope, &part)?,
+                Some(lack) => Err((lack.reason.clone(), lack.cause)),
+                None => counted(count, scope, &part)?.map_err(|why| (why, Cause::Failed)),
             };
             note(
                 &mut outcome,
@@ -269,6 +257,28 @@ pub fn run_static(
         }
     }
     Ok(outcome)
+}
+
+/// Bytes of a file. That it is not there is explained by what was lacking to build it.
+fn size(
+    text: &str,
+    part: &Combination,
+    measure: &Measure,
+    scope: &Scope<'_>,
+    prepared: &Prepared,
+) -> Result<f64, (String, Cause)> {
+    let path = scope.fill(text, part).map_err(|why| (why, Cause::Failed))?;
+    let path = scope.folders.here.join(path);
+    match std::fs::metadata(&path) {
+        Ok(metadata) => Ok(metadata.len() as f64),
+        Err(error) => {
+            let needs = crate::plan::measure_needs(scope, measure);
+            Err(match prepared.lack(scope, &needs, part) {
+                Some(lack) => (lack.reason.clone(), lack.cause),
+                None => (format!("{}: {error}", path.display()), Cause::Failed),
+            })
+        }
+    }
 }
 
 fn distinct(all: &[Combination], names: &std::collections::BTreeSet<String>) -> Vec<Combination> {
@@ -323,7 +333,7 @@ fn note(
     name: &str,
     unit: &str,
     parameters: Combination,
-    value: Result<f64, String>,
+    value: Result<f64, (String, Cause)>,
 ) {
     match value {
         Ok(value) => outcome.results.samples.push(Samples {
@@ -336,13 +346,14 @@ fn note(
             exact: true,
             primary: false,
         }),
-        Err(why) => {
+        Err((why, cause)) => {
+            outcome.failed |= cause == Cause::Failed;
             outcome.results.gaps.push(Gap {
                 measure: Some(measure.to_string()),
                 subject: Some(name.to_string()),
                 parameters,
                 reason: format!("{metric} of {name}: {why}"),
-                failed: true,
+                cause,
             });
         }
     }

@@ -287,11 +287,14 @@ pub fn pipe(
     Ok(sampler.all)
 }
 
+/// Probes with a value, and the ids of the others with why they have none.
+pub type Probes = (Vec<Samples>, Vec<(String, String)>);
+
 /// The probes of a `machine` record that have a value; the others with why they have none.
 ///
 /// # Errors
 /// When the text is no such record.
-pub fn machine(text: &str, measure: &str) -> Result<(Vec<Samples>, Vec<(String, String)>), String> {
+pub fn machine(text: &str, measure: &str) -> Result<Probes, String> {
     let record: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let lists = match &record {
         Value::Array(list) => vec![list],

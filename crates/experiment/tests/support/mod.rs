@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use fathom_experiment::file::parse::parse;
-use fathom_experiment::results::{Findings, Gap, Results, Samples};
+use fathom_experiment::results::{Cause, Findings, Gap, Results, Samples};
 use fathom_experiment::{Experiment, FileError, check};
 use fathom_model::{ClaimResult, Combination};
 
@@ -108,7 +108,7 @@ pub fn gap(subject: &str, reason: &str) -> Gap {
         subject: Some(subject.to_string()),
         parameters: Vec::new(),
         reason: reason.to_string(),
-        failed: false,
+        cause: Cause::Missing,
     }
 }
 

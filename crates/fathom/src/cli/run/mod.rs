@@ -5,6 +5,7 @@ mod listing;
 mod progress;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 pub use arguments::Arguments;
 use fathom_experiment::resolve::Scope;
@@ -22,6 +23,11 @@ use crate::cli::{screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
 const BUDGET_FAILED: i32 = 1;
+/// The quick set of a whole catalogue is to fit into 10 minutes; the end of the last measure and the
+/// builds need some of it.
+const QUICK_SET: Duration = Duration::from_secs(8 * 60);
+/// However late it is, an experiment gets this long, or it would only be listed.
+const LEAST_SHARE: Duration = Duration::from_secs(3);
 /// Exit code after Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
@@ -46,8 +52,13 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     interrupt::catch();
     let mut records = Vec::new();
     let mut code = 0;
-    for experiment in &experiments {
-        let end = one(arguments, experiment)?;
+    let began = Instant::now();
+    for (index, experiment) in experiments.iter().enumerate() {
+        let time = arguments.time.or_else(|| {
+            let share = share_of_quick_set(began.elapsed(), experiments.len() - index);
+            (arguments.all && arguments.quick).then_some(share)
+        });
+        let end = one(arguments, experiment, time)?;
         code = worse(code, exit_code(&end));
         let stop = end.interrupted;
         show(arguments, &end.record)?;
@@ -143,7 +154,18 @@ fn show_plans(arguments: &Arguments, experiments: &[Experiment]) -> Result<i32, 
     Ok(0)
 }
 
-fn one(arguments: &Arguments, experiment: &Experiment) -> Result<End, Failure> {
+/// What the next of `left` experiments may take: its share of the time that is left, and no more than an
+/// experiment on its own. Those that need little leave more to the others.
+fn share_of_quick_set(used: Duration, left: usize) -> Duration {
+    let rest = QUICK_SET.saturating_sub(used);
+    (rest / left.max(1) as u32).clamp(LEAST_SHARE, session::QUICK_TIME)
+}
+
+fn one(
+    arguments: &Arguments,
+    experiment: &Experiment,
+    time: Option<Duration>,
+) -> Result<End, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::Untrusted(format!("Fathom's own program can't be found: {error}"))
     })?;
@@ -154,7 +176,7 @@ fn one(arguments: &Arguments, experiment: &Experiment) -> Result<End, Failure> {
         install: arguments.install,
         resume: arguments.resume,
         only: arguments.only.clone(),
-        time: arguments.time,
+        time,
     };
     let mut line = Line::new(&name_of(&experiment.path));
     let end = session::run(experiment, &options, &mut |event| line.show(&event));

@@ -1,0 +1,180 @@
+//! Comparing quantities: on which side a claim's number lies, and by how much.
+
+use fathom_model::Estimate;
+
+use super::evaluate::Outcome;
+use super::quantity::Quantity;
+use super::tree::Relation;
+
+/// Differences up to this share count as none where a claim names no margin.
+pub(super) const MARGIN: f64 = 0.01;
+
+/// Where a ratio lies, seen from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Its whole interval is above the margin.
+    Above,
+    /// Below it.
+    Below,
+    /// Within it.
+    Within,
+    /// It reaches over an edge.
+    Open,
+}
+
+/// Where a ratio lies, with a margin.
+pub(super) fn side(ratio: &Estimate, margin: f64) -> Side {
+    let (low, high) = (1.0 / (1.0 + margin), 1.0 + margin);
+    if ratio.low > high {
+        Side::Above
+    } else if ratio.high < low {
+        Side::Below
+    } else if ratio.low >= low && ratio.high <= high {
+        Side::Within
+    } else {
+        Side::Open
+    }
+}
+
+/// `a >= b` and kin, the measured side left.
+pub(super) fn one_sided(
+    left: &Quantity<'_>,
+    relation: Relation,
+    right: &Quantity<'_>,
+) -> (Outcome, String) {
+    let (l, r) = (&left.estimate, &right.estimate);
+    let upward = matches!(relation, Relation::More | Relation::AtLeast);
+    let (holds, fails) = match relation {
+        Relation::More => (l.low > r.high, l.high <= r.low),
+        Relation::AtLeast => (l.low >= r.high, l.high < r.low),
+        Relation::Less => (l.high < r.low, l.low >= r.high),
+        _ => (l.high <= r.low, l.low > r.high),
+    };
+    if holds {
+        return (Outcome::Holds, String::new());
+    }
+    let claimed = r.value;
+    // A claim that something stays below a bound above 1 claims no effect in a direction.
+    let has_direction = left.is_ratio
+        && !right.measured
+        && if upward {
+            claimed >= 1.0
+        } else {
+            claimed <= 1.0
+        };
+    let direction = match (side(l, MARGIN), upward) {
+        (Side::Above, true) | (Side::Below, false) => Outcome::DirectionOnly,
+        (Side::Above, false) | (Side::Below, true) => Outcome::Opposite,
+        _ => Outcome::NoEffect,
+    };
+    if fails {
+        let by = match has_direction {
+            true => against(l.value, claimed),
+            false => beyond(l.value, claimed),
+        };
+        return match (has_direction, direction) {
+            (false, _) => (Outcome::NoEffect, by),
+            (true, Outcome::Opposite) => (Outcome::Opposite, by),
+            (true, Outcome::DirectionOnly) => (Outcome::DirectionOnly, by),
+            (true, _) => (Outcome::NoEffect, no_effect(l)),
+        };
+    }
+    if has_direction && side(l, MARGIN) == Side::Within {
+        return (Outcome::NoEffect, "no effect beyond 1 %".to_string());
+    }
+    let reason = match (has_direction, direction) {
+        (true, Outcome::DirectionOnly) => "the direction holds; the interval reaches over the size",
+        _ => "the interval is too wide",
+    };
+    (Outcome::Undecided, reason.to_string())
+}
+
+/// Whether none was shown, or none can be there.
+fn no_effect(ratio: &Estimate) -> String {
+    match side(ratio, MARGIN) {
+        Side::Within => "no effect beyond 1 %".to_string(),
+        _ => "no effect was shown: the interval reaches to none".to_string(),
+    }
+}
+
+/// `a == b within margin`.
+pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (Outcome, String) {
+    let (l, r) = (&left.estimate, &right.estimate);
+    // Equal doubles may differ in their last bits.
+    let slack = 1e-9;
+    let edges = |value: f64| {
+        let half = value.abs() * margin + value.abs() * slack;
+        (value - half, value + half)
+    };
+    let (low, high) = (edges(r.low).0, edges(r.high).1);
+    if l.low >= low && l.high <= high {
+        return (Outcome::Holds, String::new());
+    }
+    if l.low <= high && l.high >= low {
+        // Constants have no interval that could be narrower: what rounding allows is allowed.
+        let outcome = match left.measured || right.measured {
+            true => Outcome::Undecided,
+            false => Outcome::Holds,
+        };
+        let reason = match outcome {
+            Outcome::Holds => "within what rounding allows",
+            _ => "the interval is too wide",
+        };
+        return (outcome, reason.to_string());
+    }
+    let by = against(l.value, r.value);
+    let ratio_against = left.is_ratio && !right.measured && r.value > 0.0 && r.value != 1.0;
+    if !ratio_against {
+        return (Outcome::NoEffect, by);
+    }
+    match (side(l, MARGIN), r.value > 1.0) {
+        (Side::Above, true) | (Side::Below, false) => (Outcome::DirectionOnly, by),
+        (Side::Above, false) | (Side::Below, true) => (Outcome::Opposite, by),
+        _ => (Outcome::NoEffect, no_effect(l)),
+    }
+}
+
+/// On which side of a bound a value lies, and how far.
+fn beyond(value: f64, bound: f64) -> String {
+    if bound > 0.0 && value > 0.0 {
+        let side = if value > bound { "above" } else { "below" };
+        return format!("{} {side} the bound", factor(value / bound));
+    }
+    format!("{} where the bound is {}", short(value), short(bound))
+}
+
+/// By how much a value differs from the claimed one.
+fn against(value: f64, claimed: f64) -> String {
+    if claimed > 0.0 && value > 0.0 {
+        let ratio = value / claimed;
+        return match ratio {
+            ratio if (0.5..2.0).contains(&ratio) => {
+                let percent = (ratio - 1.0).abs() * 100.0;
+                let digits = if percent < 10.0 { 1 } else { 0 };
+                let word = if ratio < 1.0 { "less" } else { "more" };
+                format!("{percent:.digits$} % {word} than claimed")
+            }
+            ratio if ratio < 1.0 => format!("1/{} of what is claimed", short(1.0 / ratio)),
+            ratio => format!("{}x what is claimed", short(ratio)),
+        };
+    }
+    format!("{} where {} is claimed", short(value), short(claimed))
+}
+
+fn short(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_string(),
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// How many times the larger is larger, in words.
+pub(super) fn factor(ratio: f64) -> String {
+    let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
+    match factor {
+        factor if factor < 1.5 => format!("{:.1} %", (factor - 1.0) * 100.0),
+        factor => format!("{}x", short(factor)),
+    }
+}
