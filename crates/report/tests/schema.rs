@@ -6,7 +6,8 @@ mod walker;
 use std::collections::BTreeSet;
 
 use fathom_model::{
-    BenchRecord, Exit, InputFrom, Metric, MoreRounds, OutputTo, StopReason, Verdict,
+    BenchRecord, Exit, Fingerprint, InputFrom, MachineFigure, Metric, MoreRounds, OutputTo,
+    StopReason, Verdict,
 };
 use serde_json::Value;
 use support::program::Program;
@@ -16,6 +17,20 @@ use walker::{Walker, offered, undescribed};
 fn schema() -> Value {
     let text = include_str!("../../../docs/json-schema/bench.schema.json");
     serde_json::from_str(text).expect("the schema is JSON")
+}
+
+fn fingerprint() -> Fingerprint {
+    let figure = MachineFigure {
+        id: "core_clock".into(),
+        value: 3.244,
+        unit: "GHz".into(),
+    };
+    Fingerprint {
+        measured_seconds_ago: 3600,
+        profile: vec![figure.clone()],
+        canaries: vec![figure],
+        changed: vec!["memory_latency".into()],
+    }
 }
 
 /// Records that use every key and every alternative between them.
@@ -41,6 +56,7 @@ fn records() -> Vec<BenchRecord> {
     full.benchmarks[1].output = OutputTo::Pipe;
     full.benchmarks[2].output = OutputTo::Inherit;
     full.runs[0].io = None;
+    full.environment.fingerprint = Some(fingerprint());
     outcome_of(&mut full).warnings = vec![warning(Some(0), "two_modes", "two modes")];
     let mut records = Vec::new();
     for verdict in [

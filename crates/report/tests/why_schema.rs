@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use explained::tree::many;
 use explained::{clean, findings, hostile};
-use fathom_model::{Explanation, Spent};
+use fathom_model::{Explanation, Fingerprint, MachineFigure, Spent};
 use fathom_report::explain_json;
 use serde_json::Value;
 use walker::{Walker, offered, undescribed};
@@ -24,12 +24,27 @@ fn written(explanation: &Explanation) -> Value {
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
 
+fn fingerprint() -> Fingerprint {
+    let figure = MachineFigure {
+        id: "core_clock".into(),
+        value: 3.244,
+        unit: "GHz".into(),
+    };
+    Fingerprint {
+        measured_seconds_ago: 3600,
+        profile: vec![figure.clone()],
+        canaries: vec![figure],
+        changed: vec!["memory_latency".into()],
+    }
+}
+
 /// Explanations that use every key and every alternative between them.
 fn explanations() -> Vec<Explanation> {
     let mut spoiled = many(2);
     hostile::spoil(&mut spoiled);
     let mut sparse = findings();
     sparse.timed.floor = None;
+    sparse.environment.fingerprint = Some(fingerprint());
     sparse.io[0].blocked_ns = None;
     sparse.calls[0].blocked_ns = None;
     sparse.findings[0].place.pid = None;
