@@ -7,7 +7,7 @@ use fathom_model::{Combination, Measured};
 use super::compare::{MARGIN, Side, equal, factor, one_sided, side};
 use super::quantity::{Quantity, paired};
 use super::tree::{Expression, Kind, Node, Relation};
-use crate::results::{Lookup, Results};
+use crate::results::{Findings, Lookup, Results};
 use crate::unit::Unit;
 
 /// What an expression is judged by.
@@ -353,7 +353,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         })
     }
 
-    fn findings(&self, node: &Node) -> Answer<&'r [String]> {
+    fn findings(&self, node: &Node) -> Answer<&'r Findings> {
         let Kind::Reference { path, selectors } = &node.kind else {
             return self.wrong(
                 node,
@@ -366,7 +366,7 @@ impl<'e, 'r> Judge<'e, 'r> {
             .results
             .findings_of(path, self.context.combination, selectors);
         match found {
-            Ok(findings) => Ok(&findings.ids),
+            Ok(findings) => Ok(findings),
             Err(Lookup::Gap(reason)) => Err(Fault::Missing(reason)),
             Err(Lookup::NotMeasured(reason)) => Err(Fault::Undefined(reason)),
             Err(Lookup::Elsewhere) => Err(Fault::Elsewhere),
@@ -386,11 +386,15 @@ impl<'e, 'r> Judge<'e, 'r> {
                 "write the finding's id in double quotes",
             );
         };
-        let ids = self.findings(&arguments[0])?;
+        let findings = self.findings(&arguments[0])?;
+        let ids = findings.ids.as_slice();
         let text = match ids {
             [] => "nothing stands out".to_string(),
             ids => ids.join(", "),
         };
+        if let (false, Some(limited)) = (ids.contains(id), &findings.limited) {
+            return Err(Fault::Missing(limited.clone()));
+        }
         let (outcome, reason) = match ids.iter().position(|found| found == id) {
             Some(0) => (Outcome::Holds, String::new()),
             Some(place) => (
@@ -407,8 +411,11 @@ impl<'e, 'r> Judge<'e, 'r> {
     }
 
     fn clean(&self, arguments: &[Node]) -> Answer<Judgement> {
-        let ids = self.findings(&arguments[0])?;
-        let (outcome, text) = match ids {
+        let findings = self.findings(&arguments[0])?;
+        if let (true, Some(limited)) = (findings.ids.is_empty(), &findings.limited) {
+            return Err(Fault::Missing(limited.clone()));
+        }
+        let (outcome, text) = match findings.ids.as_slice() {
             [] => (Outcome::Holds, "nothing stands out".to_string()),
             ids => (Outcome::Opposite, ids.join(", ")),
         };
