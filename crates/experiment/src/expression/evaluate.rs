@@ -139,7 +139,12 @@ impl<'e, 'r> Judge<'e, 'r> {
         let (mut left, right) = (self.statement(left)?, self.statement(right)?);
         // What decides is the worse of both for `and`, the better for `or`.
         let right_decides = (right.outcome < left.outcome) == all && right.outcome != left.outcome;
-        let measured = [left.measured.clone(), right.measured.clone()].concat();
+        let mut measured = left.measured.clone();
+        for one in &right.measured {
+            if !measured.contains(one) {
+                measured.push(one.clone());
+            }
+        }
         if right_decides {
             left = right;
         } else if left.outcome == right.outcome && left.reason != right.reason {
