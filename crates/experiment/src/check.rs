@@ -500,6 +500,7 @@ fn pretended(experiment: &Experiment) -> Results {
                         subject,
                         parameters: combination.clone(),
                         ids: Vec::new(),
+                        limited: None,
                     });
                 }
             }

@@ -86,6 +86,9 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
                 for metric in ["cpu", "wait_input", "wait_output", "alone"] {
                     add(metric, Some(&name), "s", false, false);
                 }
+                for metric in ["share_wait_input", "share_wait_output"] {
+                    add(metric, Some(&name), "", false, false);
+                }
             }
         }
         How::Machine => add("?", None, "?", true, false),

@@ -59,6 +59,8 @@ pub struct Findings {
     pub parameters: Combination,
     /// Ids of the findings.
     pub ids: Vec<String>,
+    /// Why a cause may be there that is not among them: the way of observing could not see all.
+    pub limited: Option<String>,
 }
 
 /// Something that could not be measured.

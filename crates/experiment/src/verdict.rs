@@ -162,13 +162,21 @@ pub fn answer(answer: &Answer, claims: &[ClaimResult]) -> AnswerResult {
             Some((id.value.clone(), claim.judged.verdict))
         })
         .collect();
-    let supported = evidence
-        .iter()
-        .all(|(_, verdict)| *verdict == ClaimVerdict::Reproduced);
-    let status = match (answer.open, supported) {
-        (true, _) => "open",
-        (false, true) => "answered",
-        (false, false) => "not supported here",
+    let all = |accepted: &[ClaimVerdict]| {
+        evidence
+            .iter()
+            .all(|(_, verdict)| accepted.contains(verdict))
+    };
+    let untested = [
+        ClaimVerdict::Reproduced,
+        ClaimVerdict::Undecided,
+        ClaimVerdict::NotRunnableHere,
+    ];
+    let status = match answer.open {
+        true => "open",
+        false if all(&[ClaimVerdict::Reproduced]) => "answered",
+        false if all(&untested) => "not tested here",
+        false => "not supported here",
     };
     AnswerResult {
         question: answer.question.clone(),

@@ -294,4 +294,10 @@ fn an_answer_stands_on_its_claims() {
     };
     assert_eq!(status(2.0), "answered");
     assert_eq!(status(0.5), "not supported here");
+    let missing = Results {
+        gaps: vec![gap("a", "cc is missing")],
+        ..Results::default()
+    };
+    let untested = answer(&file.answers[0], &[judged(&text, &missing)]);
+    assert_eq!(untested.status, "not tested here");
 }

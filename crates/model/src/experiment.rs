@@ -162,7 +162,8 @@ pub struct AnswerResult {
     pub question: String,
     /// The answer, if there is one.
     pub answer: Option<String>,
-    /// `answered`, `open`, or `not supported here` where a claim that it rests on did not hold.
+    /// `answered`, `open`, `not supported here` where a claim that it rests on does not hold, or
+    /// `not tested here` where one could not be judged.
     pub status: String,
     /// What was tried, where it is open.
     pub tried: Option<String>,

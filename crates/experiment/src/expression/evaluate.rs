@@ -7,7 +7,7 @@ use fathom_model::{Combination, Measured};
 use super::compare::{MARGIN, Side, equal, factor, one_sided, side};
 use super::quantity::{Quantity, paired};
 use super::tree::{Expression, Kind, Node, Relation};
-use crate::results::{Lookup, Results};
+use crate::results::{Findings, Lookup, Results};
 use crate::unit::Unit;
 
 /// What an expression is judged by.
@@ -139,7 +139,12 @@ impl<'e, 'r> Judge<'e, 'r> {
         let (mut left, right) = (self.statement(left)?, self.statement(right)?);
         // What decides is the worse of both for `and`, the better for `or`.
         let right_decides = (right.outcome < left.outcome) == all && right.outcome != left.outcome;
-        let measured = [left.measured.clone(), right.measured.clone()].concat();
+        let mut measured = left.measured.clone();
+        for one in &right.measured {
+            if !measured.contains(one) {
+                measured.push(one.clone());
+            }
+        }
         if right_decides {
             left = right;
         } else if left.outcome == right.outcome && left.reason != right.reason {
@@ -353,7 +358,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         })
     }
 
-    fn findings(&self, node: &Node) -> Answer<&'r [String]> {
+    fn findings(&self, node: &Node) -> Answer<&'r Findings> {
         let Kind::Reference { path, selectors } = &node.kind else {
             return self.wrong(
                 node,
@@ -366,7 +371,7 @@ impl<'e, 'r> Judge<'e, 'r> {
             .results
             .findings_of(path, self.context.combination, selectors);
         match found {
-            Ok(findings) => Ok(&findings.ids),
+            Ok(findings) => Ok(findings),
             Err(Lookup::Gap(reason)) => Err(Fault::Missing(reason)),
             Err(Lookup::NotMeasured(reason)) => Err(Fault::Undefined(reason)),
             Err(Lookup::Elsewhere) => Err(Fault::Elsewhere),
@@ -386,11 +391,15 @@ impl<'e, 'r> Judge<'e, 'r> {
                 "write the finding's id in double quotes",
             );
         };
-        let ids = self.findings(&arguments[0])?;
+        let findings = self.findings(&arguments[0])?;
+        let ids = findings.ids.as_slice();
         let text = match ids {
             [] => "nothing stands out".to_string(),
             ids => ids.join(", "),
         };
+        if let (false, Some(limited)) = (ids.contains(id), &findings.limited) {
+            return Err(Fault::Missing(limited.clone()));
+        }
         let (outcome, reason) = match ids.iter().position(|found| found == id) {
             Some(0) => (Outcome::Holds, String::new()),
             Some(place) => (
@@ -407,8 +416,11 @@ impl<'e, 'r> Judge<'e, 'r> {
     }
 
     fn clean(&self, arguments: &[Node]) -> Answer<Judgement> {
-        let ids = self.findings(&arguments[0])?;
-        let (outcome, text) = match ids {
+        let findings = self.findings(&arguments[0])?;
+        if let (true, Some(limited)) = (findings.ids.is_empty(), &findings.limited) {
+            return Err(Fault::Missing(limited.clone()));
+        }
+        let (outcome, text) = match findings.ids.as_slice() {
             [] => (Outcome::Holds, "nothing stands out".to_string()),
             ids => (Outcome::Opposite, ids.join(", ")),
         };

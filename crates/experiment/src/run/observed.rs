@@ -135,6 +135,16 @@ pub fn why(
         match read {
             Ok((samples, findings)) => {
                 session.outcome.results.samples.extend(samples);
+                if let Some(limited) = &findings.limited {
+                    // Named where a claim asks for a count that this tier does not make.
+                    session.outcome.results.gaps.push(Gap {
+                        measure: Some(measure.id.value.clone()),
+                        subject: Some(target.subject.clone()),
+                        parameters: target.parameters.clone(),
+                        reason: limited.clone(),
+                        cause: Cause::Missing,
+                    });
+                }
                 session.outcome.results.findings.push(findings);
             }
             Err(why) => session.gap(measure, Some(&target.subject), &target.parameters, &why),
@@ -266,7 +276,20 @@ pub fn pipe(program: &Path, measure: &Measure, amount: Amount, scope: &Scope<'_>
             .record(&name, words)
             .and_then(|text| records::pipe(&text, &measure.id.value, &names, &parameters));
         match read {
-            Ok(samples) => session.outcome.results.samples.extend(samples),
+            Ok(samples) => {
+                let waits = samples.iter().any(|samples| samples.metric == "wait_input");
+                session.outcome.results.samples.extend(samples);
+                if !waits {
+                    let why = "its waits were not seen, or observing slowed it by more than 10 %: only share_wait_input and share_wait_output are quoted then";
+                    session.outcome.results.gaps.push(Gap {
+                        measure: Some(measure.id.value.clone()),
+                        subject: None,
+                        parameters: parameters.clone(),
+                        reason: why.to_string(),
+                        cause: Cause::Missing,
+                    });
+                }
+            }
             Err(why) => session.gap(measure, None, &parameters, &why),
         }
         if session.outcome.interrupted {

@@ -95,11 +95,15 @@ pub fn why(
             .map(|row| pick(row) as f64)
             .sum()
     };
-    one("calls", "", sum(&|row| row.calls, None));
+    let counts_calls = matches!(explanation.explaining.tier.as_str(), "kernel" | "stops");
+    if counts_calls {
+        one("calls", "", sum(&|row| row.calls, None));
+    }
     one("findings", "", explanation.findings.len() as f64);
     one("processes", "", explanation.processes.len() as f64);
     one("slowdown", "", explanation.explaining.slowdown);
-    for metric in asked {
+    // What was not counted is absent, not 0.
+    for metric in asked.iter().filter(|_| counts_calls) {
         match metric.split_once('_') {
             Some(("calls", name)) => one(metric, "", sum(&|row| row.calls, Some(name))),
             Some(("errors", name)) => one(metric, "", sum(&|row| row.errors, Some(name))),
@@ -112,8 +116,19 @@ pub fn why(
         subject: subject.to_string(),
         parameters: parameters.clone(),
         ids: explanation.findings.iter().map(|f| f.id.clone()).collect(),
+        limited: limited(&explanation),
     };
     Ok((sampler.all, findings))
+}
+
+/// What keeps a tier from seeing every cause.
+fn limited(explanation: &Explanation) -> Option<String> {
+    let tier = &explanation.explaining.tier;
+    (tier != "kernel").then(|| {
+        format!(
+            "why could only observe by its tier {tier}, which does not see every cause (fathom why --tiers)"
+        )
+    })
 }
 
 #[derive(Deserialize)]
@@ -174,15 +189,15 @@ pub fn startup(
                 .collect();
             type Pick = fn(&StartupRun) -> Option<f64>;
             let metrics: [(&str, &str, f64, Pick); 4] = [
-                ("first_output", "s", 1e-9, |run| run.first_output_ns),
-                ("exit", "s", 1e-9, |run| run.exit_ns),
+                ("first_output", "s", 1e9, |run| run.first_output_ns),
+                ("exit", "s", 1e9, |run| run.exit_ns),
                 ("major_faults", "", 1.0, |run| run.major_faults),
                 ("read_bytes", "B", 1.0, |run| run.read_bytes),
             ];
             for (metric, unit, scale, pick) in metrics {
                 let values = runs
                     .iter()
-                    .filter_map(|run| Some((run.round, pick(run)? * scale)))
+                    .filter_map(|run| Some((run.round, pick(run)? / scale)))
                     .collect();
                 let primary = metric == "first_output" && prefix.is_empty();
                 sampler.add(
@@ -205,7 +220,17 @@ struct Pipe {
     #[serde(default)]
     rounds: Vec<PipeRound>,
     #[serde(default)]
+    explained: Vec<PipeRound>,
+    #[serde(default)]
+    explaining: Option<PipeExplaining>,
+    #[serde(default)]
     alone: Vec<Alone>,
+}
+
+#[derive(Deserialize)]
+struct PipeExplaining {
+    #[serde(default)]
+    times_are_quoted: bool,
 }
 
 #[derive(Deserialize)]
@@ -224,6 +249,18 @@ struct PipeStage {
     wait_input_ns: Option<f64>,
     #[serde(default)]
     wait_output_ns: Option<f64>,
+    #[serde(default)]
+    start_ns: Option<f64>,
+    #[serde(default)]
+    end_ns: Option<f64>,
+}
+
+impl PipeStage {
+    /// Part of the stage's own life, 0 to 1.
+    fn share(&self, ns: Option<f64>) -> Option<f64> {
+        let life = self.end_ns? - self.start_ns?;
+        (life > 0.0).then_some(ns? / life)
+    }
 }
 
 #[derive(Deserialize)]
@@ -261,20 +298,38 @@ pub fn pipe(
     sampler.add("wall", None, "s", false, false, walls);
     for (stage, name) in names.iter().enumerate() {
         type Pick = fn(&PipeStage) -> Option<f64>;
-        let metrics: [(&str, Pick); 3] = [
-            ("cpu", |stage| stage.cpu_ns),
-            ("wait_input", |stage| stage.wait_input_ns),
-            ("wait_output", |stage| stage.wait_output_ns),
-        ];
-        for (metric, pick) in metrics {
-            let values = record
-                .rounds
+        let mut add = |metric: &str, rounds: &[PipeRound], unit: &str, scale: f64, pick: Pick| {
+            let values = rounds
                 .iter()
                 .enumerate()
-                .filter_map(|(round, row)| Some(seconds((round, pick(row.stages.get(stage)?)?))))
+                .filter_map(|(round, row)| {
+                    Some((round as u32, pick(row.stages.get(stage)?)? / scale))
+                })
                 .collect();
-            sampler.add(metric, Some(name), "s", false, false, values);
+            sampler.add(metric, Some(name), unit, false, false, values);
+        };
+        add("cpu", &record.rounds, "s", 1e9, |stage| stage.cpu_ns);
+        // Waits are seen in rounds of their own. Where observing slowed those, only shares are quoted.
+        let explained = match record.explained.is_empty() {
+            true => &record.rounds,
+            false => &record.explained,
+        };
+        let quoted =
+            (record.explaining.as_ref()).is_none_or(|explaining| explaining.times_are_quoted);
+        if quoted {
+            add("wait_input", explained, "s", 1e9, |stage| {
+                stage.wait_input_ns
+            });
+            add("wait_output", explained, "s", 1e9, |stage| {
+                stage.wait_output_ns
+            });
         }
+        add("share_wait_input", explained, "", 1.0, |stage| {
+            stage.share(stage.wait_input_ns)
+        });
+        add("share_wait_output", explained, "", 1.0, |stage| {
+            stage.share(stage.wait_output_ns)
+        });
         let alone = record
             .alone
             .iter()

@@ -98,6 +98,7 @@ pub fn found(subject: &str, ids: &[&str]) -> Findings {
         subject: subject.to_string(),
         parameters: Vec::new(),
         ids: ids.iter().map(|id| (*id).to_string()).collect(),
+        limited: None,
     }
 }
 
