@@ -152,9 +152,11 @@ unsafe fn clone(
             "syscall",
             "test rax, rax",
             "jnz 2f",
-            "xor ebp, ebp",
+            // Either may be in rbp.
             "mov rdi, {argument}",
-            "call {body}",
+            "mov rax, {body}",
+            "xor ebp, ebp",
+            "call rax",
             "ud2",
             "2:",
             argument = in(reg) argument,
