@@ -21,8 +21,8 @@ const SESSIONS: usize = 2;
 /// No growth can't be told from growth below what the floor is asked to keep.
 const ASKED: f64 = 1.02;
 const BALLAST: usize = 1 << 30;
-const BALLAST_RUNS: usize = 500;
-const BALLAST_PAIRS: usize = 6;
+const BALLAST_RUNS: usize = 200;
+const BALLAST_PAIRS: usize = 40;
 
 /// Both questions.
 ///
