@@ -211,6 +211,7 @@ pub(crate) fn is_child_wait(call: &str) -> bool {
 
 /// What CPU time in this call counts as.
 pub(crate) fn on_cpu(call: &str) -> Spent {
+    let call = call.strip_suffix(" (32-bit)").unwrap_or(call);
     let is_in = |list: &[&str]| list.contains(&call);
     if is_in(READ_WRITE) {
         Spent::KernelIo
@@ -392,6 +393,7 @@ mod tests {
         assert_eq!(on_cpu("execve"), Spent::KernelProcesses);
         assert_eq!(on_cpu("sched_yield"), Spent::KernelWaiting);
         assert_eq!(on_cpu("getpid"), Spent::KernelOther);
+        assert_eq!(on_cpu("read (32-bit)"), Spent::KernelIo);
     }
 
     #[test]

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use fathom_trace::{FileRow, Trace};
 
+/// An open for each two calls is one for each record: some write a record in two pieces.
+const OPENS_FOR_EACH_CALL: u64 = 2;
+
 /// What a descriptor leads to, as far as waiting on it differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -134,6 +137,17 @@ impl<'a> Descriptors<'a> {
         fd == 1 || fd == 2 || self.is_alias(pid, fd, &aliases)
     }
 
+    /// Whether `fd` is a file that is opened anew for about every call that moves its bytes, whatever
+    /// else the number has been: `echo x >> file` in a shell does so with standard output.
+    pub(crate) fn is_reopened_file(&self, pid: u32, fd: i32) -> bool {
+        let on_fd = self.files.get(&(pid, fd)).into_iter().flatten();
+        let files = on_fd.filter(|file| Kind::of(&file.name) == Kind::File);
+        let (opens, calls) = files.fold((0, 0), |(opens, calls), file| {
+            (opens + file.opens, calls + file.reads + file.writes)
+        });
+        opens > 0 && opens * OPENS_FOR_EACH_CALL >= calls
+    }
+
     fn is_alias(&self, pid: u32, fd: i32, aliases: &[&str]) -> bool {
         let last = self.names(pid, fd).last();
         last.is_some_and(|name| aliases.contains(&name.as_str()))
@@ -219,6 +233,24 @@ mod tests {
             Some("2 files, e.g. /a")
         );
         assert_eq!(told(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_file_that_is_opened_for_each_call_is_told_from_one_that_is_kept_open() {
+        let reopened = |opens: u64, name: &str| {
+            let row = FileRow {
+                opens,
+                ..file(name, 1000)
+            };
+            let trace = Trace {
+                files: vec![row],
+                ..Trace::default()
+            };
+            Descriptors::new(&trace).is_reopened_file(1, 3)
+        };
+        assert!(reopened(1000, "/tmp/log"));
+        assert!(!reopened(1, "/tmp/log"));
+        assert!(!reopened(1000, "pipe"));
     }
 
     #[test]

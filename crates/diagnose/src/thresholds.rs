@@ -20,6 +20,9 @@ pub(crate) const LINE_BYTES: f64 = 200.0;
 /// A reader that has to wait before this part of its reads is given small pieces by its writer;
 /// a buffer would not help it.
 pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;
+/// Waits for a writer that are at least a third of what small reads cost hide them: the two overlap only
+/// while the writer sleeps, and a busy machine stretches the reads alone.
+pub(crate) const WAIT_THAT_HIDES: f64 = 3.0;
 /// Children whose lives add up to at most this multiple of the time they cover ran one at a time.
 pub(crate) const OVERLAP_OF_SERIAL_CHILDREN: f64 = 1.15;
 /// A main thread that waits for locks less than this part of its life does its own work.
@@ -29,6 +32,10 @@ pub(crate) const JOIN_SHARE: f64 = 0.2;
 pub(crate) const SHORT_CHILD_CPU_NS: f64 = 15e6;
 /// A version manager's shim starts about 30 processes; a habit starts hundreds.
 pub(crate) const MANY_PROCESSES: usize = 60;
+/// As many short children of one parent that run one program are a loop; a shim runs about ten of one.
+pub(crate) const MANY_OF_ONE_PROGRAM: usize = 20;
+/// Part of the wall time that such a loop rules.
+pub(crate) const LOOP_SHARE: f64 = 0.4;
 /// To make, execute and await a small program, where no probe tells.
 pub(crate) const SPAWN_SECONDS: f64 = 700e-6;
 /// A call, where neither a trace nor a probe tells: 0.1 us on bare metal, 0.2 to 0.5 in VMs.
@@ -49,6 +56,9 @@ pub(crate) const FAULT_SHARE: f64 = 0.45;
 pub(crate) const MANY_MEMORY_CALLS: u64 = 1_000;
 /// Programs that read by mapping, as git does, map and unmap some thousand times.
 pub(crate) const VERY_MANY_MEMORY_CALLS: u64 = 10_000;
+/// Part of the wall time: `git log --stat` maps and unmaps the files it compares and spends 19 to 22 %
+/// on it, which is how git works; programs that map for each request spend 85 % and more.
+pub(crate) const MEMORY_CALLS_SHARE: f64 = 0.30;
 /// Calls on paths without any on folders: no walk, but the same question again and again.
 pub(crate) const MANY_STATS: u64 = 50_000;
 /// One fsync at the end is a promise kept; one for each record is a pattern.

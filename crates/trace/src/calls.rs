@@ -174,6 +174,9 @@ const PATH_SECOND: &[&str] = &[
 
 const OPENS: &[&str] = &["open", "creat", "openat", "openat2"];
 
+/// Calls that change what relative paths are relative to.
+const MOVES_CWD: &[&str] = &["chdir", "fchdir"];
+
 /// Calls that make a descriptor and name no path.
 const MAKES_FD: &[&str] = &[
     "socket",
@@ -216,7 +219,7 @@ pub fn flags_of_name(name: &str) -> u32 {
     if is_in(PATH_SECOND) {
         flags |= PATH1 | TELL_ERROR;
     }
-    if is_in(OPENS) || is_in(MAKES_FD) {
+    if is_in(OPENS) || is_in(MAKES_FD) || is_in(MOVES_CWD) {
         flags |= TELL_OK;
     }
     flags
@@ -237,11 +240,16 @@ pub fn flags(nr: u32) -> u32 {
     Sysno::new(nr as usize).map_or(0, |s| flags_of_name(s.name()))
 }
 
-/// Name of a call by its number as the tiers report it, such as `read`; `32-bit call 3` for one
-/// made through the 32-bit entry, `call 9999` for a number without a name.
+/// Name of a call by its number as the tiers report it, such as `read`; `read (32-bit)` for one made
+/// through the 32-bit entry of x86, whose numbers are another table (`int 0x80`); `call 9999` for a
+/// number without a name.
 pub fn name(nr: u32) -> String {
     if nr & COMPAT != 0 {
-        return format!("32-bit call {}", nr & !COMPAT);
+        let nr = nr & !COMPAT;
+        return match syscalls::x86::Sysno::new(nr as usize) {
+            Some(s) => format!("{} (32-bit)", s.name()),
+            None => format!("call {nr} of the 32-bit table"),
+        };
     }
     match Sysno::new(nr as usize) {
         Some(s) => s.name().to_owned(),
@@ -289,7 +297,8 @@ mod tests {
             assert_eq!(name(nr as u32), wanted);
             assert_eq!(number(wanted), Some(nr as u32));
         }
-        assert_eq!(name(COMPAT | 3), "32-bit call 3");
+        assert_eq!(name(COMPAT | 3), "read (32-bit)");
+        assert_eq!(name(COMPAT | 9999), "call 9999 of the 32-bit table");
         assert_eq!(name(9999), "call 9999");
     }
 
@@ -308,6 +317,8 @@ mod tests {
         assert_eq!(flags_of_name("openat"), PATH1 | TELL);
         assert_eq!(flags_of_name("newfstatat"), PATH1 | TELL_ERROR);
         assert_eq!(flags_of_name("close"), FD | CLOSE0 | TELL_OK);
+        assert_eq!(flags_of_name("chdir"), PATH0 | TELL);
+        assert_eq!(flags_of_name("fchdir"), FD | TELL_OK);
         assert_eq!(flags_of_name("futex"), 0);
         assert_eq!(flags_of_name("inotify_add_watch") & FD, FD);
         assert_eq!(direction("pwritev2"), Some(Direction::Write));

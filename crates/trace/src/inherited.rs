@@ -5,10 +5,13 @@ use std::os::unix::fs::FileTypeExt;
 
 use crate::names::Names;
 
-/// Names the descriptors of a held child that its `execve` will keep.
+/// Names the descriptors of a held child that its `execve` will keep, and its working directory.
 ///
 /// `labels`: what a link says, and the name to use for it.
 pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, String)]) {
+    if let Ok(cwd) = fs::read_link(format!("/proc/{pid}/cwd")) {
+        names.moved_to(pid, &cwd.to_string_lossy());
+    }
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return;
     };

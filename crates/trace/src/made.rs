@@ -54,6 +54,14 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
             let path = path(names, told, flags);
             names.opened(pid, result, &path, false, true, time);
         }
+        "chdir" => {
+            let path = path(names, told, flags);
+            names.moved_to(pid, &path);
+        }
+        "fchdir" => {
+            let path = names.name(pid, fd).unwrap_or_default();
+            names.moved_to(pid, &path);
+        }
         "close" => {
             settle(names, told, fd);
             names.closed(pid, fd);
@@ -126,18 +134,26 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
     }
 }
 
-/// The path as it was named; one that is relative to an open directory with that before it.
+/// The path as it was named; one that is relative with the directory that it is relative to before
+/// it, where that is known.
 fn path(names: &Names, told: &Told<'_>, flags: u32) -> String {
     let end = told.payload.iter().position(|b| *b == 0);
     let named = String::from_utf8_lossy(&told.payload[..end.unwrap_or(told.payload.len())]);
     let directory = told.args[0] as i32;
-    if flags & calls::PATH1 == 0 || named.starts_with('/') || directory == libc::AT_FDCWD {
+    let to_cwd = flags & calls::PATH1 == 0 || directory == libc::AT_FDCWD;
+    // Without a path a call means the directory's descriptor, or its path could not be copied.
+    if named.starts_with('/') || named.is_empty() && to_cwd {
         return named.into_owned();
     }
-    match names.name(told.pid, directory) {
-        Some(directory) if named.is_empty() => directory.to_string(),
-        Some(directory) => format!("{}/{named}", directory.trim_end_matches('/')),
-        None => named.into_owned(),
+    let of_fd = || names.name(told.pid, directory).map(|name| name.to_string());
+    let base = match to_cwd {
+        true => names.cwd(told.pid).map(str::to_owned),
+        false => of_fd(),
+    };
+    match (base, named.strip_prefix("./").unwrap_or(&named)) {
+        (Some(base), "" | ".") => base,
+        (Some(base), below) => format!("{}/{below}", base.trim_end_matches('/')),
+        (None, _) => named.into_owned(),
     }
 }
 
@@ -222,6 +238,40 @@ mod tests {
         );
         apply(&mut n, &told("openat", [3, 0, 0], 4, b"hosts\0"));
         assert_eq!(n.name(1, 4).as_deref(), Some("/etc/hosts"));
+    }
+
+    #[test]
+    fn relative_paths_get_the_working_directory_of_their_process() {
+        let mut n = Names::default();
+        n.moved_to(1, "/home/me");
+        n.forked(1, 2);
+        let at_cwd = [-100i64 as u64, 0, 0];
+        apply(&mut n, &told("openat", at_cwd, 3, b"./src\0"));
+        apply(&mut n, &told("chdir", [0; 3], 0, b"work\0"));
+        apply(&mut n, &told("openat", at_cwd, 4, b"a.txt\0"));
+        apply(&mut n, &told("chdir", [0; 3], -2, b"nowhere\0"));
+        apply(&mut n, &told("openat", at_cwd, 5, b"b.txt\0"));
+        apply(&mut n, &told("fchdir", [3, 0, 0], 0, &[]));
+        apply(&mut n, &told("openat", at_cwd, 6, b"c.txt\0"));
+        let name = |fd| n.name(1, fd).map(|name| name.to_string());
+        let names = [3, 4, 5, 6].map(|fd| name(fd).expect("open"));
+        let work = ["/home/me/work/a.txt", "/home/me/work/b.txt"];
+        assert_eq!(names[0], "/home/me/src");
+        assert_eq!(names[1..3], work);
+        assert_eq!(names[3], "/home/me/src/c.txt");
+        assert_eq!(n.cwd(2), Some("/home/me"));
+    }
+
+    #[test]
+    fn a_directory_that_nobody_knows_leaves_paths_as_they_were_named() {
+        let mut n = Names::default();
+        n.moved_to(1, "/home/me");
+        apply(&mut n, &told("fchdir", [9, 0, 0], 0, &[]));
+        apply(
+            &mut n,
+            &told("openat", [-100i64 as u64, 0, 0], 3, b"a.txt\0"),
+        );
+        assert_eq!(n.name(1, 3).as_deref(), Some("a.txt"));
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub const MOST_NAMES: usize = 50_000;
 /// Different names that are kept of one descriptor number.
 const MOST_NAMES_OF_FD: usize = 8;
 
+/// `PATH_MAX` of the kernel: no path that it takes is longer.
+const LONGEST_PATH: usize = 4096;
+
 /// Calls and bytes, read and written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
@@ -50,6 +53,8 @@ struct Seen {
 #[derive(Debug, Default)]
 pub struct Names {
     open: HashMap<u32, HashMap<i32, Open>>,
+    /// Working directories, of the processes whose is known.
+    cwd: HashMap<u32, Arc<str>>,
     seen: HashMap<(u32, i32), Seen>,
     files: HashMap<(u32, Arc<str>), FileRow>,
     /// By call, error and path: a thousand short processes ask for the same paths.
@@ -130,6 +135,23 @@ impl Names {
             seen.names.push(open.name.clone());
         }
         self.open.insert(child, table);
+        if let Some(cwd) = self.cwd.get(&parent).cloned() {
+            self.cwd.insert(child, cwd);
+        }
+    }
+
+    /// The working directory of `pid` now is `path`; unknown if that is relative, or too long to be
+    /// carried on: steps up are kept as they were made, since a link may have led down.
+    pub fn moved_to(&mut self, pid: u32, path: &str) {
+        match path.starts_with('/') && path.len() <= LONGEST_PATH {
+            true => self.cwd.insert(pid, path.into()),
+            false => self.cwd.remove(&pid),
+        };
+    }
+
+    /// The working directory of `pid`, if it is known.
+    pub fn cwd(&self, pid: u32) -> Option<&str> {
+        self.cwd.get(&pid).map(|path| &**path)
     }
 
     /// A process runs a new program: what was to be closed then is.

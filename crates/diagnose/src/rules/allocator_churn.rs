@@ -25,7 +25,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let cost = (all.cost_ns + again).min(0.97 * view.cpu_ns);
     let often = all.calls >= t::VERY_MANY_MEMORY_CALLS;
     let dear = view.share(all.cost_ns) >= 2.0 * t::LEAST_SHARE;
-    if !matters(view, cost) || !(often || dear) {
+    let rules = view.share(cost) >= t::MEMORY_CALLS_SHARE;
+    if !matters(view, cost) || !rules || !(often || dear) {
         return None;
     }
     let statement = format!(
@@ -54,6 +55,14 @@ mod tests {
         fake.calls("mmap", None, 100_000, 0, 1_000);
         fake.calls("munmap", None, 100_000, 0, 2_000);
         assert_eq!(fake.ids(), ["allocator-churn"]);
+    }
+
+    #[test]
+    fn mapping_the_files_that_are_compared_is_not() {
+        let mut fake = Fake::new(1000);
+        fake.calls("mmap", None, 30_000, 0, 3_000);
+        fake.calls("munmap", None, 30_000, 0, 3_500);
+        assert!(fake.ids().is_empty());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Many short processes are made.
 
+use std::collections::{HashMap, HashSet};
+
 use fathom_model::Finding;
 
 use crate::Language;
@@ -19,14 +21,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
         .filter(|c| ((c.2 - c.1) as f64) < 20.0 * t::SHORT_CHILD_CPU_NS)
         .collect();
-    if short.len() < t::MANY_PROCESSES {
+    let many = short.len() >= t::MANY_PROCESSES;
+    if !many && most_of_one_program(view, &short) < t::MANY_OF_ONE_PROGRAM {
         return None;
     }
     // Their lives are gone whole; a probe of this machine tells the least that making them costs.
     let lives = view.untraced(covered_ns(&short) as f64);
     let least = short.len() as f64 * view.spawn_ns() * 0.5;
     let win = lives.max(least.min(view.wall_ns)).min(0.97 * view.wall_ns);
-    if !matters(view, win) {
+    if !matters(view, win) || !many && view.share(win) < t::LOOP_SHARE {
         return None;
     }
     let maker = view.process(short[0].0).and_then(|p| p.parent);
@@ -65,6 +68,25 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// How many of these processes one parent made to run one program, where that is the most. Those that
+/// have children of their own do not count: a compiler's driver is short, and its work is not.
+fn most_of_one_program(view: &View<'_>, short: &[(u32, u64, u64)]) -> usize {
+    let processes = &view.trace.processes;
+    let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
+    let short: HashSet<u32> = short.iter().map(|child| child.0).collect();
+    let leaves = processes
+        .iter()
+        .filter(|p| short.contains(&p.pid) && !parents.contains(&p.pid));
+    let mut made: HashMap<(Option<u32>, &str), usize> = HashMap::new();
+    for process in leaves {
+        // A copy of a shell runs no program: it is not what a loop is about.
+        if let Some(exec) = process.execs.last() {
+            *made.entry((process.parent, &exec.path)).or_default() += 1;
+        }
+    }
+    made.into_values().max().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use fathom_trace::Cause;
@@ -94,7 +116,25 @@ mod tests {
     }
 
     #[test]
-    fn thirty_are_a_shim() {
-        assert!(spawns(30).ids().is_empty());
+    fn fifty_of_one_program_are_a_loop() {
+        assert_eq!(spawns(50).ids(), ["process-spawning"]);
+    }
+
+    #[test]
+    fn thirty_of_several_programs_are_a_shim() {
+        let mut fake = spawns(30);
+        for (i, process) in fake.trace.processes.iter_mut().enumerate() {
+            process.execs[0].path = format!("/bin/{}", i % 4);
+        }
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn a_loop_that_takes_little_of_the_time_is_not_told() {
+        let mut fake = Fake::new(1000);
+        for i in 0..50 {
+            fake.child(200 + i, u64::from(i) * 2, u64::from(i) * 2 + 2, 1);
+        }
+        assert!(!fake.ids().contains(&"process-spawning".to_owned()));
     }
 }

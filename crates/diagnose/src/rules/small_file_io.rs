@@ -12,7 +12,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let on_file = |view: &View<'_>, pid: u32, fd: i32, _: bool| {
         let standard = view.descriptors.is_input(pid, fd) || view.descriptors.is_output(pid, fd);
         let kind = view.descriptors.last(pid, fd);
-        !standard && matches!(kind, Kind::File | Kind::Unknown)
+        let own = !standard || view.descriptors.is_reopened_file(pid, fd);
+        own && matches!(kind, Kind::File | Kind::Unknown)
     };
     let small = small_calls::find(view, on_file).into_iter().next()?;
     let tally = &small.tally;
@@ -51,10 +52,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// Calls that open and close a file, and put it in place of standard output as shells do.
+const OPENING: &[&str] = &["open", "openat", "close", "dup2", "dup3", "fcntl"];
+
 /// A file that is opened for each small call costs the opening too.
 fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Tally {
-    let around = view
-        .tally(|row| row.pid == pid && ["open", "openat", "close"].contains(&row.name.as_str()));
+    let around = view.tally(|row| row.pid == pid && OPENING.contains(&row.name.as_str()));
     if around.calls >= small.calls {
         around
     } else {
@@ -74,6 +77,9 @@ fn advice(language: Option<Language>) -> &'static str {
         Some(Language::Java) => {
             "Put a `BufferedInputStream` or `BufferedOutputStream` around the file."
         }
+        Some(Language::Shell) => {
+            "Redirect the whole loop (`done >> file`), not each `echo`: the file is then opened once."
+        }
         _ => "Keep the file open and move blocks of some 64 KiB.",
     }
 }
@@ -90,6 +96,22 @@ mod tests {
         let found = fake.findings();
         assert_eq!(found[0].id, "small-file-io");
         assert_eq!(found[0].place.path.as_deref(), Some("/tmp/records"));
+    }
+
+    #[test]
+    fn a_redirection_for_each_line_is_no_output_of_the_command() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(1, "/tmp/log");
+        fake.calls("write", Some(1), 20_000, 2, 1_000);
+        fake.calls("openat", None, 20_000, 0, 5_000);
+        fake.calls("dup2", Some(3), 20_000, 0, 400);
+        fake.file("/tmp/log", 20_000, 0, 0, 0);
+        let file = fake.trace.files.last_mut().expect("just made");
+        (file.fd, file.writes) = (Some(1), 20_000);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].place.path.as_deref(), Some("/tmp/log"));
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Standard input is read a few bytes a call.
 
 use fathom_model::Finding;
+use fathom_trace::{Cause, OffCpuRow};
 
 use super::small_calls::{self, Small};
 use crate::Language;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::classify;
+use crate::draft::{Draft, count, matters, percent, time, wait_matters};
+use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -13,7 +16,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     };
     let small = small_calls::find(view, on_input).into_iter().next()?;
     let tally = &small.tally;
-    if !matters(view, tally.cost_ns) {
+    if !matters(view, tally.cost_ns) || is_paced_by_writer(view, &small) {
         return None;
     }
     let statement = format!(
@@ -33,6 +36,25 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .place(small.place(view))
             .finish(),
     )
+}
+
+/// Whether the reads are hidden behind waits for the writer, again and again: then the command would end
+/// no sooner without them. One long wait is the writer's start.
+fn is_paced_by_writer(view: &View<'_>, small: &Small) -> bool {
+    let waits = |row: &&OffCpuRow| {
+        let reads = row.call.as_deref().is_some_and(classify::is_read);
+        let here = row.pid == small.pid && row.fd == Some(small.fd);
+        here && reads && row.cause == Cause::Asleep
+    };
+    let rows: Vec<&OffCpuRow> = view.trace.off_cpu.iter().filter(waits).collect();
+    let all: u64 = rows.iter().map(|row| row.total_ns).sum();
+    let Some(longest) = rows.iter().filter_map(|row| row.longest_ns).max() else {
+        return false;
+    };
+    let waited = view.untraced(all as f64);
+    wait_matters(view, waited)
+        && waited * t::WAIT_THAT_HIDES >= small.tally.cost_ns
+        && longest.saturating_mul(4) <= all
 }
 
 fn advice(language: Option<Language>) -> &'static str {
@@ -66,6 +88,24 @@ mod tests {
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
+
+    #[test]
+    fn reads_behind_a_slow_writer_win_nothing() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(0, "pipe");
+        fake.calls("read", Some(0), 500_000, 1, 500);
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 60, 5_000);
+        assert_eq!(fake.ids(), ["waiting-for-input"]);
+    }
+
+    #[test]
+    fn one_long_wait_hides_no_reads() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(0, "pipe");
+        fake.calls("read", Some(0), 500_000, 1, 500);
+        fake.waits(Some("read"), Some(0), Cause::Asleep, 1, 300_000);
+        assert!(fake.ids().contains(&"unbuffered-input".to_owned()));
+    }
 
     #[test]
     fn a_byte_a_read_is_told_with_its_counts() {

@@ -35,10 +35,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// Small writes to descriptors 1 and 2, most cost first.
+/// Small writes to descriptors 1 and 2, most cost first. A file that is opened for each of them is not
+/// the output that the command was given.
 pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
     let fits = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
-        writes && view.descriptors.is_output(pid, fd)
+        writes && view.descriptors.is_output(pid, fd) && !view.descriptors.is_reopened_file(pid, fd)
     };
     small_calls::find(view, fits).into_iter()
 }

@@ -15,10 +15,13 @@ use crate::records::{CallKey, CallTotals, OffTotals, Who};
 /// Ended threads that are worth going through the tables for: 300 leave about 7500 rows, a fifth
 /// of the default table, and a pass over 10 000 rows takes some 10 ms.
 const WORTH_A_PASS: usize = 300;
+/// Rows of the table for each of them, so that a smaller table is gone through as early: at a fifth.
+const ROWS_FOR_EACH: usize = 125;
 
 /// Rows taken out of the kernel.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Harvest {
+    worth_a_pass: usize,
     /// Rows of the call table.
     pub calls: HashMap<CallKey, CallTotals>,
     /// Rows of the off-CPU table.
@@ -26,6 +29,15 @@ pub(super) struct Harvest {
 }
 
 impl Harvest {
+    /// Of tables with room for so many rows.
+    pub fn new(most_rows: u32) -> Self {
+        Self {
+            worth_a_pass: WORTH_A_PASS.min(most_rows as usize / ROWS_FOR_EACH),
+            calls: HashMap::new(),
+            off_cpu: Vec::new(),
+        }
+    }
+
     /// Takes the rows of threads that have ended, if there are enough of them. A number that is in
     /// use again must not be among them.
     pub fn take_ended(
@@ -33,7 +45,7 @@ impl Harvest {
         session: &Session,
         ended: &mut HashSet<Who>,
     ) -> Result<(), TraceError> {
-        if ended.len() < WORTH_A_PASS {
+        if ended.is_empty() || ended.len() < self.worth_a_pass {
             return Ok(());
         }
         let ended = std::mem::take(ended);

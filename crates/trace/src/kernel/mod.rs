@@ -14,5 +14,6 @@ pub mod offsets;
 pub mod programs;
 pub mod ring;
 pub mod session;
+mod urgent;
 
 pub(crate) use observe::{observe, observe_group};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::harvest::Harvest;
 use super::session::Session;
+use super::urgent::Urgent;
 use crate::collect::Collector;
 use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
@@ -57,7 +58,9 @@ fn watch(
     group.begin(now());
     group.release_due(now())?;
 
-    let mut harvest = Harvest::default();
+    // The commands are made: none of them inherits it.
+    let urgent = Urgent::raise();
+    let mut harvest = Harvest::new(options.most_rows);
     let mut cut_short = false;
     while !group.all_ended(limits.shorten(LOOK)) {
         group.release_due(now())?;
@@ -73,6 +76,7 @@ fn watch(
         }
     }
     let end = now();
+    drop(urgent);
     let alive = alive(session)?;
     session.ring.drain(|record| collector.record(record));
     end_survivors(session, &roots)?;

@@ -1,0 +1,71 @@
+//! How does the reader of the kernel's tables get a CPU on a busy machine?
+//!
+//! Tables and ring are bounded: a reader that has to queue for a CPU loses what comes meanwhile. Niceness
+//! doesn't help across sessions (autogroup); a real-time policy does. The reader runs for microseconds
+//! every 10 ms, so that the command loses nothing that can be measured.
+
+/// The calling thread goes before all ordinary ones until this is dropped, if that is allowed
+/// (`CAP_SYS_NICE`). What it makes meanwhile is ordinary.
+#[derive(Debug)]
+pub(super) struct Urgent {
+    before: Option<(i32, libc::sched_param)>,
+}
+
+impl Urgent {
+    /// Raises the calling thread. Where that is refused all stays as it is: what is lost is counted.
+    pub(super) fn raise() -> Self {
+        // SAFETY: an all-zero parameter is valid; both calls take the calling thread and live values.
+        let before = unsafe {
+            let mut param: libc::sched_param = std::mem::zeroed();
+            let policy = libc::sched_getscheduler(0);
+            let known = policy != -1 && libc::sched_getparam(0, &mut param) == 0;
+            known.then_some((policy, param))
+        };
+        // A policy that somebody chose is kept.
+        let ordinary = before.filter(|(policy, _)| *policy == libc::SCHED_OTHER);
+        Self {
+            before: ordinary.filter(|_| raised()),
+        }
+    }
+}
+
+fn raised() -> bool {
+    // SAFETY: takes the calling thread and a live value.
+    unsafe {
+        let mut param: libc::sched_param = std::mem::zeroed();
+        param.sched_priority = libc::sched_get_priority_min(libc::SCHED_RR);
+        libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &param) == 0
+    }
+}
+
+impl Drop for Urgent {
+    fn drop(&mut self) {
+        if let Some((policy, param)) = &self.before {
+            // SAFETY: takes the calling thread and a live value.
+            unsafe { libc::sched_setscheduler(0, *policy, param) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy() -> i32 {
+        // SAFETY: takes an integer.
+        unsafe { libc::sched_getscheduler(0) & !libc::SCHED_RESET_ON_FORK }
+    }
+
+    #[test]
+    fn the_thread_is_as_it_was_afterwards() {
+        let before = policy();
+        let urgent = Urgent::raise();
+        let raised = urgent.before.is_some();
+        assert_eq!(
+            policy() == libc::SCHED_RR,
+            raised || before == libc::SCHED_RR
+        );
+        drop(urgent);
+        assert_eq!(policy(), before);
+    }
+}
