@@ -41,7 +41,9 @@ pub mod task {
     /// Descriptors below 64, as bits, that calls of `crate::calls::TOTALS` were made on since they
     /// were last closed: closing another is not worth a record.
     pub const MOVED: i16 = 112;
-    pub const SIZE: usize = 120;
+    /// What the scheduler had counted for the thread when it last left a CPU, ns.
+    pub const RAN: i16 = 120;
+    pub const SIZE: usize = 128;
 }
 
 /// One row of the call table.

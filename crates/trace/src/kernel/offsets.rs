@@ -15,6 +15,8 @@ pub struct Offsets {
     pub task_voluntary: i16,
     pub task_involuntary: i16,
     pub task_in_iowait: Member,
+    /// Time on a CPU by the scheduler's own count, ns.
+    pub task_runtime: i16,
     pub mm_arg_start: i16,
     pub mm_arg_end: i16,
     pub binprm_filename: i16,
@@ -48,6 +50,8 @@ impl Offsets {
     pub fn of(btf: &Btf<'_>) -> Result<Self, BtfError> {
         let task = btf.find(Kind::Struct, "task_struct")?;
         let mm = btf.find(Kind::Struct, "mm_struct")?;
+        let entity = btf.find(Kind::Struct, "sched_entity")?;
+        let runtime = btf.member(entity, "sum_exec_runtime")?.byte_offset();
         let binprm = btf.find(Kind::Struct, "linux_binprm")?;
         let of_task = |name| btf.member(task, name).map(Member::byte_offset);
         let tracepoint = |name: &str| btf.find(Kind::Typedef, &format!("btf_trace_{name}"));
@@ -68,6 +72,7 @@ impl Offsets {
             task_voluntary: of_task("nvcsw")?,
             task_involuntary: of_task("nivcsw")?,
             task_in_iowait: btf.member(task, "in_iowait")?,
+            task_runtime: of_task("se")? + runtime,
             mm_arg_start: btf.member(mm, "arg_start")?.byte_offset(),
             mm_arg_end: btf.member(mm, "arg_end")?.byte_offset(),
             binprm_filename: btf.member(binprm, "filename")?.byte_offset(),
