@@ -43,7 +43,9 @@ pub mod task {
     pub const MOVED: i16 = 112;
     /// What the scheduler had counted for the thread when it last left a CPU, ns.
     pub const RAN: i16 = 120;
-    pub const SIZE: usize = 128;
+    /// Its voluntary switches then.
+    pub const VOLUNTARY: i16 = 128;
+    pub const SIZE: usize = 136;
 }
 
 /// One row of the call table.

@@ -32,11 +32,12 @@ pub(super) fn switch(c: &Context<'_>, a: &mut Asm) {
     leave_cpu(c, a);
     a.bind(no_previous);
 
-    a.load(Width::Double, R1, R6, 16);
-    a.load(Width::Word, R1, R1, c.offsets.task_pid);
+    a.load(Width::Double, R8, R6, 16);
+    a.load(Width::Word, R1, R8, c.offsets.task_pid);
     a.jump_if_imm(Cond::Equal, R1, 0, out);
     find_task(c, a, R1, out);
     a.mov(R7, R0);
+    mend_departure(c, a);
     get_cpu(c, a, out);
     a.bind(out);
     a.exit();
@@ -94,10 +95,12 @@ fn wake(a: &mut Asm, awake: Label) {
 
 /// The thread in `R7`, whose task is in `R8`, leaves the CPU.
 fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
-    let (unseen, outside, noted, known) = (a.label(), a.label(), a.label(), a.label());
+    let (unseen, known) = (a.label(), a.label());
     mend_arrival(c, a);
     a.load(Width::Double, R1, R8, c.offsets.task_runtime);
     a.store(Width::Double, R7, task::RAN, R1);
+    a.load(Width::Double, R1, R8, c.offsets.task_voluntary);
+    a.store(Width::Double, R7, task::VOLUNTARY, R1);
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, NOW, R0);
     a.store(Width::Double, R7, task::OFF_SINCE, R0);
@@ -110,16 +113,7 @@ fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     a.store_imm(Width::Double, R7, task::ON_SINCE, 0);
     a.bind(unseen);
 
-    // What it was doing: its call, or none (a page fault, or plain computing).
-    a.load(Width::Double, R1, R7, task::ENTER);
-    a.jump_if_imm(Cond::Equal, R1, 0, outside);
-    a.load(Width::Double, R1, R7, task::NR);
-    a.store(Width::Double, R7, task::OFF_NR, R1);
-    a.jump(noted);
-    a.bind(outside);
-    a.store_imm(Width::Double, R7, task::OFF_NR, -1);
-    a.bind(noted);
-
+    note_call(a);
     let is = |a: &mut Asm, cause: i32| {
         a.mov_imm(R2, cause);
     };
@@ -143,6 +137,48 @@ fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     is(a, cause::SLEEP);
     a.bind(known);
     a.store(Width::Word, R7, task::OFF_CAUSE, R2);
+}
+
+/// Notes what the thread in `R7` is doing: its call, or none (a page fault, or plain computing).
+fn note_call(a: &mut Asm) {
+    let (outside, noted) = (a.label(), a.label());
+    a.load(Width::Double, R1, R7, task::ENTER);
+    a.jump_if_imm(Cond::Equal, R1, 0, outside);
+    a.load(Width::Double, R1, R7, task::NR);
+    a.store(Width::Double, R7, task::OFF_NR, R1);
+    a.jump(noted);
+    a.bind(outside);
+    a.store_imm(Width::Double, R7, task::OFF_NR, -1);
+    a.bind(noted);
+}
+
+/// Opens the off-CPU interval of the thread in `R7`, which arrives without having been seen to leave; its
+/// task is in `R8`. The kernel does not show every departure either: what the scheduler counted tells
+/// when it was and whether the thread wanted it, and it is still in the call that it was in.
+fn mend_departure(c: &Context<'_>, a: &mut Asm) {
+    let (seen, preempted) = (a.label(), a.label());
+    a.load(Width::Double, R1, R7, task::OFF_SINCE);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, seen);
+    a.load(Width::Double, R9, R7, task::ON_SINCE);
+    a.jump_if_imm(Cond::Equal, R9, 0, seen);
+    // Before the first departure that was seen there is no count to begin from.
+    a.load(Width::Double, R1, R7, task::RAN);
+    a.jump_if_imm(Cond::Equal, R1, 0, seen);
+    a.load(Width::Double, R2, R8, c.offsets.task_runtime);
+    a.alu(Alu::Sub, R2, R1);
+    add_to(a, R7, task::ON_TOTAL, R2, R1);
+    a.alu(Alu::Add, R9, R2);
+    a.store(Width::Double, R7, task::OFF_SINCE, R9);
+    a.store_imm(Width::Double, R7, task::WOKEN, 0);
+    note_call(a);
+    a.mov_imm(R3, cause::PREEMPTED);
+    a.load(Width::Double, R1, R8, c.offsets.task_voluntary);
+    a.load(Width::Double, R2, R7, task::VOLUNTARY);
+    a.jump_if(Cond::Equal, R1, R2, preempted);
+    a.mov_imm(R3, cause::SLEEP);
+    a.bind(preempted);
+    a.store(Width::Word, R7, task::OFF_CAUSE, R3);
+    a.bind(seen);
 }
 
 /// Closes the off-CPU interval of the thread in `R7`, whose task is in `R8`, if it leaves the CPU without
