@@ -19,10 +19,10 @@ const SHOWN: &str = "What is shown and written";
   fathom startup --cold -- ./my-tool --version
   fathom startup --budget 16.7ms ./my-tool --html startup.html
 
-Start: the call of execve. End: the first byte that can be read from standard output, which is a pipe;
-and the exit. docs/startup.md says where each stamp is taken.
+Start: the call of execve. End: the first byte that can be read from standard output, which is a \
+pipe; and the exit. docs/startup.md says where each stamp is taken.
 
-Exit codes: 0 done, 1 over the budget, 2 wrong arguments, 3 a program failed, 4 it can't be measured,
+Exit codes: 0 done, 1 over the budget, 2 wrong arguments, 3 a program failed, 4 it can't be measured, \
 130 interrupted.")]
 pub struct Arguments {
     /// Commands, each in quotes; or, after --, one command as separate words
@@ -88,14 +88,14 @@ pub struct Arguments {
     pub budget: Option<Duration>,
 
     /// The quantile that the budget holds for
-    #[arg(long, value_enum, default_value_t = Quantile::P90, help_heading = SHOWN)]
+    #[arg(long, value_name = "QUANTILE", value_enum, default_value_t = Quantile::P90, help_heading = SHOWN)]
     pub budget_quantile: Quantile,
 
     /// Write a picture: one page with the phases as stacked bars
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
-    /// Write everything as JSON; '-' is standard output
+    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 }
