@@ -37,7 +37,7 @@ pub struct Arguments {
     pub run_options: RunOptions,
 
     /// Make exactly this many rounds (default: as many as fit into --time, 20 to 200)
-    #[arg(short, long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..), help_heading = MEASURED)]
+    #[arg(short, long, visible_alias = "runs", value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..), help_heading = MEASURED)]
     pub rounds: Option<u32>,
 
     /// Begin no further round after this time (default: 10s), but make 20
