@@ -90,6 +90,39 @@ pub enum Cause {
     NotMeasured,
 }
 
+/// A name that a measure of the file has a result for, if it can be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promised {
+    /// The measure.
+    pub measure: String,
+    /// The metric; [`FINDINGS`] for what `why` finds.
+    pub metric: String,
+    /// The subject or stage; absent for values of the machine.
+    pub subject: Option<String>,
+    /// Whether bare names of subjects stand for this metric.
+    pub primary: bool,
+    /// The values of parameters that the measure and the subject are restricted to.
+    pub only: Vec<(String, Vec<String>)>,
+}
+
+/// The metric under which findings are promised: no other is called so.
+pub const FINDINGS: &str = "(findings)";
+
+impl Promised {
+    fn allowed(&self, wanted: &HashMap<&str, &str>) -> bool {
+        self.only.iter().all(|(name, values)| {
+            wanted
+                .get(name.as_str())
+                .is_none_or(|value| values.iter().any(|allowed| allowed == value))
+        })
+    }
+
+    fn lacks(&self, gap: &Gap) -> bool {
+        gap.measure.as_ref().is_none_or(|of| *of == self.measure)
+            && (gap.subject.is_none() || gap.subject == self.subject)
+    }
+}
+
 /// Everything that was measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Results {
@@ -99,6 +132,9 @@ pub struct Results {
     pub findings: Vec<Findings>,
     /// What is missing.
     pub gaps: Vec<Gap>,
+    /// What the file measures: it says whose gap it is that a name has no result.
+    #[serde(skip)]
+    pub promised: Vec<Promised>,
 }
 
 /// Why a name has no result.
@@ -189,7 +225,18 @@ impl Results {
         };
         match here.as_slice() {
             [one] => Ok(one),
-            [] => Err(self.reason(path, &wanted, !named.is_empty())),
+            [] => {
+                let promised = |promised: &Promised| {
+                    let parts = (
+                        promised.measure.as_str(),
+                        promised.metric.as_str(),
+                        promised.subject.as_deref(),
+                        promised.primary,
+                    );
+                    readings(path).into_iter().any(|one| fit(parts, one))
+                };
+                Err(self.reason(path, &wanted, !named.is_empty(), &promised))
+            }
             several => {
                 let mut names: Vec<String> = several
                     .iter()
@@ -206,8 +253,42 @@ impl Results {
         }
     }
 
-    fn reason(&self, path: &str, wanted: &HashMap<&str, &str>, elsewhere: bool) -> Lookup {
-        let gap = self.gaps.iter().find(|gap| {
+    /// Why a name has no result. The gap is that of a measure which has the name, where the file tells.
+    fn reason(
+        &self,
+        path: &str,
+        wanted: &HashMap<&str, &str>,
+        elsewhere: bool,
+        is_meant: &dyn Fn(&Promised) -> bool,
+    ) -> Lookup {
+        let meant: Vec<&Promised> = self.promised.iter().filter(|one| is_meant(one)).collect();
+        let here = |one: &&&Promised| one.allowed(wanted);
+        if !meant.is_empty() && !meant.iter().any(|one| here(&one)) {
+            return Lookup::Elsewhere;
+        }
+        let own = self.gaps.iter().find(|gap| {
+            holds_in(&gap.parameters, wanted) && meant.iter().filter(here).any(|one| one.lacks(gap))
+        });
+        let gap = own.or_else(|| {
+            self.gap_by_name(path, wanted).filter(|gap| {
+                meant.is_empty()
+                    || gap.measure.is_none()
+                    || meant
+                        .iter()
+                        .any(|one| Some(&one.measure) == gap.measure.as_ref())
+            })
+        });
+        match gap {
+            Some(gap) if gap.cause == Cause::NotMeasured => Lookup::NotMeasured(gap.reason.clone()),
+            Some(gap) => Lookup::Gap(gap.reason.clone()),
+            None if elsewhere => Lookup::Elsewhere,
+            None => Lookup::Unknown,
+        }
+    }
+
+    /// The first gap that the words of a name allow.
+    fn gap_by_name(&self, path: &str, wanted: &HashMap<&str, &str>) -> Option<&Gap> {
+        self.gaps.iter().find(|gap| {
             holds_in(&gap.parameters, wanted)
                 && readings(path)
                     .into_iter()
@@ -227,13 +308,17 @@ impl Results {
                         };
                         measure_fits && subject_fits
                     })
-        });
-        match gap {
-            Some(gap) if gap.cause == Cause::NotMeasured => Lookup::NotMeasured(gap.reason.clone()),
-            Some(gap) => Lookup::Gap(gap.reason.clone()),
-            None if elsewhere => Lookup::Elsewhere,
-            None => Lookup::Unknown,
-        }
+        })
+    }
+
+    /// The gap of a value of the machine: that of a measure without subjects, where the file tells.
+    pub fn gap_of_machine(&self) -> Option<&Gap> {
+        let gaps = || self.gaps.iter().filter(|gap| gap.subject.is_none());
+        let of_machine = |gap: &&Gap| {
+            let mut promised = self.promised.iter();
+            promised.any(|one| one.metric == "?" && one.lacks(gap))
+        };
+        gaps().find(of_machine).or_else(|| gaps().next())
     }
 
     /// What `why` found of a subject.
@@ -257,7 +342,14 @@ impl Results {
             .find(|findings| holds_in(&findings.parameters, &wanted));
         match here {
             Some(findings) => Ok(findings),
-            None => Err(self.reason(subject, &wanted, !named.is_empty())),
+            None => {
+                let promised = |promised: &Promised| {
+                    let own = promised.subject.as_deref().unwrap_or_default();
+                    promised.metric == FINDINGS
+                        && (own == subject || format!("{}.{own}", promised.measure) == subject)
+                };
+                Err(self.reason(subject, &wanted, !named.is_empty(), &promised))
+            }
         }
     }
 
@@ -282,13 +374,28 @@ impl Results {
     }
 }
 
-fn fits(samples: &Samples, (measure, metric, subject): Parts<'_>) -> bool {
-    measure.is_none_or(|measure| samples.measure == measure)
+fn fits(samples: &Samples, name: Parts<'_>) -> bool {
+    let parts = (
+        samples.measure.as_str(),
+        samples.metric.as_str(),
+        samples.subject.as_deref(),
+        samples.primary,
+    );
+    fit(parts, name)
+}
+
+/// Whether a name taken apart means this measure, metric and subject; the last is whether bare names of
+/// subjects stand for the metric.
+fn fit(
+    (own_measure, own_metric, own_subject, primary): (&str, &str, Option<&str>, bool),
+    (measure, metric, subject): Parts<'_>,
+) -> bool {
+    measure.is_none_or(|measure| own_measure == measure)
         && match metric {
-            Some(metric) => samples.metric == metric || alias(&samples.metric) == Some(metric),
-            None => samples.primary,
+            Some(metric) => own_metric == metric || alias(own_metric) == Some(metric),
+            None => primary,
         }
-        && samples.subject.as_deref() == subject
+        && own_subject == subject
 }
 
 /// The other name of a metric.

@@ -270,7 +270,7 @@ impl Running<'_> {
             }
             if let Some(why) = self.left_out(measure) {
                 self.results.gaps.push(gap(measure, &why));
-                self.note(measure, why);
+                self.note(measure, format!("not measured: {why}"));
                 continue;
             }
             tell(Event::Measuring(&id, measure.how, index + 1, count));
@@ -414,6 +414,10 @@ impl Running<'_> {
         self.interrupted |= outcome.interrupted;
         let complete = !outcome.interrupted && outcome.results.gaps.is_empty();
         let mut results = outcome.results;
+        let mut notes = outcome.notes;
+        if results.samples.is_empty() && results.findings.is_empty() && notes.is_empty() {
+            notes.extend(why_nothing(&results.gaps));
+        }
         if outcome.interrupted {
             results.gaps.push(gap(measure, "interrupted"));
         }
@@ -424,7 +428,7 @@ impl Running<'_> {
                 complete,
                 seconds,
                 records: outcome.records,
-                notes: outcome.notes,
+                notes,
             },
             results,
         };
@@ -461,6 +465,7 @@ impl Running<'_> {
         let experiment = scope.experiment;
         let combinations = scope.combinations();
         let first = combinations.first().cloned().unwrap_or_default();
+        self.results.promised = crate::check::promised(experiment);
         let claims: Vec<_> = (experiment.claims.iter())
             .filter(|claim| self.selection.claims.contains(&claim.id.value))
             .map(|claim| {
@@ -518,6 +523,13 @@ fn gap(measure: &Measure, why: &str) -> Gap {
         reason: format!("{} was not measured: {why}", measure.id.value),
         cause: Cause::NotMeasured,
     }
+}
+
+/// Why a measure has no result at all.
+fn why_nothing(gaps: &[Gap]) -> Option<String> {
+    let mut reasons: Vec<&str> = gaps.iter().map(|gap| gap.reason.as_str()).collect();
+    reasons.dedup();
+    (!reasons.is_empty()).then(|| format!("not measured: {}", reasons.join("; ")))
 }
 
 fn rows(results: &Results) -> Vec<ResultRow> {

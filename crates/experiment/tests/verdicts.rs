@@ -2,7 +2,7 @@
 
 mod support;
 
-use fathom_experiment::results::Results;
+use fathom_experiment::results::{Cause, Gap, Lookup, Promised, Results};
 use fathom_experiment::verdict::{Budgets, answer, budgets};
 use fathom_model::ClaimVerdict::{
     Contradicted, DirectionOnly, IllPosed, NotReproduced, NotRunnableHere, Reproduced, Undecided,
@@ -185,6 +185,87 @@ fn what_is_missing_is_named() {
     // What is there decides where it is enough.
     assert_eq!(size("wall.a < 2s or wall.b < 2s", &results), Reproduced);
     assert_eq!(size("wall.a > 2s and wall.b < 2s", &results), NotReproduced);
+}
+
+fn promised(measure: &str, only: &[(&str, &str)]) -> Promised {
+    Promised {
+        measure: measure.to_string(),
+        metric: "wall".to_string(),
+        subject: Some("a".to_string()),
+        primary: true,
+        only: only
+            .iter()
+            .map(|(name, value)| (name.to_string(), vec![value.to_string()]))
+            .collect(),
+    }
+}
+
+#[test]
+fn the_gap_that_is_named_is_that_of_the_measure_which_has_the_name() {
+    let skipped = |measure: &str| Gap {
+        measure: Some(measure.to_string()),
+        subject: None,
+        parameters: Vec::new(),
+        reason: format!("{measure} was not measured"),
+        cause: Cause::Missing,
+    };
+    let results = Results {
+        gaps: vec![skipped("first"), skipped("time")],
+        promised: vec![promised("time", &[])],
+        ..Results::default()
+    };
+    let found = judged(&claim("size", "wall.a < 1s"), &results);
+    assert_eq!(found.judged.verdict, NotRunnableHere);
+    assert_eq!(found.judged.reason, "time was not measured");
+}
+
+#[test]
+fn combinations_that_only_excludes_are_not_missing() {
+    let results = Results {
+        gaps: vec![Gap {
+            measure: Some("time".to_string()),
+            subject: None,
+            parameters: Vec::new(),
+            reason: "time failed".to_string(),
+            cause: Cause::Missing,
+        }],
+        promised: vec![promised("time", &[("sink", "null")])],
+        ..Results::default()
+    };
+    let under = |sink: &str| {
+        let combination = vec![("sink".to_string(), sink.to_string())];
+        results.find("wall.a", &combination, &[]).map(|_| ())
+    };
+    assert_eq!(under("null"), Err(Lookup::Gap("time failed".to_string())));
+    assert_eq!(under("file"), Err(Lookup::Elsewhere));
+}
+
+#[test]
+fn a_part_in_parentheses_is_named_with_all_that_follows() {
+    let results = Results {
+        samples: vec![
+            wall("a", &around(1.0, 0.01, 20)),
+            wall("b", &around(3.0, 0.01, 20)),
+        ],
+        ..Results::default()
+    };
+    let of = |holds: &str| {
+        let found = judged(&claim("size", holds), &results);
+        found
+            .judged
+            .measured
+            .iter()
+            .map(|m| m.what.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("(wall.a + wall.b) / wall.a > wall.a / 1s"),
+        ["(wall.a + wall.b) / wall.a", "wall.a / 1s"]
+    );
+    assert_eq!(
+        of("(wall.a + wall.b) > 1s and (wall.b / wall.a) > 1"),
+        ["(wall.a + wall.b)", "(wall.b / wall.a)"]
+    );
 }
 
 #[test]

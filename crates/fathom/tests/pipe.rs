@@ -532,6 +532,91 @@ fn a_killed_fathom_leaves_nothing_behind() {
     }
 }
 
+/// Lines that a stage has written; a line for each run.
+fn lines(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| file.len() / 2)
+}
+
+#[test]
+fn kill_9_amid_rounds_loses_none_that_had_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let path = folder.path().join("record.json");
+    let stage = format!("sh -c 'echo x >> {}; echo y'", text(&count));
+    let mut child = command(&["--no-stage", "-r", "1000000", "--json", text(&path)])
+        .args([&stage, "cat"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("some rounds", || lines(&count) > 20);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let rounds = record["rounds"].as_array().unwrap();
+    // The first does not count, and the last may have been ended before it was over.
+    let made = lines(&count) - 1;
+    let recorded = rounds.len() as u64;
+    assert!(
+        (made - 1..=made).contains(&recorded),
+        "{recorded} recorded, {made} made"
+    );
+    assert_eq!(record["complete"], false);
+    let _: fathom_model::PipeRecord = serde_json::from_value(record).unwrap();
+}
+
+#[test]
+fn kill_9_keeps_the_late_rounds_and_the_stages_alone_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let path = folder.path().join("record.json");
+    let stage = format!("sh -c 'echo x >> {}; echo y'", text(&count));
+    let mut child = command(&["--delay", "2=1ms", "-r", "1000000", "--json", text(&path)])
+        .args([&stage, "cat"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("some rounds", || lines(&count) > 30);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let length = |list: &Value| list.as_array().unwrap().len() as u64;
+    // The stage runs in the pipeline, in the late pipeline and alone.
+    let recorded = length(&record["rounds"])
+        + length(&record["delayed"]["rounds"])
+        + length(&record["alone"][0]["wall_ns"]);
+    let made = lines(&count) - 1;
+    assert!(
+        (made - 1..=made).contains(&recorded),
+        "{recorded} recorded, {made} made"
+    );
+    assert_eq!(length(&record["staged"]), 1);
+    let _: fathom_model::PipeRecord = serde_json::from_value(record).unwrap();
+}
+
+#[test]
+fn a_failing_stage_does_not_take_the_rounds_before_it_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let path = folder.path().join("record.json");
+    let stage = format!(
+        "sh -c 'echo x >> {0}; test $(wc -l < {0}) -lt 6'",
+        text(&count)
+    );
+    let output = pipe(&[
+        "--no-stage",
+        "-r",
+        "50",
+        "--json",
+        text(&path),
+        &stage,
+        "cat",
+    ]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(record["rounds"].as_array().unwrap().len(), 4);
+    assert_eq!(record["complete"], false);
+}
+
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

@@ -408,6 +408,37 @@ fn ctrl_c_prints_what_is_there_and_says_that_it_is_partial() {
 }
 
 #[test]
+fn kill_9_amid_rounds_loses_no_run_that_had_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let path = folder.path().join("record.json");
+    let line = format!("sh -c 'echo x; echo . >> {}'", count.display());
+    let runs = || std::fs::metadata(&count).map_or(0, |file| file.len() / 2);
+    let mut child = fathom(&["-r", "100000", "-w", "0", "--traced", "0", "--json"])
+        .arg(&path)
+        .arg(&line)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while runs() <= 30 {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let recorded = record["runs"].as_array().unwrap().len() as u64;
+    // The last may have been ended before it was over.
+    assert!(
+        (runs() - 1..=runs()).contains(&recorded),
+        "{recorded} recorded, {} made",
+        runs()
+    );
+    assert_eq!(record["complete"], false);
+    assert_eq!(record["conditions"]["rounds"], recorded);
+    let _: fathom_model::StartupRecord = serde_json::from_value(record).unwrap();
+}
+
+#[test]
 fn another_user_gets_all_but_the_phases() {
     if !is_root() {
         println!("not run: only root can become another user");

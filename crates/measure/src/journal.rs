@@ -1,39 +1,97 @@
-//! The JSON record on disk, whole after every run.
+//! A JSON record on disk that is whole after every run.
 //!
-//! The list of runs is the last long thing in the file. Each run is written over the short end of the
-//! file together with a new end, in one write: whenever Fathom is killed, the file is a whole JSON
-//! document with all finished runs and `"complete": false`. The launcher writes runs in the same way
-//! (`launcher/record.rs`); the file's position, which both share, is where the next run goes. The final
-//! version takes its place by renaming.
+//! A [`Frame`] is the record without the elements of its long list: what comes before them, and the end
+//! that closes the document. Each element is written over the end of the file together with a new end, in
+//! one write: whenever Fathom is killed, the file is a whole JSON document with all finished runs and
+//! `"complete": false`. The launcher writes runs in the same way (`launcher/record.rs`); the file's
+//! position, which both share, is where the next element goes. The final version takes its place by
+//! renaming.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use fathom_model::{BenchRecord, Run};
+use fathom_model::BenchRecord;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::MeasureError;
 use crate::shared::OPEN_END;
+
+/// Keys that stand before the list in [`Frame::around`]: what a reader asks first, and what never changes.
+const FIRST: [&str; 4] = ["schema_version", "kind", "fathom_version", "started_at"];
+
+/// A record without the elements of the list that grows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// The document up to and with the `[` of the list.
+    head: String,
+    /// From behind the last element to the end of the document.
+    end: String,
+}
+
+impl Frame {
+    /// A bench record without its runs. The end is the one that the launcher writes.
+    ///
+    /// # Errors
+    /// When the record can't be written as JSON.
+    pub fn of_bench(record: &BenchRecord) -> io::Result<Frame> {
+        Ok(Frame {
+            head: head(record)?,
+            end: OPEN_END.to_string(),
+        })
+    }
+
+    /// Any record without the elements of the list `key`, which is put before everything that changes
+    /// while it is measured.
+    ///
+    /// # Errors
+    /// When the record can't be written as JSON, or has no list of that name.
+    pub fn around(record: &impl Serialize, key: &str) -> io::Result<Frame> {
+        let Value::Object(mut fields) = serde_json::to_value(record)? else {
+            return Err(io::Error::other("the record is no JSON object"));
+        };
+        if !matches!(fields.remove(key), Some(Value::Array(_))) {
+            return Err(io::Error::other(format!("the record has no list {key:?}")));
+        }
+        let mut head = "{".to_string();
+        for first in FIRST {
+            if let Some(value) = fields.remove(first) {
+                head.push_str(&format!("\"{first}\":{value},\n"));
+            }
+        }
+        head.push_str(&format!("\"{key}\":["));
+        let mut end = "\n]".to_string();
+        for (name, value) in &fields {
+            end.push_str(&format!(",\n{}:{value}", Value::from(name.as_str())));
+        }
+        end.push_str("}\n");
+        Ok(Frame { head, end })
+    }
+}
 
 /// A record that is being written.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: File,
+    /// Where the first element goes.
+    first: u64,
+    end: String,
 }
 
 impl Journal {
-    /// Starts the file with everything but the runs. What was there is replaced.
+    /// Starts the file with everything but the elements. What was there is replaced.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
-    pub fn create(path: &Path, record: &BenchRecord) -> Result<Journal, MeasureError> {
+    pub fn create(path: &Path, frame: io::Result<Frame>) -> Result<Journal, MeasureError> {
         let failed = |error| MeasureError::Journal {
             path: path.to_path_buf(),
             error,
         };
-        let head = head(record).map_err(failed)?;
+        let Frame { head, end } = frame.map_err(failed)?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -41,93 +99,126 @@ impl Journal {
             .truncate(true)
             .open(path)
             .map_err(failed)?;
-        let whole = format!("{head}{OPEN_END}");
+        let whole = format!("{head}{end}");
         file.write_all_at(whole.as_bytes(), 0).map_err(failed)?;
-        (&file)
-            .seek(SeekFrom::Start(head.len() as u64))
-            .map_err(failed)?;
+        let first = head.len() as u64;
+        (&file).seek(SeekFrom::Start(first)).map_err(failed)?;
         Ok(Journal {
             path: path.to_path_buf(),
             file,
+            first,
+            end,
         })
     }
 
-    /// The file, at the position where the next run goes.
+    /// The file, at the position where the next element goes.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Adds a run; it is durable against the death of Fathom when this returns.
+    /// Adds an element; it is durable against the death of Fathom when this returns.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
-    pub fn append(&mut self, run: &Run) -> Result<(), MeasureError> {
-        let failed = |error| MeasureError::Journal {
-            path: self.path.clone(),
-            error,
-        };
-        let end = self.file.stream_position().map_err(failed)?;
-        let mut text = separator(run.position).to_string();
-        text.push_str(&serde_json::to_string(run).map_err(|e| failed(e.into()))?);
-        let next = end + text.len() as u64;
-        text.push_str(OPEN_END);
-        self.file
-            .write_all_at(text.as_bytes(), end)
-            .and_then(|()| self.file.seek(SeekFrom::Start(next)))
-            .map_err(failed)?;
+    pub fn append(&mut self, element: &impl Serialize) -> Result<(), MeasureError> {
+        let end = self.end.clone();
+        self.replace(Some(element), end)
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Adds an element, if there is one, and puts the end of this frame behind it: for records of which
+    /// more changes than the list.
+    ///
+    /// # Errors
+    /// [`MeasureError::Journal`].
+    pub fn update(
+        &mut self,
+        element: Option<&impl Serialize>,
+        frame: io::Result<Frame>,
+    ) -> Result<(), MeasureError> {
+        frame
+            .and_then(|frame| self.replace(element, frame.end))
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Writes over the end of the file, in one write.
+    fn replace(&mut self, element: Option<&impl Serialize>, end: String) -> io::Result<()> {
+        let at = self.file.stream_position()?;
+        let mut text = String::new();
+        if let Some(element) = element {
+            text.push_str(if at == self.first { "\n" } else { ",\n" });
+            text.push_str(&serde_json::to_string(element)?);
+        }
+        let next = at + text.len() as u64;
+        text.push_str(&end);
+        // Nothing of a longer end may stay behind; cutting the file would be a second step.
+        let padding = " ".repeat(self.end.len().saturating_sub(text.len()));
+        text.push_str(&padding);
+        self.file.write_all_at(text.as_bytes(), at)?;
+        self.file.seek(SeekFrom::Start(next))?;
+        self.end = end + &padding;
         Ok(())
     }
 
-    /// Puts the complete record in the file's place.
+    /// Puts the complete record, which `write` writes, in the file's place.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
-    pub fn finish(self, record: &BenchRecord) -> Result<(), MeasureError> {
-        let path = self.path;
-        let failed = |error| MeasureError::Journal {
-            path: path.clone(),
-            error,
-        };
-        if !self.file.metadata().map_err(failed)?.is_file() {
+    pub fn finish(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), MeasureError> {
+        let about = self.file.metadata().map_err(|error| self.failed(error))?;
+        if !about.is_file() {
             return Ok(());
         }
-        let replacement = path.with_file_name(format!(
+        let replacement = self.path.with_file_name(format!(
             ".{}.{}",
-            path.file_name()
+            self.path
+                .file_name()
                 .map(|n| n.to_string_lossy())
                 .unwrap_or_default(),
             std::process::id()
         ));
         let done = File::create(&replacement)
-            .and_then(|file| write_whole(record, file))
-            .and_then(|()| std::fs::rename(&replacement, &path));
+            .and_then(|file| {
+                let mut file = BufWriter::with_capacity(1 << 16, file);
+                write(&mut file)?;
+                file.flush()?;
+                file.get_ref().sync_all()
+            })
+            .and_then(|()| std::fs::rename(&replacement, &self.path));
         done.map_err(|error| {
             // Nothing half-written stays; the journal itself is whole as it is.
             let _ = std::fs::remove_file(&replacement);
-            failed(error)
+            self.failed(error)
         })
+    }
+
+    fn failed(&self, error: io::Error) -> MeasureError {
+        MeasureError::Journal {
+            path: self.path.clone(),
+            error,
+        }
     }
 }
 
-fn separator(position: u32) -> &'static str {
-    if position == 0 { "\n" } else { ",\n" }
-}
-
-fn write_whole(record: &BenchRecord, file: File) -> io::Result<()> {
-    let mut file = BufWriter::with_capacity(1 << 16, file);
-    file.write_all(head(record)?.as_bytes())?;
+/// Writes a complete bench record, in the form in which the journal began it.
+///
+/// # Errors
+/// When `out` can't be written.
+pub fn write_bench(record: &BenchRecord, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(head(record)?.as_bytes())?;
     for run in &record.runs {
-        file.write_all(separator(run.position).as_bytes())?;
-        serde_json::to_writer(&mut file, run)?;
+        out.write_all(if run.position == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, run)?;
     }
     let outcome = serde_json::to_string(&record.outcome)?;
     write!(
-        file,
+        out,
         "\n],\n\"complete\":{},\n\"outcome\":{outcome}}}\n",
         record.complete
-    )?;
-    file.flush()?;
-    file.get_ref().sync_all()
+    )
 }
 
 /// The record up to and with the `[` of its runs.

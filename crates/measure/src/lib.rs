@@ -43,7 +43,7 @@ pub use command_line::{CommandLine, Expectation, Input, Output};
 pub use environment::{environment, now_rfc3339};
 pub use error::MeasureError;
 pub use executor::{Attempt, Executor, RunReport};
-pub use journal::Journal;
+pub use journal::{Frame, Journal, write_bench};
 pub use rounds::{IgnoreFailure, Limits, Observer, Plan, Session, StopRule, conduct};
 
 #[cfg(launcher)]

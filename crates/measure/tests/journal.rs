@@ -1,7 +1,7 @@
 //! The record on disk is whole at every moment.
 
 use fathom_measure::simulated::quiet_run;
-use fathom_measure::{Attempt, Journal};
+use fathom_measure::{Attempt, Frame, Journal, write_bench};
 use fathom_model::{BenchRecord, Conditions, Environment, Outcome, SCHEMA_VERSION, StopReason};
 
 fn record() -> BenchRecord {
@@ -45,7 +45,7 @@ fn after_every_run_the_file_is_a_whole_record_with_all_runs_so_far() {
     let read = || -> BenchRecord {
         serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
     };
-    let mut journal = Journal::create(&path, &record()).unwrap();
+    let mut journal = Journal::create(&path, Frame::of_bench(&record())).unwrap();
     assert_eq!(read(), record(), "what was there before is gone");
     for position in 0..50 {
         let attempt = Attempt {
@@ -70,7 +70,7 @@ fn after_every_run_the_file_is_a_whole_record_with_all_runs_so_far() {
         outcome: Some(outcome()),
         ..read()
     };
-    journal.finish(&finished).unwrap();
+    journal.finish(|out| write_bench(&finished, out)).unwrap();
     let whole = read();
     assert!(whole.complete);
     assert_eq!(whole.runs.len(), 50);
@@ -84,11 +84,48 @@ fn after_every_run_the_file_is_a_whole_record_with_all_runs_so_far() {
 
 #[test]
 fn a_record_that_cannot_be_written_is_named() {
-    let error = Journal::create("/no/such/folder/record.json".as_ref(), &record()).unwrap_err();
+    let error = Journal::create(
+        "/no/such/folder/record.json".as_ref(),
+        Frame::of_bench(&record()),
+    )
+    .unwrap_err();
     assert!(
         error.to_string().contains("/no/such/folder/record.json"),
         "{error}"
     );
+}
+
+#[test]
+fn a_record_whose_end_changes_is_whole_with_every_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    let read =
+        || -> serde_json::Value { serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap() };
+    let frame = |note: &str| {
+        let record = serde_json::json!({
+            "kind": "any", "list": [], "note": note, "inner": {"list": ["]"]}, "half": 0.5,
+        });
+        Frame::around(&record, "list")
+    };
+    let mut journal = Journal::create(&path, frame("begun")).unwrap();
+    assert_eq!(read()["list"], serde_json::json!([]));
+    for (length, element) in [
+        (900, Some(1)),
+        (3, None),
+        (40, Some(2)),
+        (0, None),
+        (0, Some(3)),
+    ] {
+        let note = "\"]}".repeat(length);
+        journal.update(element.as_ref(), frame(&note)).unwrap();
+        assert_eq!(read()["note"], note, "an end of another length");
+    }
+    journal.append(&4).unwrap();
+    let expected = serde_json::json!({
+        "kind": "any", "list": [1, 2, 3, 4], "note": "", "inner": {"list": ["]"]}, "half": 0.5,
+    });
+    assert_eq!(read(), expected);
+    assert!(Frame::around(&serde_json::json!({"a": 1}), "list").is_err());
 }
 
 #[cfg(target_os = "linux")]
@@ -99,7 +136,7 @@ fn the_launcher_writes_what_fathom_would_have_written() {
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.json");
-    let journal = Journal::create(&path, &record()).unwrap();
+    let journal = Journal::create(&path, Frame::of_bench(&record())).unwrap();
     let shell = |line: &str| CommandLine {
         program: "/bin/sh".into(),
         arguments: ["sh", "-c", line].map(Into::into).to_vec(),

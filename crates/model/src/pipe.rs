@@ -298,6 +298,8 @@ pub struct PipeRecord {
     pub delayed: Option<DelayedRounds>,
     /// What must be known to read the numbers rightly, and what would mislead.
     pub notes: Vec<PipeNote>,
+    /// False while measuring is going on, or when it was cut short.
+    pub complete: bool,
     /// Why measuring ended.
     pub stop: StopReason,
 }

@@ -329,7 +329,7 @@ pub struct StartupRecord {
     pub programs: Vec<StartupProgram>,
     /// Every run, in the order in which they were made.
     pub runs: Vec<StartupRun>,
-    /// False when it was cut short.
+    /// False while measuring is going on, or when it was cut short.
     pub complete: bool,
     /// Why measuring ended.
     pub stop: StopReason,

@@ -245,8 +245,7 @@ impl<'r> Judge<'_, 'r> {
                 ..Quantity::constant(1.0, unknown.unit())
             });
         }
-        let gap = results.gaps.iter().find(|gap| gap.subject.is_none());
-        match gap {
+        match results.gap_of_machine() {
             Some(gap) if gap.cause == Cause::NotMeasured => {
                 Err(Fault::Undefined(gap.reason.clone()))
             }

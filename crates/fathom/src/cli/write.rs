@@ -10,6 +10,11 @@ pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// True if the file is, or will be, one that can be written over and renamed: no pipe, no device.
+pub fn is_replaceable(path: &Path) -> bool {
+    !is_stdout(path) && std::fs::metadata(path).map_or(true, |about| about.is_file())
+}
+
 /// Says before measuring that a file can't be written after it.
 ///
 /// # Errors

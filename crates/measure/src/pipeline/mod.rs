@@ -23,7 +23,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// Most stages that a pipeline may have.
 pub const MOST_STAGES: usize = crate::launcher::MOST_STAGES;
 pub use outcome::{failing, is_sigpipe, summarize};
-pub use rounds::{HowMany, Kind, PipePlan, PipeSession, Watcher, conduct};
+pub use rounds::{HowMany, Kind, PipePlan, PipeSession, SoFar, Watcher, conduct};
 pub use staging::Staging;
 
 /// Bytes that a pipe of this user holds now: 65,536, or less once he has many of them.

@@ -91,6 +91,25 @@ pub enum Kind {
 pub trait Watcher {
     /// A run is about to start.
     fn starts(&mut self, round: u32, kind: Kind);
+
+    /// A run has ended, and nothing else begins before this returns.
+    ///
+    /// # Errors
+    /// When it could not be kept: measuring ends.
+    fn made(&mut self, kind: Kind, so_far: &SoFar<'_>) -> Result<(), MeasureError>;
+}
+
+/// Everything that was measured up to now.
+#[derive(Debug, Clone, Copy)]
+pub struct SoFar<'a> {
+    /// The live pipeline.
+    pub rounds: &'a [PipeRound],
+    /// With a late stage.
+    pub delayed: &'a [PipeRound],
+    /// Each stage alone.
+    pub alone: &'a [AloneRuns],
+    /// What was kept of the inputs.
+    pub staged: &'a [StagedInput],
 }
 
 /// What came of it.
@@ -130,7 +149,7 @@ pub fn conduct(plan: &PipePlan, watcher: &mut dyn Watcher) -> Result<PipeSession
             rounds: session.live,
             delayed: session.delayed,
             alone: session.alone,
-            staged: session.kept.into_iter().map(|kept| kept.told).collect(),
+            staged: session.staged,
             stop,
         }),
     }
@@ -140,7 +159,9 @@ struct Session<'a> {
     plan: &'a PipePlan,
     prepared: Vec<Prepared>,
     runner: Runner,
-    kept: Vec<Kept>,
+    /// Holds the files of the inputs.
+    _kept: Vec<Kept>,
+    staged: Vec<StagedInput>,
     live: Vec<PipeRound>,
     delayed: Vec<PipeRound>,
     alone: Vec<AloneRuns>,
@@ -204,7 +225,8 @@ impl<'a> Session<'a> {
             plan,
             prepared,
             runner,
-            kept,
+            staged: kept.iter().map(|kept| kept.told.clone()).collect(),
+            _kept: kept,
             live: Vec::new(),
             delayed: Vec::new(),
             alone,
@@ -235,9 +257,19 @@ impl<'a> Session<'a> {
                 watcher.starts(round, *kind);
                 self.plan.prepare(round)?;
                 self.make(*kind, round)?;
+                watcher.made(*kind, &self.so_far())?;
             }
         }
         Ok(StopReason::MaximumRounds)
+    }
+
+    fn so_far(&self) -> SoFar<'_> {
+        SoFar {
+            rounds: &self.live,
+            delayed: &self.delayed,
+            alone: &self.alone,
+            staged: &self.staged,
+        }
     }
 
     fn enough(&self, made: u32, elapsed: Duration) -> Option<StopReason> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fathom_model::{Cache, Estimate, StampedBy, StartupRun, StopReason};
+use fathom_model::{Cache, Estimate, Run, StampedBy, StartupRun, StopReason};
 
 use crate::{
     Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Limits, MeasureError, Observer,
@@ -54,6 +54,28 @@ pub struct StartupSession {
     pub failure: Option<MeasureError>,
 }
 
+impl StartupSession {
+    /// Before the first run.
+    pub fn begun() -> StartupSession {
+        StartupSession {
+            runs: Vec::new(),
+            floor: None,
+            watching_cpus: Vec::new(),
+            stop: StopReason::Interrupted,
+            failure: None,
+        }
+    }
+}
+
+/// Is told of every measured run as soon as it has ended; nothing else begins before it returns.
+pub trait Keeper {
+    /// Takes the run, and the CPUs on which the output is watched.
+    ///
+    /// # Errors
+    /// When it could not be kept: measuring ends.
+    fn keep(&mut self, run: &StartupRun, watching_cpus: &[usize]) -> Result<(), MeasureError>;
+}
+
 /// Makes the rounds. With `chill` every round has a warm and a cold run of each program.
 ///
 /// Must be called on a thread that outlives it.
@@ -66,7 +88,7 @@ pub fn measure(
     rounds: &Rounds,
     options: ProcessOptions,
     chill: Option<&mut dyn Chill>,
-    observer: &mut dyn Observer,
+    keeper: &mut dyn Keeper,
 ) -> Result<StartupSession, MeasureError> {
     let commands = subjects
         .iter()
@@ -77,6 +99,7 @@ pub fn measure(
         executor: ProcessExecutor::watching(commands, options)?,
         subjects,
         chill,
+        keeper,
         stale: vec![false; subjects.len()],
         runs: Vec::new(),
     };
@@ -106,7 +129,7 @@ pub fn measure(
         },
         ignore_failure: rounds.ignore_failure.clone(),
     };
-    let session = conduct(&plan, &mut starter, observer);
+    let session = conduct(&plan, &mut starter, &mut Silent);
     let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
     Ok(StartupSession {
         watching_cpus: starter.executor.watching_cpus(),
@@ -117,11 +140,24 @@ pub fn measure(
     })
 }
 
+/// Nothing is drawn while programs start, and nothing is written while one runs.
+struct Silent;
+
+impl Observer for Silent {
+    fn round(&mut self, _: u32, _: bool) {}
+    fn starts(&mut self, _: usize) {}
+    fn ran(&mut self, _: &Run) -> Result<(), MeasureError> {
+        Ok(())
+    }
+    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
+}
+
 /// Starts programs, warm and cold, and keeps what was seen.
 struct Starter<'a, 'c> {
     executor: ProcessExecutor,
     subjects: &'a [Subject],
     chill: Option<&'c mut dyn Chill>,
+    keeper: &'a mut dyn Keeper,
     /// Programs whose files may have been evicted since they last ran: libraries are shared.
     stale: Vec<bool>,
     runs: Vec<StartupRun>,
@@ -225,6 +261,9 @@ impl Executor for Starter<'_, '_> {
         let mut report = self.executor.run(&[own])?;
         if !attempt.warmup && !report.interrupted {
             self.keep(program, cache, &report);
+            if let Some(run) = self.runs.last() {
+                self.keeper.keep(run, &self.executor.watching_cpus())?;
+            }
         }
         if report.run.left_behind > 0 {
             // It could write into the next program's pipe.

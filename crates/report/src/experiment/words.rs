@@ -65,21 +65,30 @@ pub(super) fn published(published: Option<&Published>) -> String {
     }
 }
 
-/// What was found: the quantities of the claim. Several get their names.
+/// More than these fill the column and bury the verdict; the JSON has all.
+const MOST_SHOWN: usize = 3;
+
+/// What was found: the quantities of the claim.
 pub(super) fn measured(claim: &ClaimResult) -> Vec<String> {
     quantities(&claim.judged.measured)
 }
 
-/// The same of any list of quantities.
+/// Quantities with their values, the first three of many. Several get their names.
 pub(super) fn quantities(all: &[Measured]) -> Vec<String> {
     // With a ratio of two results, the ratio is the answer, and the results stand behind it.
     match all {
         [] => Vec::new(),
         [one] => vec![value(one)],
-        several => several
-            .iter()
-            .map(|one| format!("{}: {}", one.what, value(one)))
-            .collect(),
+        several => {
+            let shown = several.iter().take(MOST_SHOWN);
+            let mut lines: Vec<String> = shown
+                .map(|one| format!("{}: {}", one.what, value(one)))
+                .collect();
+            if several.len() > MOST_SHOWN {
+                lines.push(format!("…, {} more", several.len() - MOST_SHOWN));
+            }
+            lines
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use super::digits::fixed;
 /// A unit of time for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
+    /// 0.000000001 s.
+    Nanosecond,
     /// 0.000001 s.
     Microsecond,
     /// 0.001 s.
@@ -25,14 +27,17 @@ impl TimeUnit {
             TimeUnit::Second
         } else if seconds >= 0.000_999_5 || seconds == 0.0 {
             TimeUnit::Millisecond
-        } else {
+        } else if seconds >= 0.000_000_999_5 {
             TimeUnit::Microsecond
+        } else {
+            TimeUnit::Nanosecond
         }
     }
 
     /// Length of the unit in seconds.
     pub fn seconds(self) -> f64 {
         match self {
+            TimeUnit::Nanosecond => 1e-9,
             TimeUnit::Microsecond => 1e-6,
             TimeUnit::Millisecond => 1e-3,
             TimeUnit::Second => 1.0,
@@ -40,9 +45,10 @@ impl TimeUnit {
         }
     }
 
-    /// `µs`, `ms`, `s` or `min`.
+    /// `ns`, `µs`, `ms`, `s` or `min`.
     pub fn symbol(self) -> &'static str {
         match self {
+            TimeUnit::Nanosecond => "ns",
             TimeUnit::Microsecond => "µs",
             TimeUnit::Millisecond => "ms",
             TimeUnit::Second => "s",
@@ -70,6 +76,7 @@ mod tests {
     fn times_read_as_people_write_them() {
         assert_eq!(format_time(0.001_204, None, 3), "1.204 ms");
         assert_eq!(format_time(0.000_130, None, 0), "130 µs");
+        assert_eq!(format_time(4.936e-9, None, 2), "4.94 ns");
         assert_eq!(format_time(83.2, None, 1), "83.2 s");
         assert_eq!(format_time(0.0, None, 1), "0.0 ms");
         assert_eq!(format_time(90.0, Some(TimeUnit::Minute), 1), "1.5 min");

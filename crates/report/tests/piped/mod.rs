@@ -233,6 +233,7 @@ pub fn record() -> PipeRecord {
         }),
         delayed: None,
         notes: Vec::new(),
+        complete: true,
         stop: StopReason::RunCount,
     }
 }

@@ -17,7 +17,7 @@ use crate::cli::run_options::RunOptions;
   fathom bench -L level 1,6,9 'gzip -{level} -c big.txt' --export-markdown table.md
   fathom bench -S 'git log | head' --json record.json
 
-Exit codes: 0 done, 2 wrong arguments, 3 a command failed, 4 the measurement can't be trusted,
+Exit codes: 0 done, 2 wrong arguments, 3 a command failed, 4 the measurement can't be trusted, \
 130 interrupted.")]
 pub struct Arguments {
     /// Commands, each in quotes; or, after --, one command as separate words

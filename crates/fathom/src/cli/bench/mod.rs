@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub use arguments::Arguments;
 use commands::Prepared;
 use fathom_measure::{
-    IgnoreFailure, Journal, Limits, Plan, ProcessExecutor, ProcessOptions, Question, StopRule,
-    assess, conduct, environment, interrupt, now_rfc3339,
+    Frame, IgnoreFailure, Journal, Limits, Plan, ProcessExecutor, ProcessOptions, Question,
+    StopRule, assess, conduct, environment, interrupt, now_rfc3339, write_bench,
 };
 use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason};
 use progress::Watcher;
@@ -49,7 +49,9 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         record.environment.fingerprint = fingerprint::with_canaries();
     }
     let journal = match &arguments.json {
-        Some(path) if path.as_os_str() != "-" => Some(Journal::create(path, &record)?),
+        Some(path) if path.as_os_str() != "-" => {
+            Some(Journal::create(path, Frame::of_bench(&record))?)
+        }
         _ => None,
     };
     let mut executor = ProcessExecutor::recording(
@@ -82,7 +84,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     record.runs = session.runs;
     record.outcome = Some(outcome);
     if let Some(journal) = watcher.journal.take() {
-        journal.finish(&record)?;
+        journal.finish(|out| write_bench(&record, out))?;
     }
     if let Some(error) = session.failure {
         return Err(error.into());

@@ -16,8 +16,8 @@ use crate::cli::quantities;
   fathom pipe --delay 2=200ms --html pipe.html './producer' './reader'
   fathom pipe --keep-staged inputs 'git log' 'grep -c fix'
 
-The timed rounds are never traced. The waits come from further, observed rounds; the output says by which
-means and how much slower they were. docs/pipe.md explains every number.
+The timed rounds are never traced. The waits come from further, observed rounds; the output says by \
+which means and how much slower they were. docs/pipe.md explains every number.
 
 Exit codes: 0 done, 2 wrong arguments, 3 a stage failed, 4 it can't be measured, 130 interrupted.")]
 pub struct Arguments {
@@ -128,7 +128,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
-    /// Write everything as JSON; '-' is standard output
+    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }

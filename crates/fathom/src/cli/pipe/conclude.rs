@@ -17,48 +17,10 @@ use super::stages::Stages;
 /// Beyond this the times of observed rounds are not quoted, only shares and counts.
 const QUOTABLE_SLOWDOWN: f64 = 1.1;
 
-/// Everything that was measured.
-pub struct Parts<'a> {
-    pub plan: &'a PipePlan,
-    pub stages: Stages,
-    pub session: PipeSession,
-    pub explained: Explained,
-    pub started_at: String,
-    pub interrupted: bool,
-}
-
-/// The record, with everything that follows from the rounds.
-pub fn conclude(parts: Parts) -> PipeRecord {
-    let Parts {
-        plan,
-        stages,
-        session,
-        explained,
-        started_at,
-        interrupted,
-    } = parts;
+/// The record before anything is measured. As it stands it says that measuring was cut short.
+pub fn begun(plan: &PipePlan, stages: Stages, started_at: String) -> PipeRecord {
     let count = stages.described.len();
-    let mut summary = summarize(&session.rounds, &session.alone, count);
-    let explaining = explaining(&explained, &summary);
-    let middle = middle(&explained.rounds);
-    fill_bytes(
-        &mut summary,
-        middle.map(|seen| &seen.round),
-        &session.staged,
-    );
-    let (model, own) = model(plan, &explained, &summary);
-    let delayed = plan.delays.as_ref().map(|delays| {
-        let mut summary = summarize(&session.delayed, &[], count);
-        let middle = self::middle(&explained.delayed);
-        fill_bytes(&mut summary, middle.map(|seen| &seen.round), &[]);
-        DelayedRounds {
-            delay_ns: delays.iter().map(|delay| delay.as_nanos() as u64).collect(),
-            rounds: session.delayed,
-            explained: sorted(explained.delayed),
-            summary,
-        }
-    });
-    let mut record = PipeRecord {
+    PipeRecord {
         schema_version: SCHEMA_VERSION,
         kind: "pipe".to_string(),
         fathom_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -75,6 +37,71 @@ pub fn conclude(parts: Parts) -> PipeRecord {
             pipe_capacity_bytes: super::pipe_capacity(),
         },
         stages: stages.described,
+        rounds: Vec::new(),
+        explained: Vec::new(),
+        explaining: None,
+        staged: Vec::new(),
+        alone: Vec::new(),
+        summary: summarize(&[], &[], count),
+        bottleneck: None,
+        model: None,
+        delayed: plan.delays.as_ref().map(|delays| DelayedRounds {
+            delay_ns: delays.iter().map(|delay| delay.as_nanos() as u64).collect(),
+            rounds: Vec::new(),
+            explained: Vec::new(),
+            summary: summarize(&[], &[], count),
+        }),
+        notes: Vec::new(),
+        complete: false,
+        stop: StopReason::Interrupted,
+    }
+}
+
+/// Everything that was measured.
+pub struct Parts<'a> {
+    pub plan: &'a PipePlan,
+    /// From [`begun`].
+    pub record: PipeRecord,
+    pub session: PipeSession,
+    pub explained: Explained,
+    pub interrupted: bool,
+}
+
+/// The record, with everything that follows from the rounds.
+pub fn conclude(parts: Parts) -> PipeRecord {
+    let Parts {
+        plan,
+        record,
+        session,
+        explained,
+        interrupted,
+    } = parts;
+    let count = record.stages.len();
+    let mut summary = summarize(&session.rounds, &session.alone, count);
+    let explaining = explaining(&explained, &summary);
+    let middle = middle(&explained.rounds);
+    fill_bytes(
+        &mut summary,
+        middle.map(|seen| &seen.round),
+        &session.staged,
+    );
+    let (model, own) = model(plan, &explained, &summary);
+    let delayed = record.delayed.map(|begun| {
+        let mut summary = summarize(&session.delayed, &[], count);
+        let middle = self::middle(&explained.delayed);
+        fill_bytes(&mut summary, middle.map(|seen| &seen.round), &[]);
+        DelayedRounds {
+            delay_ns: begun.delay_ns,
+            rounds: session.delayed,
+            explained: sorted(explained.delayed),
+            summary,
+        }
+    });
+    let stop = match session.stop {
+        _ if interrupted => StopReason::Interrupted,
+        stop => stop,
+    };
+    let mut record = PipeRecord {
         rounds: session.rounds,
         explained: sorted(explained.rounds),
         explaining,
@@ -86,11 +113,9 @@ pub fn conclude(parts: Parts) -> PipeRecord {
         model,
         summary,
         delayed,
-        notes: Vec::new(),
-        stop: match session.stop {
-            _ if interrupted => StopReason::Interrupted,
-            stop => stop,
-        },
+        complete: stop != StopReason::Interrupted,
+        stop,
+        ..record
     };
     record.notes = report::pipe_statements(&record);
     record

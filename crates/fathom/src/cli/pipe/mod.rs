@@ -3,6 +3,7 @@
 mod arguments;
 mod conclude;
 mod explaining;
+mod keeping;
 mod line;
 mod progress;
 mod stages;
@@ -15,6 +16,7 @@ use fathom_measure::pipeline::{self, HowMany, PipePlan, Staging, conduct};
 use fathom_measure::{interrupt, now_rfc3339};
 use fathom_model::{PipeRecord, StopReason};
 use fathom_report as report;
+use keeping::Keeper;
 use progress::Progress;
 use stages::Stages;
 
@@ -48,10 +50,12 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     }
     let plan = plan(arguments, &stages)?;
     let tier = explaining::tier(arguments)?;
-    let started_at = now_rfc3339();
+    let begun = conclude::begun(&plan, stages, now_rfc3339());
     interrupt::catch();
-    let mut progress = Progress::new(&plan);
-    let session = conduct(&plan, &mut progress);
+    let json = arguments.json.as_deref();
+    let mut keeper = Keeper::new(Progress::new(&plan), json, &begun)?;
+    let session = conduct(&plan, &mut keeper);
+    let mut progress = keeper.progress;
     progress.clear();
     let session = session?;
     let explained = match session.stop {
@@ -62,10 +66,9 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let interrupted = interrupt::received().is_some();
     let record = conclude::conclude(conclude::Parts {
         plan: &plan,
-        stages,
+        record: begun,
         session,
         explained,
-        started_at,
         interrupted,
     });
     show(arguments, &record)?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use fathom_measure::pipeline::{Kind, PipePlan, Watcher};
+use fathom_measure::pipeline::{Kind, PipePlan};
 use fathom_report::{escape, shorten};
 
 use crate::cli::screen;
@@ -46,10 +46,9 @@ impl Progress {
         // As above.
         let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
     }
-}
 
-impl Watcher for Progress {
-    fn starts(&mut self, round: u32, kind: Kind) {
+    /// Says which run starts.
+    pub fn starts(&mut self, round: u32, kind: Kind) {
         let what = match kind {
             Kind::First => "the first run, which does not count".to_string(),
             Kind::Live => format!("round {}: the pipeline", round + 1),

@@ -16,11 +16,11 @@ use crate::cli::quantities;
   fathom run --list
   fathom run --all --quick
 
-An experiment file runs programs: --plan shows every command and runs none. The format is described
+An experiment file runs programs: --plan shows every command and runs none. The format is described \
 in docs/experiments.md.
 
-Exit codes: 0 done, 1 a claim that is a budget does not hold, 2 wrong arguments or file, 3 a program
-failed, 130 interrupted.")]
+Exit codes: 0 done, 1 a claim that is a budget does not hold, 2 wrong arguments or file, 3 a program \
+failed, 4 a budget could not be judged, 130 interrupted.")]
 pub struct Arguments {
     /// Experiment files, or folders with an experiment.toml
     #[arg(value_name = "FILE|DIR")]

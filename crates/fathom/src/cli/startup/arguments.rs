@@ -19,10 +19,10 @@ const SHOWN: &str = "What is shown and written";
   fathom startup --cold -- ./my-tool --version
   fathom startup --budget 16.7ms ./my-tool --html startup.html
 
-Start: the call of execve. End: the first byte that can be read from standard output, which is a pipe;
-and the exit. docs/startup.md says where each stamp is taken.
+Start: the call of execve. End: the first byte that can be read from standard output, which is a \
+pipe; and the exit. docs/startup.md says where each stamp is taken.
 
-Exit codes: 0 done, 1 over the budget, 2 wrong arguments, 3 a program failed, 4 it can't be measured,
+Exit codes: 0 done, 1 over the budget, 2 wrong arguments, 3 a program failed, 4 it can't be measured, \
 130 interrupted.")]
 pub struct Arguments {
     /// Commands, each in quotes; or, after --, one command as separate words
@@ -37,7 +37,7 @@ pub struct Arguments {
     pub run_options: RunOptions,
 
     /// Make exactly this many rounds (default: as many as fit into --time, 20 to 200)
-    #[arg(short, long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..), help_heading = MEASURED)]
+    #[arg(short, long, visible_alias = "runs", value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..), help_heading = MEASURED)]
     pub rounds: Option<u32>,
 
     /// Begin no further round after this time (default: 10s), but make 20
@@ -88,14 +88,14 @@ pub struct Arguments {
     pub budget: Option<Duration>,
 
     /// The quantile that the budget holds for
-    #[arg(long, value_enum, default_value_t = Quantile::P90, help_heading = SHOWN)]
+    #[arg(long, value_name = "QUANTILE", value_enum, default_value_t = Quantile::P90, help_heading = SHOWN)]
     pub budget_quantile: Quantile,
 
     /// Write a picture: one page with the phases as stacked bars
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
-    /// Write everything as JSON; '-' is standard output
+    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 }

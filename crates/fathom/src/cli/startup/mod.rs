@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cold;
+mod keeping;
 mod observing;
 mod show;
 mod subjects;
@@ -11,10 +12,11 @@ use std::time::Duration;
 
 pub use arguments::Arguments;
 use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession, Subject};
-use fathom_measure::{MeasureError, Observer, ProcessOptions, environment, interrupt, now_rfc3339};
+use fathom_measure::{MeasureError, ProcessOptions, environment, interrupt, now_rfc3339};
 use fathom_model::{
-    ColdBy, Run, SCHEMA_VERSION, StartupConditions, StartupMetric, StartupRecord, StopReason,
+    ColdBy, SCHEMA_VERSION, StartupConditions, StartupMetric, StartupRecord, StopReason,
 };
+use keeping::Keeper;
 use observing::Observations;
 use subjects::Prepared;
 
@@ -61,6 +63,14 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let mut evictor = first
         .as_ref()
         .map(|seen| Evictor::new(cold::files(&prepared, seen), arguments.drop_caches));
+    let begun = record(
+        &arguments,
+        &prepared,
+        &rounds,
+        started_at.clone(),
+        StartupSession::begun(),
+    );
+    let mut keeper = Keeper::new(arguments.json.as_deref(), begun)?;
     let mut session = startup::measure(
         &subjects,
         &rounds,
@@ -72,7 +82,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
             seed: rounds.seed,
         },
         evictor.as_mut().map(|evictor| evictor as &mut dyn Chill),
-        &mut Silent,
+        &mut keeper,
     )?;
     if let Some(error) = session.failure.take() {
         // What was measured before is kept.
@@ -95,18 +105,6 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     ask_a_terminal(&mut record, &subjects);
     show::show(&arguments, &record)?;
     Ok(exit_code(&record))
-}
-
-/// Nothing is drawn while programs start.
-struct Silent;
-
-impl Observer for Silent {
-    fn round(&mut self, _: u32, _: bool) {}
-    fn starts(&mut self, _: usize) {}
-    fn ran(&mut self, _: &Run) -> Result<(), MeasureError> {
-        Ok(())
-    }
-    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
 }
 
 fn rounds(arguments: &Arguments) -> Result<Rounds, Failure> {
