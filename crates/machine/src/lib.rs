@@ -4,6 +4,7 @@ mod affinity;
 mod chase;
 mod check;
 mod context;
+mod deadline;
 mod gate;
 mod kernels;
 mod mapping;
@@ -17,6 +18,7 @@ mod suite;
 pub mod table;
 mod track;
 pub mod tune;
+mod visits;
 mod work;
 
 pub use check::{

@@ -67,6 +67,9 @@ const SOCKET: Heading = Heading {
              one CPU; the lowest tenth.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[CREATE, SELF, SAME, SWITCH, OTHER, FLOW, SOCKET];
+
 /// All of them.
 pub fn run(context: &Context) -> Vec<ProbeResult> {
     let lowest = Agreement {
