@@ -186,6 +186,9 @@ struct Group {
     probes: &'static [&'static [Heading]],
     /// Some three times what they take on a quiet machine, in seconds.
     seconds: f32,
+    /// Whether each figure rests on passes that agree, so that it stands even if later ones were
+    /// cut short. A curve without its end does not.
+    of_passes: bool,
     run: fn(&Context) -> Vec<ProbeResult>,
 }
 
@@ -199,12 +202,14 @@ const GROUPS: [Group; 14] = [
             line_sharing::HEADINGS,
         ],
         seconds: 4.0,
+        of_passes: false,
         run: cache_line::run,
     },
     Group {
         title: "caches, address cache, huge pages",
         probes: &[cache_levels::HEADINGS, address_cache::HEADINGS],
         seconds: 8.0,
+        of_passes: false,
         run: |context| {
             let addresses = address_cache::run(context);
             let mut results = cache_levels::run(context, &addresses);
@@ -216,18 +221,21 @@ const GROUPS: [Group; 14] = [
         title: "memory parallelism",
         probes: &[parallelism::HEADINGS],
         seconds: 3.0,
+        of_passes: false,
         run: |context| vec![parallelism::run(context)],
     },
     Group {
         title: "branches",
         probes: &[branches::HEADINGS],
         seconds: 2.5,
+        of_passes: false,
         run: branches::run,
     },
     Group {
         title: "chains and throughput",
         probes: &[chains::HEADINGS, throughput::HEADINGS],
         seconds: 2.5,
+        of_passes: false,
         run: |context| {
             let mut results = chains::run(context);
             results.extend(throughput::run(context));
@@ -238,54 +246,63 @@ const GROUPS: [Group; 14] = [
         title: "clock beside wide vectors",
         probes: &[core_clock::HEADINGS],
         seconds: 1.0,
+        of_passes: true,
         run: |context| vec![core_clock::beside_vectors(context)],
     },
     Group {
         title: "core to core",
         probes: &[core_to_core::HEADINGS],
         seconds: 2.0,
+        of_passes: false,
         run: |context| vec![core_to_core::run(context)],
     },
     Group {
         title: "bandwidth by threads",
         probes: &[bandwidth::HEADINGS],
         seconds: 6.0,
+        of_passes: true,
         run: bandwidth::run,
     },
     Group {
         title: "latency beside readers",
         probes: &[loaded_latency::HEADINGS],
         seconds: 4.0,
+        of_passes: false,
         run: |context| vec![loaded_latency::run(context)],
     },
     Group {
         title: "page faults",
         probes: &[page_fault::HEADINGS, mapped_file::HEADINGS],
         seconds: 2.5,
+        of_passes: true,
         run: page_fault::run,
     },
     Group {
         title: "threads, processes, pipes, sockets",
         probes: &[hand_over::HEADINGS],
         seconds: 4.0,
+        of_passes: true,
         run: hand_over::run,
     },
     Group {
         title: "files",
         probes: &[files::HEADINGS],
         seconds: 4.0,
+        of_passes: true,
         run: files::run,
     },
     Group {
         title: "hypervisor",
         probes: &[hypervisor::HEADINGS],
         seconds: 1.0,
+        of_passes: false,
         run: |_| vec![hypervisor::run()],
     },
     Group {
         title: "nodes, energy",
         probes: &[nodes::HEADINGS, energy::HEADINGS],
         seconds: 2.0,
+        of_passes: false,
         run: |context| vec![nodes::run(context), energy::run()],
     },
 ];
@@ -300,7 +317,13 @@ impl Group {
         let own = now + Duration::from_secs_f32(self.seconds);
         match deadline::within(own.min(until), || (self.run)(context)) {
             (results, false) => results,
-            (results, true) => results.into_iter().map(ProbeResult::cut_short).collect(),
+            (results, true) => results
+                .into_iter()
+                .map(|result| match (self.of_passes, result.value) {
+                    (true, Some(_)) => result,
+                    _ => result.cut_short(),
+                })
+                .collect(),
         }
     }
 
@@ -335,13 +358,16 @@ fn all(
         Fingerprint::begin(&mut context, Instant::now() + QUICK, progress)
     });
     let mut fingerprint = fingerprint;
-    let mut groups = Vec::new();
-    for group in &GROUPS {
+    // The short ones first: on a busy machine most figures are reached so. Shown in their order.
+    let mut order: Vec<usize> = (0..GROUPS.len()).collect();
+    order.sort_by(|a, b| GROUPS[*a].seconds.total_cmp(&GROUPS[*b].seconds));
+    let mut groups = vec![Vec::new(); GROUPS.len()];
+    for index in order {
         if options.stopped() {
             break;
         }
-        progress(group.title);
-        groups.push(group.run_until(&context, groups_until));
+        progress(GROUPS[index].title);
+        groups[index] = GROUPS[index].run_until(&context, groups_until);
     }
     for _ in 0..most_repeats {
         for (group, results) in GROUPS.iter().zip(&mut groups) {
@@ -529,6 +555,7 @@ mod tests {
             title: "half",
             probes: &[],
             seconds: 0.0,
+            of_passes: false,
             run: half,
         };
         let far = Instant::now() + Duration::from_secs(60);
