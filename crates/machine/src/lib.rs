@@ -6,6 +6,7 @@ mod check;
 mod context;
 mod deadline;
 mod gate;
+mod groups;
 mod kernels;
 mod mapping;
 mod mounts;
