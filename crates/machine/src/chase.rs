@@ -94,7 +94,8 @@ impl Cycle {
         })
     }
 
-    /// Grows to `slots`; does nothing if it has as many already. Panics beyond the room.
+    /// Grows to `slots`; does nothing if it has as many already. Panics beyond the room. Stays a
+    /// cycle of fewer slots if the deadline passes.
     pub fn grow(&mut self, slots: usize) {
         assert!(
             self.layout.offset(slots) <= self.mapping.bytes(),
@@ -102,6 +103,10 @@ impl Cycle {
         );
         let base = self.mapping.base();
         for i in self.slots..slots {
+            // Each 65536 slots take some 1 ms.
+            if i % (1 << 16) == 0 && crate::deadline::passed() {
+                break;
+            }
             let j = self.random.below(i as u64) as usize;
             // SAFETY: both offsets lie inside the mapping, as asserted above.
             unsafe {
@@ -110,8 +115,8 @@ impl Cycle {
                 new.write_unaligned(old.read_unaligned());
                 old.write_unaligned(new.cast());
             }
+            self.slots = i + 1;
         }
-        self.slots = self.slots.max(slots);
     }
 
     /// Begins again with one slot, in the memory that is mapped already.

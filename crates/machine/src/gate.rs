@@ -89,6 +89,9 @@ pub enum CpuOf {
     Process,
     /// The process and the children that it reaped: for spawning.
     Family,
+    /// The process and one child that still runs, by the child's CPU clock: for processes that
+    /// hand over to each other on one CPU.
+    With(libc::clockid_t),
     /// Nothing: for probes that wait for a device or another CPU.
     Nobody,
 }
@@ -99,6 +102,7 @@ impl CpuOf {
             CpuOf::Thread => thread_cpu_ns(),
             CpuOf::Process => process_cpu_ns(),
             CpuOf::Family => family_cpu_ns(),
+            CpuOf::With(child) => process_cpu_ns() + clock_ns(child),
             CpuOf::Nobody => 0,
         }
     }

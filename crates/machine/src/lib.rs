@@ -4,7 +4,9 @@ mod affinity;
 mod chase;
 mod check;
 mod context;
+mod deadline;
 mod gate;
+mod groups;
 mod kernels;
 mod mapping;
 mod mounts;
@@ -17,6 +19,7 @@ mod suite;
 pub mod table;
 mod track;
 pub mod tune;
+mod visits;
 mod work;
 
 pub use check::{

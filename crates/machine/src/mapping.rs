@@ -9,6 +9,8 @@ pub enum Pages {
     Huge,
     /// Small ones only (`MADV_NOHUGEPAGE`).
     Small,
+    /// Those that the system gives a program that asks for nothing.
+    Given,
 }
 
 /// Alignment of mappings and the size of a huge page on the common systems, in bytes.
@@ -53,11 +55,14 @@ impl Mapping {
         #[cfg(target_os = "linux")]
         {
             let advice = match pages {
-                Pages::Huge => libc::MADV_HUGEPAGE,
-                Pages::Small => libc::MADV_NOHUGEPAGE,
+                Pages::Huge => Some(libc::MADV_HUGEPAGE),
+                Pages::Small => Some(libc::MADV_NOHUGEPAGE),
+                Pages::Given => None,
             };
-            // SAFETY: the range lies inside the mapping; refusal leaves the default.
-            unsafe { libc::madvise(base.cast(), bytes, advice) };
+            if let Some(advice) = advice {
+                // SAFETY: the range lies inside the mapping; refusal leaves the default.
+                unsafe { libc::madvise(base.cast(), bytes, advice) };
+            }
         }
         #[cfg(not(target_os = "linux"))]
         let _ = pages;
@@ -69,10 +74,14 @@ impl Mapping {
         })
     }
 
-    /// Maps `bytes` and writes to every page.
+    /// Maps `bytes` and writes to every page; an error of kind `TimedOut` if the deadline passed.
     pub fn touched(bytes: usize, pages: Pages) -> io::Result<Mapping> {
         let mapping = Mapping::new(bytes, pages)?;
         for at in (0..mapping.bytes).step_by(4096) {
+            // Under load the first touch of 256 MiB takes seconds.
+            if at % HUGE == 0 && crate::deadline::passed() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             // SAFETY: `at` lies inside the mapping.
             unsafe { mapping.base.add(at).write_volatile(1) };
         }

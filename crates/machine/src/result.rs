@@ -109,6 +109,9 @@ pub struct ProbeResult {
     pub points: Option<Vec<(f64, f64)>>,
 }
 
+/// The note of a probe whose time was up before it had ended or begun.
+pub const NOT_REACHED: &str = "not reached: the machine was too busy";
+
 /// What is known of a probe before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heading {
@@ -162,6 +165,25 @@ impl ProbeResult {
         let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::NoAnswer);
         result.note = Some(why.into());
         result
+    }
+
+    /// No figure, because the time was up before the probe had ended or begun.
+    pub(crate) fn not_reached(heading: Heading) -> ProbeResult {
+        ProbeResult::no_answer(heading, NOT_REACHED)
+    }
+
+    /// Takes back what a probe says that was cut short: a curve without its end is a wrong one.
+    pub(crate) fn cut_short(self) -> ProbeResult {
+        ProbeResult {
+            value: None,
+            spread: None,
+            verdict: Verdict::NoAnswer,
+            points: None,
+            points_over: None,
+            points_unit: None,
+            note: Some(NOT_REACHED.to_owned()),
+            ..self
+        }
     }
 
     /// Adds a curve over `over`, whose values are in `unit`.

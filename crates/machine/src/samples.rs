@@ -15,6 +15,8 @@ pub struct Samples {
     pub steal_ns: u64,
     /// Involuntary switches during the pass.
     pub involuntary_switches: u64,
+    /// Which visit the pass belongs to; visits lie seconds apart.
+    pub visit: usize,
 }
 
 /// Fewest chunks with which a pass counts.
@@ -112,12 +114,85 @@ fn spread(sorted: &[f64], value: f64) -> f64 {
     }
 }
 
+/// The estimate of each visit: the least of its passes for a minimum, else their median.
+fn of_visits(passes: &[Samples], estimator: Estimator) -> Vec<f64> {
+    passes
+        .chunk_by(|a, b| a.visit == b.visit)
+        .filter_map(|visit| {
+            let estimates: Vec<f64> = visit
+                .iter()
+                .filter_map(|pass| pass.estimate(estimator))
+                .collect();
+            match estimator {
+                Estimator::Minimum => quantile(&estimates, 0.0),
+                _ => quantile(&estimates, 0.5),
+            }
+        })
+        .collect()
+}
+
+/// The value on which visits seconds apart agree, and the spread of those that do; `None` if they
+/// do not. `rate` says that more is better.
+///
+/// What disturbs makes times longer and rates lower. The best visit must therefore be confirmed
+/// by another, and where the figure is not a minimum by most: two visits at 214 ns prove nothing
+/// once a third has seen 121.
+pub fn agree_over_visits(
+    passes: &[Samples],
+    agreement: Agreement,
+    rate: bool,
+) -> Option<(f64, f64)> {
+    let mut visits = of_visits(passes, agreement.estimator);
+    visits.sort_by(f64::total_cmp);
+    if rate {
+        visits.reverse();
+    }
+    let best = *visits.first()?;
+    let near = |value: f64| (value - best).abs() <= agreement.tolerance * best.abs();
+    let confirmed: Vec<f64> = visits.iter().copied().filter(|v| near(*v)).collect();
+    let minimum = agreement.estimator == Estimator::Minimum;
+    let enough = confirmed.len() >= 2 && (minimum || confirmed.len() * 2 > visits.len());
+    let value = if minimum {
+        best
+    } else {
+        quantile(&confirmed, 0.5)?
+    };
+    let low = quantile(&confirmed, 0.0)?;
+    let high = quantile(&confirmed, 1.0)?;
+    enough.then(|| (value, spread(&[low, high], value)))
+}
+
 /// Judges the passes of a probe.
 pub fn judge(heading: Heading, agreement: Agreement, passes: &[Samples]) -> ProbeResult {
     let estimates: Vec<f64> = passes
         .iter()
         .filter_map(|pass| pass.estimate(agreement.estimator))
         .collect();
+    let agreed = agree(&estimates, agreement);
+    judged(heading, agreement, passes, (estimates, "passes"), agreed)
+}
+
+/// Judges passes of visits that lie seconds apart.
+pub fn judge_over_visits(
+    heading: Heading,
+    agreement: Agreement,
+    passes: &[Samples],
+    rate: bool,
+) -> ProbeResult {
+    let estimates = of_visits(passes, agreement.estimator);
+    let agreed = agree_over_visits(passes, agreement, rate);
+    let what = "visits, seconds apart,";
+    judged(heading, agreement, passes, (estimates, what), agreed)
+}
+
+/// The result of `passes`, whose `estimates` (of what, in words) agreed or not.
+fn judged(
+    heading: Heading,
+    agreement: Agreement,
+    passes: &[Samples],
+    (estimates, what): (Vec<f64>, &str),
+    agreed: Option<(f64, f64)>,
+) -> ProbeResult {
     let all: Vec<f64> = passes
         .iter()
         .flat_map(|pass| pass.values.iter().copied())
@@ -132,7 +207,7 @@ pub fn judge(heading: Heading, agreement: Agreement, passes: &[Samples]) -> Prob
     result.share = quantile(&shares, 0.5);
     result.steal_ns = passes.iter().map(|pass| pass.steal_ns).sum();
     result.involuntary_switches = passes.iter().map(|pass| pass.involuntary_switches).sum();
-    match (agree(&estimates, agreement), estimates.len()) {
+    match (agreed, estimates.len()) {
         (Some((value, spread)), _) => {
             result.value = Some(value);
             result.spread = Some(spread);
@@ -140,7 +215,10 @@ pub fn judge(heading: Heading, agreement: Agreement, passes: &[Samples]) -> Prob
         }
         (None, 0 | 1) => result.add_note(format!(
             "only {} of {} passes had the CPU for long enough ({rejected} chunks did not count)",
-            estimates.len(),
+            passes
+                .iter()
+                .filter(|pass| pass.estimate(agreement.estimator).is_some())
+                .count(),
             passes.len()
         )),
         (None, _) => {
@@ -150,7 +228,7 @@ pub fn judge(heading: Heading, agreement: Agreement, passes: &[Samples]) -> Prob
             result.spread = Some(wide);
             result.verdict = Verdict::Disturbed;
             result.add_note(format!(
-                "{} passes lie up to {:.0} % apart, more than the {:.0} % that count as the same",
+                "{} {what} lie up to {:.0} % apart, more than the {:.0} % that count as the same",
                 estimates.len(),
                 wide * 100.0,
                 agreement.tolerance * 100.0
@@ -246,5 +324,69 @@ mod tests {
             (Verdict::Ok, Some(1.0), 18)
         );
         assert!((result.spread.unwrap() - 0.01).abs() < 1e-12);
+    }
+
+    /// Passes of visits, each with the values of its visit.
+    fn visits(values: &[&[f64]]) -> Vec<Samples> {
+        let of = |(visit, values): (usize, &&[f64])| Samples {
+            visit,
+            ..pass(values)
+        };
+        values.iter().enumerate().map(of).collect()
+    }
+
+    fn verdict(passes: &[Samples], agreement: Agreement, rate: bool) -> (Verdict, Option<f64>) {
+        let result = judge_over_visits(HEAD, agreement, passes, rate);
+        (result.verdict, result.value)
+    }
+
+    #[test]
+    fn passes_of_one_visit_alone_are_no_figure() {
+        // A tracer that runs for half a second: eight passes at once all agree on it.
+        let traced = vec![pass(&[411.0; 9]); 8];
+        assert_eq!(judge(HEAD, LEAST, &traced).verdict, Verdict::Ok);
+        assert_eq!(verdict(&traced, LEAST, false).1, None);
+    }
+
+    #[test]
+    fn a_system_call_in_two_states_is_disturbed_until_the_lower_one_is_confirmed() {
+        let (slow, fast) = ([411.0; 9], [185.0; 9]);
+        let seen = visits(&[&slow, &slow, &fast]);
+        assert_eq!(verdict(&seen, LEAST, false), (Verdict::Disturbed, None));
+        let again = visits(&[&slow, &slow, &fast, &[186.0; 9]]);
+        assert_eq!(verdict(&again, LEAST, false), (Verdict::Ok, Some(185.0)));
+    }
+
+    #[test]
+    fn memory_that_others_use_in_turns_is_disturbed() {
+        let memory = Agreement {
+            estimator: Estimator::P10,
+            tolerance: 0.15,
+        };
+        let (busy, quiet) = ([214.0; 9], [121.0; 9]);
+        let disturbed = (Verdict::Disturbed, None);
+        assert_eq!(verdict(&visits(&[&busy, &quiet]), memory, false), disturbed);
+        let twice = visits(&[&busy, &busy, &quiet, &quiet]);
+        assert_eq!(verdict(&twice, memory, false), disturbed);
+        let most = visits(&[&quiet, &busy, &[125.0; 9]]);
+        assert_eq!(verdict(&most, memory, false), (Verdict::Ok, Some(123.0)));
+    }
+
+    #[test]
+    fn of_rates_the_highest_visit_must_be_confirmed() {
+        let (slow, fast) = ([12.0; 9], [23.0; 9]);
+        let seen = visits(&[&slow, &slow, &fast]);
+        assert_eq!(verdict(&seen, MIDDLE, true), (Verdict::Disturbed, None));
+        let seen = visits(&[&fast, &slow, &fast]);
+        assert_eq!(verdict(&seen, MIDDLE, true), (Verdict::Ok, Some(23.0)));
+    }
+
+    #[test]
+    fn a_visit_without_the_cpu_confirms_nothing() {
+        let mut seen = visits(&[&[1.0; 9], &[1.0; 2]]);
+        seen[1].rejected = 30;
+        let result = judge_over_visits(HEAD, LEAST, &seen, false);
+        assert_eq!((result.verdict, result.value), (Verdict::NoAnswer, None));
+        assert!(result.note.unwrap().contains("1 of 2 passes"));
     }
 }

@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 
 use crate::affinity;
 use crate::context::Context;
+use crate::deadline;
 use crate::gate;
-use crate::probes::{
-    address_cache, bandwidth, branches, cache_levels, cache_line, chains, core_clock, core_to_core,
-    energy, files, hand_over, hypervisor, load_latency, loaded_latency, nodes, noise, page_fault,
-    parallelism, read_bandwidth, spawn, system_call, throughput, timer,
-};
-use crate::result::{ProbeResult, Verdict};
-use crate::track::{Track, interleave_around};
+use crate::groups::GROUPS;
+use crate::probes::{core_clock, load_latency, noise, read_bandwidth, spawn, system_call, timer};
+use crate::result::{NOT_REACHED, ProbeResult, Verdict};
+use crate::track::{Track, interleave};
+use crate::visits::Visits;
 
 /// What a caller may choose.
 #[derive(Debug, Clone)]
@@ -43,155 +42,194 @@ pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
 type Prepared = Result<Track, Box<ProbeResult>>;
 
-/// Five figures in about 0.3 s (clock, first level, memory latency, read bandwidth, system call)
-/// that tell before a measurement whether the machine is still the one of the fingerprint.
-pub fn canaries() -> Vec<ProbeResult> {
-    let context = Context::new(Options::default().directory);
-    if affinity::share_had(LOOK) >= gate::LEAST_SHARE {
-        return together(canary_tracks(&context), Duration::from_millis(600), None);
-    }
-    // Its memory alone would take seconds to build where others hold the CPUs (22 s at load 10), for
-    // figures that would then be disturbed.
-    let mut results = together(
-        vec![
-            core_clock::track(),
-            load_latency::first(),
-            system_call::track(),
-        ],
-        Duration::from_millis(200),
-        None,
-    );
-    results.insert(2, load_latency::memory_was_busy());
-    results.insert(3, read_bandwidth::was_busy());
-    results
-}
+/// Time of the canaries, also on a busy machine; what is left of 0.3 s gives the memory back.
+const CANARIES: Duration = Duration::from_millis(250);
 
 /// Time of the look whether there is a CPU for the canaries: two turns of the scheduler.
 const LOOK: Duration = Duration::from_millis(6);
 
-fn canary_tracks(context: &Context) -> Vec<Prepared> {
-    vec![
-        core_clock::track(),
-        load_latency::first(),
-        load_latency::memory(context),
-        read_bandwidth::track(context),
-        system_call::track(),
-    ]
+/// Most time of [`quick`].
+const QUICK: Duration = Duration::from_secs(8);
+
+/// Most time of [`everything`].
+const EVERYTHING: Duration = Duration::from_secs(28);
+
+/// Most time of [`full`].
+const FULL: Duration = Duration::from_secs(88);
+
+/// Kept of the whole time for the last visit to the fingerprint's probes, and for giving back.
+const LAST_VISIT: Duration = Duration::from_millis(3500);
+
+/// Five figures in at most 0.3 s (clock, first level, system call, read bandwidth, memory latency)
+/// that tell before a measurement whether the machine is still the one of the fingerprint. What the
+/// time does not suffice for says so.
+pub fn canaries() -> Vec<ProbeResult> {
+    let until = Instant::now() + CANARIES;
+    let context = Context::new(Options::default().directory);
+    // The memory of two of them would take seconds to build where others hold the CPUs (22 s at
+    // load 10), for figures that would then be disturbed.
+    let has_cpu = affinity::share_had(LOOK) >= gate::LEAST_SHARE;
+    let cheap: Vec<Make<'_>> = vec![
+        Box::new(core_clock::track),
+        Box::new(load_latency::first),
+        Box::new(system_call::track),
+    ];
+    let in_memory: Vec<Make<'_>> = vec![
+        Box::new(|| read_bandwidth::track(&context)),
+        Box::new(|| load_latency::memory(&context)),
+    ];
+    let end = if has_cpu { until } else { Instant::now() };
+    let prepared: Vec<Prepared> = cheap
+        .into_iter()
+        .map(|make| prepare(make, until))
+        .chain(in_memory.into_iter().map(|make| prepare(make, end)))
+        .collect();
+    let (results, _) = deadline::within(until, || together(prepared, CANARIES));
+    results.into_iter().map(skipped_if_starved).collect()
 }
 
-/// The fingerprint: about 3 s.
+/// A canary that the time did not suffice for says why it has no figure.
+fn skipped_if_starved(mut result: ProbeResult) -> ProbeResult {
+    if result.verdict == Verdict::NoAnswer && result.n == 0 {
+        result.note = Some(NOT_REACHED.to_owned());
+    }
+    result
+}
+
+type Make<'a> = Box<dyn FnOnce() -> Prepared + 'a>;
+
+/// Builds what a probe needs until `until`. What was built in part only is given back.
+fn prepare(make: Make<'_>, until: Instant) -> Prepared {
+    let (prepared, cut) = deadline::within(until, make);
+    match prepared {
+        Ok(track) if cut => Err(Box::new(ProbeResult::not_reached(track.heading()))),
+        Err(result) if cut => Err(Box::new(result.cut_short())),
+        prepared => prepared,
+    }
+}
+
+/// The fingerprint: about 3 s, at most 8.
 pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
+    let until = Instant::now() + QUICK;
     let mut context = Context::new(options.directory.clone());
-    quick_in(&mut context, progress)
-}
-
-fn quick_in(context: &mut Context, progress: Progress<'_>) -> Vec<ProbeResult> {
-    progress("clock, latencies, bandwidth, system call, gaps");
-    let mut tracks = canary_tracks(context);
-    tracks.insert(1, Ok(timer::cost()));
-    tracks.insert(3, load_latency::second(context));
-    tracks.insert(4, load_latency::last(context));
-    tracks.push(spawn::track());
-    let mut gaps = None;
-    let mut spin = || gaps = Some(noise::spin(Duration::from_millis(500), context.cpu));
-    let mut results = together(tracks, Duration::from_millis(3000), Some(&mut spin));
-    results.extend(gaps.as_ref().map(noise::result));
-    context.ghz = results
-        .iter()
-        .find(|r| r.id == "core_clock")
-        .and_then(|r| r.value);
-    results.splice(2..2, timer::steps());
+    let (results, _) = deadline::within(until, || {
+        let mut fingerprint = Fingerprint::begin(&mut context, until, progress);
+        fingerprint.visits.settle(until);
+        fingerprint.results()
+    });
     results
 }
 
-/// Probes that run together, with the title that is shown meanwhile.
-type Group = (&'static str, fn(&Context) -> Vec<ProbeResult>);
+/// The probes of the quick profile, which are visited again seconds later.
+struct Fingerprint {
+    visits: Visits,
+    /// For each probe what keeps it from running, if anything does.
+    places: Vec<Option<ProbeResult>>,
+    steps: Vec<ProbeResult>,
+    gaps: noise::Gaps,
+}
 
-const GROUPS: [Group; 12] = [
-    ("cache line", cache_line::run),
-    ("caches, address cache, huge pages", |context| {
-        let addresses = address_cache::run(context);
-        let mut results = cache_levels::run(context, &addresses);
-        results.extend(addresses);
+impl Fingerprint {
+    /// Two visits with the look for gaps between them.
+    fn begin(context: &mut Context, until: Instant, progress: Progress<'_>) -> Fingerprint {
+        progress("clock, latencies, bandwidth, system call, gaps");
+        let seen = &*context;
+        let makes: Vec<Make<'_>> = vec![
+            Box::new(core_clock::track),
+            Box::new(|| Ok(timer::cost())),
+            Box::new(load_latency::first),
+            Box::new(|| load_latency::second(seen)),
+            Box::new(|| load_latency::last(seen)),
+            Box::new(|| load_latency::memory(seen)),
+            Box::new(|| read_bandwidth::track(seen)),
+            Box::new(system_call::track),
+            Box::new(spawn::track),
+        ];
+        let prepared = makes.into_iter().map(|make| prepare(make, until)).collect();
+        let (tracks, places) = split(prepared);
+        let mut visits = Visits::new(tracks);
+        visits.visit();
+        let gaps = noise::spin(Duration::from_millis(500), seen.cpu);
+        visits.visit();
+        let clock = |r: &ProbeResult| r.id == "core_clock";
+        context.ghz = visits
+            .results()
+            .into_iter()
+            .find(clock)
+            .and_then(|r| r.value);
+        Fingerprint {
+            visits,
+            places,
+            steps: timer::steps(),
+            gaps,
+        }
+    }
+
+    /// What is known so far, in the order in which it is shown.
+    fn results(&self) -> Vec<ProbeResult> {
+        let mut results = in_places(&self.places, self.visits.results());
+        results.push(noise::result(&self.gaps));
+        results.splice(2..2, self.steps.iter().cloned());
         results
-    }),
-    ("memory parallelism", |context| {
-        vec![parallelism::run(context)]
-    }),
-    ("branches", branches::run),
-    ("chains and throughput", |context| {
-        let mut results = chains::run(context);
-        results.extend(throughput::run(context));
-        results
-    }),
-    ("clock beside wide vectors", |context| {
-        vec![core_clock::beside_vectors(context)]
-    }),
-    ("core to core", |context| vec![core_to_core::run(context)]),
-    ("bandwidth by threads", bandwidth::run),
-    ("latency beside readers", |context| {
-        vec![loaded_latency::run(context)]
-    }),
-    ("page faults, threads, pipes, sockets", |context| {
-        let mut results = page_fault::run(context);
-        results.extend(hand_over::run(context));
-        results
-    }),
-    ("files", files::run),
-    ("hypervisor, nodes, energy", |context| {
-        vec![hypervisor::run(), nodes::run(context), energy::run()]
-    }),
-];
+    }
+}
 
-/// While less than this has passed, what was disturbed is tried once more: with it all ends
-/// within 30 s, also beside other programs.
-const AGAIN_WITHIN: Duration = Duration::from_secs(18);
-
-/// The same for [`full`].
-const FULL_AGAIN_WITHIN: Duration = Duration::from_secs(75);
-
-/// Everything: 12 to 30 s.
+/// Everything: 12 to 28 s.
 pub fn everything(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
-    all(options, progress, AGAIN_WITHIN, 1)
+    all(options, progress, EVERYTHING, 1)
 }
 
 /// Everything, and what was disturbed up to four times more: up to 90 s on a busy machine.
 pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
-    all(options, progress, FULL_AGAIN_WITHIN, 4)
+    all(options, progress, FULL, 4)
 }
 
 fn all(
     options: &Options,
     progress: Progress<'_>,
-    again_within: Duration,
+    time: Duration,
     most_repeats: usize,
 ) -> Vec<ProbeResult> {
-    let began = Instant::now();
+    let until = Instant::now() + time;
+    let groups_until = until.checked_sub(LAST_VISIT).unwrap_or(until);
     let mut context = Context::new(options.directory.clone());
-    let mut groups = vec![quick_in(&mut context, progress)];
-    for (title, run) in GROUPS {
+    let (fingerprint, _) = deadline::within(until, || {
+        Fingerprint::begin(&mut context, Instant::now() + QUICK, progress)
+    });
+    let mut fingerprint = fingerprint;
+    // The short ones first: on a busy machine most figures are reached so. Shown in their order.
+    let mut order: Vec<usize> = (0..GROUPS.len()).collect();
+    order.sort_by(|a, b| GROUPS[*a].seconds.total_cmp(&GROUPS[*b].seconds));
+    let mut groups = vec![Vec::new(); GROUPS.len()];
+    for index in order {
         if options.stopped() {
             break;
         }
-        progress(title);
-        groups.push(run(&context));
+        progress(GROUPS[index].title);
+        groups[index] = GROUPS[index].run_until(&context, groups_until);
     }
     for _ in 0..most_repeats {
-        // The quick profile is the first group; the others follow in their order.
-        for (index, (title, run)) in GROUPS.iter().enumerate() {
-            let Some(results) = groups.get_mut(index + 1) else {
-                break;
-            };
-            if options.stopped() || began.elapsed() > again_within {
-                break;
+        for (group, results) in GROUPS.iter().zip(&mut groups) {
+            let time = Duration::from_secs_f32(group.seconds);
+            if options.stopped() || Instant::now() + time > groups_until {
+                continue;
             }
             if results.iter().any(deserves_another_try) {
-                progress(&format!("again: {title}"));
-                fill_in(results, run(&context));
+                progress(&format!("again: {}", group.title));
+                fill_in(results, group.run_until(&context, groups_until));
             }
         }
     }
-    groups.into_iter().flatten().collect()
+    if !options.stopped() {
+        progress("clock, latencies, bandwidth, system call once more");
+        deadline::within(until, || {
+            fingerprint.visits.visit();
+            fingerprint.visits.settle(until);
+        });
+    }
+    let mut results = fingerprint.results();
+    results.extend(groups.into_iter().flatten());
+    results
 }
 
 /// Another time may be quieter; what the machine lacks it still lacks then.
@@ -214,11 +252,13 @@ fn fill_in(results: &mut [ProbeResult], later: Vec<ProbeResult>) {
 }
 
 /// Runs what can run, interleaved, and keeps the order.
-fn together(
-    prepared: Vec<Prepared>,
-    cap: Duration,
-    between: Option<&mut dyn FnMut()>,
-) -> Vec<ProbeResult> {
+fn together(prepared: Vec<Prepared>, cap: Duration) -> Vec<ProbeResult> {
+    let (tracks, places) = split(prepared);
+    in_places(&places, interleave(tracks, cap))
+}
+
+/// The probes that can run, and for each of all what keeps it from running, if anything does.
+fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeResult>>) {
     let mut tracks = Vec::new();
     let mut places = Vec::new();
     for one in prepared {
@@ -230,16 +270,22 @@ fn together(
             Err(result) => Some(*result),
         });
     }
-    let mut run = interleave_around(tracks, cap, between).into_iter();
+    (tracks, places)
+}
+
+/// Puts the results of those that ran into the places of the others' order.
+fn in_places(places: &[Option<ProbeResult>], ran: Vec<ProbeResult>) -> Vec<ProbeResult> {
+    let mut ran = ran.into_iter();
     places
-        .into_iter()
-        .filter_map(|place| place.or_else(|| run.next()))
+        .iter()
+        .filter_map(|place| place.clone().or_else(|| ran.next()))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probes::{cache_levels, cache_line};
     use crate::result::{Estimator, Heading};
 
     fn result(id: &'static str, value: Option<f64>, verdict: Verdict) -> ProbeResult {
@@ -315,5 +361,14 @@ mod tests {
     #[test]
     fn the_first_level_is_exactly_as_large_as_the_kernels_table_says() {
         as_reported(&tried("l1_size", |context| cache_levels::run(context, &[])));
+    }
+
+    #[test]
+    fn a_canary_whose_memory_was_not_built_in_time_says_so() {
+        let context = Context::new(std::env::temp_dir());
+        let make: Make<'_> = Box::new(|| load_latency::memory(&context));
+        let result = prepare(make, Instant::now()).err().unwrap();
+        assert_eq!(result.id, "memory_latency");
+        assert!(result.value.is_none());
     }
 }

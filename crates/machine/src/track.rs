@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
+use crate::deadline;
 use crate::gate::{self, CpuOf, Stretch};
 use crate::result::{Heading, ProbeResult};
-use crate::samples::{Agreement, Samples, agree, judge};
+use crate::samples::{Agreement, Samples, agree, agree_over_visits, judge, judge_over_visits};
 
 /// A group of chunks that is accepted or rejected as one, in ns.
 const BATCH_NS: u64 = 1_000_000;
@@ -24,7 +25,6 @@ pub struct Track {
     chunk: Box<dyn FnMut() -> f64>,
     passes: Vec<Samples>,
     inverted: bool,
-    least_passes: usize,
 }
 
 impl Track {
@@ -44,7 +44,6 @@ impl Track {
             chunk: Box::new(chunk),
             passes: Vec::new(),
             inverted: false,
-            least_passes: 2,
         }
     }
 
@@ -57,13 +56,6 @@ impl Track {
     /// Chunks yield the inverse of the heading's unit: the least time is the highest rate.
     pub fn inverted(mut self) -> Track {
         self.inverted = true;
-        self
-    }
-
-    /// Takes at least `passes` (2 to 8), with pauses: for figures that have a second state which
-    /// lasts for longer than a pass.
-    pub fn at_least(mut self, passes: usize) -> Track {
-        self.least_passes = passes.min(MOST_PASSES);
         self
     }
 
@@ -81,8 +73,46 @@ impl Track {
         agree(&estimates, self.agreement).is_some()
     }
 
+    /// What is measured.
+    pub fn heading(&self) -> Heading {
+        self.heading
+    }
+
+    /// One pass of the visit with this number.
+    pub fn pass_of_visit(&mut self, visit: usize) {
+        self.pass();
+        if let Some(pass) = self.passes.last_mut() {
+            pass.visit = visit;
+        }
+    }
+
+    /// Whether visits agree.
+    pub fn settled_over_visits(&self) -> bool {
+        agree_over_visits(&self.passes, self.agreement, self.chunks_are_rates()).is_some()
+    }
+
+    /// What visits say together.
+    pub fn over_visits(&self) -> ProbeResult {
+        let rate = self.chunks_are_rates();
+        self.shown(judge_over_visits(
+            self.heading,
+            self.agreement,
+            &self.passes,
+            rate,
+        ))
+    }
+
+    /// Chunks of an inverted probe are times.
+    fn chunks_are_rates(&self) -> bool {
+        self.heading.unit.ends_with("/s") && !self.inverted
+    }
+
     fn finish(self) -> ProbeResult {
-        let mut result = judge(self.heading, self.agreement, &self.passes);
+        self.shown(judge(self.heading, self.agreement, &self.passes))
+    }
+
+    /// In the heading's unit.
+    fn shown(&self, mut result: ProbeResult) -> ProbeResult {
         if self.inverted {
             for field in [
                 &mut result.value,
@@ -114,7 +144,7 @@ pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> 
     let whole = Stretch::begin(cpu_of);
     let mut batch = Vec::new();
     let end = time.as_nanos() as u64;
-    loop {
+    while !deadline::passed() {
         let wall = whole.wall_ns();
         let starved = samples.rejected > 0 && samples.values.len() < ENOUGH;
         if wall >= end && !(starved && wall < end.max(LONGEST_NS)) {
@@ -147,38 +177,19 @@ fn warm_up() {
 
 /// Runs all `tracks` in turn: two passes each, then more for those whose passes disagree, until
 /// all agree, each had [`MOST_PASSES`], or `cap` is over.
-pub fn interleave(tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
-    interleave_around(tracks, cap, None)
-}
-
-/// The same with other work after the second passes, and a third pass of all tracks after it.
-///
-/// Some figures have a second state that outlasts a pass (a system call took 185 ns, and 232 to
-/// 416 while another program traced system calls): passes that follow each other at once can't see it, passes
-/// around half a second of other work can.
-pub fn interleave_around(
-    mut tracks: Vec<Track>,
-    cap: Duration,
-    mut between: Option<&mut dyn FnMut()>,
-) -> Vec<ProbeResult> {
+pub fn interleave(mut tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
     let clock = Stretch::begin(CpuOf::Nobody);
-    let always = if between.is_some() { 3 } else { 2 };
     for round in 0..MOST_PASSES {
-        if round == 2
-            && let Some(work) = between.take()
-        {
-            work();
-        }
         for track in &mut tracks {
             let in_time = u128::from(clock.wall_ns()) < cap.as_nanos();
-            let due = round < always.max(track.least_passes);
-            if due || (in_time && !track.settled()) {
-                if round >= always {
-                    // Others run meanwhile, which is what changes the states.
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                track.pass();
+            if deadline::passed() || !(round < 2 || (in_time && !track.settled())) {
+                continue;
             }
+            if round >= 2 {
+                // Others run meanwhile, which is what changes the states.
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            track.pass();
         }
     }
     tracks.into_iter().map(Track::finish).collect()

@@ -38,6 +38,9 @@ pub struct Fingerprint {
     pub profile: Vec<MachineFigure>,
     /// Five of the same probes right before this measurement; those without an answer are left out.
     pub canaries: Vec<MachineFigure>,
+    /// Canaries without an answer: the machine was too busy for them, or lacks what they need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
     /// Probes whose canary lies farther from the profile than on a machine that did not change.
     pub changed: Vec<String>,
 }

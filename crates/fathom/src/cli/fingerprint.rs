@@ -5,7 +5,7 @@ use fathom_machine::remembered::{self, Change};
 use fathom_model::{Fingerprint, MachineFigure};
 
 /// The remembered quick profile with the canaries of now; `None` where none is remembered: there is
-/// nothing then to hold the canaries against. Takes 0.3 s.
+/// nothing then to hold the canaries against. Takes at most 0.3 s.
 pub fn with_canaries() -> Option<Fingerprint> {
     let profile = remembered::load(&remembered::default_folder()?)?;
     let now = fathom_machine::canaries();
@@ -15,6 +15,11 @@ pub fn with_canaries() -> Option<Fingerprint> {
         measured_seconds_ago: profile.age_seconds(),
         profile: figures(&profile.results),
         canaries: figures(&now),
+        skipped: now
+            .iter()
+            .filter(|result| result.value.is_none())
+            .map(|result| result.id.clone())
+            .collect(),
         changed: changes.into_iter().map(|change| change.id).collect(),
     })
 }

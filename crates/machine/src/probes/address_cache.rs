@@ -27,6 +27,9 @@ const GAIN: Heading = Heading {
              2 MiB; the lowest tenth of the chunks of each.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[REACH, GAIN];
+
 /// Pages tried for the reach: six an octave around common sizes.
 const PAGES: [usize; 22] = [
     16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192, 256, 512, 1024, 1536, 2048, 3072,

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::affinity::Pinned;
 use crate::context::Context;
+use crate::deadline;
 use crate::gate;
 use crate::kernels::streams;
 use crate::mapping::{HUGE, Mapping, Pages};
@@ -23,7 +24,8 @@ const READ: Heading = Heading {
     title: "reading memory, all cores",
     unit: "GB/s",
     method: "pinned threads sum their own written buffers; bytes of all in common \
-             windows of 0.5 ms in which all ran; the median window. By number of threads.",
+             windows of 0.5 ms in which all ran; the median window. By number of threads. \
+             Pages are those that a program gets that asks for none.",
 };
 
 const WRITE: Heading = Heading {
@@ -47,6 +49,9 @@ const COPY: Heading = Heading {
     method: "the same with plain loads and stores; read and written bytes both count, as in \
              STREAM.",
 };
+
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[READ, WRITE, AROUND, COPY];
 
 const KINDS: [Heading; 4] = [READ, WRITE, AROUND, COPY];
 
@@ -132,11 +137,13 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
 fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
     let (orders, kinds) = channel::<usize>();
     let (log, pieces) = channel();
+    let until = deadline::current();
     let thread = std::thread::spawn(move || {
+        deadline::adopt(until);
         let _pinned = Pinned::to(cpu);
         // First touch by the thread itself: on several nodes the memory is then its own node's.
-        let source = Mapping::touched(bytes, Pages::Huge);
-        let sink = Mapping::touched(bytes, Pages::Huge);
+        let source = Mapping::touched(bytes, Pages::Given);
+        let sink = Mapping::touched(bytes, Pages::Given);
         let (Ok(source), Ok(sink)) = (source, sink) else {
             return;
         };
@@ -191,6 +198,9 @@ fn pass(workers: &[Worker], kind: usize) -> Samples {
     let mut samples = Samples::default();
     let (steal, switches) = (gate::steal_ns(), gate::involuntary_switches());
     for _ in 0..REPEATS {
+        if deadline::passed() {
+            break;
+        }
         let told = workers
             .iter()
             .all(|worker| worker.orders.send(kind).is_ok());

@@ -43,6 +43,9 @@ const LAST: Heading = Heading {
              to memory; what neighbours use of a shared cache is missing here.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[FIRST, CURVE, SECOND, LAST];
+
 /// Slots are this far apart in bytes.
 const SPACING: usize = 64;
 

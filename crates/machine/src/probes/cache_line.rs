@@ -12,6 +12,9 @@ const HEADING: Heading = Heading {
              missing load, slots that fit the first level, and two cores writing close by.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[HEADING];
+
 /// The line, after the methods that it rests on.
 pub fn run(context: &Context) -> Vec<ProbeResult> {
     let mut results = line_distance::run(context);

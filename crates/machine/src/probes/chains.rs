@@ -32,6 +32,9 @@ const FREE: Heading = Heading {
              per element, the fastest chunk.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[MEMORY, REGISTER, FREE];
+
 /// Elements: source and destination, 18 KiB together, lie in the first level.
 const ELEMENTS: usize = 1024;
 

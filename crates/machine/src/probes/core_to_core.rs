@@ -21,6 +21,9 @@ const HEADING: Heading = Heading {
              of 50 trips, the tenth percentile. With more than two CPUs, the first against each.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[HEADING];
+
 /// Round trips of one burst.
 const TRIPS: u64 = 50;
 

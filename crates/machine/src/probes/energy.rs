@@ -14,6 +14,9 @@ const HEADING: Heading = Heading {
              core, less the same time asleep.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[HEADING];
+
 /// Why the counter gives nothing.
 #[derive(Debug, PartialEq, Eq)]
 enum Missing {

@@ -35,6 +35,9 @@ const SYNC: Heading = Heading {
     method: "4 KiB written over the start of the file, then fsync; the median.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[WARM, COLD, SYNC];
+
 const FILE_BYTES: usize = 32 << 20;
 
 /// Parts of the file that are read cold, one figure each. Single pieces would not do: the system
@@ -62,6 +65,9 @@ impl Scratch {
             .flat_map(|_| random.next().to_le_bytes())
             .collect();
         for at in (0..FILE_BYTES).step_by(piece.len()) {
+            if crate::deadline::passed() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             scratch.file.write_all_at(&piece, at as u64)?;
         }
         scratch.file.sync_all()?;
@@ -182,6 +188,9 @@ fn cold(scratch: &Scratch) -> ProbeResult {
     for _ in 0..3 {
         let mut pass = crate::samples::Samples::default();
         for part in 0..COLD_PARTS {
+            if crate::deadline::passed() {
+                break;
+            }
             if !scratch.evict() {
                 let why =
                     "the file's pages stayed in memory (tmpfs, or a file system that keeps them)";

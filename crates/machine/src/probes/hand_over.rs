@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::affinity::Pinned;
 use crate::context::Context;
 use crate::gate::CpuOf;
+use crate::probes::echo_process::EchoProcess;
 use crate::result::{Estimator, Heading, ProbeResult, Verdict};
 use crate::samples::{Agreement, quantile};
 use crate::track::{Track, alone, interleave, sample};
@@ -29,7 +30,7 @@ const SELF: Heading = Heading {
 
 const SAME: Heading = Heading {
     id: "pipe_round_trip",
-    title: "pipe round trip, same CPU",
+    title: "pipe round trip between threads",
     unit: "us",
     method: "one byte to another thread and back through two pipes, both threads on one CPU; the \
              lowest tenth.",
@@ -37,10 +38,24 @@ const SAME: Heading = Heading {
 
 const SWITCH: Heading = Heading {
     id: "context_switch",
-    title: "context switch",
+    title: "context switch between threads",
     unit: "us",
     method: "(round trip on one CPU - 2 x write and read back) / 2: what is left of the round \
              trip are two switches.",
+};
+
+const SAME_PROCESSES: Heading = Heading {
+    id: "pipe_round_trip_processes",
+    title: "pipe round trip between processes",
+    unit: "us",
+    method: "the same to another process, which also changes the address space; the lowest tenth.",
+};
+
+const SWITCH_PROCESSES: Heading = Heading {
+    id: "context_switch_processes",
+    title: "context switch between processes",
+    unit: "us",
+    method: "(round trip between processes - 2 x write and read back) / 2.",
 };
 
 const OTHER: Heading = Heading {
@@ -66,6 +81,19 @@ const SOCKET: Heading = Heading {
     method: "one byte to another thread and back over 127.0.0.1 without delay, both threads on \
              one CPU; the lowest tenth.",
 };
+
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[
+    SAME_PROCESSES,
+    SWITCH_PROCESSES,
+    CREATE,
+    SELF,
+    SAME,
+    SWITCH,
+    OTHER,
+    FLOW,
+    SOCKET,
+];
 
 /// All of them.
 pub fn run(context: &Context) -> Vec<ProbeResult> {
@@ -118,11 +146,40 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
             Err(error) => results.push(ProbeResult::not_measurable(heading, error.to_string())),
         }
     }
-    results.extend(interleave(tracks, Duration::from_millis(900)));
-    results.push(switch(&results));
+    match between_processes(lowest, pass) {
+        Ok(track) => tracks.push(track),
+        Err(error) => results.push(ProbeResult::not_measurable(
+            SAME_PROCESSES,
+            error.to_string(),
+        )),
+    }
+    results.extend(interleave(tracks, Duration::from_millis(1100)));
+    let switches = [(SWITCH, SAME), (SWITCH_PROCESSES, SAME_PROCESSES)]
+        .map(|(heading, trip)| switch(heading, trip, &results));
+    results.extend(switches);
     results.push(other(context));
     results.push(flow());
     results
+}
+
+/// The round trip to another process on this CPU.
+fn between_processes(agreement: Agreement, pass: Duration) -> io::Result<Track> {
+    let mut process = EchoProcess::start()?;
+    let clock = process.clock;
+    let chunk = move || {
+        const TRIPS: u32 = 8;
+        let Some(writer) = &mut process.writer else {
+            return f64::NAN;
+        };
+        let start = Instant::now();
+        for _ in 0..TRIPS {
+            if bounce(&mut process.reader, writer).is_err() {
+                return f64::NAN;
+            }
+        }
+        start.elapsed().as_nanos() as f64 / (1e3 * f64::from(TRIPS))
+    };
+    Ok(Track::new(SAME_PROCESSES, agreement, pass, chunk).gated_by(CpuOf::With(clock)))
 }
 
 fn own_pipe() -> io::Result<(PipeReader, PipeWriter)> {
@@ -224,23 +281,23 @@ impl Drop for Partner {
     }
 }
 
-/// The switch from the round trip and the calls in it.
-fn switch(results: &[ProbeResult]) -> ProbeResult {
+/// The switch from the round `trip` and the calls in it.
+fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResult {
     let of = |heading: Heading| {
         results
             .iter()
             .find(|result| result.id == heading.id)
             .and_then(|result| result.value)
     };
-    match of(SAME).zip(of(SELF)) {
+    match of(trip).zip(of(SELF)) {
         Some((round, calls)) if round > 2.0 * calls => {
-            let mut result = ProbeResult::blank(SWITCH, Estimator::Derived, Verdict::Ok);
+            let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::Ok);
             result.value = Some((round - 2.0 * calls) / 2.0);
             result.n = 2;
             result
         }
-        Some(_) => ProbeResult::no_answer(SWITCH, "the round trip is not longer than its calls"),
-        None => ProbeResult::no_answer(SWITCH, "the figures that it rests on are missing"),
+        Some(_) => ProbeResult::no_answer(heading, "the round trip is not longer than its calls"),
+        None => ProbeResult::no_answer(heading, "the figures that it rests on are missing"),
     }
 }
 
@@ -327,9 +384,10 @@ mod tests {
             value: Some(value),
             ..ProbeResult::blank(heading, Estimator::P10, Verdict::Ok)
         };
-        let result = switch(&[figure(SAME, 4.7), figure(SELF, 0.68)]);
+        let result = switch(SWITCH, SAME, &[figure(SAME, 4.7), figure(SELF, 0.68)]);
         assert!((result.value.unwrap() - 1.67).abs() < 1e-9);
-        assert_eq!(switch(&[figure(SAME, 1.0), figure(SELF, 0.68)]).value, None);
-        assert_eq!(switch(&[]).verdict, Verdict::NoAnswer);
+        let short = [figure(SAME, 1.0), figure(SELF, 0.68)];
+        assert_eq!(switch(SWITCH, SAME, &short).value, None);
+        assert_eq!(switch(SWITCH, SAME, &[]).verdict, Verdict::NoAnswer);
     }
 }

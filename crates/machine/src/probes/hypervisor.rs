@@ -15,6 +15,9 @@ const HEADING: Heading = Heading {
              to answer each (1 to 4 us), bare metal takes some 20 to 100 ns.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[HEADING];
+
 /// The probe.
 pub fn run() -> ProbeResult {
     if kernels::identify().is_none() {

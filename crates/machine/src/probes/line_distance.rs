@@ -32,6 +32,9 @@ const PREFETCH: Heading = Heading {
     method: "the excess of hits on the wider side of the same test, in lines.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[LINE, PREFETCH];
+
 /// Largest distance tested, in bytes.
 const REACH: usize = 384;
 

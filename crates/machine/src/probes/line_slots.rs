@@ -23,6 +23,9 @@ const HEADING: Heading = Heading {
              covered below a line's length over lines held above it.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[HEADING];
+
 /// Spacings below any line of 64 bytes or more, and above any of 128 or less.
 const NARROW: [usize; 3] = [8, 24, 40];
 const WIDE: [usize; 3] = [136, 152, 168];

@@ -148,11 +148,6 @@ pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     ))
 }
 
-/// Why a canary was not sent out.
-pub fn memory_was_busy() -> ProbeResult {
-    ProbeResult::no_answer(MEMORY, "other programs hold the CPUs")
-}
-
 fn cycle(heading: Heading, bytes: usize) -> Result<Cycle, Box<ProbeResult>> {
     Cycle::new(bytes / SPACING, Layout::every(SPACING), Pages::Huge, 0x5eed).map_err(|error| {
         Box::new(ProbeResult::not_measurable(

@@ -9,6 +9,7 @@ pub mod chains;
 pub mod common_window;
 pub mod core_clock;
 pub mod core_to_core;
+pub mod echo_process;
 pub mod energy;
 pub mod files;
 pub mod hand_over;

@@ -21,6 +21,9 @@ const HEADING: Heading = Heading {
              random chase from this CPU through memory that each node's CPU touched first.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[HEADING];
+
 /// The probe.
 pub fn run(context: &Context) -> ProbeResult {
     let nodes = nodes(Path::new("/"));

@@ -25,6 +25,9 @@ const HUGE_PAGE: Heading = Heading {
              clearing the page is in it.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[SMALL, HUGE_PAGE];
+
 /// Pages touched in one chunk: 64 x 0.5 to 1.2 us are 30 to 80 us.
 const TOUCHED: usize = 64;
 

@@ -18,6 +18,9 @@ const HEADING: Heading = Heading {
              it; latency of one walk over the least time per load (Little's law); p10 of chunks.",
 };
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[HEADING];
+
 /// Numbers of lanes.
 const LANES: [usize; 14] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40];
 

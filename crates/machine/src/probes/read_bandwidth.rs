@@ -51,8 +51,3 @@ pub fn track(context: &Context) -> Result<Track, Box<ProbeResult>> {
         },
     ))
 }
-
-/// Why a canary was not sent out.
-pub fn was_busy() -> ProbeResult {
-    ProbeResult::no_answer(HEADING, "other programs hold the CPUs")
-}

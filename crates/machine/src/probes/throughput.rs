@@ -38,6 +38,15 @@ const PROBES: [(Operation, Heading); 5] = [
     ),
 ];
 
+/// What is measured here.
+pub const HEADINGS: &[Heading] = &[
+    PROBES[0].1,
+    PROBES[1].1,
+    PROBES[2].1,
+    PROBES[3].1,
+    PROBES[4].1,
+];
+
 const fn heading(id: &'static str, title: &'static str) -> Heading {
     Heading {
         id,

@@ -1,6 +1,6 @@
 //! How the session went: what must be known before and after the numbers.
 
-use fathom_model::{BenchRecord, StopReason};
+use fathom_model::{BenchRecord, Fingerprint, MachineFigure, StopReason};
 
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_share};
@@ -65,6 +65,47 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
     page.prose(0, Tone::Quiet, clocks);
     let machine = machine(page, record);
     page.prose(0, Tone::Quiet, &machine);
+    if let Some(changes) = record.environment.fingerprint.as_ref().and_then(changes) {
+        let changes = page.clean(&changes);
+        page.prose(0, Tone::Notice, &changes);
+    }
+}
+
+/// What moved since the machine's profile was taken; `None` if nothing did.
+fn changes(fingerprint: &Fingerprint) -> Option<String> {
+    let of = |figures: &[MachineFigure], id: &str| {
+        figures.iter().find(|figure| figure.id == id).cloned()
+    };
+    let moved: Vec<String> = fingerprint
+        .changed
+        .iter()
+        .filter_map(|id| {
+            let before = of(&fingerprint.profile, id)?.value;
+            let now = of(&fingerprint.canaries, id)?;
+            // Three digits.
+            let decimals = match now.value.abs().max(before.abs()) {
+                large if large >= 100.0 => 0,
+                middle if middle >= 10.0 => 1,
+                _ => 2,
+            };
+            let name = id.replace('_', " ");
+            let (value, unit) = (now.value, now.unit);
+            Some(format!(
+                "{name} {before:.decimals$} -> {value:.decimals$} {unit}"
+            ))
+        })
+        .collect();
+    let ago = match fingerprint.measured_seconds_ago {
+        seconds if seconds < 120 => format!("{seconds} s"),
+        seconds if seconds < 7200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    };
+    (!moved.is_empty()).then(|| {
+        format!(
+            "the machine has changed since its profile was taken {ago} ago: {}",
+            moved.join(", ")
+        )
+    })
 }
 
 /// Whole rounds, and whether there was more.
@@ -124,4 +165,30 @@ fn machine(page: &Page, record: &BenchRecord) -> String {
     }
     parts.push(page.fit(&environment.kernel, 40));
     format!("machine: {}", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_moved_is_told_with_both_figures() {
+        let figure = |id: &str, value| MachineFigure {
+            id: id.into(),
+            value,
+            unit: "ns".into(),
+        };
+        let mut fingerprint = Fingerprint {
+            measured_seconds_ago: 600,
+            profile: vec![figure("memory_latency", 115.0), figure("l1_latency", 1.23)],
+            canaries: vec![figure("memory_latency", 160.4), figure("l1_latency", 1.23)],
+            ..Fingerprint::default()
+        };
+        assert_eq!(changes(&fingerprint), None);
+        fingerprint.changed = vec!["memory_latency".into()];
+        assert_eq!(
+            changes(&fingerprint).unwrap(),
+            "the machine has changed since its profile was taken 10 min ago: memory latency 115 -> 160 ns"
+        );
+    }
 }

@@ -14,11 +14,11 @@ use clap::Args;
 
 Exit codes: 0 done, 1 --check found the machine unfit, 2 wrong arguments, 130 interrupted.")]
 pub struct Arguments {
-    /// Measure only the fingerprint (3 s)
+    /// Measure only the fingerprint (3 s, at most 8)
     #[arg(long, conflicts_with_all = ["full", "check"])]
     pub quick: bool,
 
-    /// Try up to four times more what other programs disturbed (up to 90 s; default: under 30 s)
+    /// Try up to four times more what other programs disturbed (at most 90 s; default: under 30 s)
     #[arg(long, conflicts_with = "check")]
     pub full: bool,
 

@@ -1,0 +1,235 @@
+//! The groups of probes beside the fingerprint, and how long each may take.
+
+use std::time::{Duration, Instant};
+
+use crate::context::Context;
+use crate::deadline;
+use crate::probes::{
+    address_cache, bandwidth, branches, cache_levels, cache_line, chains, core_clock, core_to_core,
+    energy, files, hand_over, hypervisor, line_distance, line_sharing, line_slots, loaded_latency,
+    mapped_file, nodes, page_fault, parallelism, throughput,
+};
+use crate::result::{Heading, ProbeResult};
+
+/// Probes that run together within a time of their own.
+pub struct Group {
+    /// What is shown meanwhile.
+    pub title: &'static str,
+    /// The probes, for when they are not reached.
+    pub probes: &'static [&'static [Heading]],
+    /// Some three times what they take on a quiet machine, in seconds.
+    pub seconds: f32,
+    /// Whether each figure rests on passes that agree, so that it stands even if later ones were
+    /// cut short. A curve without its end does not.
+    pub of_passes: bool,
+    /// Measures them.
+    pub run: fn(&Context) -> Vec<ProbeResult>,
+}
+
+/// All of them, in the order in which they are shown.
+pub const GROUPS: [Group; 14] = [
+    Group {
+        title: "cache line",
+        probes: &[
+            cache_line::HEADINGS,
+            line_distance::HEADINGS,
+            line_slots::HEADINGS,
+            line_sharing::HEADINGS,
+        ],
+        seconds: 4.0,
+        of_passes: false,
+        run: cache_line::run,
+    },
+    Group {
+        title: "caches, address cache, huge pages",
+        probes: &[cache_levels::HEADINGS, address_cache::HEADINGS],
+        seconds: 8.0,
+        of_passes: false,
+        run: |context| {
+            let addresses = address_cache::run(context);
+            let mut results = cache_levels::run(context, &addresses);
+            results.extend(addresses);
+            results
+        },
+    },
+    Group {
+        title: "memory parallelism",
+        probes: &[parallelism::HEADINGS],
+        seconds: 3.0,
+        of_passes: false,
+        run: |context| vec![parallelism::run(context)],
+    },
+    Group {
+        title: "branches",
+        probes: &[branches::HEADINGS],
+        seconds: 2.5,
+        of_passes: false,
+        run: branches::run,
+    },
+    Group {
+        title: "chains and throughput",
+        probes: &[chains::HEADINGS, throughput::HEADINGS],
+        seconds: 2.5,
+        of_passes: false,
+        run: |context| {
+            let mut results = chains::run(context);
+            results.extend(throughput::run(context));
+            results
+        },
+    },
+    Group {
+        title: "clock beside wide vectors",
+        probes: &[core_clock::HEADINGS],
+        seconds: 1.0,
+        of_passes: true,
+        run: |context| vec![core_clock::beside_vectors(context)],
+    },
+    Group {
+        title: "core to core",
+        probes: &[core_to_core::HEADINGS],
+        seconds: 2.0,
+        of_passes: false,
+        run: |context| vec![core_to_core::run(context)],
+    },
+    Group {
+        title: "bandwidth by threads",
+        probes: &[bandwidth::HEADINGS],
+        seconds: 6.0,
+        of_passes: true,
+        run: bandwidth::run,
+    },
+    Group {
+        title: "latency beside readers",
+        probes: &[loaded_latency::HEADINGS],
+        seconds: 4.0,
+        of_passes: false,
+        run: |context| vec![loaded_latency::run(context)],
+    },
+    Group {
+        title: "page faults",
+        probes: &[page_fault::HEADINGS, mapped_file::HEADINGS],
+        seconds: 2.5,
+        of_passes: true,
+        run: page_fault::run,
+    },
+    Group {
+        title: "threads, processes, pipes, sockets",
+        probes: &[hand_over::HEADINGS],
+        seconds: 4.0,
+        of_passes: true,
+        run: hand_over::run,
+    },
+    Group {
+        title: "files",
+        probes: &[files::HEADINGS],
+        seconds: 4.0,
+        of_passes: true,
+        run: files::run,
+    },
+    Group {
+        title: "hypervisor",
+        probes: &[hypervisor::HEADINGS],
+        seconds: 1.0,
+        of_passes: false,
+        run: |_| vec![hypervisor::run()],
+    },
+    Group {
+        title: "nodes, energy",
+        probes: &[nodes::HEADINGS, energy::HEADINGS],
+        seconds: 2.0,
+        of_passes: false,
+        run: |context| vec![nodes::run(context), energy::run()],
+    },
+];
+
+impl Group {
+    /// Runs within its own time, and never beyond `until`. Without time left nothing is begun.
+    pub fn run_until(&self, context: &Context, until: Instant) -> Vec<ProbeResult> {
+        let now = Instant::now();
+        if now >= until {
+            return self.not_reached();
+        }
+        let own = now + Duration::from_secs_f32(self.seconds);
+        match deadline::within(own.min(until), || (self.run)(context)) {
+            (results, false) => results,
+            (results, true) => results
+                .into_iter()
+                .map(|result| match (self.of_passes, result.value) {
+                    (true, Some(_)) => result,
+                    _ => result.cut_short(),
+                })
+                .collect(),
+        }
+    }
+
+    fn not_reached(&self) -> Vec<ProbeResult> {
+        let headings = self.probes.iter().copied().flatten();
+        headings
+            .map(|heading| ProbeResult::not_reached(*heading))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Estimator, NOT_REACHED, Verdict};
+
+    #[test]
+    fn without_time_every_probe_is_named_and_none_has_a_figure() {
+        let context = Context::new(std::env::temp_dir());
+        for group in &GROUPS {
+            let named = group.run_until(&context, Instant::now());
+            // With no time left from the beginning each loop ends at once.
+            let (ran, _) = deadline::within(Instant::now(), || (group.run)(&context));
+            let ids = |results: &[ProbeResult]| {
+                let mut ids: Vec<String> = results.iter().map(|r| r.id.clone()).collect();
+                ids.sort();
+                ids
+            };
+            assert_eq!(ids(&named), ids(&ran), "{}", group.title);
+            for result in named {
+                assert_eq!(
+                    (result.value, result.note.as_deref()),
+                    (None, Some(NOT_REACHED))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_probe_that_was_cut_short_has_no_figure() {
+        fn half(_: &Context) -> Vec<ProbeResult> {
+            deadline::passed();
+            let head = Heading {
+                id: "a",
+                title: "a",
+                unit: "ns",
+                method: "m",
+            };
+            let mut result = ProbeResult::blank(head, Estimator::Derived, Verdict::Ok);
+            result.value = Some(1.0);
+            vec![result]
+        }
+        let group = Group {
+            title: "half",
+            probes: &[],
+            seconds: 0.0,
+            of_passes: false,
+            run: half,
+        };
+        let far = Instant::now() + Duration::from_secs(60);
+        let found = group.run_until(&Context::bare(), far);
+        assert_eq!(
+            (found[0].value, found[0].verdict),
+            (None, Verdict::NoAnswer)
+        );
+        // Figures that rest on passes stand.
+        let group = Group {
+            of_passes: true,
+            ..group
+        };
+        let found = group.run_until(&Context::bare(), far);
+        assert_eq!(found[0].value, Some(1.0));
+    }
+}

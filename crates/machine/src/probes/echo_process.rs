@@ -1,0 +1,106 @@
+//! A process that sends each byte back: the other side of a round trip between processes.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+/// Sends each byte back until its end of the pipe closes; it ends with this one.
+pub struct EchoProcess {
+    pid: libc::pid_t,
+    /// CPU clock of the process.
+    pub clock: libc::clockid_t,
+    /// Where its answers come from.
+    pub reader: File,
+    /// Where it is sent to; closed first, so that it ends.
+    pub writer: Option<File>,
+}
+
+impl EchoProcess {
+    /// Starts it on the CPU of the caller.
+    ///
+    /// # Errors
+    /// When there are no pipes or no process.
+    pub fn start() -> io::Result<EchoProcess> {
+        let (their_reader, writer) = io::pipe()?;
+        let (reader, their_writer) = io::pipe()?;
+        let files = [their_reader.as_raw_fd(), their_writer.as_raw_fd()];
+        // Descriptors that the child must not hold, or the pipe would never end.
+        let ours = [reader.as_raw_fd(), writer.as_raw_fd()];
+        // SAFETY: the child calls only functions that are safe between fork and exec.
+        let pid = unsafe { libc::fork() };
+        match pid {
+            -1 => return Err(io::Error::last_os_error()),
+            // SAFETY: this is the child, and the descriptors are open.
+            0 => unsafe { echo(files, ours) },
+            _ => {}
+        }
+        let mut clock = 0;
+        // SAFETY: `clock` is a valid place.
+        let unknown = unsafe { libc::clock_getcpuclockid(pid, &mut clock) };
+        let process = EchoProcess {
+            pid,
+            clock,
+            reader: owned(reader),
+            writer: Some(owned(writer)),
+        };
+        match unknown {
+            0 => Ok(process),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+}
+
+fn owned(end: impl std::os::fd::IntoRawFd) -> File {
+    // SAFETY: the descriptor is open and belongs to nobody else now.
+    unsafe { File::from_raw_fd(end.into_raw_fd()) }
+}
+
+/// The child: system calls only, because another thread may have held any lock at the fork.
+///
+/// # Safety
+/// Only in a child right after fork.
+unsafe fn echo([from, to]: [i32; 2], ours: [i32; 2]) -> ! {
+    // SAFETY: plain system calls on open descriptors and a byte of this stack.
+    unsafe {
+        #[cfg(target_os = "linux")]
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        for end in ours {
+            libc::close(end);
+        }
+        let mut byte = 0u8;
+        let place = (&raw mut byte).cast();
+        while libc::read(from, place, 1) == 1 && libc::write(to, place, 1) == 1 {}
+        libc::_exit(0)
+    }
+}
+
+impl Drop for EchoProcess {
+    fn drop(&mut self) {
+        self.writer = None;
+        // SAFETY: the child is ours and not reaped yet; the kill is for a child that another
+        // one, forked meanwhile, keeps from seeing the pipe's end.
+        unsafe {
+            libc::kill(self.pid, libc::SIGKILL);
+            libc::waitpid(self.pid, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    #[test]
+    fn a_process_answers_and_is_reaped() {
+        let mut process = EchoProcess::start().unwrap();
+        let mut byte = [0];
+        process.writer.as_mut().unwrap().write_all(&[42]).unwrap();
+        process.reader.read_exact(&mut byte).unwrap();
+        assert_eq!(byte, [42]);
+        let pid = process.pid;
+        drop(process);
+        // SAFETY: asks only.
+        assert_eq!(unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) }, -1);
+    }
+}

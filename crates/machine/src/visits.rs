@@ -1,0 +1,71 @@
+//! Several probes measured in visits that lie seconds apart.
+//!
+//! Some figures have a second state that lasts for seconds: a system call took 185 ns, and 232 to
+//! 416 while another program traced system calls; the third level took 15 ns, and 25 while others
+//! filled it. Passes that follow each other at once agree on either state. Visits seconds apart see both,
+//! and the figure stands only if they agree.
+
+use std::time::{Duration, Instant};
+
+use crate::deadline;
+use crate::result::ProbeResult;
+use crate::track::Track;
+
+/// Least time between the end of a visit and the beginning of the next.
+pub const APART: Duration = Duration::from_secs(1);
+
+/// Most visits.
+const MOST: usize = 6;
+
+/// Passes of each probe in one visit.
+const PASSES: usize = 2;
+
+/// The probes and how often they were visited.
+pub struct Visits {
+    tracks: Vec<Track>,
+    visits: usize,
+    ended: Option<Instant>,
+}
+
+impl Visits {
+    /// None yet.
+    pub fn new(tracks: Vec<Track>) -> Visits {
+        Visits {
+            tracks,
+            visits: 0,
+            ended: None,
+        }
+    }
+
+    /// One visit to all probes, after the pause that makes it count. Ends early at the deadline.
+    pub fn visit(&mut self) {
+        if let Some(ended) = self.ended {
+            std::thread::sleep(APART.saturating_sub(ended.elapsed()));
+        }
+        for _ in 0..PASSES {
+            for track in &mut self.tracks {
+                if deadline::passed() {
+                    break;
+                }
+                track.pass_of_visit(self.visits);
+            }
+        }
+        self.visits += 1;
+        self.ended = Some(Instant::now());
+    }
+
+    /// Visits until all agree, or `until` is too near for another one.
+    pub fn settle(&mut self, until: Instant) {
+        while self.visits < MOST
+            && Instant::now() + 2 * APART < until
+            && !self.tracks.iter().all(Track::settled_over_visits)
+        {
+            self.visit();
+        }
+    }
+
+    /// What is known so far.
+    pub fn results(&self) -> Vec<ProbeResult> {
+        self.tracks.iter().map(Track::over_visits).collect()
+    }
+}
