@@ -4,7 +4,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use fathom_measure::simulated::quiet_run;
-use fathom_measure::{Attempt, Journal, MeasureError, Question, assess, environment, now_rfc3339};
+use fathom_measure::{
+    Attempt, Frame, Journal, MeasureError, Question, assess, environment, now_rfc3339, write_bench,
+};
 use fathom_model::{
     BenchRecord, Benchmark, Conditions, InputFrom, OutputTo, Run, SCHEMA_VERSION, StopReason,
 };
@@ -131,12 +133,14 @@ fn close_journal(tools: &Tools, record: &BenchRecord) -> Result<Duration> {
     let failed = |error: MeasureError| error.to_string();
     let mut journals = Vec::new();
     for _ in 0..TRIES {
-        let mut journal = Journal::create(&path, record).map_err(failed)?;
+        let mut journal = Journal::create(&path, Frame::of_bench(record)).map_err(failed)?;
         for run in &record.runs {
             journal.append(run).map_err(failed)?;
         }
         let start = Instant::now();
-        journal.finish(record).map_err(failed)?;
+        journal
+            .finish(|out| write_bench(record, out))
+            .map_err(failed)?;
         journals.push(start.elapsed());
     }
     let _ = std::fs::remove_file(&path);
