@@ -27,7 +27,8 @@ pub fn find(name: &OsStr, path: &OsStr, directory: Option<&Path>) -> Result<Path
         let program = PathBuf::from(name);
         let seen_from_here = base.join(&program);
         if !seen_from_here.exists() {
-            return Err(not_found(name, sibling(&seen_from_here, &program)));
+            let missing = not_found(name, sibling(&seen_from_here, &program));
+            return Err(within(missing, directory.filter(|_| program.is_relative())));
         }
         check(&seen_from_here)?;
         return Ok(program);
@@ -71,6 +72,19 @@ fn not_found(name: &OsStr, similar: Option<String>) -> MeasureError {
     MeasureError::NoSuchProgram {
         name: name.to_string_lossy().into_owned(),
         hint: similar.map(|similar| format!("; did you mean {similar}?")),
+    }
+}
+
+/// Adds where the program was looked for, where that is not where the user stands.
+fn within(missing: MeasureError, directory: Option<&Path>) -> MeasureError {
+    match (missing, directory) {
+        (MeasureError::NoSuchProgram { name, hint }, Some(directory)) => {
+            MeasureError::NoSuchProgram {
+                name: format!("{name} in the directory {} (--cwd)", directory.display()),
+                hint,
+            }
+        }
+        (missing, _) => missing,
     }
 }
 
@@ -212,6 +226,21 @@ mod tests {
         let wanted = folder.path().join("sever");
         let message = error_of(wanted.to_str().unwrap(), folder.path());
         assert!(message.ends_with(&format!("did you mean {}/server?", folder.path().display())));
+    }
+
+    #[test]
+    fn a_path_that_is_relative_to_another_directory_says_to_which() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path();
+        let error = find(OsStr::new("./work"), OsStr::new(""), Some(directory)).unwrap_err();
+        let expected = format!(
+            "no such program: ./work in the directory {} (--cwd)",
+            directory.display()
+        );
+        assert_eq!(error.to_string(), expected);
+        program(directory, "work", "#!/bin/sh\n", 0o755);
+        let found = find(OsStr::new("./work"), OsStr::new(""), Some(directory)).unwrap();
+        assert_eq!(found, Path::new("./work"));
     }
 
     #[test]

@@ -18,6 +18,18 @@ pub enum Verdict {
     Undecided,
 }
 
+impl Verdict {
+    /// The word for it, as in the JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Same => "same",
+            Verdict::Undecided => "undecided",
+        }
+    }
+}
+
 /// Ratios subject / reference at three quantiles: says whether the whole distribution moved or a tail.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Shift {

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// A sentence that says what is accepted.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
+    if text.starts_with('-') {
+        return Err("the time must be more than zero, such as 500ms, 60s, 2m or 1h".to_string());
+    }
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
@@ -97,7 +100,7 @@ mod tests {
         assert!(duration("0").is_err());
         assert!(duration("5 parsecs").unwrap_err().contains("parsecs"));
         assert!(duration("").is_err());
-        assert!(duration("-3s").is_err());
+        assert!(duration("-3s").unwrap_err().contains("more than zero"));
         assert!(duration("1e300s").is_err());
     }
 
@@ -107,6 +110,7 @@ mod tests {
         assert_eq!(share("0.02"), Ok(0.02));
         assert!(share("0%").is_err());
         assert!(share("100%").is_err());
+        assert!(share("-1%").unwrap_err().contains("more than 0"));
         assert!(share("nan").is_err());
         assert!(share("x").is_err());
     }

@@ -39,7 +39,7 @@ pub struct RunOptions {
     pub cwd: Vec<String>,
 
     /// End a run, and everything that it started, after this time (such as 10s)
-    #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantities::duration)]
     pub timeout: Option<Duration>,
 
     /// Run this before each run, through a shell. Once for all commands or once for each

@@ -59,12 +59,27 @@ pub(crate) fn table(record: &BenchRecord, unit: Option<TimeUnit>) -> Table {
         format!("{level} interval [{symbol}]"),
         format!("Min [{symbol}]"),
         format!("Max [{symbol}]"),
-        "Relative (interval)".to_owned(),
+        relative_title(record),
     ];
     Table { header, rows }
 }
 
-/// The ratio to the reference with its interval; `1` for the reference itself.
+/// Names the metric that is compared: the other columns are wall time, and the verdict may rest on
+/// another clock.
+fn relative_title(record: &BenchRecord) -> String {
+    let metric = record
+        .outcome
+        .as_ref()
+        .and_then(|outcome| outcome.comparisons.first())
+        .map_or(Metric::Wall, |comparison| comparison.metric);
+    let clock = match metric {
+        Metric::Undisturbed => "undisturbed time",
+        _ => "wall time",
+    };
+    format!("Relative {clock} (interval), verdict")
+}
+
+/// The ratio to the reference with its interval and the verdict; `1` for the reference itself.
 fn relative(record: &BenchRecord, index: usize) -> String {
     let comparisons: &[Comparison] = record
         .outcome
@@ -77,10 +92,11 @@ fn relative(record: &BenchRecord, index: usize) -> String {
         let ratio = &comparison.ratio;
         let decimals = supported_decimals(ratio, 1.0);
         return format!(
-            "{} ({} to {})",
+            "{} ({} to {}), {}",
             fixed(ratio.value, decimals),
             fixed(ratio.low, decimals),
-            fixed(ratio.high, decimals)
+            fixed(ratio.high, decimals),
+            comparison.verdict.word()
         );
     }
     if comparisons

@@ -37,9 +37,10 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
     let wait = (total(&single, waited) / wall).min(1.0 - cpu);
     let other = (1.0 - cpu - wait).max(0.0);
     let text = format!(
-        "{} on CPU, {} waiting for a CPU, {} other waits",
+        "{} on CPU, {} waiting for a CPU{}, {} other waits",
         format_share(cpu),
         format_share(wait),
+        late_notice(&single, wall),
         format_share(other)
     );
     page.field("wall time", Tone::Plain, &text);
@@ -52,6 +53,18 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
             "; undisturbed time leaves that out",
         );
     }
+}
+
+/// The part of the wait that is not the program's: it had ended, and Fathom had no CPU to see that.
+fn late_notice(runs: &[&Run], wall: f64) -> String {
+    let late = total(runs, |run| run.harness_wait_ns.unwrap_or(0)) / wall;
+    if late <= BUSY_FROM {
+        return String::new();
+    }
+    format!(
+        " (of that {} Fathom itself, to see the end)",
+        format_share(late)
+    )
 }
 
 /// Where waits can't be divided: how many CPUs were busy, and what the main thread waited.
@@ -161,7 +174,7 @@ pub(super) fn left_behind(page: &mut Page, subject: &Subject) {
         .filter(|run| run.left_behind > 0)
         .count();
     let text = format!(
-        "{} outlived the command in {} of {}: what they used is not counted",
+        "{} in all outlived the command, in {} of {}, and were ended after it: what they used is not counted",
         counted(processes, "process", "processes"),
         format_count(runs as f64),
         counted(subject.runs.len() as u64, "run", "runs")

@@ -59,15 +59,15 @@ pub struct Arguments {
     pub max_runs: Option<u32>,
 
     /// Measure at most this long (default: 5m for comparisons, 10s for one command)
-    #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = "How much is measured")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantities::duration, help_heading = "How much is measured")]
     pub time: Option<Duration>,
 
     /// Measure until all medians and ratios are known to this share (such as 1%), not until decided
-    #[arg(long, value_name = "SHARE", value_parser = quantities::share, help_heading = "How much is measured")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = quantities::share, help_heading = "How much is measured")]
     pub precision: Option<f64>,
 
     /// Differences up to this share count as none
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = quantities::share, help_heading = "How much is measured")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "1%", value_parser = quantities::share, help_heading = "How much is measured")]
     pub margin: f64,
 
     /// Wait until the machine is quiet, at most this long, and end with code 4 if it is not then
