@@ -93,6 +93,7 @@ fn explain(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         pin: Vec::new(),
         vary_environment_size: true,
         show_output: false,
+        keep_daemons: false,
         seed: 1,
     };
     let mut executor = ProcessExecutor::new(vec![(line, Hooks::default())], options)?;

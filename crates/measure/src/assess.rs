@@ -284,7 +284,7 @@ fn warnings(runs: &[Run], benchmark: usize) -> Vec<Warning> {
         say(
             "left_behind",
             format!(
-                "{left} of {} runs left processes running; their time is not in the numbers, and they were ended at the end of the session",
+                "{left} of {} runs left processes running; their time is not in the numbers, and they were ended",
                 mine.len()
             ),
         );

@@ -45,6 +45,9 @@ pub struct ProcessOptions {
     pub vary_environment_size: bool,
     /// Let the commands write to the terminal.
     pub show_output: bool,
+    /// Let processes that a run leaves behind live until the final sweep. Otherwise they are ended
+    /// before the next run, which they would disturb.
+    pub keep_daemons: bool,
     /// Seed of what is random.
     pub seed: u64,
 }
@@ -122,6 +125,8 @@ pub struct ProcessExecutor {
     floor_arguments: Block,
     /// Processes that runs so far have left behind and that are still there.
     left_behind: u32,
+    /// After a sweep between runs: those that could not be ended.
+    immortal: Option<u32>,
     began_ns: u64,
     /// Sees the first byte of standard output, where that is asked for.
     watch: Option<Watch>,
@@ -239,6 +244,7 @@ impl ProcessExecutor {
             made: VecDeque::new(),
             records: record.is_some(),
             left_behind: 0,
+            immortal: None,
             floor_arguments: Block::new([b"floor".as_slice()]).map_err(|error| {
                 MeasureError::Launcher {
                     what: "could not be started",
@@ -321,6 +327,10 @@ impl ProcessExecutor {
         let output = self.watch.as_ref().map(Watch::finish).unwrap_or_default();
         let mut captured = Some(self.drain.finish());
         let last = answers.len() - 1;
+        if !self.options.keep_daemons && answers[last].0.left_behind > self.left_behind {
+            // If the launcher is gone, so is what it watched over.
+            self.immortal = Some(self.launcher.sweep().unwrap_or(0));
+        }
         self.seen = Seen::of(&answers[last].0, output);
         for (at, (answer, ended)) in answers.into_iter().enumerate() {
             self.made.push_back(Made {
@@ -396,7 +406,10 @@ impl ProcessExecutor {
             left_behind: answer.left_behind.saturating_sub(self.left_behind),
             exit,
         };
-        self.left_behind = answer.left_behind;
+        self.left_behind = match self.made.is_empty() {
+            true => self.immortal.take().unwrap_or(answer.left_behind),
+            false => answer.left_behind,
+        };
         RunReport {
             run,
             stderr_tail: captured.stderr_tail,

@@ -154,6 +154,7 @@ fn the_launcher_writes_what_fathom_would_have_written() {
         pin: Vec::new(),
         vary_environment_size: true,
         show_output: false,
+        keep_daemons: false,
         seed: 1,
     };
     let mut executor = ProcessExecutor::recording(commands, options, Some(journal.file())).unwrap();

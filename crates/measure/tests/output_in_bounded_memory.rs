@@ -40,6 +40,7 @@ fn ten_gibibytes_of_output_flow_through_in_bounded_memory() {
             pin: Vec::new(),
             vary_environment_size: true,
             show_output: false,
+            keep_daemons: false,
             seed: 1,
         };
         let mut executor =

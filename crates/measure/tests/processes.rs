@@ -30,6 +30,7 @@ fn options() -> ProcessOptions {
         pin: Vec::new(),
         vary_environment_size: true,
         show_output: false,
+        keep_daemons: false,
         seed: 1,
     }
 }
@@ -139,9 +140,25 @@ fn a_run_over_its_time_is_ended_with_everything_that_it_started() {
 }
 
 #[test]
-fn processes_that_a_run_leaves_behind_are_counted_and_ended_by_the_sweep() {
+fn processes_that_a_run_leaves_behind_are_counted_and_ended_before_the_next() {
     let mark = format!("85{}.25", std::process::id());
     let mut executor = executor(in_shell(&format!("sleep {mark} >/dev/null 2>&1 &")));
+    for _ in 0..2 {
+        assert_eq!(executor.run(&[ATTEMPT]).unwrap().run.left_behind, 1);
+        assert!(!is_running(&mark));
+    }
+}
+
+#[test]
+fn daemons_that_are_to_be_kept_live_until_the_sweep() {
+    let mark = format!("88{}.25", std::process::id());
+    let options = ProcessOptions {
+        keep_daemons: true,
+        ..options()
+    };
+    let command = in_shell(&format!("sleep {mark} >/dev/null 2>&1 &"));
+    let mut executor = ProcessExecutor::new(vec![(command, Hooks::default())], options).unwrap();
+    assert_eq!(executor.run(&[ATTEMPT]).unwrap().run.left_behind, 1);
     assert_eq!(executor.run(&[ATTEMPT]).unwrap().run.left_behind, 1);
     assert!(is_running(&mark));
     executor.sweep();

@@ -174,7 +174,7 @@ pub(super) fn left_behind(page: &mut Page, subject: &Subject) {
         .filter(|run| run.left_behind > 0)
         .count();
     let text = format!(
-        "{} in all outlived the command, in {} of {}, and were ended after it: what they used is not counted",
+        "{} in all outlived the command, in {} of {}, and were ended: what they used is not counted",
         counted(processes, "process", "processes"),
         format_count(runs as f64),
         counted(subject.runs.len() as u64, "run", "runs")

@@ -136,6 +136,11 @@ pub struct Arguments {
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
     pub ignore_failure: Option<String>,
 
+    /// Let processes that a command leaves running live until the end, such as the daemon of a build
+    /// tool that its next run talks to; otherwise they are ended before the next run
+    #[arg(long, help_heading = "What is run, and how")]
+    pub keep_daemons: bool,
+
     /// Standard output must be this file's content, or have this SHA-256. Checked in every run;
     /// output goes through a pipe. Once for all commands or once for each
     #[arg(long, value_name = "FILE|HASH", conflicts_with_all = ["output", "show_output"], help_heading = "What is run, and how")]

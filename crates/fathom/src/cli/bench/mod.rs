@@ -61,6 +61,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
             pin: arguments.run_options.pin.clone().unwrap_or_default(),
             vary_environment_size: !arguments.fixed_environment_size,
             show_output: arguments.run_options.show_output,
+            keep_daemons: arguments.keep_daemons,
             seed: plan.seed,
         },
         journal.as_ref().map(Journal::file),

@@ -50,6 +50,7 @@ pub fn smallest_difference() -> Result<f64, Failure> {
             pin: Vec::new(),
             vary_environment_size: true,
             show_output: false,
+            keep_daemons: false,
             seed: 5,
         },
     )?;

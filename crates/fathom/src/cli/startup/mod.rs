@@ -79,6 +79,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
             pin: arguments.run_options.pin.clone().unwrap_or_default(),
             vary_environment_size: true,
             show_output: false,
+            keep_daemons: false,
             seed: rounds.seed,
         },
         evictor.as_mut().map(|evictor| evictor as &mut dyn Chill),

@@ -62,6 +62,7 @@ pub fn time(target: &Target, arguments: &Arguments) -> Result<Timing, Failure> {
             pin: options.pin.clone().unwrap_or_default(),
             vary_environment_size: true,
             show_output: options.show_output,
+            keep_daemons: false,
             seed: 1,
         },
     )?;
