@@ -105,7 +105,7 @@ pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
         pin: Vec::new(),
         vary_environment_size: false,
         show_output: false,
-            keep_daemons: false,
+        keep_daemons: false,
         seed: 0,
     };
     let attempt = Attempt {

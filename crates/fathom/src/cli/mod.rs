@@ -1,5 +1,6 @@
 //! Parsing and calling, no measuring: one folder or file per verb, and what verbs share.
 
+mod apart;
 mod bench;
 mod command_words;
 mod failure;

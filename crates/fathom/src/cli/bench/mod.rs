@@ -18,7 +18,7 @@ use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason}
 use progress::Watcher;
 
 use crate::cli::failure::Failure;
-use crate::cli::{fingerprint, quiet};
+use crate::cli::{apart, fingerprint, quiet};
 
 /// How often identical programs may be called different.
 const ALPHA: f64 = 0.05;
@@ -39,6 +39,10 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let (prepared, reference) = commands::prepare(&arguments)?;
     let plan = plan(&arguments, &prepared, reference)?;
     output::check_targets(&arguments)?;
+    apart::check(
+        prepared.iter().map(|p| &p.command),
+        output::targets(&arguments),
+    )?;
     let mut record = empty_record(&arguments, &plan, &prepared);
     let commands = prepared.into_iter().map(|p| (p.command, p.hooks)).collect();
     interrupt::catch();

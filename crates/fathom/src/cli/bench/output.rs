@@ -64,7 +64,7 @@ pub fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Every file that is to be written.
-fn targets(arguments: &Arguments) -> impl Iterator<Item = &Path> {
+pub fn targets(arguments: &Arguments) -> impl Iterator<Item = &Path> {
     [
         &arguments.json,
         &arguments.export_json,

@@ -21,7 +21,7 @@ use progress::Progress;
 use stages::Stages;
 
 use crate::cli::failure::Failure;
-use crate::cli::{screen, write};
+use crate::cli::{apart, screen, write};
 
 /// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -41,13 +41,10 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
         ));
     }
     let files = [&arguments.html, &arguments.json];
-    write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
+    let written = || files.into_iter().filter_map(|path| path.as_deref());
+    write::check(written())?;
     let stages = stages::prepare(arguments)?;
-    if stages::overwrites_itself(&stages) {
-        return Err(Failure::Usage(
-            "--output is the file of --input: it would be emptied before it is read".into(),
-        ));
-    }
+    apart::check(&stages.commands, written())?;
     let plan = plan(arguments, &stages)?;
     let tier = explaining::tier(arguments)?;
     let begun = conclude::begun(&plan, stages, now_rfc3339());

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use fathom_measure::pipeline::MOST_STAGES;
-use fathom_measure::{CommandLine, Hook, Input, Output};
+use fathom_measure::{CommandLine, Hook};
 use fathom_model::{InputFrom, OutputTo, PipeStage};
 
 use super::arguments::Arguments;
@@ -219,17 +219,6 @@ fn stage_named(text: &str, stages: &[PipeStage]) -> Result<usize, Failure> {
                 known.join(", ")
             )))
         }
-    }
-}
-
-/// Whether the first stage reads a file and the last writes one that is the same.
-pub fn overwrites_itself(stages: &Stages) -> bool {
-    let first = stages.commands.first().map(|stage| &stage.input);
-    let last = stages.commands.last().map(|stage| &stage.output);
-    match (first, last) {
-        (Some(Input::File(from)), Some(Output::File(to))) => std::fs::canonicalize(from)
-            .is_ok_and(|from| std::fs::canonicalize(to).is_ok_and(|to| from == to)),
-        _ => false,
     }
 }
 

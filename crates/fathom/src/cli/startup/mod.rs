@@ -22,7 +22,7 @@ use subjects::Prepared;
 
 use crate::cli::bench::{fresh_seed, ignored};
 use crate::cli::failure::{COMMAND_FAILED, Failure};
-use crate::cli::write;
+use crate::cli::{apart, write};
 
 /// How often identical programs may be called different.
 const ALPHA: f64 = 0.05;
@@ -43,7 +43,9 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let prepared = subjects::prepare(&arguments)?;
     let rounds = rounds(&arguments)?;
     let files = [&arguments.html, &arguments.json];
-    write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
+    let written = || files.into_iter().filter_map(|path| path.as_deref());
+    write::check(written())?;
+    apart::check(prepared.iter().map(|p| &p.target.command), written())?;
     if arguments.drop_caches && !Evictor::may_drop_caches() {
         return Err(Failure::Usage(
             "--drop-caches needs root; --cold evicts the programs' own files and needs no privilege"

@@ -21,7 +21,7 @@ use timing::Timing;
 
 use crate::cli::failure::Failure;
 use crate::cli::target::{Source, Target, line, target};
-use crate::cli::{screen, write};
+use crate::cli::{apart, screen, write};
 
 /// Beyond this the times of the observed run are not quoted, only counts and shares.
 const QUOTABLE_SLOWDOWN: f64 = 1.1;
@@ -39,6 +39,8 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let files = [&arguments.html, &arguments.json, &arguments.export_markdown];
     write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
     let target = target_of(&arguments)?;
+    let written = files.into_iter().filter_map(|path| path.as_deref());
+    apart::check([&target.command], written)?;
     interrupt::catch();
     let timing = timing::time(&target, &arguments)?;
     let trace = observe::observe(&target, &arguments)?;
