@@ -46,7 +46,8 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         quiet::wait_until_quiet(patience)?;
     }
     if !arguments.no_canaries {
-        record.environment.fingerprint = fingerprint::with_canaries();
+        fingerprint::take();
+        record.environment = fingerprint::environment();
     }
     let journal = match &arguments.json {
         Some(path) if path.as_os_str() != "-" => {

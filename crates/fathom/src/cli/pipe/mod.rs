@@ -21,7 +21,7 @@ use progress::Progress;
 use stages::Stages;
 
 use crate::cli::failure::Failure;
-use crate::cli::{screen, write};
+use crate::cli::{fingerprint, screen, write};
 
 /// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -50,6 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     }
     let plan = plan(arguments, &stages)?;
     let tier = explaining::tier(arguments)?;
+    fingerprint::take();
     let begun = conclude::begun(&plan, stages, now_rfc3339());
     interrupt::catch();
     let json = arguments.json.as_deref();
