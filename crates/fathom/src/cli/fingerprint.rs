@@ -20,7 +20,7 @@ pub fn take() {
 pub fn environment() -> Environment {
     Environment {
         fingerprint: TAKEN.get().cloned().flatten(),
-        ..fathom_measure::environment()
+        ..fathom_machine::environment()
     }
 }
 

@@ -12,7 +12,7 @@ pub use arguments::Arguments;
 use commands::Prepared;
 use fathom_measure::{
     Frame, IgnoreFailure, Journal, Limits, Plan, ProcessExecutor, ProcessOptions, Question,
-    StopRule, assess, conduct, environment, interrupt, now_rfc3339, write_bench,
+    StopRule, assess, conduct, interrupt, now_rfc3339, write_bench,
 };
 use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason};
 use progress::Watcher;
@@ -191,7 +191,7 @@ fn empty_record(arguments: &Arguments, plan: &Plan, prepared: &[Prepared]) -> Be
         kind: "bench".to_string(),
         fathom_version: env!("CARGO_PKG_VERSION").to_string(),
         started_at: now_rfc3339(),
-        environment: environment(),
+        environment: fingerprint::environment(),
         conditions: Conditions {
             seed: plan.seed,
             warmup_runs: plan.warmup,

@@ -1,8 +1,8 @@
 //! The JSON of `fathom machine`.
 
 use fathom_machine::remembered::Identity;
-use fathom_machine::{CheckReport, ProbeResult};
-use fathom_measure::{environment, now_rfc3339};
+use fathom_machine::{CheckReport, ProbeResult, environment};
+use fathom_measure::now_rfc3339;
 use fathom_model::{Environment, SCHEMA_VERSION};
 use serde::Serialize;
 
