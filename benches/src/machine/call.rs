@@ -67,7 +67,10 @@ impl Built {
         }
         // Line by line, so that what a tool said before its time was up is not lost.
         let mut command = Command::new("timeout");
-        command.arg(MOST_SECONDS).args(self.first);
+        command.arg(MOST_SECONDS);
+        if comparison.runs_first {
+            command.args(self.first);
+        }
         command.args(["stdbuf", "-oL", "taskset"]);
         // Two processes that hand over to each other must stand on one CPU, as Fathom's do.
         let cpus = if comparison.threads == 1.0 {
