@@ -112,6 +112,9 @@ pub struct ProbeResult {
 /// The note of a probe whose time was up before it had ended or begun.
 pub const NOT_REACHED: &str = "not reached: the machine was too busy";
 
+/// The note of a probe that Ctrl-C cut short.
+pub const INTERRUPTED: &str = "not reached: interrupted";
+
 /// What is known of a probe before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heading {

@@ -60,15 +60,18 @@ impl<'a> Profile<'a> {
 pub struct Check<'a> {
     #[serde(flatten)]
     head: Head,
+    /// False if it was interrupted.
+    complete: bool,
     #[serde(flatten)]
     report: &'a CheckReport,
 }
 
 impl<'a> Check<'a> {
     /// Of `report`.
-    pub fn new(report: &'a CheckReport) -> Check<'a> {
+    pub fn new(complete: bool, report: &'a CheckReport) -> Check<'a> {
         Check {
             head: Head::of("machine_check"),
+            complete,
             report,
         }
     }

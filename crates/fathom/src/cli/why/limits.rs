@@ -19,13 +19,24 @@ pub fn limits(measure: bool, floor: Option<f64>) -> Limits {
 
 /// Only what the probes themselves believe.
 fn of(profile: Option<&Profile>, floor: Option<f64>) -> Limits {
-    let value = |id: &str| profile.and_then(|profile| profile.value(id));
+    let bandwidth = profile.and_then(|profile| profile.value("read_bandwidth_1"));
     Limits {
-        syscall_seconds: value("system_call").map(|ns| ns / 1e9),
-        memory_bandwidth: value("read_bandwidth_1").map(|gigabytes| gigabytes * 1e9),
+        syscall_seconds: profile.and_then(|profile| seconds(profile, "system_call")),
+        memory_bandwidth: bandwidth.map(|gigabytes| gigabytes * 1e9),
         spawn_seconds: floor,
-        page_fault_seconds: value("page_fault").map(|us| us / 1e6),
+        page_fault_seconds: profile.and_then(|profile| seconds(profile, "page_fault")),
     }
+}
+
+/// The probe's figure, whichever unit of time it is in.
+fn seconds(profile: &Profile, id: &str) -> Option<f64> {
+    let result = profile.results.iter().find(|result| result.id == id)?;
+    let in_a_second = match result.unit.as_str() {
+        "ns" => 1e9,
+        "us" => 1e6,
+        _ => return None,
+    };
+    Some(result.value? / in_a_second)
 }
 
 #[cfg(test)]
@@ -50,13 +61,19 @@ mod tests {
         let profile = Profile::now(vec![
             figure("system_call", Some(185.0), "ns"),
             figure("read_bandwidth_1", Some(22.0), "GB/s"),
-            figure("page_fault", None, "us"),
+            figure("page_fault", Some(1.2), "us"),
         ]);
         let limits = of(Some(&profile), Some(0.0001));
         assert_eq!(limits.syscall_seconds, Some(185.0 / 1e9));
         assert_eq!(limits.memory_bandwidth, Some(22.0 * 1e9));
         assert_eq!(limits.spawn_seconds, Some(0.0001));
-        assert_eq!(limits.page_fault_seconds, None, "disturbed is no limit");
+        assert_eq!(limits.page_fault_seconds, Some(1.2 / 1e6));
+    }
+
+    #[test]
+    fn what_was_disturbed_is_no_limit() {
+        let profile = Profile::now(vec![figure("system_call", None, "ns")]);
+        assert_eq!(of(Some(&profile), None), Limits::default());
     }
 
     #[test]
