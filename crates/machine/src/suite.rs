@@ -301,18 +301,12 @@ fn in_places(places: &[Option<ProbeResult>], ran: Vec<ProbeResult>) -> Vec<Probe
 mod tests {
     use super::*;
     use crate::probes::{cache_levels, cache_line};
-    use crate::result::{Estimator, Heading};
+    use crate::result::made_up;
 
     fn result(id: &'static str, value: Option<f64>, verdict: Verdict) -> ProbeResult {
-        let head = Heading {
-            id,
-            title: id,
-            unit: "ns",
-            method: "m",
-        };
         ProbeResult {
-            value,
-            ..ProbeResult::blank(head, Estimator::Minimum, verdict)
+            verdict,
+            ..made_up(id, value)
         }
     }
 
