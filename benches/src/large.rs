@@ -3,9 +3,10 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use fathom_machine::environment;
 use fathom_measure::simulated::quiet_run;
 use fathom_measure::{
-    Attempt, Frame, Journal, MeasureError, Question, assess, environment, now_rfc3339, write_bench,
+    Attempt, Frame, Journal, MeasureError, Question, assess, now_rfc3339, write_bench,
 };
 use fathom_model::{
     BenchRecord, Benchmark, Conditions, InputFrom, OutputTo, Run, SCHEMA_VERSION, StopReason,

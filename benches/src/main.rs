@@ -29,7 +29,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use fathom_measure::{environment, now_rfc3339};
+use fathom_machine::environment;
+use fathom_measure::now_rfc3339;
 use options::{Options, USAGE};
 use tools::Tools;
 

@@ -1,7 +1,9 @@
 //! Do the figures of `fathom machine` agree with those of the field's own tools, and with each
 //! other from run to run?
 
-mod rivals;
+mod build;
+mod call;
+mod comparisons;
 mod stability;
 mod words;
 
@@ -16,7 +18,9 @@ use crate::options::Options;
 use crate::subjects::compile;
 use crate::table::{Table, ratio, result};
 use crate::tools::{Tools, median};
-use rivals::{Built, Comparison, Round, Said, Wanted};
+use build::Built;
+use call::{Round, Said};
+use comparisons::{ALL, Comparison, Wanted};
 
 /// How far a figure may lie from the other tool's.
 const ASKED: f64 = 0.1;
@@ -62,13 +66,13 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     )?;
     let built = Built::prepare(&tools.file("rivals"))?;
     let rounds = options.scaled(ROUNDS);
-    let mut own: Vec<Vec<f64>> = vec![Vec::new(); rivals::ALL.len()];
-    let mut theirs: Vec<Vec<Said>> = vec![Vec::new(); rivals::ALL.len()];
+    let mut own: Vec<Vec<f64>> = vec![Vec::new(); ALL.len()];
+    let mut theirs: Vec<Vec<Said>> = vec![Vec::new(); ALL.len()];
     for round in 1..=rounds {
         eprintln!("machine: round {round} of {rounds} …");
         let results = profile(tools, true)?;
         let mut said = Round::default();
-        for (index, comparison) in rivals::ALL.iter().enumerate() {
+        for (index, comparison) in ALL.iter().enumerate() {
             eprintln!("  {}", comparison.command());
             own[index].extend(figure(&results, comparison.id, comparison.at));
             theirs[index].extend(run(tools, &built, comparison, &floor, &mut said)?);
@@ -85,7 +89,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         "result",
     ];
     let mut table = Table::new("Machine: figures beside the field's own tools", &headers);
-    for (index, comparison) in rivals::ALL.iter().enumerate() {
+    for (index, comparison) in ALL.iter().enumerate() {
         table.row(row(comparison, &own[index], &theirs[index], &built));
     }
     table.note(format!(

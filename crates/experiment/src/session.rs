@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fathom_measure::{environment, interrupt, now_rfc3339};
+use fathom_machine::environment;
+use fathom_measure::{interrupt, now_rfc3339};
 use fathom_model::{ExperimentRecord, MeasureResult, ResultRow, SCHEMA_VERSION};
 use sha2::{Digest, Sha256};
 

@@ -167,6 +167,69 @@ fn bench(cache: &Path, more: &[&str]) -> (Value, String) {
     (json(&output), stderr(&output))
 }
 
+/// Remembers a clock that no core runs at, whatever runs beside it.
+fn remember_99_ghz(cache: &Path) {
+    let impossible = serde_json::json!({
+        "id": "core_clock", "title": "core clock", "value": 99.0, "unit": "GHz",
+        "estimator": "minimum", "n": 9, "p10": null, "median": null, "min": null, "spread": 0.0,
+        "share": null, "steal_ns": 0, "involuntary_switches": 0, "verdict": "ok", "method": "m",
+        "note": null, "reported": null, "core_to_core_ns": null, "points_over": null,
+        "points_unit": null, "points": null
+    });
+    let profile = Profile::now(vec![serde_json::from_value(impossible).unwrap()]);
+    remembered::save(&cache.join("fathom"), &profile).unwrap();
+}
+
+#[test]
+fn every_verb_that_measures_tells_in_one_line_that_the_machine_changed() {
+    let cache = tempfile::tempdir().unwrap();
+    remember_99_ghz(cache.path());
+    for arguments in [
+        &["why", "--json", "-", "--", "true"][..],
+        &["pipe", "--rounds", "2", "--json", "-", "--", "true | true"],
+        &["startup", "--rounds", "2", "--json", "-", "true"],
+    ] {
+        let output = fathom(cache.path(), arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let fingerprint = json(&output)["environment"]["fingerprint"].clone();
+        assert_eq!(fingerprint["profile"][0]["value"], 99.0, "{arguments:?}");
+        let canaries = fingerprint["canaries"].as_array().unwrap();
+        let answered = canaries.iter().any(|canary| canary["id"] == "core_clock");
+        let said = stderr(&output);
+        let lines = said
+            .lines()
+            .filter(|line| line.contains("core clock was 99"));
+        assert_eq!(
+            lines.count(),
+            usize::from(answered),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_check_prints_what_it_found() {
+    let cache = tempfile::tempdir().unwrap();
+    let mut command = fathom(cache.path(), &["machine", "--check", "--json", "-"]);
+    let process = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !catches_interrupt(&process) {
+        std::thread::yield_now();
+    }
+    // SAFETY: the process is ours and not yet reaped.
+    assert_eq!(unsafe { libc::kill(process.id() as i32, libc::SIGINT) }, 0);
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(stderr(&output).contains("interrupted"));
+    let record = json(&output);
+    assert_eq!(record["complete"], false);
+    assert!(record["items"].as_array().unwrap().len() > 10);
+    assert!(record["noise"]["smallest_difference"].is_null());
+}
+
 #[test]
 fn a_canary_that_differs_from_the_profile_is_told_and_recorded() {
     let cache = tempfile::tempdir().unwrap();
@@ -176,16 +239,7 @@ fn a_canary_that_differs_from_the_profile_is_told_and_recorded() {
         "nothing is remembered yet"
     );
 
-    // No core runs at 99 GHz, whatever runs beside it.
-    let impossible = serde_json::json!({
-        "id": "core_clock", "title": "core clock", "value": 99.0, "unit": "GHz",
-        "estimator": "minimum", "n": 9, "p10": null, "median": null, "min": null, "spread": 0.0,
-        "share": null, "steal_ns": 0, "involuntary_switches": 0, "verdict": "ok", "method": "m",
-        "note": null, "reported": null, "core_to_core_ns": null, "points_over": null,
-        "points_unit": null, "points": null
-    });
-    let profile = Profile::now(vec![serde_json::from_value(impossible).unwrap()]);
-    remembered::save(&cache.path().join("fathom"), &profile).unwrap();
+    remember_99_ghz(cache.path());
     let (record, said) = bench(cache.path(), &[]);
     let fingerprint = &record["environment"]["fingerprint"];
     assert_eq!(fingerprint["profile"][0]["value"], 99.0);

@@ -1,4 +1,4 @@
-//! Until when the probes of this thread may go on.
+//! Until when the probes of this thread may go on: a time, or an interrupt.
 //!
 //! Ten times the time that a probe takes on a quiet machine is common at load 10. Every loop that
 //! lasts looks here, so that a profile ends in the time that was promised; what was cut short is
@@ -7,7 +7,13 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Longer than any profile.
+const FOR_EVER: Duration = Duration::from_secs(86_400);
+
+/// How late an interrupt may be noticed while nothing is done.
+const STEP: Duration = Duration::from_millis(20);
 
 thread_local! {
     static CURRENT: RefCell<Option<Deadline>> = const { RefCell::new(None) };
@@ -17,12 +23,14 @@ thread_local! {
 #[derive(Debug, Clone)]
 pub struct Deadline {
     until: Instant,
+    /// Says that somebody wants it to end now.
+    stop: Option<fn() -> bool>,
     cut: Arc<AtomicBool>,
 }
 
 impl Deadline {
     fn passed(&self) -> bool {
-        let passed = Instant::now() >= self.until;
+        let passed = Instant::now() >= self.until || self.stop.is_some_and(|stop| stop());
         if passed {
             self.cut.store(true, Ordering::Relaxed);
         }
@@ -37,12 +45,40 @@ pub fn within<T>(until: Instant, work: impl FnOnce() -> T) -> (T, bool) {
     let until = outer.as_ref().map_or(until, |outer| outer.until.min(until));
     let own = Deadline {
         until,
+        stop: outer.as_ref().and_then(|outer| outer.stop),
         cut: Arc::default(),
     };
     adopt(Some(own.clone()));
     let done = work();
     adopt(outer);
     (done, own.cut.load(Ordering::Relaxed))
+}
+
+/// Runs `work`, in which every deadline has passed once `stop` says true.
+pub fn unless<T>(stop: Option<fn() -> bool>, work: impl FnOnce() -> T) -> T {
+    let outer = current();
+    adopt(Some(Deadline {
+        until: outer
+            .as_ref()
+            .map_or_else(|| Instant::now() + FOR_EVER, |outer| outer.until),
+        stop,
+        cut: Arc::default(),
+    }));
+    let done = work();
+    adopt(outer);
+    done
+}
+
+/// Waits for `time`, at most until the deadline.
+pub fn pause(time: Duration) {
+    let began = Instant::now();
+    while !passed() {
+        let left = time.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            break;
+        }
+        std::thread::sleep(left.min(STEP));
+    }
 }
 
 /// Whether no time is left: the caller must then end at once, and its work counts as cut short.
@@ -63,7 +99,6 @@ pub fn adopt(deadline: Option<Deadline>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn an_inner_deadline_is_never_later_than_the_outer_one() {
@@ -85,6 +120,17 @@ mod tests {
             .join()
         });
         assert!(cut);
+    }
+
+    #[test]
+    fn an_interrupt_ends_everything_within() {
+        let far = Instant::now() + Duration::from_secs(3600);
+        let (_, cut) = unless(Some(|| true), || {
+            pause(Duration::from_secs(3600));
+            within(far, passed)
+        });
+        assert!(cut);
+        assert!(!passed(), "it does not hold afterwards");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod chase;
 mod check;
 mod context;
 mod deadline;
+mod environment;
 mod gate;
 mod groups;
 mod kernels;
@@ -25,6 +26,7 @@ mod work;
 pub use check::{
     AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, check, disturbance,
 };
+pub use environment::environment;
 pub use probes::noise::Gaps;
 pub use result::{Estimator, Heading, ProbeResult, Verdict};
 pub use suite::{Options, Progress, canaries, everything, full, quick};

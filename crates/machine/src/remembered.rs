@@ -282,25 +282,12 @@ pub fn changes(before: &[ProbeResult], now: &[ProbeResult]) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Estimator, Heading, Verdict};
-
-    fn result(id: &'static str, value: Option<f64>) -> ProbeResult {
-        let head = Heading {
-            id,
-            title: id,
-            unit: "ns",
-            method: "m",
-        };
-        ProbeResult {
-            value,
-            ..ProbeResult::blank(head, Estimator::Minimum, Verdict::Ok)
-        }
-    }
+    use crate::result::made_up;
 
     fn all(value: f64) -> Vec<ProbeResult> {
         CANARIES
             .iter()
-            .map(|(id, _)| result(id, Some(value)))
+            .map(|(id, _)| made_up(id, Some(value)))
             .collect()
     }
 

@@ -112,6 +112,9 @@ pub struct ProbeResult {
 /// The note of a probe whose time was up before it had ended or begun.
 pub const NOT_REACHED: &str = "not reached: the machine was too busy";
 
+/// The note of a probe that Ctrl-C cut short.
+pub const INTERRUPTED: &str = "not reached: interrupted";
+
 /// What is known of a probe before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heading {
@@ -229,26 +232,33 @@ impl ProbeResult {
     }
 }
 
+/// A result for tests, in ns, with the verdict that its figure asks for unless another is set.
+#[cfg(test)]
+pub(crate) fn made_up(id: &'static str, value: Option<f64>) -> ProbeResult {
+    let head = Heading {
+        id,
+        title: id,
+        unit: "ns",
+        method: "m",
+    };
+    let verdict = match value {
+        Some(_) => Verdict::Ok,
+        None => Verdict::NoAnswer,
+    };
+    ProbeResult {
+        value,
+        ..ProbeResult::blank(head, Estimator::Minimum, verdict)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn result(value: Option<f64>) -> ProbeResult {
-        let head = Heading {
-            id: "x",
-            title: "x",
-            unit: "B",
-            method: "m",
-        };
-        let verdict = if value.is_some() {
-            Verdict::Ok
-        } else {
-            Verdict::NoAnswer
-        };
         ProbeResult {
-            value,
             n: 3,
-            ..ProbeResult::blank(head, Estimator::Derived, verdict)
+            ..made_up("x", value)
         }
     }
 
@@ -268,7 +278,7 @@ mod tests {
     #[test]
     fn a_result_survives_its_json() {
         let mut before = result(Some(64.0));
-        before.set_points("bytes", "ns", vec![(4096.0, 1.25)]);
+        before.set_points("bytes", "B", vec![(4096.0, 1.25)]);
         before.add_note("one");
         before.add_note("two");
         let text = serde_json::to_string(&before).unwrap();

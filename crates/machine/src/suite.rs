@@ -9,7 +9,7 @@ use crate::deadline;
 use crate::gate;
 use crate::groups::GROUPS;
 use crate::probes::{core_clock, load_latency, noise, read_bandwidth, spawn, system_call, timer};
-use crate::result::{NOT_REACHED, ProbeResult, Verdict};
+use crate::result::{INTERRUPTED, NOT_REACHED, ProbeResult, Verdict};
 use crate::track::{Track, interleave};
 use crate::visits::Visits;
 
@@ -18,7 +18,7 @@ use crate::visits::Visits;
 pub struct Options {
     /// Where files for the disk probes are made and deleted.
     pub directory: PathBuf,
-    /// Asked between groups of probes; when it says true, no more are begun.
+    /// Asked all the time; when it says true the probe that is on ends, and no more are begun.
     pub stop: Option<fn() -> bool>,
 }
 
@@ -112,11 +112,24 @@ fn prepare(make: Make<'_>, until: Instant) -> Prepared {
 pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let until = Instant::now() + QUICK;
     let mut context = Context::new(options.directory.clone());
-    let (results, _) = deadline::within(until, || {
-        let mut fingerprint = Fingerprint::begin(&mut context, until, progress);
-        fingerprint.visits.settle(until);
-        fingerprint.results()
+    let (results, _) = deadline::unless(options.stop, || {
+        deadline::within(until, || {
+            let mut fingerprint = Fingerprint::begin(&mut context, until, progress);
+            fingerprint.visits.settle(until);
+            fingerprint.results()
+        })
     });
+    told_why(options, results)
+}
+
+/// What was cut short by an interrupt was not cut short by a busy machine.
+fn told_why(options: &Options, mut results: Vec<ProbeResult>) -> Vec<ProbeResult> {
+    let cut = |result: &&mut ProbeResult| result.note.as_deref() == Some(NOT_REACHED);
+    for result in results.iter_mut().filter(cut) {
+        if options.stopped() {
+            result.note = Some(INTERRUPTED.to_owned());
+        }
+    }
     results
 }
 
@@ -176,12 +189,14 @@ impl Fingerprint {
 
 /// Everything: 12 to 28 s.
 pub fn everything(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
-    all(options, progress, EVERYTHING, 1)
+    let results = deadline::unless(options.stop, || all(options, progress, EVERYTHING, 1));
+    told_why(options, results)
 }
 
 /// Everything, and what was disturbed up to four times more: up to 90 s on a busy machine.
 pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
-    all(options, progress, FULL, 4)
+    let results = deadline::unless(options.stop, || all(options, progress, FULL, 4));
+    told_why(options, results)
 }
 
 fn all(
@@ -286,18 +301,12 @@ fn in_places(places: &[Option<ProbeResult>], ran: Vec<ProbeResult>) -> Vec<Probe
 mod tests {
     use super::*;
     use crate::probes::{cache_levels, cache_line};
-    use crate::result::{Estimator, Heading};
+    use crate::result::made_up;
 
     fn result(id: &'static str, value: Option<f64>, verdict: Verdict) -> ProbeResult {
-        let head = Heading {
-            id,
-            title: id,
-            unit: "ns",
-            method: "m",
-        };
         ProbeResult {
-            value,
-            ..ProbeResult::blank(head, Estimator::Minimum, verdict)
+            verdict,
+            ..made_up(id, value)
         }
     }
 

@@ -162,7 +162,7 @@ pub fn render_check(report: &CheckReport) -> String {
     ));
     if let Some(smallest) = report.noise.smallest_difference {
         out.push_str(&format!(
-            "smallest difference that can be told here: {:.1} %\n",
+            "smallest difference that 50 rounds of 'fathom bench' tell here: {:.1} %\n",
             smallest * 100.0
         ));
     }

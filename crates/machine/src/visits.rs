@@ -40,7 +40,7 @@ impl Visits {
     /// One visit to all probes, after the pause that makes it count. Ends early at the deadline.
     pub fn visit(&mut self) {
         if let Some(ended) = self.ended {
-            std::thread::sleep(APART.saturating_sub(ended.elapsed()));
+            deadline::pause(APART.saturating_sub(ended.elapsed()));
         }
         for _ in 0..PASSES {
             for track in &mut self.tracks {
@@ -57,6 +57,7 @@ impl Visits {
     /// Visits until all agree, or `until` is too near for another one.
     pub fn settle(&mut self, until: Instant) {
         while self.visits < MOST
+            && !deadline::passed()
             && Instant::now() + 2 * APART < until
             && !self.tracks.iter().all(Track::settled_over_visits)
         {

@@ -6,7 +6,7 @@
 
 pub mod assess;
 mod command_line;
-mod environment;
+mod date;
 mod error;
 mod executor;
 mod journal;
@@ -40,7 +40,7 @@ mod steal;
 
 pub use assess::{Question, Verdicts, assess};
 pub use command_line::{CommandLine, Expectation, Input, Output};
-pub use environment::{environment, now_rfc3339};
+pub use date::now_rfc3339;
 pub use error::MeasureError;
 pub use executor::{Attempt, Executor, RunReport};
 pub use journal::{Frame, Journal, write_bench};

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
+//! | Which difference would be told here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`] |
 //! | Can the runs be trusted to be alike? | [`outliers`], [`two_modes`], [`is_autocorrelated`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
@@ -12,6 +13,7 @@
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
 
 mod autocorrelation;
+mod detectable;
 mod digits;
 mod discovery;
 mod geometric;
@@ -28,6 +30,7 @@ mod summary;
 mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
+pub use detectable::smallest_difference;
 pub use digits::significant_digits;
 pub use discovery::benjamini_hochberg;
 pub use geometric::{geometric_mean, geometric_mean_of_matched};

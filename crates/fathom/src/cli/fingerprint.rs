@@ -1,16 +1,36 @@
 //! The fingerprint of the machine that is kept with a measurement, and whether it still fits.
 
+use std::sync::OnceLock;
+
 use fathom_machine::ProbeResult;
 use fathom_machine::remembered::{self, Change};
-use fathom_model::{Fingerprint, MachineFigure};
+use fathom_model::{Environment, Fingerprint, MachineFigure};
 
-/// The remembered quick profile with the canaries of now; `None` where none is remembered: there is
-/// nothing then to hold the canaries against. Takes at most 0.3 s.
-pub fn with_canaries() -> Option<Fingerprint> {
+/// What [`take`] found. Once a session: the canaries go before everything that is measured.
+static TAKEN: OnceLock<Option<Fingerprint>> = OnceLock::new();
+
+/// Sends the canaries and says in one line if the machine changed since its profile was taken.
+/// Where no profile is remembered nothing is done: there is nothing to hold them against. At most
+/// 0.3 s; the second call does nothing.
+pub fn take() {
+    TAKEN.get_or_init(with_canaries);
+}
+
+/// What the system tells about itself, with what [`take`] found, if it was called.
+pub fn environment() -> Environment {
+    Environment {
+        fingerprint: TAKEN.get().cloned().flatten(),
+        ..fathom_machine::environment()
+    }
+}
+
+fn with_canaries() -> Option<Fingerprint> {
     let profile = remembered::load(&remembered::default_folder()?)?;
     let now = fathom_machine::canaries();
     let changes = remembered::changes(&profile.results, &now);
-    tell(&changes);
+    if !changes.is_empty() {
+        anstream::eprintln!("warning: {}", sentence(&changes));
+    }
     Some(Fingerprint {
         measured_seconds_ago: profile.age_seconds(),
         profile: figures(&profile.results),
@@ -37,25 +57,19 @@ fn figures(results: &[ProbeResult]) -> Vec<MachineFigure> {
         .collect()
 }
 
-/// A warning for each canary that moved.
-fn tell(changes: &[Change]) {
-    for change in changes {
-        eprintln!("warning: {}", sentence(change));
-    }
-    if !changes.is_empty() {
-        eprintln!(
-            "         results may not compare with earlier ones; 'fathom machine --quick' takes the machine as it is now"
-        );
-    }
-}
-
-fn sentence(change: &Change) -> String {
-    let figure = |value| fathom_machine::table::figure(value, &change.unit);
+/// All that moved, in one line.
+fn sentence(changes: &[Change]) -> String {
+    let moved: Vec<String> = changes
+        .iter()
+        .map(|change| {
+            let figure = |value| fathom_machine::table::figure(value, &change.unit);
+            let (before, now) = (figure(change.before), figure(change.now));
+            format!("{} was {before} and is {now}", change.title)
+        })
+        .collect();
     format!(
-        "the machine changed: {} was {} and is {}",
-        change.title,
-        figure(change.before),
-        figure(change.now)
+        "the machine changed: {}; 'fathom machine --quick' takes it as it is now",
+        moved.join(", ")
     )
 }
 
@@ -63,18 +77,26 @@ fn sentence(change: &Change) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_change_is_told_with_both_figures() {
-        let change = Change {
-            id: "memory_latency".into(),
-            title: "load, memory".into(),
+    fn change(title: &str, before: f64, now: f64) -> Change {
+        Change {
+            id: title.into(),
+            title: title.into(),
             unit: "ns".into(),
-            before: 118.0,
-            now: 190.0,
-        };
+            before,
+            now,
+        }
+    }
+
+    #[test]
+    fn changes_are_told_in_one_line_with_both_figures() {
+        let changes = [
+            change("load, memory", 118.0, 190.0),
+            change("system call", 185.0, 411.0),
+        ];
         assert_eq!(
-            sentence(&change),
-            "the machine changed: load, memory was 118 ns and is 190 ns"
+            sentence(&changes),
+            "the machine changed: load, memory was 118 ns and is 190 ns, system call was 185 ns \
+             and is 411 ns; 'fathom machine --quick' takes it as it is now"
         );
     }
 }

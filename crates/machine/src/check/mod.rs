@@ -97,8 +97,8 @@ pub enum Fitness {
 pub struct NoiseFloor {
     /// Gaps of a core that only spins.
     pub gaps: Gaps,
-    /// Smallest relative difference that a run of one program against itself can tell
-    /// (0.01 = 1 %); absent if no such run was offered.
+    /// Smallest relative difference that `bench` would tell, from runs of one program against
+    /// itself (0.01 = 1 %); absent if no such runs were offered, or none would be told.
     pub smallest_difference: Option<f64>,
 }
 

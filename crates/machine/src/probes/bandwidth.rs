@@ -47,7 +47,7 @@ const COPY: Heading = Heading {
     title: "copying memory, all cores",
     unit: "GB/s",
     method: "the same with plain loads and stores; read and written bytes both count, as in \
-             STREAM.",
+             STREAM; the target lies 2 KiB away from the source within a page.",
 };
 
 /// What is measured here.
@@ -57,6 +57,11 @@ const KINDS: [Heading; 4] = [READ, WRITE, AROUND, COPY];
 
 /// Bytes of one piece between two looks at the orders: 20 to 60 us.
 const PIECE: usize = 512 << 10;
+
+/// How far the target of a copy lies from its source within a page. At the same place a load waits
+/// for the last store there, of which the processor compares only the lowest 12 bits of the address:
+/// 16.9 instead of 21.5 GB/s here.
+const APART: usize = 2 << 10;
 
 /// Time of one pass.
 const PASS: Duration = Duration::from_millis(50);
@@ -143,7 +148,7 @@ fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
         let _pinned = Pinned::to(cpu);
         // First touch by the thread itself: on several nodes the memory is then its own node's.
         let source = Mapping::touched(bytes, Pages::Given);
-        let sink = Mapping::touched(bytes, Pages::Given);
+        let sink = Mapping::touched(bytes + APART, Pages::Given);
         let (Ok(source), Ok(sink)) = (source, sink) else {
             return;
         };
@@ -154,9 +159,9 @@ fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
             let begin = Instant::now();
             let mut start = epoch.elapsed().as_nanos() as u64;
             while begin.elapsed() < PASS && log_of_pass.len() < log_of_pass.capacity() {
-                // SAFETY: `at + PIECE` lies inside both mappings, whose lengths are multiples of
-                // it, and the thread alone uses them.
-                unsafe { stream(kind, source.base().add(at), sink.base().add(at)) };
+                // SAFETY: `at + PIECE` is at most `bytes`, a multiple of it; the sink is longer by
+                // APART, and the thread alone uses both.
+                unsafe { stream(kind, source.base().add(at), sink.base().add(at + APART)) };
                 at = (at + PIECE) % bytes;
                 let end = epoch.elapsed().as_nanos() as u64;
                 log_of_pass.push((start, end));

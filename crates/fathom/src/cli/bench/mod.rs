@@ -12,7 +12,7 @@ pub use arguments::Arguments;
 use commands::Prepared;
 use fathom_measure::{
     Frame, IgnoreFailure, Journal, Limits, Plan, ProcessExecutor, ProcessOptions, Question,
-    StopRule, assess, conduct, environment, interrupt, now_rfc3339, write_bench,
+    StopRule, assess, conduct, interrupt, now_rfc3339, write_bench,
 };
 use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason};
 use progress::Watcher;
@@ -50,7 +50,8 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         quiet::wait_until_quiet(patience)?;
     }
     if !arguments.no_canaries {
-        record.environment.fingerprint = fingerprint::with_canaries();
+        fingerprint::take();
+        record.environment = fingerprint::environment();
     }
     let journal = match &arguments.json {
         Some(path) if path.as_os_str() != "-" => {
@@ -195,7 +196,7 @@ fn empty_record(arguments: &Arguments, plan: &Plan, prepared: &[Prepared]) -> Be
         kind: "bench".to_string(),
         fathom_version: env!("CARGO_PKG_VERSION").to_string(),
         started_at: now_rfc3339(),
-        environment: environment(),
+        environment: fingerprint::environment(),
         conditions: Conditions {
             seed: plan.seed,
             warmup_runs: plan.warmup,

@@ -7,7 +7,7 @@ use fathom_measure::{
     CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Observer, Output, Plan,
     ProcessExecutor, ProcessOptions, Question, StopRule, assess, conduct,
 };
-use fathom_model::{Benchmark, Estimate, InputFrom, OutputTo, Run};
+use fathom_model::{Benchmark, InputFrom, Metric, OutputTo, Run};
 
 use crate::cli::failure::Failure;
 
@@ -17,9 +17,11 @@ const ROUNDS: u32 = 50;
 /// Time of one run without its start.
 const WORK: Duration = Duration::from_millis(5);
 
-/// A true difference as large as the interval's half width is told in one of two tries; in four of
-/// five it must be (1.96 + 0.84) / 1.96 times as large (normal quantiles of 97.5 % and 80 %).
-const FOUR_OF_FIVE: f64 = 1.43;
+/// The margin of `bench` where nothing else is said: 1 %.
+const MARGIN: f64 = 0.01;
+
+/// How often `bench` may call one program different from itself.
+const ALPHA: f64 = 0.05;
 
 struct Silent;
 
@@ -33,11 +35,12 @@ impl Observer for Silent {
 }
 
 /// Runs 5 ms of fixed work 50 times against itself, in rounds of random order as `bench` does, and
-/// returns the relative difference (0.01 = 1 %) that `bench` would tell in four of five tries.
+/// returns the relative difference (0.01 = 1 %) that `bench` would tell in four of five tries with its
+/// usual margin; `None` if it would tell none.
 ///
 /// # Errors
 /// When the work can't be run, or was interrupted.
-pub fn smallest_difference() -> Result<f64, Failure> {
+pub fn smallest_difference() -> Result<Option<f64>, Failure> {
     let names = ["work", "the same work"];
     let command = command()?;
     let mut executor = ProcessExecutor::new(
@@ -57,8 +60,8 @@ pub fn smallest_difference() -> Result<f64, Failure> {
     let question = Question {
         names: names.map(String::from).to_vec(),
         reference: 0,
-        margin: 0.01,
-        alpha: 0.05,
+        margin: MARGIN,
+        alpha: ALPHA,
     };
     let plan = Plan {
         benchmarks: 2,
@@ -92,15 +95,26 @@ pub fn smallest_difference() -> Result<f64, Failure> {
         session.stop,
         &session.floor_ns,
     );
-    match outcome.comparisons.first() {
-        Some(comparison) => Ok(told(&comparison.ratio)),
-        None => Err(MeasureError::Interrupted.into()),
-    }
+    let Some(comparison) = outcome.comparisons.first() else {
+        return Err(MeasureError::Interrupted.into());
+    };
+    let (one, other) = by_round(&session.runs, comparison.metric);
+    Ok(fathom_stats::smallest_difference(
+        &one, &other, MARGIN, ALPHA,
+    ))
 }
 
-/// From the interval of a ratio whose truth is 1. Where it lies does not matter: chance put it there.
-fn told(ratio: &Estimate) -> f64 {
-    (ratio.high / ratio.low).sqrt().ln().exp_m1() * FOUR_OF_FIVE
+/// The values of both, of the clock that carries the verdict, in the rounds that have both.
+fn by_round(runs: &[Run], clock: Metric) -> (Vec<f64>, Vec<f64>) {
+    let value = |round: u32, benchmark: usize| {
+        let run = runs
+            .iter()
+            .find(|run| run.round == round && run.benchmark == benchmark)?;
+        clock.of(run)
+    };
+    (0..ROUNDS)
+        .filter_map(|round| Some((value(round, 0)?, value(round, 1)?)))
+        .unzip()
 }
 
 /// This program, doing nothing but the work.
@@ -121,23 +135,4 @@ fn command() -> Result<CommandLine, Failure> {
         output: Output::Null,
         expect: None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_difference_is_half_the_width_however_the_interval_lies() {
-        let estimate = |low: f64, high: f64| Estimate {
-            value: 1.0,
-            low,
-            high,
-            level: 0.95,
-        };
-        let centred = told(&estimate(1.0 / 1.01, 1.01));
-        assert!((centred - 0.01 * FOUR_OF_FIVE).abs() < 1e-9, "{centred}");
-        let aside = told(&estimate(1.0, 1.01 * 1.01));
-        assert!((aside - centred).abs() < 1e-9, "{aside}");
-    }
 }

@@ -15,6 +15,9 @@ use fathom_measure::interrupt;
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
+/// Exit code after Ctrl-C.
+const INTERRUPTED: i32 = 130;
+
 /// Time of the look at the machine in `--check`.
 const CHECKED: Duration = Duration::from_secs(1);
 
@@ -84,18 +87,17 @@ fn measure(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
         methods: arguments.methods,
         curves: arguments.curves,
     };
-    let mut text = table::render(&results, detail);
-    if !complete {
-        text.push_str(
-            "\ninterrupted: these are the probes that had ended; the others are missing\n",
-        );
-    }
+    let text = table::render(&results, detail);
     finish(
         arguments,
         &record::Profile::new(name, complete, &results),
         &text,
     )?;
-    Ok(if complete { 0 } else { 130 })
+    if !complete {
+        eprintln!("interrupted: what had ended is there; the rest has no figure or is missing");
+        return Ok(INTERRUPTED);
+    }
+    Ok(0)
 }
 
 /// Keeps the fingerprint for `why` and `bench`. A cache that can't be written is no failure.
@@ -126,7 +128,7 @@ fn check(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     );
     let mut failure = None;
     let mut against_itself = || match against_itself::smallest_difference() {
-        Ok(difference) => Some(difference),
+        Ok(difference) => difference,
         Err(error) => {
             failure = Some(error);
             None
@@ -134,19 +136,20 @@ fn check(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     };
     let report = fathom_machine::check(CHECKED, &options.directory, Some(&mut against_itself));
     screen::redraw(draws, "");
-    if interrupt::received().is_some() {
-        eprintln!("interrupted: the check is not complete");
-        return Ok(130);
-    }
-    if let Some(failure) = failure {
+    let complete = interrupt::received().is_none();
+    if let Some(failure) = failure.filter(|_| complete) {
         // The rest of the check stands; only its last line is missing.
         eprintln!("warning: a program could not be run against itself: {failure}");
     }
     finish(
         arguments,
-        &record::Check::new(&report),
+        &record::Check::new(complete, &report),
         &table::render_check(&report),
     )?;
+    if !complete {
+        eprintln!("interrupted: no program was run against itself for as long as it takes");
+        return Ok(INTERRUPTED);
+    }
     Ok(i32::from(report.fitness == Fitness::Unfit))
 }
 

@@ -1,8 +1,8 @@
 //! The JSON of `fathom machine`.
 
 use fathom_machine::remembered::Identity;
-use fathom_machine::{CheckReport, ProbeResult};
-use fathom_measure::{environment, now_rfc3339};
+use fathom_machine::{CheckReport, ProbeResult, environment};
+use fathom_measure::now_rfc3339;
 use fathom_model::{Environment, SCHEMA_VERSION};
 use serde::Serialize;
 
@@ -60,15 +60,18 @@ impl<'a> Profile<'a> {
 pub struct Check<'a> {
     #[serde(flatten)]
     head: Head,
+    /// False if it was interrupted.
+    complete: bool,
     #[serde(flatten)]
     report: &'a CheckReport,
 }
 
 impl<'a> Check<'a> {
     /// Of `report`.
-    pub fn new(report: &'a CheckReport) -> Check<'a> {
+    pub fn new(complete: bool, report: &'a CheckReport) -> Check<'a> {
         Check {
             head: Head::of("machine_check"),
+            complete,
             report,
         }
     }

@@ -18,7 +18,14 @@ const STATE: &str = "/var/lib/fathom/settings-before-fix.json";
 pub fn fix() -> Result<i32, Failure> {
     let planned = tune::plan(Path::new("/"));
     if planned.is_empty() {
-        write::print(b"nothing to change: what this system offers to set is as it should be\n")?;
+        let earlier = match Path::new(STATE).exists() {
+            true => "; an earlier --fix changed it, and --restore puts it back",
+            false => "",
+        };
+        let text = format!(
+            "nothing to change: what this system offers to set is as it should be{earlier}\n"
+        );
+        write::print(text.as_bytes())?;
         return Ok(0);
     }
     write::print(listing("to be changed:", &planned, false).as_bytes())?;

@@ -1,6 +1,5 @@
 //! From rounds to the record: medians, the bottleneck, what would mislead.
 
-use fathom_measure::environment;
 use fathom_measure::pipeline::modelled::{self, Phases};
 use fathom_measure::pipeline::seen::Seen;
 use fathom_measure::pipeline::{PipePlan, PipeSession, summarize};
@@ -13,6 +12,7 @@ use fathom_trace::Tier;
 
 use super::explaining::Explained;
 use super::stages::Stages;
+use crate::cli::fingerprint;
 
 /// Beyond this the times of observed rounds are not quoted, only shares and counts.
 const QUOTABLE_SLOWDOWN: f64 = 1.1;
@@ -25,7 +25,7 @@ pub fn begun(plan: &PipePlan, stages: Stages, started_at: String) -> PipeRecord 
         kind: "pipe".to_string(),
         fathom_version: env!("CARGO_PKG_VERSION").to_string(),
         started_at,
-        environment: environment(),
+        environment: fingerprint::environment(),
         conditions: PipeConditions {
             seed: plan.seed,
             warmup_rounds: 1,

@@ -21,7 +21,7 @@ use progress::Progress;
 use stages::Stages;
 
 use crate::cli::failure::Failure;
-use crate::cli::{apart, screen, write};
+use crate::cli::{apart, fingerprint, screen, write};
 
 /// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -47,6 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     apart::check(&stages.commands, written())?;
     let plan = plan(arguments, &stages)?;
     let tier = explaining::tier(arguments)?;
+    fingerprint::take();
     let begun = conclude::begun(&plan, stages, now_rfc3339());
     interrupt::catch();
     let json = arguments.json.as_deref();

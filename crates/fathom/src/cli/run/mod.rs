@@ -19,7 +19,7 @@ use fathom_report as report;
 use progress::Line;
 
 use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
-use crate::cli::{screen, write};
+use crate::cli::{fingerprint, screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
 const BUDGET_FAILED: i32 = 1;
@@ -50,6 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
         return show_plans(arguments, &experiments);
     }
     interrupt::catch();
+    fingerprint::take();
     let mut records = Vec::new();
     let mut code = 0;
     let began = Instant::now();
@@ -181,7 +182,9 @@ fn one(
     let mut line = Line::new(&name_of(&experiment.path));
     let end = session::run(experiment, &options, &mut |event| line.show(&event));
     line.clear();
-    end.map_err(failure_of)
+    let mut end = end.map_err(failure_of)?;
+    end.record.environment.fingerprint = fingerprint::environment().fingerprint;
+    Ok(end)
 }
 
 fn exit_code(end: &End) -> i32 {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use arguments::Arguments;
 use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession, Subject};
-use fathom_measure::{MeasureError, ProcessOptions, environment, interrupt, now_rfc3339};
+use fathom_measure::{MeasureError, ProcessOptions, interrupt, now_rfc3339};
 use fathom_model::{
     ColdBy, SCHEMA_VERSION, StartupConditions, StartupMetric, StartupRecord, StopReason,
 };
@@ -22,7 +22,7 @@ use subjects::Prepared;
 
 use crate::cli::bench::{fresh_seed, ignored};
 use crate::cli::failure::{COMMAND_FAILED, Failure};
-use crate::cli::{apart, write};
+use crate::cli::{apart, fingerprint, write};
 
 /// How often identical programs may be called different.
 const ALPHA: f64 = 0.05;
@@ -53,6 +53,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         ));
     }
     interrupt::catch();
+    fingerprint::take();
     let started_at = now_rfc3339();
     let subjects = subjects::subjects(&prepared);
     let is_cold = arguments.cold || arguments.drop_caches;
@@ -148,7 +149,7 @@ fn record(
         kind: "startup".to_string(),
         fathom_version: env!("CARGO_PKG_VERSION").to_string(),
         started_at,
-        environment: environment(),
+        environment: fingerprint::environment(),
         conditions: StartupConditions {
             seed: rounds.seed,
             warmup_rounds: rounds.warmup,

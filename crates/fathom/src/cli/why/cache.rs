@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use fathom_measure::environment;
+use fathom_machine::environment;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub use arguments::Arguments;
 use fathom_diagnose::{Limits, Subject};
-use fathom_measure::{environment, interrupt};
+use fathom_measure::interrupt;
 use fathom_model::{
     Exit, Explaining, Explanation, Metric, Run, SCHEMA_VERSION, Spent, TimeAccount,
 };
@@ -21,7 +21,7 @@ use timing::Timing;
 
 use crate::cli::failure::Failure;
 use crate::cli::target::{Source, Target, line, target};
-use crate::cli::{apart, screen, write};
+use crate::cli::{apart, fingerprint, screen, write};
 
 /// Beyond this the times of the observed run are not quoted, only counts and shares.
 const QUOTABLE_SLOWDOWN: f64 = 1.1;
@@ -42,6 +42,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let written = files.into_iter().filter_map(|path| path.as_deref());
     apart::check([&target.command], written)?;
     interrupt::catch();
+    fingerprint::take();
     let timing = timing::time(&target, &arguments)?;
     let trace = observe::observe(&target, &arguments)?;
     if interrupt::received().is_some() {
@@ -110,7 +111,7 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         kind: "why".to_string(),
         fathom_version: env!("CARGO_PKG_VERSION").to_string(),
         started_at: timing.started_at.clone(),
-        environment: environment(),
+        environment: fingerprint::environment(),
         command: target.benchmark.command.clone(),
         arguments: target.benchmark.arguments.clone(),
         end: end_of(&timing.runs),

@@ -1,0 +1,222 @@
+//! The other tools: where they are and how they are built.
+//!
+//! They are fetched by hand and never part of this repository. `$RIVALS` names a folder with their
+//! sources in `multichase`, `tinymembench`, `STREAM` and `lmbench`; they are built unmodified.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::call::{RUN_FIRST, may_run_first};
+use super::comparisons::Comparison;
+use crate::Result;
+
+/// The programs that could be built.
+pub struct Built {
+    /// The folder of their sources.
+    pub sources: Option<PathBuf>,
+    /// Where the programs are.
+    pub folder: PathBuf,
+    /// What goes before a tool so that it has the CPU, where that is allowed.
+    pub first: &'static [&'static str],
+    problems: Vec<String>,
+}
+
+impl Built {
+    /// Builds what is in `$RIVALS` into `folder`.
+    ///
+    /// # Errors
+    /// When the folder can't be made. What can't be built is noted and left out.
+    pub fn prepare(folder: &Path) -> Result<Built> {
+        let io = |e: std::io::Error| format!("{}: {e}", folder.display());
+        std::fs::create_dir_all(folder.join("rpc")).map_err(io)?;
+        let mut built = Built {
+            sources: std::env::var_os("RIVALS").map(PathBuf::from),
+            folder: folder.to_path_buf(),
+            first: if may_run_first() { RUN_FIRST } else { &[] },
+            problems: Vec::new(),
+        };
+        // lmbench includes the headers of Sun's remote procedure calls in all of its programs,
+        // also in those that call none; few systems still have them.
+        std::fs::write(folder.join("rpc/rpc.h"), "").map_err(io)?;
+        std::fs::write(folder.join("rpc/types.h"), "#include <stdint.h>\n").map_err(io)?;
+        // 64 MiB, for the page faults of lat_pagefault.
+        std::fs::write(folder.join("FILE"), vec![7u8; 64 << 20]).map_err(io)?;
+        built.build_all();
+        Ok(built)
+    }
+
+    fn build_all(&mut self) {
+        let chase = ["arena.c", "util.c", "permutation.c", "br_asm.c"];
+        self.expand();
+        let gnu = ["-O3", "-std=gnu99", "-w"];
+        self.cc(
+            "multichase",
+            "multichase",
+            &gnu,
+            &[&["multichase.c"], &chase[..]].concat(),
+        );
+        self.cc("multichase", "pingpong", &gnu, &["pingpong.c"]);
+        let tiny = ["-O2", "-w", "-DMAXREPEATS=1"];
+        self.cc(
+            "tinymembench",
+            "tinymembench",
+            &tiny,
+            &[
+                "main.c",
+                "util.c",
+                "asm-opt.c",
+                "x86-sse2.S",
+                "arm-neon.S",
+                "aarch64-asm.S",
+                "mips-32.S",
+            ],
+        );
+        // Without -fno-tree compilers turn STREAM's loop into memcpy, which writes around the
+        // caches: another figure. 128 MiB an array. OFFSET is STREAM's own option: with 0 all arrays
+        // lie at the same place of a page, where a load waits for the last store to such a place
+        // (16.9 instead of 21.5 GB/s here). 128 numbers put the target 2 KiB away from the source, as
+        // Fathom's is.
+        let stream = [
+            "-O3",
+            "-march=native",
+            "-DOFFSET=128",
+            "-w",
+            "-mcmodel=medium",
+            "-fno-tree-loop-distribute-patterns",
+            "-DSTREAM_ARRAY_SIZE=16777216",
+            "-DNTIMES=10",
+        ];
+        self.cc("STREAM", "stream_1", &stream, &["stream.c"]);
+        self.cc(
+            "STREAM",
+            "stream_all",
+            &[&stream[..], &["-fopenmp"]].concat(),
+            &["stream.c"],
+        );
+        let old = [
+            "-O",
+            "-std=gnu89",
+            "-w",
+            "-DRUSAGE",
+            "-DHAVE_uint=1",
+            "-DHAVE_uint64_t=1",
+            "-DHAVE_int64_t=1",
+            "-DHAVE_DRAND48",
+            "-DHAVE_SCHED_SETAFFINITY=1",
+        ];
+        let library = [
+            "src/lib_mem.c",
+            "src/lib_stats.c",
+            "src/lib_timing.c",
+            "src/lib_debug.c",
+            "src/lib_sched.c",
+            "src/lib_unix.c",
+            "src/getopt.c",
+        ];
+        for name in [
+            "bw_mem",
+            "lat_syscall",
+            "lat_pipe",
+            "lat_ctx",
+            "lat_pagefault",
+        ] {
+            let own = format!("src/{name}.c");
+            self.cc(
+                "lmbench",
+                name,
+                &old,
+                &[&[own.as_str()], &library[..]].concat(),
+            );
+        }
+    }
+
+    /// multichase makes one of its headers by a script of its own.
+    fn expand(&mut self) {
+        let Some(script) = self
+            .sources
+            .as_ref()
+            .map(|all| all.join("multichase/gen_expand"))
+        else {
+            return;
+        };
+        let made = Command::new("perl").arg(script).arg("200").output();
+        let written = match made {
+            Ok(output) if output.status.success() => {
+                std::fs::write(self.folder.join("expand.h"), output.stdout)
+            }
+            Ok(output) => Err(std::io::Error::other(output.status.to_string())),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = written {
+            self.problems
+                .push(format!("multichase's expand.h: {error}"));
+        }
+    }
+
+    fn cc(&mut self, tool: &str, program: &str, flags: &[&str], files: &[&str]) {
+        let Some(sources) = self.sources.as_ref().map(|all| all.join(tool)) else {
+            return;
+        };
+        let output = Command::new("cc")
+            .arg("-o")
+            .arg(self.folder.join(program))
+            .args(flags)
+            .arg("-I")
+            .arg(&self.folder)
+            .args(files)
+            .args(["-pthread", "-lm"])
+            .current_dir(&sources)
+            .output();
+        match output {
+            Ok(output) if output.status.success() => {}
+            Ok(output) => {
+                let errors = String::from_utf8_lossy(&output.stderr);
+                let first = errors
+                    .lines()
+                    .find(|line| line.contains("error"))
+                    .unwrap_or_default();
+                self.problems
+                    .push(format!("{program} can't be built: {first}"));
+                // An older build must not be taken for this one.
+                let _ = std::fs::remove_file(self.folder.join(program));
+            }
+            Err(error) => self
+                .problems
+                .push(format!("{}: {error}", sources.display())),
+        }
+    }
+
+    /// Why a tool has no figure.
+    pub fn absence(&self, comparison: &Comparison) -> &'static str {
+        match (&self.sources, comparison.words.first()) {
+            (Some(_), Some(name)) if self.folder.join(name).is_file() => "said nothing",
+            _ => "not here",
+        }
+    }
+
+    /// What to say below the table.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.problems.clone();
+        if !self.first.is_empty() {
+            notes.push(
+                "The other tools ran with real-time priority (chrt -r 1), except where processes wake each other: that takes longer between real-time ones (6.6 instead of 6.0 us a round trip). Fathom never did.".into(),
+            );
+        }
+        notes.push("STREAM copies between arrays whose places in a page differ by 2 KiB (its OFFSET=128), with the processor's widest plain stores (-march=native, no memcpy), as Fathom does. Its own default, OFFSET=0 and 16-byte stores, is slower here by a fifth. Both count read and written bytes, and not the lines that stores fetch first.".into());
+        notes.push("tinymembench fills 32 MiB, lmbench and Fathom 128 MiB: where the last level holds 32 MiB, a part of its fill stays there.".into());
+        match &self.sources {
+            None => notes.push("The other tools are not here: put the sources of multichase, tinymembench, STREAM and lmbench into one folder and name it in $RIVALS.".into()),
+            Some(sources) => {
+                let version = std::fs::read_to_string(sources.join("lmbench/src/version.h"));
+                let line = version.ok().and_then(|text| {
+                    text.lines().find(|line| line.contains("define")).map(|line| line.trim().to_string())
+                });
+                notes.push(format!(
+                    "lmbench is unmodified ({}); its programs ran with -O and its loop overheads taken as 0; calls in windows of 0.5 ms and switches in 5 ms (ENOUGH), because a mean over its 0.1 s has the timer's interrupts in it, which is not what a call costs; memory in windows of 0.1 s.",
+                    line.unwrap_or_else(|| "version unknown".into())
+                ));
+            }
+        }
+        notes
+    }
+}

@@ -1,0 +1,147 @@
+//! How another tool is called, and whether it had the CPU meanwhile.
+
+use std::collections::HashMap;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use super::build::Built;
+use super::comparisons::Comparison;
+
+/// Real-time priority: the tools have no gate against other programs, so these must wait. In turns
+/// (-r): under -f a tool whose threads share the one CPU spins for ever.
+pub const RUN_FIRST: &[&str] = &["chrt", "-r", "1"];
+
+pub fn may_run_first() -> bool {
+    let (program, arguments) = (RUN_FIRST[0], &RUN_FIRST[1..]);
+    let tried = Command::new(program)
+        .args(arguments)
+        .arg("true")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    tried.is_ok_and(|status| status.success())
+}
+
+/// A tool that takes longer was disturbed.
+const MOST_SECONDS: &str = "40";
+
+/// One figure of another tool.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said {
+    /// In the probe's unit.
+    pub value: f64,
+    /// Whether CPU time over wall time was at least 0.9 for each of its threads.
+    pub had_cpu: bool,
+}
+
+/// What the tools said in one round, by how they were called.
+#[derive(Default)]
+pub struct Round(HashMap<&'static [&'static str], Option<(String, bool)>>);
+
+impl Built {
+    /// What the tool says; `None` if it isn't there or says nothing. A tool
+    /// that says several things runs once for each `round`.
+    pub fn measure(&self, comparison: &Comparison, round: &mut Round) -> Option<Said> {
+        let said = match round.0.get(comparison.words) {
+            Some(said) => said.clone(),
+            None => {
+                let said = self.run(comparison);
+                round.0.insert(comparison.words, said.clone());
+                said
+            }
+        };
+        let (text, had_cpu) = said?;
+        Some(Said {
+            value: (comparison.read)(&text)? * comparison.factor,
+            had_cpu,
+        })
+    }
+
+    /// What the tool prints, and whether it had the CPU.
+    fn run(&self, comparison: &Comparison) -> Option<(String, bool)> {
+        self.sources.as_ref()?;
+        let (name, arguments) = comparison.words.split_first()?;
+        let program = self.folder.join(name);
+        if !program.is_file() {
+            return None;
+        }
+        // Line by line, so that what a tool said before its time was up is not lost.
+        let mut command = Command::new("timeout");
+        command.arg(MOST_SECONDS);
+        if comparison.runs_first {
+            command.args(self.first);
+        }
+        command.args(["stdbuf", "-oL", "taskset"]);
+        // Two processes that hand over to each other must stand on one CPU, as Fathom's do.
+        let cpus = if comparison.threads == 1.0 {
+            last_cpu()
+        } else {
+            "0-4095".to_string()
+        };
+        command
+            .args(["-c", &cpus])
+            .arg(program)
+            .args(arguments)
+            .current_dir(&self.folder)
+            .env("ENOUGH", comparison.window_us)
+            .env("TIMING_O", "0")
+            .env("LOOP_O", "0")
+            .stdin(Stdio::null());
+        if comparison.unit == "ns" || comparison.id == "read_bandwidth_1" {
+            command.env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
+        }
+        let before = children_cpu_seconds();
+        let began = Instant::now();
+        let output = command.output().ok()?;
+        let wall = began.elapsed().as_secs_f64();
+        let share = (children_cpu_seconds() - before) / wall;
+        // How many threads STREAM starts is its own affair.
+        let had_cpu = share >= 0.9 * comparison.threads;
+        let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // lmbench prints its results on standard error.
+        text.push_str(&String::from_utf8_lossy(&output.stderr));
+        Some((text, had_cpu))
+    }
+}
+
+/// The last CPU of those that may be used: the first takes most interrupts.
+fn last_cpu() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+        .unwrap_or("0");
+    let last = list.trim().rsplit([',', '-']).next().unwrap_or("0");
+    last.to_string()
+}
+
+/// CPU time of all children that were waited for, in seconds, from `/proc/self/stat`: in ticks,
+/// which is fine enough for tools that run for seconds.
+fn children_cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks: f64 = stat
+        .rsplit_once(')')
+        .map(|(_, rest)| rest.split_ascii_whitespace().skip(13).take(2))
+        .into_iter()
+        .flatten()
+        .filter_map(|field| field.parse::<f64>().ok())
+        .sum();
+    // Linux shows 100 ticks a second to programs on all architectures.
+    ticks / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_children_counts() {
+        let before = children_cpu_seconds();
+        let busy = Command::new("sh")
+            .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"])
+            .status()
+            .unwrap();
+        assert!(busy.success());
+        assert!(children_cpu_seconds() > before);
+    }
+}

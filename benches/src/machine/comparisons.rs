@@ -1,0 +1,313 @@
+//! What is compared: one figure of Fathom beside one of another tool, by the same definition.
+
+use super::words::{last_number, least_in_matrix, number_after};
+
+/// Which of several rounds was disturbed least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Of times.
+    Least,
+    /// Of rates.
+    Most,
+}
+
+/// One figure of Fathom beside one of another tool.
+pub struct Comparison {
+    /// What it is.
+    pub figure: &'static str,
+    /// The probe's id.
+    pub id: &'static str,
+    /// The point of the probe's curve, if it isn't the value.
+    pub at: Option<f64>,
+    /// Unit of the probe.
+    pub unit: &'static str,
+    /// The other tool's folder below `$RIVALS`.
+    pub tool: &'static str,
+    /// Program and arguments.
+    pub words: &'static [&'static str],
+    /// Threads that run at a time.
+    pub threads: f64,
+    /// Finds the number in what the tool prints.
+    pub read: fn(&str) -> Option<f64>,
+    /// From the tool's unit to the probe's.
+    pub factor: f64,
+    /// Whether it may run with real-time priority. Not where processes wake each other: a pipe's round
+    /// trip takes 6.0 us between ordinary ones here and 6.6 between real-time ones.
+    pub runs_first: bool,
+    /// For lmbench: microseconds of one of its windows (`ENOUGH`).
+    pub window_us: &'static str,
+    /// Which round counts.
+    pub wanted: Wanted,
+}
+
+impl Comparison {
+    /// The tool and how it is called, for people.
+    pub fn command(&self) -> String {
+        match self.words {
+            [] => self.tool.to_string(),
+            words => format!("{}: {}", self.tool, words.join(" ")),
+        }
+    }
+}
+
+/// A window in which memory is read or written: some 10 times through 128 MiB.
+const LONG: &str = "100000";
+
+/// A window of calls. Timer interrupts and tracers of others come into one of many such windows, and
+/// lmbench takes the median; into a window of 0.1 s they come always. Of one run here: least 185 ns,
+/// median of windows of 19 us 187, mean over 2 s between 198 and 480.
+const SHORT: &str = "500";
+
+/// A window of switches between processes, which take their time to find to each other.
+const MIDDLE: &str = "5000";
+
+const fn time(
+    figure: &'static str,
+    id: &'static str,
+    unit: &'static str,
+    tool: &'static str,
+    words: &'static [&'static str],
+) -> Comparison {
+    Comparison {
+        figure,
+        id,
+        at: None,
+        unit,
+        tool,
+        words,
+        threads: 1.0,
+        read: last_number,
+        factor: 1.0,
+        window_us: LONG,
+        runs_first: true,
+        wanted: Wanted::Least,
+    }
+}
+
+/// A rate in MB/s of a tool; at one thread of a curve of the probe.
+const fn rate(
+    figure: &'static str,
+    id: &'static str,
+    tool: &'static str,
+    words: &'static [&'static str],
+    read: fn(&str) -> Option<f64>,
+) -> Comparison {
+    Comparison {
+        at: Some(1.0),
+        read,
+        factor: 1e-3,
+        wanted: Wanted::Most,
+        ..time(figure, id, "GB/s", tool, words)
+    }
+}
+
+fn copy(text: &str) -> Option<f64> {
+    number_after(text, "Copy:")
+}
+
+fn fill_around(text: &str) -> Option<f64> {
+    number_after(text, "SSE2 nontemporal fill")
+}
+
+fn fill(text: &str) -> Option<f64> {
+    number_after(text, "SSE2 fill")
+}
+
+fn micro(text: &str) -> Option<f64> {
+    let (_, rest) = text.rsplit_once(':')?;
+    rest.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// What is compared. Where Fathom's memory is made of huge pages (latencies, reading by one core),
+/// that of the others is too, through -H or glibc; elsewhere it is what a program gets that asks
+/// for nothing.
+pub const ALL: [Comparison; 16] = [
+    time(
+        "load, L1",
+        "l1_latency",
+        "ns",
+        "multichase",
+        &["multichase", "-n", "3", "-m", "8k", "-s", "64", "-T", "8k"],
+    ),
+    time(
+        "load, L2",
+        "l2_latency",
+        "ns",
+        "multichase",
+        &[
+            "multichase",
+            "-n",
+            "3",
+            "-m",
+            "128k",
+            "-s",
+            "64",
+            "-T",
+            "128k",
+            "-H",
+        ],
+    ),
+    time(
+        "load, last level",
+        "l3_latency",
+        "ns",
+        "multichase",
+        &[
+            "multichase",
+            "-n",
+            "3",
+            "-m",
+            "2m",
+            "-s",
+            "64",
+            "-T",
+            "2m",
+            "-H",
+        ],
+    ),
+    time(
+        "load, memory",
+        "memory_latency",
+        "ns",
+        "multichase",
+        &[
+            "multichase",
+            "-n",
+            "3",
+            "-m",
+            "128m",
+            "-s",
+            "64",
+            "-T",
+            "128m",
+            "-H",
+        ],
+    ),
+    Comparison {
+        threads: 2.0,
+        read: least_in_matrix,
+        ..time(
+            "core to core",
+            "core_to_core",
+            "ns",
+            "multichase",
+            &["pingpong", "-u", "-r", "0"],
+        )
+    },
+    Comparison {
+        at: None,
+        ..rate(
+            "read, 1 thread",
+            "read_bandwidth_1",
+            "lmbench",
+            &["bw_mem", "-N", "3", "128m", "rd"],
+            last_number,
+        )
+    },
+    rate(
+        "write, 1 thread",
+        "bandwidth_write",
+        "lmbench",
+        &["bw_mem", "-N", "3", "128m", "wr"],
+        last_number,
+    ),
+    rate(
+        "write, 1 thread",
+        "bandwidth_write",
+        "tinymembench",
+        &["tinymembench"],
+        fill,
+    ),
+    rate(
+        "write around, 1 thread",
+        "bandwidth_write_around",
+        "tinymembench",
+        &["tinymembench"],
+        fill_around,
+    ),
+    rate(
+        "copy, 1 thread",
+        "bandwidth_copy",
+        "STREAM",
+        &["stream_1"],
+        copy,
+    ),
+    Comparison {
+        at: None,
+        threads: 0.0,
+        ..rate(
+            "copy, all threads",
+            "bandwidth_copy",
+            "STREAM",
+            &["stream_all"],
+            copy,
+        )
+    },
+    Comparison {
+        read: micro,
+        factor: 1000.0,
+        window_us: SHORT,
+        ..time(
+            "system call",
+            "system_call",
+            "ns",
+            "lmbench",
+            &["lat_syscall", "-N", "200", "null"],
+        )
+    },
+    Comparison {
+        read: micro,
+        runs_first: false,
+        window_us: MIDDLE,
+        ..time(
+            "pipe round trip, processes",
+            "pipe_round_trip_processes",
+            "us",
+            "lmbench",
+            &["lat_pipe", "-N", "5"],
+        )
+    },
+    Comparison {
+        runs_first: false,
+        window_us: MIDDLE,
+        ..time(
+            "context switch, processes",
+            "context_switch_processes",
+            "us",
+            "lmbench",
+            &["lat_ctx", "-N", "50", "-s", "0", "2"],
+        )
+    },
+    Comparison {
+        read: micro,
+        factor: 1000.0,
+        ..time(
+            "mapped page of a file",
+            "page_fault_file",
+            "ns",
+            "lmbench",
+            &["lat_pagefault", "-N", "3", "FILE"],
+        )
+    },
+    time("start of a program", "spawn_floor", "us", "C loop", &[]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_fills_of_tinymembench_are_told_apart() {
+        let text = " SSE2 copy                        :  10211.0 MB/s\n \
+                    SSE2 fill                        :  22711.3 MB/s (0.4%)\n \
+                    SSE2 nontemporal fill            :  21034.9 MB/s\n";
+        assert_eq!(fill(text), Some(22711.3));
+        assert_eq!(fill_around(text), Some(21034.9));
+    }
+
+    #[test]
+    fn lmbench_puts_its_number_behind_the_last_colon() {
+        let text = "Pagefaults on /tmp/a: 0.4114 microseconds\n";
+        assert_eq!(micro(text), Some(0.4114));
+    }
+}
