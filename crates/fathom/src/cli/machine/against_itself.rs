@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use fathom_measure::{
-    CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Observer, Output, Plan,
-    ProcessExecutor, ProcessOptions, Question, StopRule, assess, conduct,
+    CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Output, Plan, ProcessExecutor,
+    ProcessOptions, Question, Silent, StopRule, assess, conduct,
 };
-use fathom_model::{Benchmark, Estimate, InputFrom, OutputTo, Run};
+use fathom_model::{Benchmark, Estimate, InputFrom, OutputTo};
 
 use crate::cli::failure::Failure;
 
@@ -20,17 +20,6 @@ const WORK: Duration = Duration::from_millis(5);
 /// A true difference as large as the interval's half width is told in one of two tries; in four of
 /// five it must be (1.96 + 0.84) / 1.96 times as large (normal quantiles of 97.5 % and 80 %).
 const FOUR_OF_FIVE: f64 = 1.43;
-
-struct Silent;
-
-impl Observer for Silent {
-    fn round(&mut self, _: u32, _: bool) {}
-    fn starts(&mut self, _: usize) {}
-    fn ran(&mut self, _: &Run) -> Result<(), MeasureError> {
-        Ok(())
-    }
-    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
-}
 
 /// Runs 5 ms of fixed work 50 times against itself, in rounds of random order as `bench` does, and
 /// returns the relative difference (0.01 = 1 %) that `bench` would tell in four of five tries.
