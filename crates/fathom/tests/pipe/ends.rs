@@ -1,5 +1,6 @@
 //! How stages end.
 
+use super::kept::wait_for_end_of;
 use super::*;
 
 #[test]
@@ -68,9 +69,7 @@ fn a_stage_that_can_not_be_executed_ends_the_others_at_once() {
             "{}",
             stderr(&output)
         );
-        wait_for("the end of the other", || {
-            with_argument(argument).is_empty()
-        });
+        wait_for_end_of(argument);
     }
 }
 

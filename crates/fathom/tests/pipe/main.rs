@@ -31,7 +31,7 @@ fn stderr(output: &Output) -> String {
 
 /// The record of a session that must succeed.
 fn record(arguments: &[&str]) -> Value {
-    let mut all = vec!["--json", "-", "--rounds", "2", "--explain", "1"];
+    let mut all = vec!["--json", "-", "--rounds", "2", "--traced", "1"];
     all.extend(arguments);
     let output = pipe(&all);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -128,7 +128,7 @@ fn the_page_is_written_and_runs_nothing() {
     let output = pipe(&[
         "--rounds",
         "1",
-        "--explain",
+        "--traced",
         "1",
         "--html",
         text(&page),

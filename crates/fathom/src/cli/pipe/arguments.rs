@@ -18,6 +18,11 @@ use crate::cli::run_options::RunOptions;
   fathom pipe --delay 2=200ms --html pipe.html './producer' './reader'
   fathom pipe --keep-staged inputs 'git log' 'grep -c fix'
 
+A worked example. In
+  fathom pipe 'sleep 1' cat
+cat's wall time is 1 s, all of it waiting for input, 'alone' it takes a millisecond, and the bottleneck is \
+sleep: to make cat faster would win nothing.
+
 The timed rounds are never traced. The waits come from further, observed rounds; the output says by \
 which means and how much slower they were. docs/pipe.md explains every number.
 
@@ -45,8 +50,13 @@ pub struct Arguments {
     pub rounds: Option<u32>,
 
     /// Make this many observed rounds; 0 for none (default: 3, or 1 if a round takes over 1 s)
-    #[arg(long, value_name = "N", help_heading = "How much is measured")]
-    pub explain: Option<u32>,
+    #[arg(
+        long,
+        alias = "explain",
+        value_name = "N",
+        help_heading = "How much is measured"
+    )]
+    pub traced: Option<u32>,
 
     /// How to observe: the best that is allowed, unless you say
     #[arg(long, value_enum, help_heading = "How much is measured")]

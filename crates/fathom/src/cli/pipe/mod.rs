@@ -55,14 +55,13 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let json = arguments.json.as_deref();
     let mut keeper = Keeper::new(Progress::new(&plan), json, &begun)?;
     let session = conduct(&plan, &mut keeper);
-    let mut progress = keeper.progress;
-    progress.clear();
+    keeper.progress.clear();
     let session = session?;
     let explained = match session.stop {
         StopReason::Interrupted => explaining::Explained::none(),
-        _ => explaining::explain(arguments, &plan, &session, tier, &mut progress)?,
+        _ => explaining::explain(arguments, &plan, &session, tier, &mut keeper)?,
     };
-    progress.clear();
+    keeper.progress.clear();
     let interrupted = interrupt::received().is_some();
     let record = conclude::conclude(conclude::Parts {
         plan: &plan,
