@@ -44,9 +44,12 @@ pub fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
             command: quoted(&[&program]),
         });
     }
-    let interpreters: [(&'static str, Option<PathBuf>, &str); 2] = [
+    let interpreters: [(&'static str, Option<PathBuf>, &str); 5] = [
         ("Python", real_python(), "hello.py"),
         ("Node", in_path("node"), "hello.js"),
+        ("dash", in_path("dash"), "hello.dash"),
+        ("bash", in_path("bash"), "hello.bash"),
+        ("zsh", in_path("zsh"), "hello.zsh"),
     ];
     for (language, interpreter, source) in interpreters {
         match interpreter {

@@ -19,6 +19,7 @@ pub mod simulated;
 mod account;
 #[cfg(launcher)]
 mod drain;
+mod emptying;
 #[cfg(launcher)]
 mod hooks;
 #[cfg(launcher)]
@@ -44,7 +45,7 @@ pub use date::now_rfc3339;
 pub use error::MeasureError;
 pub use executor::{Attempt, Executor, RunReport};
 pub use journal::{Frame, Journal, write_bench};
-pub use rounds::{IgnoreFailure, Limits, Observer, Plan, Session, StopRule, conduct};
+pub use rounds::{IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, conduct};
 
 #[cfg(launcher)]
 pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};

@@ -102,6 +102,20 @@ pub trait Observer {
     fn round_done(&mut self, runs: &[Run], round: u32, elapsed: Duration);
 }
 
+/// An observer that draws nothing and records nothing: for sessions whose executor keeps the runs itself,
+/// or whose runs only serve a verdict.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn round(&mut self, _: u32, _: bool) {}
+    fn starts(&mut self, _: usize) {}
+    fn ran(&mut self, _: &Run) -> Result<(), MeasureError> {
+        Ok(())
+    }
+    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub struct Session {

@@ -4,23 +4,12 @@ use std::time::Duration;
 
 use fathom_measure::simulated::{Event, Simulated, quiet_run};
 use fathom_measure::{
-    Attempt, IgnoreFailure, Limits, MeasureError, Observer, Plan, Question, Session, StopRule,
+    Attempt, IgnoreFailure, Limits, MeasureError, Plan, Question, Session, Silent, StopRule,
     assess, conduct,
 };
 use fathom_model::{Exit, Metric, Outcome, Run, StopReason, Verdict};
 
 const MS: u64 = 1_000_000;
-
-struct Silent;
-
-impl Observer for Silent {
-    fn round(&mut self, _: u32, _: bool) {}
-    fn starts(&mut self, _: usize) {}
-    fn ran(&mut self, _: &Run) -> Result<(), MeasureError> {
-        Ok(())
-    }
-    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
-}
 
 fn plan(benchmarks: usize, stop: StopRule) -> Plan {
     Plan {

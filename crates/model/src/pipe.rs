@@ -106,6 +106,30 @@ pub struct StageRun {
 }
 
 impl StageRun {
+    /// What the accounts alone tell of a stage; everything that only observing shows is `None`. CPU time and
+    /// memory are 0, accounts of bytes absent: fill in those that are known.
+    pub fn unobserved(start_ns: u64, end_ns: u64, exit: Exit) -> StageRun {
+        StageRun {
+            start_ns,
+            first_in_ns: None,
+            last_in_ns: None,
+            first_out_ns: None,
+            end_ns,
+            cpu_ns: 0,
+            running_ns: None,
+            wait_input_ns: None,
+            wait_output_ns: None,
+            other_wait_ns: None,
+            no_cpu_ns: None,
+            bytes_in: None,
+            bytes_out: None,
+            peak_memory_bytes: 0,
+            io: None,
+            exit,
+            stretches: Vec::new(),
+        }
+    }
+
     /// From start to end.
     pub fn wall_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)

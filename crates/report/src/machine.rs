@@ -9,6 +9,7 @@ use fathom_machine::table::figure;
 use fathom_machine::{ProbeResult, Verdict};
 
 use crate::policy::hash;
+use crate::text::html;
 use curve::{Mark, picture};
 
 const STYLE: &str = include_str!("machine/page.css");
@@ -164,23 +165,6 @@ fn table(results: &[ProbeResult]) -> String {
         ));
     }
     out.push_str("</tbody>\n</table>\n</section>\n");
-    out
-}
-
-/// Text as content or attribute value of an element.
-fn html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            control if control.is_control() => out.push('\u{fffd}'),
-            other => out.push(other),
-        }
-    }
     out
 }
 

@@ -77,6 +77,10 @@ pub struct TraceOptions {
     pub most_stops: u64,
     /// Time after which it is let run freely (stops tier).
     pub stops_time: Duration,
+    /// Stop the command only where it executes a program, where that program reaches its first own instruction,
+    /// and where it forks (stops tier): no calls and no files are seen, and times hold. See
+    /// [`Trace::held_ns`](crate::Trace::held_ns).
+    pub only_milestones: bool,
     /// What links of `/proc/PID/fd` say, such as `pipe:[4711]`, and the name that such a descriptor gets
     /// instead of `pipe`: so that one pipe can be told from others.
     pub labels: Vec<(String, String)>,
@@ -96,6 +100,7 @@ impl Default for TraceOptions {
             sample_period: Duration::from_millis(1),
             most_stops: 20_000,
             stops_time: Duration::from_millis(500),
+            only_milestones: false,
             labels: Vec::new(),
             stop: None,
         }

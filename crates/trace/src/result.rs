@@ -35,6 +35,10 @@ pub struct Trace {
     /// When the child itself, right before it called `execve`, looked at the same clock.
     #[serde(default)]
     pub exec_called_clock_ns: Option<u64>,
+    /// How long the command was held at milestones (stops tier, `only_milestones`); all times of this trace
+    /// are less that. 0 in all other traces.
+    #[serde(default)]
+    pub held_ns: u64,
     /// How the command ended.
     pub end: End,
     /// The command and all descendants it waited for, from `wait4`.

@@ -25,6 +25,19 @@ use failure::Failure;
 /// A performance laboratory for whole programs whose numbers are true, and which says why.
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, max_term_width = 100)]
+#[command(after_help = "Examples:
+  fathom bench 'gzip -k -c big.txt' 'zstd -c big.txt'
+  fathom why -- ./my-program input.txt
+  fathom pipe -- 'cat access.log | gzip -1 | wc -c'
+  fathom startup --cold ./tool 'python3 tool.py'
+  fathom machine --check
+  fathom run --list
+
+'fathom VERB --help' explains a verb, with examples of its own. Results go to standard output, progress and \
+warnings to standard error.
+
+Exit codes: 0 done, 1 a gate, claim or budget failed, 2 wrong arguments, 3 a measured command failed, \
+4 the measurement can't be trusted, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,

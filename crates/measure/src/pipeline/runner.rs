@@ -291,23 +291,12 @@ fn round(answer: &PipelineAnswer) -> PipeRound {
 fn stage_run(answer: &Answer, begin: u64) -> StageRun {
     let metrics = account::metrics(answer);
     let usage = metrics.usage;
+    let start_ns = answer.start_ns.saturating_sub(begin);
+    let end_ns = answer.end_ns.saturating_sub(begin);
     StageRun {
-        start_ns: answer.start_ns.saturating_sub(begin),
-        first_in_ns: None,
-        last_in_ns: None,
-        first_out_ns: None,
-        end_ns: answer.end_ns.saturating_sub(begin),
         cpu_ns: usage.user_ns + usage.system_ns,
-        running_ns: None,
-        wait_input_ns: None,
-        wait_output_ns: None,
-        other_wait_ns: None,
-        no_cpu_ns: None,
-        bytes_in: None,
-        bytes_out: None,
         peak_memory_bytes: usage.peak_memory_bytes,
         io: metrics.io.map(io_counts),
-        exit: exit(answer.status),
-        stretches: Vec::new(),
+        ..StageRun::unobserved(start_ns, end_ns, exit(answer.status))
     }
 }

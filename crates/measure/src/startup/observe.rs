@@ -9,7 +9,7 @@ use std::time::Duration;
 use fathom_model::{
     Agreement, Cache, PhaseTime, StampedBy, StartupPhase, StartupRun, StartupTrace,
 };
-use fathom_trace::{Io, Tier, TraceCommand, TraceError, TraceOptions, detect};
+use fathom_trace::{Io, Tier, Trace, TraceCommand, TraceError, TraceOptions, detect};
 
 use super::session::Subject;
 use super::story::{self, Story};
@@ -30,6 +30,9 @@ pub struct Observed {
     pub ran: Vec<String>,
     /// Every file that a start needs: what ran, libraries, what was opened.
     pub files: Vec<PathBuf>,
+    /// Times to the first byte of the runs whose phases were observed, ns: by the kernel's stamps in tier `kernel`,
+    /// in tier `stops` by the parent's, less the time at stops.
+    pub first_output_ns: Vec<u64>,
 }
 
 /// How a program may be observed here: the best tier that names files; `None` if none is allowed.
@@ -41,80 +44,137 @@ pub fn best_tier() -> Option<Tier> {
         .find(|t| allowed(*t))
 }
 
-/// Runs `subject` `runs` times and observes. Output is watched as in the timed runs.
+/// Runs `subject` and observes: `runs` times in tier `kernel`, and once more in tier `stops`, where files and
+/// times can't be had of the same run. Output is watched as in the timed runs. `told` gets what is known after
+/// each run.
 ///
 /// # Errors
-/// When it can't be started or observed; an ordinary failure of the program is none.
+/// When it can't be started or observed, and those of `told`; an ordinary failure of the program is none.
 pub fn observe(
     program: usize,
     subject: &Subject,
     tier: Tier,
     runs: u32,
     options: &super::ObserveOptions,
+    told: &mut dyn FnMut(&Observed) -> Result<(), MeasureError>,
 ) -> Result<Option<Observed>, MeasureError> {
     let directory = directory_of(&subject.command)?;
-    let mut stories = Vec::new();
-    let mut pairs = Vec::new();
-    let mut not_visible = Vec::new();
-    for round in 0..runs {
+    let mut so_far = SoFar::default();
+    let looks = match tier {
+        Tier::Stops => [vec![Look::Files], vec![Look::Times; runs as usize]].concat(),
+        _ => vec![Look::Both; runs as usize],
+    };
+    let mut observed = None;
+    for (round, look) in (0..).zip(looks) {
         if crate::interrupt::received().is_some() {
             break;
         }
         if let Some(prepare) = &subject.prepare {
             prepare.run(Some(round))?;
         }
-        let (story, parent_ns, unseen) = once(subject, tier, options, &directory)?;
-        pairs.extend(parent_ns.zip(story.first_output_ns));
-        stories.push(story);
-        not_visible = unseen;
+        let glance = once(subject, tier, look, options, &directory)?;
+        if so_far.add(look, glance) {
+            observed = so_far.observed(program, tier);
+        }
+        if let Some(observed) = &observed {
+            told(observed)?;
+        }
     }
-    let Some(last) = stories.last().cloned() else {
-        return Ok(None);
-    };
-    let lossy = |paths: &[PathBuf]| -> Vec<String> {
-        paths
-            .iter()
-            .map(|path| path.to_string_lossy().into_owned())
-            .collect()
-    };
-    let timed = tier == Tier::Kernel;
-    Ok(Some(Observed {
-        trace: StartupTrace {
-            program,
-            tier: tier_name(tier).to_string(),
-            runs: stories.len(),
-            phases: median_phases(&stories),
-            libraries: lossy(&last.libraries),
-            files: lossy(&last.files),
-            failed_lookups: last.failed_lookups,
-            missing: last.missing.clone(),
-            bytes_read: last.bytes_read,
-            minor_faults: last.minor_faults,
-            major_faults: last.major_faults,
-            slowdown: None,
-            agreement: timed.then(|| agreement(pairs)).flatten(),
-            not_visible,
-        },
-        ran: lossy(&last.ran),
-        files: [last.ran, last.libraries, last.files].concat(),
-    }))
+    Ok(observed)
 }
 
-/// Fills in how much slower the traced runs were than the timed ones, by the kernel's own stamps of
-/// the former.
-pub fn compare_with_timed(trace: &mut StartupTrace, runs: &[StartupRun]) {
+/// What an observed run is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Files, phases and the agreement of both ways.
+    Both,
+    /// Files: every call is stopped, so that times are not to be had.
+    Files,
+    /// Phases: stopped at milestones only, so that files are not to be had.
+    Times,
+}
+
+/// What one observed run told.
+struct Glance {
+    story: Story,
+    /// To the first byte as the parent saw it.
+    parent_ns: Option<u64>,
+    not_visible: Vec<String>,
+}
+
+/// The observed runs of one program so far.
+#[derive(Debug, Default)]
+struct SoFar {
+    runs: usize,
+    files: Option<Story>,
+    timed: Vec<Story>,
+    pairs: Vec<(u64, u64)>,
+    not_visible: Vec<String>,
+}
+
+impl SoFar {
+    /// Whether there is enough for [`SoFar::observed`].
+    fn add(&mut self, look: Look, glance: Glance) -> bool {
+        self.runs += 1;
+        if look == Look::Both {
+            let kernel_ns = glance.story.first_output_ns;
+            self.pairs.extend(glance.parent_ns.zip(kernel_ns));
+        }
+        if look != Look::Times {
+            self.files = Some(glance.story.clone());
+            self.not_visible = glance.not_visible;
+        }
+        if look != Look::Files {
+            self.timed.push(glance.story);
+        }
+        self.files.is_some()
+    }
+
+    fn observed(&self, program: usize, tier: Tier) -> Option<Observed> {
+        let last = self.files.clone()?;
+        let first_output_ns = self.timed.iter().filter_map(|story| story.first_output_ns);
+        Some(Observed {
+            first_output_ns: first_output_ns.collect(),
+            trace: StartupTrace {
+                program,
+                tier: tier_name(tier).to_string(),
+                runs: self.runs,
+                phases: median_phases(&self.timed),
+                libraries: lossy(&last.libraries),
+                files: lossy(&last.files),
+                failed_lookups: last.failed_lookups,
+                missing: last.missing.clone(),
+                bytes_read: last.bytes_read,
+                minor_faults: last.minor_faults,
+                major_faults: last.major_faults,
+                slowdown: None,
+                agreement: agreement(self.pairs.clone()),
+                not_visible: self.not_visible.clone(),
+            },
+            ran: lossy(&last.ran),
+            files: [last.ran, last.libraries, last.files].concat(),
+        })
+    }
+}
+
+fn lossy(paths: &[PathBuf]) -> Vec<String> {
+    let paths = paths.iter();
+    paths
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Fills in how much slower the traced runs were than the timed ones, by the stamps of the former.
+pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
+    let trace = &mut observed.trace;
     let timed: Vec<f64> = runs
         .iter()
         .filter(|run| run.program == trace.program && run.cache == Cache::Warm)
         .filter_map(|run| run.first_output_ns)
         .map(|ns| ns as f64)
         .collect();
-    let traced: Vec<f64> = trace
-        .agreement
-        .iter()
-        .flat_map(|agreement| &agreement.pairs)
-        .map(|(_, kernel)| *kernel as f64)
-        .collect();
+    let traced = observed.first_output_ns.iter();
+    let traced: Vec<f64> = traced.map(|ns| *ns as f64).collect();
     let median = |values: &[f64]| fathom_stats::median_interval(values, 0.95).map(|m| m.value);
     trace.slowdown = median(&traced)
         .zip(median(&timed))
@@ -125,9 +185,10 @@ pub fn compare_with_timed(trace: &mut StartupTrace, runs: &[StartupRun]) {
 fn once(
     subject: &Subject,
     tier: Tier,
+    look: Look,
     options: &super::ObserveOptions,
     directory: &Path,
-) -> Result<(Story, Option<u64>, Vec<String>), MeasureError> {
+) -> Result<Glance, MeasureError> {
     let failed = |what: &'static str| move |error| MeasureError::Launcher { what, error };
     let (reader, writer) = std::io::pipe().map_err(failed("could not make a pipe"))?;
     let link = std::fs::read_link(format!("/proc/self/fd/{}", writer.as_raw_fd()));
@@ -135,13 +196,14 @@ fn once(
     let watch = Watch::start(reader.into(), &[]).map_err(failed("could not be read from"))?;
     let command = command(subject, writer.into(), options.timeout)?;
     watch.begin();
-    let trace = fathom_trace::trace(
+    let mut trace = fathom_trace::trace(
         &command,
         tier,
         &TraceOptions {
             code_faults: tier == Tier::Kernel,
             most_stops: STOPS,
             stops_time: STOPS_TIME,
+            only_milestones: look == Look::Times,
             labels: vec![(
                 label.to_string_lossy().into_owned(),
                 story::STDOUT.to_string(),
@@ -153,13 +215,44 @@ fn once(
     .map_err(|error| not_observed(error, &subject.command))?;
     let watched = watch.finish();
     // A stamp that is late by an unknown time is no second opinion.
-    let parent_ns = watched
+    let seen = watched
         .first_byte_ns
-        .filter(|_| watched.by != Some(StampedBy::LateReader))
+        .filter(|_| watched.by != Some(StampedBy::LateReader));
+    let parent_ns = seen
         .zip(trace.exec_called_clock_ns)
         .map(|(seen, called)| seen.saturating_sub(called));
-    let story = story::read(&trace, directory, tier == Tier::Kernel);
-    Ok((story, parent_ns, trace.not_visible))
+    if look == Look::Times {
+        add_first_byte(&mut trace, seen);
+    }
+    Ok(Glance {
+        story: story::read(&trace, directory, look != Look::Files),
+        parent_ns,
+        not_visible: trace.not_visible,
+    })
+}
+
+/// Where no call is seen the parent tells when the first byte came. Whose it was is known where one process
+/// ran programs.
+fn add_first_byte(trace: &mut Trace, seen_ns: Option<u64>) {
+    let began = trace.started_clock_ns;
+    // All programs that write are held before they do: see `Trace::held_ns`.
+    let since = |at: u64| at.saturating_sub(began);
+    let called = trace.exec_called_clock_ns.map(since);
+    let byte = seen_ns.map(|at| since(at).saturating_sub(trace.held_ns));
+    let alone = trace
+        .processes
+        .iter()
+        .filter(|p| !p.execs.is_empty())
+        .count()
+        == 1;
+    let Some(root) = trace.processes.first_mut().filter(|_| alone) else {
+        trace.processes.clear();
+        return;
+    };
+    root.first_output_ns = byte;
+    if let Some(first) = root.execs.first_mut() {
+        first.called_ns = called;
+    }
 }
 
 fn command(

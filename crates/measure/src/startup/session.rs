@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use fathom_model::{Cache, Estimate, Run, StampedBy, StartupRun, StopReason};
+use fathom_model::{Cache, Estimate, StampedBy, StartupRun, StopReason};
 
 use crate::{
-    Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Limits, MeasureError, Observer,
-    Plan, ProcessExecutor, ProcessOptions, Question, RunReport, StopRule, conduct,
+    Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Limits, MeasureError, Plan,
+    ProcessExecutor, ProcessOptions, Question, RunReport, Silent, StopRule, conduct,
 };
 
 use super::cold::Chill;
@@ -138,18 +138,6 @@ pub fn measure(
         stop: session.stop,
         failure: session.failure,
     })
-}
-
-/// Nothing is drawn while programs start, and nothing is written while one runs.
-struct Silent;
-
-impl Observer for Silent {
-    fn round(&mut self, _: u32, _: bool) {}
-    fn starts(&mut self, _: usize) {}
-    fn ran(&mut self, _: &Run) -> Result<(), MeasureError> {
-        Ok(())
-    }
-    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
 }
 
 /// Starts programs, warm and cold, and keeps what was seen.

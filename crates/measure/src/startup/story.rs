@@ -213,9 +213,11 @@ fn phases(
             .rev()
             .find_map(|process| before(process, first_output).last())
     });
-    let Some((exec, called)) = exec.and_then(|exec| Some((exec, exec.called_ns?))) else {
+    let Some(exec) = exec else {
         return Vec::new();
     };
+    // Where the call was not seen its time is the wrappers'.
+    let called = exec.called_ns.unwrap_or(exec.at_ns);
     let end = trace
         .processes
         .first()
@@ -247,7 +249,10 @@ fn phases(
             phase,
             ns: to.saturating_sub(from),
         })
-        .filter(|time| time.phase != StartupPhase::Wrappers || time.ns > 0)
+        .filter(|time| {
+            let may_lack = [StartupPhase::Wrappers, StartupPhase::Exec];
+            !may_lack.contains(&time.phase) || time.ns > 0
+        })
         .collect()
 }
 

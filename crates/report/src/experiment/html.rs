@@ -6,8 +6,8 @@ use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer};
 
 use super::terminal::machine;
 use super::words;
-use crate::escape;
 use crate::policy::hash;
+use crate::text::html as text;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -34,22 +34,6 @@ pub fn experiment_html(records: &[ExperimentRecord]) -> String {
         one(&mut out, record, index);
     }
     out.push_str("</main>\n</body>\n</html>\n");
-    out
-}
-
-/// Text as it is shown: also in attributes.
-fn text(from_outside: &str) -> String {
-    let mut out = String::with_capacity(from_outside.len());
-    for character in escape(from_outside).chars() {
-        match character {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(character),
-        }
-    }
     out
 }
 
@@ -290,17 +274,4 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
         record.seconds,
         text(&record.fathom_version)
     );
-}
-
-#[cfg(test)]
-mod tests {
-    use super::text;
-
-    #[test]
-    fn markup_and_controls_become_visible_text() {
-        assert_eq!(
-            text("<b a=\"'\">&\u{1b}"),
-            "&lt;b a=&quot;&#39;&quot;&gt;&amp;\\u{1b}"
-        );
-    }
 }

@@ -139,23 +139,8 @@ mod tests {
             state: *state,
         });
         StageRun {
-            start_ns,
-            first_in_ns: None,
-            last_in_ns: None,
-            first_out_ns: None,
-            end_ns,
-            cpu_ns: 0,
-            running_ns: None,
-            wait_input_ns: None,
-            wait_output_ns: None,
-            other_wait_ns: None,
-            no_cpu_ns: None,
-            bytes_in: None,
-            bytes_out: None,
-            peak_memory_bytes: 0,
-            io: None,
-            exit: Exit::Code(0),
             stretches: stretches.collect(),
+            ..StageRun::unobserved(start_ns, end_ns, Exit::Code(0))
         }
     }
 

@@ -7,6 +7,7 @@ use super::tables::{self, Table};
 use super::terminal;
 use super::view::drawn;
 use crate::policy::hash;
+use crate::text::html as text;
 use crate::why::time;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -126,20 +127,4 @@ fn notes(out: &mut String, record: &PipeRecord) {
         text(at),
         text(&record.fathom_version)
     ));
-}
-
-/// Text from outside, harmless in HTML and in whatever it is pasted into.
-pub(super) fn text(raw: &str) -> String {
-    let mut out = String::with_capacity(raw.len());
-    for character in crate::escape(raw).chars() {
-        match character {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(character),
-        }
-    }
-    out
 }

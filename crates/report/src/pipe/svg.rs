@@ -2,8 +2,8 @@
 
 use fathom_model::{PipeRecord, PipeRound, PipeState, StageRun};
 
-use super::html::text;
 use super::view::name;
+use crate::text::html as text;
 use crate::why::time;
 
 /// Units of the drawing.

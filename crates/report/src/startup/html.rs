@@ -4,7 +4,7 @@ use fathom_model::{StartupMetric, StartupPhase, StartupRecord, StartupTrace};
 
 use super::{svg, verdicts, words};
 use crate::policy::hash;
-use crate::text::escape;
+use crate::text::html as text;
 use crate::{format_bytes, format_count};
 
 const STYLE: &str = include_str!("page.css");
@@ -214,23 +214,4 @@ fn warnings(out: &mut String, record: &StartupRecord) {
         out.push_str(&format!("<li>{who}{}</li>\n", text(&warning.message)));
     }
     out.push_str("</ul>\n");
-}
-
-/// Text from outside as text of a page: control characters shown, nothing that HTML could take for
-/// its own.
-pub(super) fn text(from_outside: &str) -> String {
-    let mut out = String::with_capacity(from_outside.len());
-    for character in escape(from_outside).chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // The wrapper's own mark for words that stay together.
-            crate::text::JOIN => out.push('\u{a0}'),
-            other => out.push(other),
-        }
-    }
-    out
 }

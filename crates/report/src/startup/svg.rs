@@ -2,8 +2,8 @@
 
 use fathom_model::{StartupPhase, StartupRecord, StartupTrace};
 
-use super::html::text;
 use super::words;
+use crate::text::html as text;
 
 const WIDTH: f64 = 940.0;
 const LABEL: f64 = 240.0;

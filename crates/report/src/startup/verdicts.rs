@@ -61,14 +61,14 @@ pub(super) fn verdict(comparison: &StartupComparison) -> String {
     let rounds = counted(comparison.rounds as u64, "round", "rounds");
     let by = match comparison.metric {
         StartupMetric::FirstOutput => "",
-        StartupMetric::Exit => ", by its exit",
+        StartupMetric::Exit => "by the time to its exit, ",
     };
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => {
-            format!("{}, {rounds}{by}", change_with_interval(ratio, words))
+            format!("{by}{}, {rounds}", change_with_interval(ratio, words))
         }
         Verdict::Same => format!(
-            "same: any difference is under {} ({} interval, {rounds}){by}",
+            "{by}same: any difference is under {} ({} interval, {rounds})",
             bound(ratio),
             format_level(ratio.level)
         ),
@@ -80,7 +80,7 @@ pub(super) fn verdict(comparison: &StartupComparison) -> String {
                 )
             });
             format!(
-                "undecided after {rounds}: between {} and {}{more}{by}",
+                "{by}undecided after {rounds}: between {} and {}{more}",
                 change(ratio.low, words),
                 change(ratio.high, words)
             )

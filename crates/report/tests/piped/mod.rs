@@ -22,23 +22,9 @@ fn estimate(seconds: f64) -> Estimate {
 /// A stage that ran from 0 to `end` milliseconds.
 pub fn run(end: u64) -> StageRun {
     StageRun {
-        start_ns: 0,
-        first_in_ns: None,
-        last_in_ns: None,
-        first_out_ns: None,
-        end_ns: end * MS,
         cpu_ns: 10 * MS,
-        running_ns: None,
-        wait_input_ns: None,
-        wait_output_ns: None,
-        other_wait_ns: None,
-        no_cpu_ns: None,
-        bytes_in: None,
-        bytes_out: None,
         peak_memory_bytes: 1 << 20,
-        io: None,
-        exit: Exit::Code(0),
-        stretches: Vec::new(),
+        ..StageRun::unobserved(0, end * MS, Exit::Code(0))
     }
 }
 

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::entry::EntryStop;
 use super::ptrace::{self, SyscallStop};
 use super::table::{Entered, Table, is_told, memory_of};
 use crate::calls;
@@ -79,11 +80,13 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
     });
     let (status, usage, end) = outcome?;
     child.wait_exec()?;
+    let held_ns = run.held;
     Ok(Trace {
         tier: Some(Tier::Stops),
         duration_ns: end - start,
         started_clock_ns: start,
         exec_called_clock_ns: child.exec_called(),
+        held_ns,
         end: crate::accounts::end(status, cut_short),
         accounts: crate::accounts::accounts(&usage),
         ..run.trace(end)
@@ -99,6 +102,9 @@ struct Run {
     looked_at: u64,
     most: u64,
     until: Instant,
+    /// How long the command was held at milestones: its clock stood still meanwhile.
+    held: u64,
+    only_milestones: bool,
     letting_go: bool,
     begun: bool,
     /// Set-uid programs that were run: a traced one does not get its rights.
@@ -109,6 +115,17 @@ struct Run {
 struct Tracee {
     who: Who,
     call: Option<Entered>,
+    entry: Option<EntryStop>,
+}
+
+impl Tracee {
+    fn new(who: Who) -> Self {
+        Self {
+            who,
+            call: None,
+            entry: None,
+        }
+    }
 }
 
 impl Run {
@@ -119,12 +136,14 @@ impl Run {
         };
         Self {
             root,
-            tracees: HashMap::from([(root, Tracee { who, call: None })]),
+            tracees: HashMap::from([(root, Tracee::new(who))]),
             table: Table::default(),
             collector: Collector::new(start, &[root], None),
             looked_at: 0,
             most: options.most_stops,
             until: Instant::now() + options.stops_time,
+            held: 0,
+            only_milestones: options.only_milestones,
             letting_go: false,
             begun: false,
             without_rights: Vec::new(),
@@ -151,9 +170,14 @@ impl Run {
                 }
                 return Err(system("waiting for the command")(error));
             }
-            let (tid, time) = (tid as u32, now());
+            let stopped = now();
+            let (tid, time) = (tid as u32, stopped - self.held);
             if libc::WIFSTOPPED(status) {
                 self.stopped(tid, status, time);
+                // Before its first program begins its clock does not count.
+                if self.only_milestones && self.begun {
+                    self.held += now() - stopped;
+                }
                 continue;
             }
             self.gone(tid, status, time);
@@ -192,6 +216,7 @@ impl Run {
         let mut deliver = 0;
         match event {
             0 if signal == STOP_AT_CALL => self.at_call(tid, time),
+            0 if signal == libc::SIGTRAP && self.entered(tid, time) => {}
             0 => deliver = signal,
             libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
                 if let Ok(new) = ptrace::event_message(tid) {
@@ -216,14 +241,31 @@ impl Run {
                 if let Some(Tracee {
                     who,
                     call: Some(call),
+                    ..
                 }) = tracee
                 {
                     self.table.cut_off(who, &call, time);
                 }
             }
+        } else if self.only_milestones {
+            let _ = ptrace::to_next_event(tid, deliver);
         } else {
             let _ = ptrace::to_next_call(tid, deliver);
         }
+    }
+
+    /// Whether the thread has come to the first own instruction of its program.
+    fn entered(&mut self, tid: u32, time: u64) -> bool {
+        let Some(tracee) = self.tracees.get_mut(&tid) else {
+            return false;
+        };
+        let reached = tracee.entry.take_if(|entry| entry.reached(tid));
+        if let Some(entry) = reached {
+            let (who, address) = (tracee.who, entry.address());
+            self.collector
+                .apply(Record::CodeFault { time, who, address });
+        }
+        reached.is_some()
     }
 
     /// Stops all threads, to let each go when it has stopped.
@@ -259,14 +301,16 @@ impl Run {
             parent,
             child: who,
         });
-        self.tracees.insert(tid, Tracee { who, call: None });
+        self.tracees.insert(tid, Tracee::new(who));
     }
 
     fn exec(&mut self, tid: u32, time: u64) {
+        self.begun = true;
         let old_tid = ptrace::event_message(tid).unwrap_or(tid);
         let call = self.tracees.get(&old_tid).and_then(|tracee| tracee.call);
         if let Some(mut tracee) = self.tracees.remove(&old_tid) {
             tracee.who.tid = tid;
+            tracee.entry = self.only_milestones.then(|| EntryStop::set(tid)).flatten();
             self.tracees.insert(tid, tracee);
         }
         let path = fs::read_link(format!("/proc/{tid}/exe"));

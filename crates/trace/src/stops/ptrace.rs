@@ -44,6 +44,11 @@ pub(super) fn to_next_call(tid: u32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_SYSCALL, tid, 0, signal as usize).map(drop)
 }
 
+/// Lets a stopped thread run until an event stops it, delivering `signal` if not 0.
+pub(super) fn to_next_event(tid: u32, signal: i32) -> io::Result<()> {
+    request(libc::PTRACE_CONT, tid, 0, signal as usize).map(drop)
+}
+
 /// Leaves a thread stopped by a job-control signal stopped, but listening for its end.
 pub(super) fn listen(tid: u32) -> io::Result<()> {
     request(libc::PTRACE_LISTEN, tid, 0, 0).map(drop)
@@ -124,4 +129,30 @@ pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
     let got = unsafe { libc::process_vm_readv(tid as i32, &local, 1, remote.as_ptr(), 2, 0) };
     bytes.truncate(got.max(0) as usize);
     bytes
+}
+
+/// Writes a word into a stopped thread's memory, code included.
+pub(super) fn put(tid: u32, address: u64, word: u64) -> io::Result<()> {
+    request(libc::PTRACE_POKETEXT, tid, address as usize, word as usize).map(drop)
+}
+
+/// Whether a stopped thread has just executed an `int3` at `address`; if so it is set back to there.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn step_back_to(tid: u32, address: u64) -> io::Result<bool> {
+    // SAFETY: registers that are all zero are valid.
+    let mut registers: libc::user_regs_struct = unsafe { std::mem::zeroed() };
+    let at = std::ptr::from_mut(&mut registers) as usize;
+    request(libc::PTRACE_GETREGS, tid, 0, at)?;
+    if registers.rip != address + 1 {
+        return Ok(false);
+    }
+    registers.rip = address;
+    let at = std::ptr::from_ref(&registers) as usize;
+    request(libc::PTRACE_SETREGS, tid, 0, at).map(|_| true)
+}
+
+/// Nothing puts an `int3` into programs of other architectures.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn step_back_to(_: u32, _: u64) -> io::Result<bool> {
+    Ok(false)
 }

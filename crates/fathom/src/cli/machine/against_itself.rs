@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use fathom_measure::{
-    CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Observer, Output, Plan,
-    ProcessExecutor, ProcessOptions, Question, StopRule, assess, conduct,
+    CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Output, Plan, ProcessExecutor,
+    ProcessOptions, Question, Silent, StopRule, assess, conduct,
 };
-use fathom_model::{Benchmark, InputFrom, Metric, OutputTo, Run};
+use fathom_model::{Benchmark, InputFrom, Metric, OutputTo};
 
 use crate::cli::failure::Failure;
 
@@ -22,17 +22,6 @@ const MARGIN: f64 = 0.01;
 
 /// How often `bench` may call one program different from itself.
 const ALPHA: f64 = 0.05;
-
-struct Silent;
-
-impl Observer for Silent {
-    fn round(&mut self, _: u32, _: bool) {}
-    fn starts(&mut self, _: usize) {}
-    fn ran(&mut self, _: &Run) -> Result<(), MeasureError> {
-        Ok(())
-    }
-    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
-}
 
 /// Runs 5 ms of fixed work 50 times against itself, in rounds of random order as `bench` does, and
 /// returns the relative difference (0.01 = 1 %) that `bench` would tell in four of five tries with its

@@ -2,19 +2,26 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::quantities;
+use crate::cli::run_options::RunOptions;
 
 /// See the help texts.
 #[derive(Debug, Args)]
+#[command(mut_arg("input", |input| input.help("Standard input of the first stage: 'null' or a file")))]
+#[command(mut_arg("output", |output| output.help("Standard output of the last stage: 'null', 'pipe' (drained by Fathom), 'inherit', or a file")))]
+#[command(mut_arg("prepare", |prepare| prepare.help("Run this before each run, observed or not, through a shell")))]
 #[command(after_help = "Examples:
   fathom pipe 'cat access.log' 'grep -c 404'
   fathom pipe -- 'cat access.log | gzip -1 | wc -c'
   fathom pipe --delay 2=200ms --html pipe.html './producer' './reader'
   fathom pipe --keep-staged inputs 'git log' 'grep -c fix'
+
+A worked example. In
+  fathom pipe 'sleep 1' cat
+cat's wall time is 1 s, all of it waiting for input, 'alone' it takes a millisecond, and the bottleneck is \
+sleep: to make cat faster would win nothing.
 
 The timed rounds are never traced. The waits come from further, observed rounds; the output says by \
 which means and how much slower they were. docs/pipe.md explains every number.
@@ -29,53 +36,8 @@ pub struct Arguments {
     #[arg(last = true, value_name = "PIPELINE")]
     pub line: Vec<OsString>,
 
-    /// Standard input of the first stage: 'null' or a file
-    #[arg(long, value_name = "null|FILE")]
-    pub input: Option<String>,
-
-    /// Standard output of the last stage: 'null', 'pipe' (drained by Fathom), 'inherit', or a file
-    #[arg(
-        long,
-        value_name = "null|pipe|inherit|FILE",
-        conflicts_with = "show_output"
-    )]
-    pub output: Option<String>,
-
-    /// Let the stages write to the terminal
-    #[arg(long)]
-    pub show_output: bool,
-
-    /// Variables for all stages, as 'NAME=VALUE OTHER="a b"'
-    #[arg(long, value_name = "ASSIGNMENTS")]
-    pub env: Option<String>,
-
-    /// Working directory of all stages
-    #[arg(long, value_name = "DIR")]
-    pub cwd: Option<String>,
-
-    /// End the pipeline, and everything that it started, after this time (such as 10s)
-    #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
-    pub timeout: Option<Duration>,
-
-    /// Run this before each run, observed or not, through a shell
-    #[arg(short, long, value_name = "COMMAND")]
-    pub prepare: Option<String>,
-
-    /// Run each stage through this shell: a name, a command line, 'default' (sh) or 'none'
-    #[arg(long, value_name = "SHELL", overrides_with = "shell")]
-    pub shell: Option<String>,
-
-    /// Run each stage through sh: the same as --shell=default
-    #[arg(short = 'S', conflicts_with = "shell")]
-    pub default_shell: bool,
-
-    /// Run the stages without a shell (the default)
-    #[arg(short = 'N', conflicts_with_all = ["shell", "default_shell"])]
-    pub no_shell: bool,
-
-    /// Let the stages use only these CPUs: 1, or 0,2, or 0-3
-    #[arg(long, value_name = "CPUS", value_parser = quantities::cpus)]
-    pub pin: Option<std::vec::Vec<usize>>,
+    #[command(flatten)]
+    pub run_options: RunOptions,
 
     /// Make exactly this many timed rounds (default: 5 to 30, about 5 s)
     #[arg(
@@ -88,8 +50,13 @@ pub struct Arguments {
     pub rounds: Option<u32>,
 
     /// Make this many observed rounds; 0 for none (default: 3, or 1 if a round takes over 1 s)
-    #[arg(long, value_name = "N", help_heading = "How much is measured")]
-    pub explain: Option<u32>,
+    #[arg(
+        long,
+        alias = "explain",
+        value_name = "N",
+        help_heading = "How much is measured"
+    )]
+    pub traced: Option<u32>,
 
     /// How to observe: the best that is allowed, unless you say
     #[arg(long, value_enum, help_heading = "How much is measured")]
@@ -142,16 +109,6 @@ pub enum Tier {
     Sample,
     /// Not observed: only what the kernel tells of ended processes
     Accounts,
-}
-
-impl Arguments {
-    /// The words of the shell that interprets the stages; `None` for none.
-    ///
-    /// # Errors
-    /// When the shell's command line can't be split.
-    pub fn shell_words(&self) -> Result<Option<Vec<String>>, String> {
-        crate::cli::run_options::shell(self.default_shell, self.shell.as_deref())
-    }
 }
 
 /// `500M`, `2G`, `100000`: bytes, with units of 1024.

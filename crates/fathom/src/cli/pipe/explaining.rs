@@ -7,7 +7,7 @@ use fathom_measure::pipeline::{PipePlan, PipeSession};
 use fathom_trace::{Tier, detect};
 
 use super::arguments::{Arguments, Tier as Asked};
-use super::progress::Progress;
+use super::keeping::Keeper;
 use crate::cli::failure::Failure;
 
 /// Observed rounds of short pipelines; of longer ones, one.
@@ -45,8 +45,8 @@ impl Explained {
 /// # Errors
 /// When the one that was asked for does not work here.
 pub fn tier(arguments: &Arguments) -> Result<(Option<Tier>, Vec<String>), Failure> {
-    if arguments.explain == Some(0) {
-        return Ok((None, vec!["no round was observed: --explain 0".to_string()]));
+    if arguments.traced == Some(0) {
+        return Ok((None, vec!["no round was observed: --traced 0".to_string()]));
     }
     let wanted = match arguments.tier {
         Some(Asked::Accounts) => {
@@ -79,13 +79,13 @@ pub fn tier(arguments: &Arguments) -> Result<(Option<Tier>, Vec<String>), Failur
 /// Observes.
 ///
 /// # Errors
-/// When a stage can't be started under observation.
+/// When a stage can't be started under observation, or a round not be kept.
 pub fn explain(
     arguments: &Arguments,
     plan: &PipePlan,
     session: &PipeSession,
     (tier, why_not): (Option<Tier>, Vec<String>),
-    progress: &mut Progress,
+    keeper: &mut Keeper,
 ) -> Result<Explained, Failure> {
     let mut explained = Explained {
         tier,
@@ -96,7 +96,7 @@ pub fn explain(
         return Ok(explained);
     };
     let long = session.rounds.iter().any(|round| round.wall_ns > LONG_NS);
-    let count = arguments.explain.unwrap_or(if long { 1 } else { ROUNDS });
+    let count = arguments.traced.unwrap_or(if long { 1 } else { ROUNDS });
     let stop = interrupt::flag();
     let late = plan.delays.as_deref();
     for round in 0..count {
@@ -104,13 +104,16 @@ pub fn explain(
             if interrupt::received().is_some() {
                 return Ok(explained);
             }
-            progress.say(&format!("observed round {}", round + 1));
+            keeper
+                .progress
+                .say(&format!("observed round {}", round + 1));
             let seen = observe::explain(plan, delays, tier, stop.clone())?;
             if seen.cut_short {
                 let why = "an observed round was ended by --timeout or by Ctrl-C and is left out";
                 explained.why_not.push(why.to_string());
                 return Ok(explained);
             }
+            keeper.keep_observed(delays.is_some(), &seen.round)?;
             match delays {
                 None => explained.rounds.push(seen),
                 Some(_) => explained.delayed.push(seen),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fathom_measure::pipeline::{Kind, SoFar, Watcher, summarize};
 use fathom_measure::{Frame, Journal, MeasureError};
-use fathom_model::PipeRecord;
+use fathom_model::{PipeRecord, PipeRound};
 
 use super::progress::Progress;
 use crate::cli::write;
@@ -38,6 +38,24 @@ impl Keeper {
             None => None,
         };
         Ok(Keeper { progress, kept })
+    }
+}
+
+impl Keeper {
+    /// Keeps an observed round.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn keep_observed(&mut self, late: bool, round: &PipeRound) -> Result<(), MeasureError> {
+        let Some((journal, record)) = &mut self.kept else {
+            return Ok(());
+        };
+        match (late, &mut record.delayed) {
+            (true, Some(delayed)) => delayed.explained.push(round.clone()),
+            (true, None) => {}
+            (false, _) => record.explained.push(round.clone()),
+        }
+        journal.update(None::<&PipeRound>, Frame::around(record, LIST))
     }
 }
 

@@ -53,14 +53,13 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let json = arguments.json.as_deref();
     let mut keeper = Keeper::new(Progress::new(&plan), json, &begun)?;
     let session = conduct(&plan, &mut keeper);
-    let mut progress = keeper.progress;
-    progress.clear();
+    keeper.progress.clear();
     let session = session?;
     let explained = match session.stop {
         StopReason::Interrupted => explaining::Explained::none(),
-        _ => explaining::explain(arguments, &plan, &session, tier, &mut progress)?,
+        _ => explaining::explain(arguments, &plan, &session, tier, &mut keeper)?,
     };
-    progress.clear();
+    keeper.progress.clear();
     let interrupted = interrupt::received().is_some();
     let record = conclude::conclude(conclude::Parts {
         plan: &plan,
@@ -101,9 +100,9 @@ fn plan(arguments: &Arguments, stages: &Stages) -> Result<PipePlan, Failure> {
                 soft: PATIENCE,
             },
         },
-        timeout: arguments.timeout,
-        pin: arguments.pin.clone().unwrap_or_default(),
-        show_output: arguments.show_output,
+        timeout: arguments.run_options.timeout,
+        pin: arguments.run_options.pin.clone().unwrap_or_default(),
+        show_output: arguments.run_options.show_output,
         seed: arguments.seed.unwrap_or_else(fresh_seed),
         ignore_failure: arguments.ignore_failure,
         prepare: stages.prepare.clone(),

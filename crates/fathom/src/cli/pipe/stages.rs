@@ -36,7 +36,11 @@ pub struct Stages {
 /// Usage errors that say what to type; programs and files that are not there.
 pub fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
     let texts = texts(arguments)?;
-    let shell = arguments.shell_words().map_err(Failure::Usage)?;
+    once(&arguments.run_options)?;
+    let shell = arguments
+        .run_options
+        .shell_words()
+        .map_err(Failure::Usage)?;
     let last = texts.len() - 1;
     let mut targets: Vec<Target> = Vec::new();
     for (index, text) in texts.iter().enumerate() {
@@ -44,9 +48,16 @@ pub fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
         if let (None, Some(problem)) = (&shell, hidden) {
             return Err(Failure::Usage(problem));
         }
-        let options = options_of(arguments, index, last);
+        let options = options_of(&arguments.run_options, index, last);
         let source = Source::Line(text.clone());
-        targets.push(target::target(&options, None, &source, 0, 1, &Vec::new())?);
+        targets.push(target::target(
+            &options,
+            None,
+            &source,
+            index,
+            texts.len(),
+            &Vec::new(),
+        )?);
     }
     let names = names(&targets, shell.is_some());
     let described = targets
@@ -116,36 +127,35 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// The options of one stage: input and output are the pipeline's.
-fn options_of(arguments: &Arguments, index: usize, last: usize) -> RunOptions {
-    RunOptions {
-        input: arguments
-            .input
-            .iter()
-            .filter(|_| index == 0)
-            .cloned()
-            .collect(),
-        output: arguments
-            .output
-            .iter()
-            .filter(|_| index == last)
-            .cloned()
-            .collect(),
-        show_output: arguments.show_output && index == last,
-        env: arguments.env.iter().cloned().collect(),
-        cwd: arguments.cwd.iter().cloned().collect(),
-        timeout: arguments.timeout,
-        prepare: arguments
-            .prepare
-            .iter()
-            .filter(|_| index == 0)
-            .cloned()
-            .collect(),
-        shell: arguments.shell.clone(),
-        default_shell: arguments.default_shell,
-        no_shell: arguments.no_shell,
-        pin: arguments.pin.clone(),
+/// What belongs to the pipeline and not to a stage may be given once.
+fn once(options: &RunOptions) -> Result<(), Failure> {
+    for (name, values) in [
+        ("--input", &options.input),
+        ("--output", &options.output),
+        ("--prepare", &options.prepare),
+    ] {
+        if values.len() > 1 {
+            return Err(Failure::Usage(format!(
+                "{name} was given {} times; it is the pipeline's: give it once",
+                values.len()
+            )));
+        }
     }
+    Ok(())
+}
+
+/// The options of one stage: input, output and preparation are the pipeline's.
+fn options_of(options: &RunOptions, index: usize, last: usize) -> RunOptions {
+    let mut own = options.clone();
+    if index != 0 {
+        own.input.clear();
+        own.prepare.clear();
+    }
+    if index != last {
+        own.output.clear();
+        own.show_output = false;
+    }
+    own
 }
 
 /// File name of each program; with `#2` and so on where two stages would have the same.

@@ -19,6 +19,12 @@ const SHOWN: &str = "What is shown and written";
   fathom startup --cold -- ./my-tool --version
   fathom startup --budget 16.7ms ./my-tool --html startup.html
 
+A worked example.
+  fathom startup --cold ./tool
+prints a line 'warm' and a line 'cold': p50 is a usual start, p90 one that nine of ten starts keep. Below, where \
+the time of a warm start went (exec, loader, runtime and main), which files were opened, what a cold start read \
+from the device, and what stayed in memory because others use it.
+
 Start: the call of execve. End: the first byte that can be read from standard output, which is a \
 pipe; and the exit. docs/startup.md says where each stamp is taken.
 
@@ -76,7 +82,7 @@ pub struct Arguments {
     pub drop_caches: bool,
 
     /// Runs of each program that are observed for phases and files; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 5, help_heading = MEASURED)]
+    #[arg(long, alias = "explain", value_name = "N", default_value_t = 5, help_heading = MEASURED)]
     pub traced: u32,
 
     /// How to observe: the best that is allowed, unless you say
@@ -105,7 +111,7 @@ pub struct Arguments {
 pub enum Tier {
     /// In the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
-    /// Every call stopped and looked at (any user): files, but no times
+    /// By ptrace (any user): files in one run with every call stopped, phases in runs with two stops
     Stops,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fathom_measure::startup;
+use fathom_measure::startup::{self, Observed};
 use fathom_measure::{Frame, Journal, MeasureError};
 use fathom_model::{StartupRecord, StartupRun};
 
@@ -31,6 +31,26 @@ impl Keeper {
             None => None,
         };
         Ok(Keeper { kept })
+    }
+}
+
+impl Keeper {
+    /// Keeps what is known of a program that is being observed.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn keep_observed(
+        &mut self,
+        program: usize,
+        observed: &Observed,
+    ) -> Result<(), MeasureError> {
+        let Some((journal, record)) = &mut self.kept else {
+            return Ok(());
+        };
+        record.programs[program].ran = observed.ran.clone();
+        record.traces.retain(|trace| trace.program != program);
+        record.traces.push(observed.trace.clone());
+        journal.update(None::<&StartupRun>, Frame::around(record, LIST))
     }
 }
 

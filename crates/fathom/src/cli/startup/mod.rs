@@ -57,15 +57,6 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let started_at = now_rfc3339();
     let subjects = subjects::subjects(&prepared);
     let is_cold = arguments.cold || arguments.drop_caches;
-    // The files that cold runs need are found by observing; else observing comes last, since it
-    // slows the whole machine.
-    let first = match is_cold {
-        true => Some(observing::observe(&arguments, &subjects)?),
-        false => None,
-    };
-    let mut evictor = first
-        .as_ref()
-        .map(|seen| Evictor::new(cold::files(&prepared, seen), arguments.drop_caches));
     let begun = record(
         &arguments,
         &prepared,
@@ -74,6 +65,15 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         StartupSession::begun(),
     );
     let mut keeper = Keeper::new(arguments.json.as_deref(), begun)?;
+    // The files that cold runs need are found by observing; else observing comes last, since it
+    // slows the whole machine.
+    let first = match is_cold {
+        true => Some(observe(&arguments, &subjects, &mut keeper)?),
+        false => None,
+    };
+    let mut evictor = first
+        .as_ref()
+        .map(|seen| Evictor::new(cold::files(&prepared, seen), arguments.drop_caches));
     let mut session = startup::measure(
         &subjects,
         &rounds,
@@ -101,7 +101,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     }
     let observations = match first {
         Some(seen) => seen,
-        None => observing::observe(&arguments, &subjects)?,
+        None => observe(&arguments, &subjects, &mut keeper)?,
     };
     let mut record = record(&arguments, &prepared, &rounds, started_at, session);
     record.cold = evictor.map_or_else(Vec::new, Evictor::evidence);
@@ -109,6 +109,17 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     ask_a_terminal(&mut record, &subjects);
     show::show(&arguments, &record)?;
     Ok(exit_code(&record))
+}
+
+/// The observed runs, each kept as soon as it has ended.
+fn observe(
+    arguments: &Arguments,
+    subjects: &[Subject],
+    keeper: &mut Keeper,
+) -> Result<Observations, Failure> {
+    observing::observe(arguments, subjects, &mut |program, observed| {
+        keeper.keep_observed(program, observed)
+    })
 }
 
 fn rounds(arguments: &Arguments) -> Result<Rounds, Failure> {
@@ -202,11 +213,12 @@ fn ask_a_terminal(record: &mut StartupRecord, subjects: &[Subject]) {
 /// What was observed, and beside it how much slower that made the programs.
 fn add(record: &mut StartupRecord, observations: Observations) {
     for (program, observed) in observations.programs.into_iter().enumerate() {
-        let Some(observed) = observed else { continue };
+        let Some(mut observed) = observed else {
+            continue;
+        };
+        startup::compare_with_timed(&mut observed, &record.runs);
         record.programs[program].ran = observed.ran;
-        let mut trace = observed.trace;
-        startup::compare_with_timed(&mut trace, &record.runs);
-        record.traces.push(trace);
+        record.traces.push(observed.trace);
     }
     record.warnings.extend(observations.warnings);
 }

@@ -1,7 +1,7 @@
 //! The observed runs of all programs.
 
-use fathom_measure::interrupt;
 use fathom_measure::startup::{self, ObserveOptions, Observed, Subject};
+use fathom_measure::{MeasureError, interrupt};
 use fathom_model::Warning;
 use fathom_trace::Tier;
 
@@ -17,11 +17,15 @@ pub struct Observations {
     pub warnings: Vec<Warning>,
 }
 
-/// Observes every program.
+/// Observes every program. `told` gets the number of a program and what is known of it after each run.
 ///
 /// # Errors
-/// When a tier that was asked for is not allowed.
-pub fn observe(arguments: &Arguments, subjects: &[Subject]) -> Result<Observations, Failure> {
+/// When a tier that was asked for is not allowed, and those of `told`.
+pub fn observe(
+    arguments: &Arguments,
+    subjects: &[Subject],
+    told: &mut dyn FnMut(usize, &Observed) -> Result<(), MeasureError>,
+) -> Result<Observations, Failure> {
     let mut all = Observations {
         programs: subjects.iter().map(|_| None).collect(),
         warnings: Vec::new(),
@@ -52,18 +56,32 @@ pub fn observe(arguments: &Arguments, subjects: &[Subject]) -> Result<Observatio
         stop: interrupt::flag(),
     };
     for (program, subject) in subjects.iter().enumerate() {
-        match startup::observe(program, subject, tier, runs, &options) {
+        let mut told = |observed: &Observed| told(program, observed);
+        match startup::observe(program, subject, tier, runs, &options, &mut told) {
             Ok(observed) => all.programs[program] = observed,
+            Err(error @ MeasureError::Journal { .. }) => return Err(error.into()),
             // A tier that was asked for must work; else the times stand without it.
             Err(error) if arguments.tier.is_some() => return Err(error.into()),
             Err(error) => all.warnings.push(warning(Some(program), error.to_string())),
         }
     }
+    for (program, observed) in all.programs.iter().enumerate() {
+        let phases = observed.as_ref().map(|observed| &observed.trace.phases);
+        if tier == Tier::Stops && phases.is_some_and(Vec::is_empty) {
+            all.warnings.push(warning(
+                Some(program),
+                "no phases: several of its processes run programs, and stops don't show whose byte came \
+                 first"
+                    .to_string(),
+            ));
+        }
+    }
     if tier == Tier::Stops {
         all.warnings.push(warning(
             None,
-            "observed by stops: files and look-ups are right, but times would not be, so that there are \
-             no phases. They need root, or CAP_BPF and CAP_PERFMON"
+            "observed by stops (ptrace): files and look-ups in one run in which every call is stopped; phases \
+             in runs that stop only at the exec and at the program's first own instruction, 10 to 40 µs too \
+             long each. Finer ones need root, or CAP_BPF and CAP_PERFMON"
                 .to_string(),
         ));
     }

@@ -1,0 +1,153 @@
+//! What a pipeline is said to wait for.
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+const SLOW_WRITER: &str = "sh -c 'sleep 0.3; echo 0123456789'";
+
+#[test]
+fn a_reader_of_a_slow_writer_is_seen_waiting_for_it_in_every_tier() {
+    for tier in tiers() {
+        let record = record(&["--tier", tier, SLOW_WRITER, "cat"]);
+        assert_eq!(record["kind"], "pipe");
+        assert_eq!(record["explaining"]["tier"], tier);
+        assert_eq!(record["rounds"].as_array().unwrap().len(), 2);
+        let [writer, reader] = [0, 1].map(|stage| &record["explained"][0]["stages"][stage]);
+        // A sleep is never shorter than asked for; 50 ms for a sampler that came late.
+        assert!(ns(&writer["other_wait_ns"]) >= 250 * MS, "{tier}: {writer}");
+        assert!(ns(&reader["wait_input_ns"]) >= 250 * MS, "{tier}: {reader}");
+        assert_eq!(record["bottleneck"], 0, "{tier}");
+        let free = |stage: usize| {
+            record["model"]["if_free"][stage]["wall_seconds"]
+                .as_f64()
+                .unwrap()
+        };
+        assert!(
+            free(1) >= 0.29 && free(0) < free(1),
+            "{tier}: {}",
+            record["model"]
+        );
+        assert!(note(&record, "misleading_wall_time").contains("is waiting for sh. Alone"));
+    }
+}
+
+#[test]
+fn the_model_knows_a_stage_that_reads_all_before_it_writes() {
+    if !tiers().contains(&"kernel") {
+        return;
+    }
+    // 0.2 s until the first byte, then 0.4 s after the last: one after the other.
+    let collects = "sh -c 'cat >/dev/null; sleep 0.4; echo done'";
+    let first = "sh -c 'sleep 0.2; echo x'";
+    let record = record(&["--tier", "kernel", first, collects, "cat"]);
+    let model = &record["model"];
+    assert_eq!(model["method"], "phases");
+    let free = |stage: usize| model["if_free"][stage]["wall_seconds"].as_f64().unwrap();
+    assert!(model["as_is_seconds"].as_f64().unwrap() >= 0.58, "{model}");
+    // A sleep is never shorter; a tenth off for what the scaling to the timed rounds may take.
+    assert!(
+        free(0) >= 0.36 && free(1) >= 0.18 && free(2) >= 0.54,
+        "{model}"
+    );
+    assert!(free(1) < free(0) && free(0) < free(2), "{model}");
+    assert_eq!(record["bottleneck"], 1, "{model}");
+}
+
+#[test]
+fn the_parts_of_a_stages_time_add_up() {
+    for tier in tiers() {
+        let record = record(&[
+            "--tier",
+            tier,
+            "head -c 5000000 /dev/zero",
+            "gzip -1",
+            "wc -c",
+        ]);
+        for stage in record["explained"][0]["stages"].as_array().unwrap() {
+            let parts = [
+                "running_ns",
+                "wait_input_ns",
+                "wait_output_ns",
+                "other_wait_ns",
+            ];
+            let sum: u64 = parts.iter().map(|part| ns(&stage[*part])).sum();
+            let wall = ns(&stage["end_ns"]) - ns(&stage["start_ns"]);
+            assert!(
+                sum.abs_diff(wall) <= wall / 50,
+                "{tier}: {sum} of {wall}: {stage}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bytes_are_counted_exactly_between_the_stages() {
+    let record = record(&["head -c 3000000 /dev/zero", "cat", "sh -c 'cat | wc -c'"]);
+    let stages = record["summary"]["stages"].as_array().unwrap();
+    assert_eq!(stages[0]["bytes_out"], 3_000_000);
+    assert_eq!(stages[1]["bytes_in"], 3_000_000);
+    assert_eq!(stages[1]["bytes_out"], 3_000_000);
+    assert_eq!(stages[2]["bytes_in"], 3_000_000, "a shell's child reads it");
+    assert_eq!(stages[2]["bytes_out"], Value::Null);
+    assert_eq!(record["staged"][0]["bytes_written"], 3_000_000);
+    for round in record["rounds"].as_array().unwrap() {
+        assert_eq!(
+            round["stages"][0]["wait_input_ns"],
+            Value::Null,
+            "never traced"
+        );
+    }
+}
+
+#[test]
+fn a_late_stage_starts_late_and_finds_its_input_waiting() {
+    let record = record(&["--delay", "cat=200ms", "sh -c 'echo 0123456789'", "cat"]);
+    let delayed = &record["delayed"];
+    assert_eq!(delayed["delay_ns"][1], 200 * MS);
+    for round in delayed["rounds"].as_array().unwrap() {
+        assert!(ns(&round["stages"][1]["start_ns"]) >= 200 * MS);
+        assert!(ns(&round["wall_ns"]) >= 200 * MS);
+    }
+    assert!(note(&record, "delay_writer").contains("all 11 B that sh wrote fit into it"));
+    note(&record, "delay_pipeline");
+}
+
+#[test]
+fn a_full_pipe_makes_the_writer_of_a_late_reader_wait() {
+    let record = record(&["--delay", "2=300ms", "head -c 1000000 /dev/zero", "wc -c"]);
+    for round in record["delayed"]["rounds"].as_array().unwrap() {
+        assert!(ns(&round["stages"][0]["end_ns"]) >= 300 * MS, "{round}");
+    }
+    assert!(note(&record, "delay_writer").contains("had to wait for wc to read"));
+    for tier in tiers() {
+        let record = self::record(&[
+            "--tier",
+            tier,
+            "--delay",
+            "2=300ms",
+            "head -c 1000000 /dev/zero",
+            "wc -c",
+        ]);
+        let writer = &record["delayed"]["explained"][0]["stages"][0];
+        assert!(
+            ns(&writer["wait_output_ns"]) >= 200 * MS,
+            "{tier}: {writer}"
+        );
+    }
+}
+
+#[test]
+fn without_observing_what_is_not_seen_is_null_and_said() {
+    let record = record(&["--tier", "accounts", "seq 1000", "wc -l"]);
+    assert!(record["explained"].as_array().unwrap().is_empty());
+    assert_eq!(record["explaining"]["tier"], "accounts");
+    assert!(record["model"]["method"] == "alone");
+    let output = pipe(&["--tier", "accounts", "--rounds", "2", "seq 1000", "wc -l"]);
+    let shown = stdout(&output);
+    assert!(shown.contains("waits are not seen"), "{shown}");
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 80),
+        "{shown}"
+    );
+}

@@ -1,0 +1,88 @@
+//! When does a program reach its first own instruction? A breakpoint there tells.
+//!
+//! What runs before is the loader's. Without a tracer in the kernel this is the one moment of a start that
+//! neither a call nor an event marks.
+
+use std::fs;
+
+use super::ptrace;
+
+/// Type of the entry point's address in `/proc/PID/auxv` (`AT_ENTRY`).
+const AT_ENTRY: u64 = 9;
+
+/// A breakpoint at the entry point of a program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EntryStop {
+    address: u64,
+    /// What stood there.
+    word: u64,
+}
+
+impl EntryStop {
+    /// Puts one into a thread that has just executed its program and is stopped. `None` where that can't be
+    /// done: other architectures than x86-64, programs of 32 bits, or a thread that was killed meanwhile.
+    pub fn set(tid: u32) -> Option<EntryStop> {
+        if !cfg!(target_arch = "x86_64") {
+            return None;
+        }
+        let address = entry_of(&fs::read(format!("/proc/{tid}/auxv")).ok()?)?;
+        let word: [u8; 8] = ptrace::memory(tid, address, 8).try_into().ok()?;
+        let word = u64::from_ne_bytes(word);
+        let stop = EntryStop { address, word };
+        // `int3`, one byte.
+        ptrace::put(tid, address, word & !0xff | 0xcc).ok()?;
+        Some(stop)
+    }
+
+    /// The address of the first own instruction.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Whether the thread, stopped by `SIGTRAP`, has come to it. If so the breakpoint is taken out and the
+    /// thread set back to the instruction that stood there.
+    pub fn reached(&self, tid: u32) -> bool {
+        ptrace::step_back_to(tid, self.address).is_ok_and(|reached| reached)
+            && ptrace::put(tid, self.address, self.word).is_ok()
+    }
+}
+
+/// The entry point in an auxiliary vector of 64 bits: pairs of a type and a value.
+fn entry_of(auxv: &[u8]) -> Option<u64> {
+    let words: Vec<u64> = auxv
+        .chunks_exact(8)
+        .filter_map(|chunk| Some(u64::from_ne_bytes(chunk.try_into().ok()?)))
+        .collect();
+    let mut pairs = words.chunks_exact(2);
+    pairs
+        .find(|pair| pair[0] == AT_ENTRY)
+        .map(|pair| pair[1])
+        .filter(|address| *address != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_is_found_among_other_values() {
+        let words: [u64; 6] = [6, 4096, AT_ENTRY, 0x55d0_1040, 0, 0];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(entry_of(&bytes), Some(0x55d0_1040));
+        assert_eq!(entry_of(&bytes[..16]), None);
+    }
+
+    #[test]
+    fn the_own_entry_lies_in_the_own_executable() {
+        let entry = entry_of(&fs::read("/proc/self/auxv").unwrap()).unwrap();
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let own = fs::read_link("/proc/self/exe").unwrap();
+        let line = maps.lines().find(|line| {
+            let (from, rest) = line.split_once('-').unwrap();
+            let to = rest.split_once(' ').unwrap().0;
+            let number = |text| u64::from_str_radix(text, 16).unwrap();
+            (number(from)..number(to)).contains(&entry)
+        });
+        assert!(line.unwrap().ends_with(own.to_str().unwrap()), "{line:?}");
+    }
+}
