@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Instant;
 
-use fathom_model::{Combination, ToolResult};
+use fathom_model::{Combination, Exit, ToolResult};
 
 use crate::file::experiment::{Content, Registry, Tool};
 use crate::resolve::{Job, Scope, Sink};
 use crate::results::Cause;
-use crate::run::Interrupted;
+use crate::run::bench::is_over;
 use crate::run::command::{self, CommandError, execute};
+use crate::run::{Interrupted, NO_TIME};
 use crate::sweep;
 
 /// Why something that is needed is not there.
@@ -98,6 +100,8 @@ pub struct Preparer<'e> {
     pub install: bool,
     /// Whether builds that are there from an interrupted run are good.
     pub keep_builds: bool,
+    /// When everything has to have ended: what is not made by then is left out.
+    pub deadline: Option<Instant>,
     /// What came of it.
     pub prepared: Prepared,
 }
@@ -147,6 +151,9 @@ impl Preparer<'_> {
         let Some(tool) = scope.experiment.tools.iter().find(|t| t.name.value == name) else {
             return Ok(None);
         };
+        if is_over(self.deadline) {
+            return Ok(Some(no_time("check of", name)));
+        }
         tell(StepKind::Check, name);
         let mut version = self.version(tool)?;
         let mut why = None;
@@ -154,6 +161,9 @@ impl Preparer<'_> {
             tell(StepKind::Install, name);
             why = self.install(tool)?;
             version = self.version(tool)?;
+        }
+        if version.is_none() && is_over(self.deadline) {
+            return Ok(Some(no_time("check of", name)));
         }
         let missing = version.is_none().then(|| missing(tool, self.install, why));
         self.prepared.tools.push(ToolResult {
@@ -173,7 +183,8 @@ impl Preparer<'_> {
         let Ok(job) = self.scope.check(&tool.check) else {
             return Ok(None);
         };
-        match execute(&job, &self.log("check", &tool.name.value)) {
+        let log = self.log("check", &tool.name.value);
+        match execute(&job.until(self.deadline), &log) {
             Ok(ended) if ended.exit.is_success() => Ok(Some(
                 command::first_line(&ended.stdout)
                     .or_else(|| command::first_line(&ended.stderr))
@@ -249,8 +260,14 @@ impl Preparer<'_> {
         if self.keep_builds && std::fs::read_to_string(&mark).is_ok_and(|line| line == job.line()) {
             return Ok(None);
         }
+        if is_over(self.deadline) {
+            return Ok(Some(no_time("build", name)));
+        }
         tell(StepKind::Build, name);
-        let reason = match execute(&job, &log) {
+        let reason = match execute(&job.clone().until(self.deadline), &log) {
+            Ok(ended) if ended.exit == Exit::TimedOut && is_over(self.deadline) => {
+                return Ok(Some(no_time("build", name)));
+            }
             Ok(ended) if ended.exit.is_success() => {
                 // Without the mark it is only built again.
                 let _ = std::fs::write(&mark, job.line());
@@ -356,7 +373,13 @@ impl Preparer<'_> {
             output: Sink::File(beside.clone()),
             ..job
         };
-        match execute(&job, &log) {
+        if is_over(self.deadline) {
+            return Ok(Some(no_time("input", name)));
+        }
+        match execute(&job.until(self.deadline), &log) {
+            Ok(ended) if ended.exit == Exit::TimedOut && is_over(self.deadline) => {
+                Ok(Some(no_time("input", name)))
+            }
             Ok(ended) if ended.exit.is_success() => match std::fs::rename(&beside, &path) {
                 Ok(()) => Ok(None),
                 Err(error) => failed(error.to_string()),
@@ -369,6 +392,13 @@ impl Preparer<'_> {
             Err(CommandError::NotStarted(why)) => failed(why),
             Err(CommandError::Interrupted) => Err(Interrupted),
         }
+    }
+}
+
+fn no_time(what: &str, name: &str) -> Lack {
+    Lack {
+        reason: format!("the {what} {name} was {NO_TIME}"),
+        cause: Cause::NotMeasured,
     }
 }
 
@@ -398,8 +428,9 @@ fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
         return format!("{name} could not be installed: {why}");
     }
     let how = match (&tool.packages, &tool.hint) {
-        (Some((Registry::Apt, packages)), _) => {
-            format!("apt-get install {}", packages.join(" "))
+        (Some((Registry::Apt, packages)), _) if !tried => {
+            let packages = packages.join(" ");
+            format!("apt-get install {packages}, or --install")
         }
         (Some((registry, packages)), _) if !tried => {
             format!(
@@ -415,7 +446,14 @@ fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
     format!("{name} is missing ({how})")
 }
 
-/// The commands that install a tool into its own folder; `apt` has none but the system's.
+/// Gets the packages that are named, with those of their dependencies that the system lacks, and unpacks
+/// them into the folder that is the shell's `$0`. Nothing is installed and none of their scripts is run,
+/// so it takes no privilege.
+const UNPACK_PACKAGES: &str = "cd \"$0\" \
+&& names=$(apt-get --simulate --no-install-recommends install \"$@\" | sed -n 's/^Inst \\([^ ]*\\).*/\\1/p') \
+&& apt-get download ${names:-\"$@\"} && for file in *.deb; do dpkg-deb -x \"$file\" . || exit 1; done";
+
+/// The commands that install a tool into its own folder.
 pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
     let Some((registry, packages)) = &tool.packages else {
         return Vec::new();
@@ -439,10 +477,9 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
     };
     match registry {
         Registry::Apt => {
-            let mut all = words(&["apt-get", "install", "-y", "--no-install-recommends"]);
+            let mut all = words(&["sh", "-c", UNPACK_PACKAGES, &path]);
             all.extend(packages.iter().cloned());
-            let quiet = ("DEBIAN_FRONTEND".to_string(), "noninteractive".to_string());
-            vec![job(all, vec![quiet])]
+            vec![job(all, Vec::new())]
         }
         Registry::Cargo => packages
             .iter()

@@ -14,8 +14,8 @@ use crate::plan;
 use crate::prepare::{Prepared, Preparer, StepKind};
 use crate::resolve::{Folders, Scope};
 use crate::results::{Cause, Gap, Results};
-use crate::run::bench::Amount;
-use crate::run::{Interrupted, Yield, bench, observed, printed};
+use crate::run::bench::{Amount, is_over};
+use crate::run::{Interrupted, NO_TIME, Yield, bench, observed, printed};
 use crate::select::Selection;
 use crate::state::{Done, State};
 use crate::verdict;
@@ -40,6 +40,9 @@ pub struct Options {
     pub only: Vec<String>,
     /// Longest time for measuring; overrides the file's.
     pub time: Option<Duration>,
+    /// When all of it has to have ended, builds included: what runs then is ended, what would begin later
+    /// is left out.
+    pub deadline: Option<Instant>,
 }
 
 /// What a run tells while it goes on.
@@ -240,6 +243,7 @@ impl Running<'_> {
             logs: self.scope.folders.work.join("logs"),
             install: self.options.install,
             keep_builds: self.options.resume,
+            deadline: self.options.deadline,
             prepared: Prepared::default(),
         };
         for (need, combination) in needs {
@@ -289,6 +293,9 @@ impl Running<'_> {
         if self.options.quick && !measure.quick {
             return Some("it is not in the quick set".to_string());
         }
+        if is_over(self.options.deadline) {
+            return Some(NO_TIME.to_string());
+        }
         match self.left() {
             Some(left) if left.is_zero() => Some("the time was up".to_string()),
             _ => None,
@@ -325,6 +332,7 @@ impl Running<'_> {
         let amount = Amount {
             rounds: plan::rounds(measure, scope.quick),
             time: self.left().map(|left| left / measures_left.max(1) as u32),
+            deadline: self.options.deadline,
         };
         let mut lacking = Yield::default();
         let own_needs = plan::measure_needs(&scope, measure);
@@ -350,10 +358,10 @@ impl Running<'_> {
             How::Bench => bench::run(program, measure, targets, amount, scope.folders)?,
             How::Value => printed::run(measure, &targets, amount, scope.folders)?,
             How::Why => observed::why(program, measure, &targets, amount, &scope),
-            How::Startup => observed::startup(program, measure, &targets, amount, &scope),
+            How::Startup => observed::startup(program, measure, targets, amount, &scope)?,
             How::Pipe => observed::pipe(program, measure, amount, &scope),
-            How::Machine => observed::machine(program, measure, scope.folders),
-            How::Static => printed::run_static(measure, &scope, prepared)?,
+            How::Machine => observed::machine(program, measure, amount, scope.folders),
+            How::Static => printed::run_static(measure, amount, &scope, prepared)?,
         };
         outcome.failed |= lacking.failed;
         outcome.results.gaps.extend(lacking.results.gaps);

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use fathom_model::Combination;
 
-use super::bench::{Amount, run_options};
-use super::{Yield, records, verb};
+use super::bench::{Amount, no_time, run_options, try_out};
+use super::{Interrupted, NO_TIME, Yield, records, verb};
 use crate::file::experiment::Measure;
 use crate::metrics;
 use crate::resolve::{Folders, Job, Scope, Sink, Target};
@@ -16,7 +16,10 @@ use crate::sweep;
 struct Session<'s> {
     program: &'s Path,
     folders: &'s Folders,
+    amount: Amount,
     outcome: Yield,
+    /// The time was up before the last record was complete.
+    cut: bool,
 }
 
 impl Session<'_> {
@@ -26,8 +29,17 @@ impl Session<'_> {
         let path = self.folders.work.join(&relative);
         let _ = std::fs::remove_file(&path);
         let log = self.folders.work.join("logs").join(format!("{name}.err"));
-        let end = verb::run(self.program, &words, &log).map_err(|error| error.to_string())?;
-        if end.code == 130 {
+        if self.amount.is_over() {
+            self.cut = true;
+            return Err(NO_TIME.to_string());
+        }
+        let end = verb::run(self.program, &words, &log, self.amount.deadline)
+            .map_err(|error| error.to_string())?;
+        self.cut = end.cut;
+        if end.cut {
+            let note = format!("{name} was cut short: its time was up");
+            self.outcome.notes.push(note);
+        } else if end.code == 130 {
             self.outcome.interrupted = true;
         }
         match std::fs::read_to_string(&path) {
@@ -35,6 +47,7 @@ impl Session<'_> {
                 self.outcome.records.push(relative);
                 Ok(text)
             }
+            Err(_) if end.cut => Err(NO_TIME.to_string()),
             Err(_) if end.code == 130 => Err("interrupted".to_string()),
             Err(_) => Err(first_sentence(&end.said)),
         }
@@ -47,7 +60,7 @@ impl Session<'_> {
         parameters: &Combination,
         why: &str,
     ) {
-        let failed = !self.outcome.interrupted;
+        let failed = !self.outcome.interrupted && !self.cut;
         self.outcome.failed |= failed;
         let what = match subject {
             Some(subject) => format!("{} of {subject}", measure.how.name()),
@@ -101,7 +114,9 @@ pub fn why(
     let mut session = Session {
         program,
         folders: scope.folders,
+        amount,
         outcome: Yield::default(),
+        cut: false,
     };
     // Each metric once: the list has them for each subject.
     let asked: Vec<String> = metrics::of(scope.experiment, measure)
@@ -118,6 +133,10 @@ pub fn why(
                 &target.parameters,
                 "interrupted",
             );
+            continue;
+        }
+        if amount.is_over() {
+            session.outcome.results.gaps.push(no_time(measure, target));
             continue;
         }
         make_folder_of(&target.job);
@@ -203,16 +222,38 @@ pub fn startup_arguments(
 pub fn startup(
     program: &Path,
     measure: &Measure,
-    targets: &[Target],
+    targets: Vec<Target>,
     amount: Amount,
     scope: &Scope<'_>,
-) -> Yield {
+) -> Result<Yield, Interrupted> {
     let mut session = Session {
         program,
         folders: scope.folders,
+        amount,
         outcome: Yield::default(),
+        cut: false,
     };
-    let words = startup_arguments(measure, targets, amount.rounds, scope.folders);
+    // One that fails would end the session of all.
+    let (targets, seconds) = try_out(
+        targets,
+        measure,
+        amount,
+        scope.folders,
+        &mut session.outcome,
+    )?;
+    if targets.is_empty() {
+        return Ok(session.outcome);
+    }
+    let caches = measure.cache.len().max(1) as f64;
+    let rounds = amount.fitting(seconds * caches);
+    if rounds < amount.rounds {
+        session.outcome.notes.push(format!(
+            "{rounds} rounds instead of {}, to keep to the time",
+            amount.rounds
+        ));
+    }
+    let targets = targets.as_slice();
+    let words = startup_arguments(measure, targets, rounds, scope.folders);
     let subjects: Vec<(String, Combination)> = targets
         .iter()
         .map(|target| (target.subject.clone(), target.parameters.clone()))
@@ -230,7 +271,7 @@ pub fn startup(
             }
         }
     }
-    session.outcome
+    Ok(session.outcome)
 }
 
 /// The words of `fathom pipe` for one pipeline.
@@ -259,7 +300,9 @@ pub fn pipe(program: &Path, measure: &Measure, amount: Amount, scope: &Scope<'_>
     let mut session = Session {
         program,
         folders: scope.folders,
+        amount,
         outcome: Yield::default(),
+        cut: false,
     };
     let pipelines = match scope.pipelines(measure) {
         Ok(pipelines) => pipelines,
@@ -315,11 +358,13 @@ pub fn machine_arguments(measure: &Measure, folders: &Folders) -> Vec<String> {
 }
 
 /// The probes of this machine.
-pub fn machine(program: &Path, measure: &Measure, folders: &Folders) -> Yield {
+pub fn machine(program: &Path, measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
     let mut session = Session {
         program,
         folders,
+        amount,
         outcome: Yield::default(),
+        cut: false,
     };
     let words = machine_arguments(measure, folders);
     let read = session
