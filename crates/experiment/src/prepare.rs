@@ -1,12 +1,18 @@
 //! Makes ready what is needed: looks for tools, installs those that may be, builds, stages inputs.
 
+mod install;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
 use fathom_model::{Combination, Exit, ToolResult};
 
-use crate::file::experiment::{Content, Registry, Tool};
+pub use install::install_jobs;
+use install::missing;
+
+use crate::file::experiment::{Content, Tool};
+use crate::file::table::Located;
 use crate::resolve::{Job, Scope, Sink};
 use crate::results::Cause;
 use crate::run::bench::is_over;
@@ -134,16 +140,23 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    fn all_of(
+    /// Prepares what a build or an input names and what its texts mention; what of it is lacking.
+    fn own_needs<'t>(
         &mut self,
-        needs: &BTreeSet<String>,
+        named: &[Located<String>],
+        texts: impl IntoIterator<Item = &'t str>,
         combination: &Combination,
         tell: Tell<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
-        for need in needs {
+        let mut needs: BTreeSet<String> = named.iter().map(|need| need.value.clone()).collect();
+        needs.extend(self.scope.mentioned(texts));
+        for need in &needs {
             self.prepare(need, combination, tell)?;
         }
-        Ok(self.prepared.lack(&self.scope, needs, combination).cloned())
+        Ok(self
+            .prepared
+            .lack(&self.scope, &needs, combination)
+            .cloned())
     }
 
     fn tool(&mut self, name: &str, tell: Tell<'_>) -> Result<Option<Lack>, Interrupted> {
@@ -232,17 +245,11 @@ impl Preparer<'_> {
         tell: Tell<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
         let scope = self.scope;
-        let Some(build) = scope
-            .experiment
-            .builds
-            .iter()
-            .find(|b| b.name.value == name)
-        else {
+        let Some(build) = scope.build_named(name) else {
             return Ok(None);
         };
-        let mut needs: BTreeSet<String> = build.needs.iter().map(|n| n.value.clone()).collect();
-        needs.extend(scope.mentioned(sweep::build_texts(build)));
-        if let Some(lack) = self.all_of(&needs, combination, tell)? {
+        let texts = sweep::build_texts(build);
+        if let Some(lack) = self.own_needs(&build.needs, texts, combination, tell)? {
             return Ok(Some(lack));
         }
         let part = scope.build_part(build, combination);
@@ -294,17 +301,11 @@ impl Preparer<'_> {
         tell: Tell<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
         let scope = self.scope;
-        let Some(input) = scope
-            .experiment
-            .inputs
-            .iter()
-            .find(|i| i.name.value == name)
-        else {
+        let Some(input) = scope.input_named(name) else {
             return Ok(None);
         };
-        let mut needs: BTreeSet<String> = input.needs.iter().map(|n| n.value.clone()).collect();
-        needs.extend(scope.mentioned(sweep::input_text(input)));
-        if let Some(lack) = self.all_of(&needs, combination, tell)? {
+        let texts = sweep::input_text(input);
+        if let Some(lack) = self.own_needs(&input.needs, texts, combination, tell)? {
             return Ok(Some(lack));
         }
         let path = scope.staged(input, combination);
@@ -346,12 +347,7 @@ impl Preparer<'_> {
                 cause: Cause::Failed,
             }))
         };
-        let Some(input) = scope
-            .experiment
-            .inputs
-            .iter()
-            .find(|i| i.name.value == name)
-        else {
+        let Some(input) = scope.input_named(name) else {
             return Ok(None);
         };
         let job = match scope.generator(input, combination) {
@@ -419,118 +415,4 @@ fn stage(path: &Path, bytes: &[u8], size: Option<u64>) -> std::io::Result<()> {
         left -= part;
     }
     file.flush()
-}
-
-/// Why a tool counts as missing, with what to do.
-fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
-    let name = &tool.name.value;
-    if let Some(why) = why {
-        return format!("{name} could not be installed: {why}");
-    }
-    let how = match (&tool.packages, &tool.hint) {
-        (Some((Registry::Apt, packages)), _) if !tried => {
-            let packages = packages.join(" ");
-            format!("apt-get install {packages}, or --install")
-        }
-        (Some((registry, packages)), _) if !tried => {
-            format!(
-                "--install gets {} from {}",
-                packages.join(" "),
-                registry.key()
-            )
-        }
-        (Some(_), _) => "its package is installed and its check still fails".to_string(),
-        (None, Some(hint)) => hint.clone(),
-        (None, None) => return format!("{name} is missing"),
-    };
-    format!("{name} is missing ({how})")
-}
-
-/// Gets the packages that are named, with those of their dependencies that the system lacks, and unpacks
-/// them into the folder that is the shell's `$0`. Nothing is installed and none of their scripts is run,
-/// so it takes no privilege.
-const UNPACK_PACKAGES: &str = "cd \"$0\" \
-&& names=$(apt-get --simulate --no-install-recommends install \"$@\" | sed -n 's/^Inst \\([^ ]*\\).*/\\1/p') \
-&& apt-get download ${names:-\"$@\"} && for file in *.deb; do dpkg-deb -x \"$file\" . || exit 1; done";
-
-/// The commands that install a tool into its own folder.
-pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
-    let Some((registry, packages)) = &tool.packages else {
-        return Vec::new();
-    };
-    let folder = scope.folders.tool(&tool.name.value);
-    let at = |inner: &str| folder.join(inner).display().to_string();
-    let path = folder.display().to_string();
-    let job = |words: Vec<String>, variables: Vec<(String, String)>| Job {
-        words,
-        directory: scope.folders.here.clone(),
-        variables,
-        input: None,
-        output: Sink::Null,
-        timeout: None,
-    };
-    let words = |fixed: &[&str]| {
-        fixed
-            .iter()
-            .map(|word| (*word).to_string())
-            .collect::<Vec<_>>()
-    };
-    match registry {
-        Registry::Apt => {
-            let mut all = words(&["sh", "-c", UNPACK_PACKAGES, &path]);
-            all.extend(packages.iter().cloned());
-            vec![job(all, Vec::new())]
-        }
-        Registry::Cargo => packages
-            .iter()
-            .map(|package| {
-                let all = words(&["cargo", "install", "--locked", "--root", &path, package]);
-                let target = ("CARGO_TARGET_DIR".to_string(), at("target"));
-                job(all, vec![target])
-            })
-            .collect(),
-        Registry::Npm => {
-            let mut all = words(&[
-                "npm",
-                "install",
-                "--no-audit",
-                "--no-fund",
-                "--prefix",
-                &path,
-            ]);
-            all.extend(packages.iter().cloned());
-            vec![job(all, Vec::new())]
-        }
-        Registry::Pypi => {
-            let mut pip = vec![at("bin/python")];
-            pip.extend(words(&[
-                "-m",
-                "pip",
-                "install",
-                "--disable-pip-version-check",
-            ]));
-            // `name@version` as everywhere in the file; pip writes it `name==version`.
-            pip.extend(
-                packages
-                    .iter()
-                    .map(|package| package.replacen('@', "==", 1)),
-            );
-            vec![
-                job(words(&["python3", "-m", "venv", &path]), Vec::new()),
-                job(pip, Vec::new()),
-            ]
-        }
-        Registry::Go => packages
-            .iter()
-            .map(|package| {
-                let variables = vec![
-                    ("GOPATH".to_string(), path.clone()),
-                    ("GOBIN".to_string(), at("bin")),
-                    // Without it Go leaves files that their owner can't remove.
-                    ("GOFLAGS".to_string(), "-modcacherw".to_string()),
-                ];
-                job(words(&["go", "install", package]), variables)
-            })
-            .collect(),
-    }
 }

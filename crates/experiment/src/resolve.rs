@@ -173,14 +173,20 @@ impl<'e> Scope<'e> {
                     return Some(path(&self.folders.tool(tool)));
                 }
                 let input = name.strip_prefix("inputs.")?;
-                let input = self.input(input)?;
+                let input = self.input_named(input)?;
                 Some(path(&self.staged(input, combination)))
             }
         }
     }
 
-    fn input(&self, name: &str) -> Option<&'e Input> {
+    /// The input of this name.
+    pub fn input_named(&self, name: &str) -> Option<&'e Input> {
         (self.experiment.inputs.iter()).find(|input| input.name.value == name)
+    }
+
+    /// The build of this name.
+    pub fn build_named(&self, name: &str) -> Option<&'e Build> {
+        (self.experiment.builds.iter()).find(|build| build.name.value == name)
     }
 
     /// A text with its placeholders filled.
@@ -436,7 +442,7 @@ impl<'e> Scope<'e> {
             Some(text) => {
                 let name = self.fill(text, combination)?;
                 let input = self
-                    .input(&name)
+                    .input_named(&name)
                     .ok_or_else(|| format!("there is no input {name:?}"))?;
                 Some(self.staged(input, combination))
             }

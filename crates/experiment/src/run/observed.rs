@@ -22,7 +22,17 @@ struct Session<'s> {
     cut: bool,
 }
 
-impl Session<'_> {
+impl<'s> Session<'s> {
+    fn new(program: &'s Path, folders: &'s Folders, amount: Amount) -> Session<'s> {
+        Session {
+            program,
+            folders,
+            amount,
+            outcome: Yield::default(),
+            cut: false,
+        }
+    }
+
     /// `name` is the record's, without its ending.
     fn record(&mut self, name: &str, words: Vec<String>) -> Result<String, String> {
         let relative = format!("records/{name}.json");
@@ -111,13 +121,7 @@ pub fn why(
     amount: Amount,
     scope: &Scope<'_>,
 ) -> Yield {
-    let mut session = Session {
-        program,
-        folders: scope.folders,
-        amount,
-        outcome: Yield::default(),
-        cut: false,
-    };
+    let mut session = Session::new(program, scope.folders, amount);
     // Each metric once: the list has them for each subject.
     let asked: Vec<String> = metrics::of(scope.experiment, measure)
         .into_iter()
@@ -226,13 +230,7 @@ pub fn startup(
     amount: Amount,
     scope: &Scope<'_>,
 ) -> Result<Yield, Interrupted> {
-    let mut session = Session {
-        program,
-        folders: scope.folders,
-        amount,
-        outcome: Yield::default(),
-        cut: false,
-    };
+    let mut session = Session::new(program, scope.folders, amount);
     // One that fails would end the session of all.
     let (targets, seconds) = try_out(
         targets,
@@ -297,13 +295,7 @@ pub fn pipe_arguments(
 
 /// Each pipeline with its stages.
 pub fn pipe(program: &Path, measure: &Measure, amount: Amount, scope: &Scope<'_>) -> Yield {
-    let mut session = Session {
-        program,
-        folders: scope.folders,
-        amount,
-        outcome: Yield::default(),
-        cut: false,
-    };
+    let mut session = Session::new(program, scope.folders, amount);
     let pipelines = match scope.pipelines(measure) {
         Ok(pipelines) => pipelines,
         Err(why) => {
@@ -359,13 +351,7 @@ pub fn machine_arguments(measure: &Measure, folders: &Folders) -> Vec<String> {
 
 /// The probes of this machine.
 pub fn machine(program: &Path, measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
-    let mut session = Session {
-        program,
-        folders,
-        amount,
-        outcome: Yield::default(),
-        cut: false,
-    };
+    let mut session = Session::new(program, folders, amount);
     let words = machine_arguments(measure, folders);
     let read = session
         .record(&measure.id.value, words)
