@@ -24,6 +24,7 @@ pub mod session;
 pub mod state;
 pub mod sweep;
 pub mod unit;
+pub mod unpacked;
 pub mod verdict;
 
 use std::path::Path;

@@ -1,15 +1,23 @@
 //! Makes ready what is needed: looks for tools, installs those that may be, builds, stages inputs.
 
+mod install;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Instant;
 
-use fathom_model::{Combination, ToolResult};
+use fathom_model::{Combination, Exit, ToolResult};
 
-use crate::file::experiment::{Content, Registry, Tool};
+pub use install::install_jobs;
+use install::missing;
+
+use crate::file::experiment::{Content, Tool};
+use crate::file::table::Located;
 use crate::resolve::{Job, Scope, Sink};
 use crate::results::Cause;
-use crate::run::Interrupted;
+use crate::run::bench::is_over;
 use crate::run::command::{self, CommandError, execute};
+use crate::run::{Interrupted, NO_TIME};
 use crate::sweep;
 
 /// Why something that is needed is not there.
@@ -98,6 +106,8 @@ pub struct Preparer<'e> {
     pub install: bool,
     /// Whether builds that are there from an interrupted run are good.
     pub keep_builds: bool,
+    /// When everything has to have ended: what is not made by then is left out.
+    pub deadline: Option<Instant>,
     /// What came of it.
     pub prepared: Prepared,
 }
@@ -130,16 +140,23 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    fn all_of(
+    /// Prepares what a build or an input names and what its texts mention; what of it is lacking.
+    fn own_needs<'t>(
         &mut self,
-        needs: &BTreeSet<String>,
+        named: &[Located<String>],
+        texts: impl IntoIterator<Item = &'t str>,
         combination: &Combination,
         tell: Tell<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
-        for need in needs {
+        let mut needs: BTreeSet<String> = named.iter().map(|need| need.value.clone()).collect();
+        needs.extend(self.scope.mentioned(texts));
+        for need in &needs {
             self.prepare(need, combination, tell)?;
         }
-        Ok(self.prepared.lack(&self.scope, needs, combination).cloned())
+        Ok(self
+            .prepared
+            .lack(&self.scope, &needs, combination)
+            .cloned())
     }
 
     fn tool(&mut self, name: &str, tell: Tell<'_>) -> Result<Option<Lack>, Interrupted> {
@@ -147,6 +164,9 @@ impl Preparer<'_> {
         let Some(tool) = scope.experiment.tools.iter().find(|t| t.name.value == name) else {
             return Ok(None);
         };
+        if is_over(self.deadline) {
+            return Ok(Some(no_time("check of", name)));
+        }
         tell(StepKind::Check, name);
         let mut version = self.version(tool)?;
         let mut why = None;
@@ -154,6 +174,9 @@ impl Preparer<'_> {
             tell(StepKind::Install, name);
             why = self.install(tool)?;
             version = self.version(tool)?;
+        }
+        if version.is_none() && is_over(self.deadline) {
+            return Ok(Some(no_time("check of", name)));
         }
         let missing = version.is_none().then(|| missing(tool, self.install, why));
         self.prepared.tools.push(ToolResult {
@@ -173,7 +196,8 @@ impl Preparer<'_> {
         let Ok(job) = self.scope.check(&tool.check) else {
             return Ok(None);
         };
-        match execute(&job, &self.log("check", &tool.name.value)) {
+        let log = self.log("check", &tool.name.value);
+        match execute(&job.until(self.deadline), &log) {
             Ok(ended) if ended.exit.is_success() => Ok(Some(
                 command::first_line(&ended.stdout)
                     .or_else(|| command::first_line(&ended.stderr))
@@ -221,17 +245,11 @@ impl Preparer<'_> {
         tell: Tell<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
         let scope = self.scope;
-        let Some(build) = scope
-            .experiment
-            .builds
-            .iter()
-            .find(|b| b.name.value == name)
-        else {
+        let Some(build) = scope.build_named(name) else {
             return Ok(None);
         };
-        let mut needs: BTreeSet<String> = build.needs.iter().map(|n| n.value.clone()).collect();
-        needs.extend(scope.mentioned(sweep::build_texts(build)));
-        if let Some(lack) = self.all_of(&needs, combination, tell)? {
+        let texts = sweep::build_texts(build);
+        if let Some(lack) = self.own_needs(&build.needs, texts, combination, tell)? {
             return Ok(Some(lack));
         }
         let part = scope.build_part(build, combination);
@@ -249,8 +267,14 @@ impl Preparer<'_> {
         if self.keep_builds && std::fs::read_to_string(&mark).is_ok_and(|line| line == job.line()) {
             return Ok(None);
         }
+        if is_over(self.deadline) {
+            return Ok(Some(no_time("build", name)));
+        }
         tell(StepKind::Build, name);
-        let reason = match execute(&job, &log) {
+        let reason = match execute(&job.clone().until(self.deadline), &log) {
+            Ok(ended) if ended.exit == Exit::TimedOut && is_over(self.deadline) => {
+                return Ok(Some(no_time("build", name)));
+            }
             Ok(ended) if ended.exit.is_success() => {
                 // Without the mark it is only built again.
                 let _ = std::fs::write(&mark, job.line());
@@ -277,17 +301,11 @@ impl Preparer<'_> {
         tell: Tell<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
         let scope = self.scope;
-        let Some(input) = scope
-            .experiment
-            .inputs
-            .iter()
-            .find(|i| i.name.value == name)
-        else {
+        let Some(input) = scope.input_named(name) else {
             return Ok(None);
         };
-        let mut needs: BTreeSet<String> = input.needs.iter().map(|n| n.value.clone()).collect();
-        needs.extend(scope.mentioned(sweep::input_text(input)));
-        if let Some(lack) = self.all_of(&needs, combination, tell)? {
+        let texts = sweep::input_text(input);
+        if let Some(lack) = self.own_needs(&input.needs, texts, combination, tell)? {
             return Ok(Some(lack));
         }
         let path = scope.staged(input, combination);
@@ -329,12 +347,7 @@ impl Preparer<'_> {
                 cause: Cause::Failed,
             }))
         };
-        let Some(input) = scope
-            .experiment
-            .inputs
-            .iter()
-            .find(|i| i.name.value == name)
-        else {
+        let Some(input) = scope.input_named(name) else {
             return Ok(None);
         };
         let job = match scope.generator(input, combination) {
@@ -356,7 +369,13 @@ impl Preparer<'_> {
             output: Sink::File(beside.clone()),
             ..job
         };
-        match execute(&job, &log) {
+        if is_over(self.deadline) {
+            return Ok(Some(no_time("input", name)));
+        }
+        match execute(&job.until(self.deadline), &log) {
+            Ok(ended) if ended.exit == Exit::TimedOut && is_over(self.deadline) => {
+                Ok(Some(no_time("input", name)))
+            }
             Ok(ended) if ended.exit.is_success() => match std::fs::rename(&beside, &path) {
                 Ok(()) => Ok(None),
                 Err(error) => failed(error.to_string()),
@@ -369,6 +388,13 @@ impl Preparer<'_> {
             Err(CommandError::NotStarted(why)) => failed(why),
             Err(CommandError::Interrupted) => Err(Interrupted),
         }
+    }
+}
+
+fn no_time(what: &str, name: &str) -> Lack {
+    Lack {
+        reason: format!("the {what} {name} was {NO_TIME}"),
+        cause: Cause::NotMeasured,
     }
 }
 
@@ -389,111 +415,4 @@ fn stage(path: &Path, bytes: &[u8], size: Option<u64>) -> std::io::Result<()> {
         left -= part;
     }
     file.flush()
-}
-
-/// Why a tool counts as missing, with what to do.
-fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
-    let name = &tool.name.value;
-    if let Some(why) = why {
-        return format!("{name} could not be installed: {why}");
-    }
-    let how = match (&tool.packages, &tool.hint) {
-        (Some((Registry::Apt, packages)), _) => {
-            format!("apt-get install {}", packages.join(" "))
-        }
-        (Some((registry, packages)), _) if !tried => {
-            format!(
-                "--install gets {} from {}",
-                packages.join(" "),
-                registry.key()
-            )
-        }
-        (Some(_), _) => "its package is installed and its check still fails".to_string(),
-        (None, Some(hint)) => hint.clone(),
-        (None, None) => return format!("{name} is missing"),
-    };
-    format!("{name} is missing ({how})")
-}
-
-/// The commands that install a tool into its own folder; `apt` has none but the system's.
-pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
-    let Some((registry, packages)) = &tool.packages else {
-        return Vec::new();
-    };
-    let folder = scope.folders.tool(&tool.name.value);
-    let at = |inner: &str| folder.join(inner).display().to_string();
-    let path = folder.display().to_string();
-    let job = |words: Vec<String>, variables: Vec<(String, String)>| Job {
-        words,
-        directory: scope.folders.here.clone(),
-        variables,
-        input: None,
-        output: Sink::Null,
-        timeout: None,
-    };
-    let words = |fixed: &[&str]| {
-        fixed
-            .iter()
-            .map(|word| (*word).to_string())
-            .collect::<Vec<_>>()
-    };
-    match registry {
-        Registry::Apt => {
-            let mut all = words(&["apt-get", "install", "-y", "--no-install-recommends"]);
-            all.extend(packages.iter().cloned());
-            let quiet = ("DEBIAN_FRONTEND".to_string(), "noninteractive".to_string());
-            vec![job(all, vec![quiet])]
-        }
-        Registry::Cargo => packages
-            .iter()
-            .map(|package| {
-                let all = words(&["cargo", "install", "--locked", "--root", &path, package]);
-                let target = ("CARGO_TARGET_DIR".to_string(), at("target"));
-                job(all, vec![target])
-            })
-            .collect(),
-        Registry::Npm => {
-            let mut all = words(&[
-                "npm",
-                "install",
-                "--no-audit",
-                "--no-fund",
-                "--prefix",
-                &path,
-            ]);
-            all.extend(packages.iter().cloned());
-            vec![job(all, Vec::new())]
-        }
-        Registry::Pypi => {
-            let mut pip = vec![at("bin/python")];
-            pip.extend(words(&[
-                "-m",
-                "pip",
-                "install",
-                "--disable-pip-version-check",
-            ]));
-            // `name@version` as everywhere in the file; pip writes it `name==version`.
-            pip.extend(
-                packages
-                    .iter()
-                    .map(|package| package.replacen('@', "==", 1)),
-            );
-            vec![
-                job(words(&["python3", "-m", "venv", &path]), Vec::new()),
-                job(pip, Vec::new()),
-            ]
-        }
-        Registry::Go => packages
-            .iter()
-            .map(|package| {
-                let variables = vec![
-                    ("GOPATH".to_string(), path.clone()),
-                    ("GOBIN".to_string(), at("bin")),
-                    // Without it Go leaves files that their owner can't remove.
-                    ("GOFLAGS".to_string(), "-modcacherw".to_string()),
-                ];
-                job(words(&["go", "install", package]), variables)
-            })
-            .collect(),
-    }
 }

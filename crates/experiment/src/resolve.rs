@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fathom_model::Combination;
 
-use crate::file::experiment::{Build, Content, Count, Experiment, Input, Measure, Subject};
+use crate::file::experiment::{
+    Build, Content, Count, Experiment, Input, Measure, Registry, Subject, Tool,
+};
 use crate::file::placeholder;
 use crate::sweep;
+use crate::unpacked::{self, Finds};
 
 /// Where things lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +71,17 @@ impl Job {
     /// The command as a shell would take it.
     pub fn line(&self) -> String {
         shell_words::join(&self.words)
+    }
+
+    /// The same with no more time than there is until then.
+    pub fn until(mut self, deadline: Option<Instant>) -> Job {
+        if let Some(deadline) = deadline {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // A time of 0 is none: the shortest that is.
+            let left = left.max(Duration::from_millis(1));
+            self.timeout = Some(self.timeout.map_or(left, |own| own.min(left)));
+        }
+        self
     }
 
     /// The command with what is around it, for people.
@@ -159,14 +173,20 @@ impl<'e> Scope<'e> {
                     return Some(path(&self.folders.tool(tool)));
                 }
                 let input = name.strip_prefix("inputs.")?;
-                let input = self.input(input)?;
+                let input = self.input_named(input)?;
                 Some(path(&self.staged(input, combination)))
             }
         }
     }
 
-    fn input(&self, name: &str) -> Option<&'e Input> {
+    /// The input of this name.
+    pub fn input_named(&self, name: &str) -> Option<&'e Input> {
         (self.experiment.inputs.iter()).find(|input| input.name.value == name)
+    }
+
+    /// The build of this name.
+    pub fn build_named(&self, name: &str) -> Option<&'e Build> {
+        (self.experiment.builds.iter()).find(|build| build.name.value == name)
     }
 
     /// A text with its placeholders filled.
@@ -241,7 +261,7 @@ impl<'e> Scope<'e> {
         Ok(Some(Job {
             words: self.words(command, combination, &more)?,
             directory: self.folders.here.clone(),
-            variables: Vec::new(),
+            variables: self.search(Finds::Sources, &[]),
             input: None,
             output: Sink::File(self.staged(input, combination)),
             timeout: None,
@@ -256,7 +276,7 @@ impl<'e> Scope<'e> {
         Ok(Job {
             words: self.words(&build.command, combination, &[])?,
             directory: self.directory(build.cwd.as_deref(), combination)?,
-            variables: self.variables(&build.env, combination)?,
+            variables: self.variables(&build.env, Finds::Sources, combination)?,
             input: None,
             output: Sink::Null,
             timeout: build.timeout,
@@ -290,11 +310,27 @@ impl<'e> Scope<'e> {
             crate::file::table::Located<String>,
             crate::file::table::Located<String>,
         )],
+        finds: Finds,
         combination: &Combination,
     ) -> Result<Vec<(String, String)>, String> {
-        env.iter()
+        let own = env
+            .iter()
             .map(|(name, text)| Ok((name.value.clone(), self.fill(text, combination)?)))
-            .collect()
+            .collect::<Result<Vec<_>, String>>()?;
+        Ok([self.search(finds, &own), own].concat())
+    }
+
+    /// The variables by which unpacked packages are found, but for those that the file sets itself.
+    fn search(&self, finds: Finds, own: &[(String, String)]) -> Vec<(String, String)> {
+        let is_apt = |tool: &&Tool| matches!(&tool.packages, Some((Registry::Apt, _)));
+        let roots: Vec<PathBuf> = (self.experiment.tools.iter())
+            .filter(is_apt)
+            .map(|tool| self.folders.tool(&tool.name.value))
+            .filter(|folder| folder.is_dir())
+            .collect();
+        let mut all = unpacked::variables(&roots, finds);
+        all.retain(|(name, _)| !own.iter().any(|(set, _)| set == name));
+        all
     }
 
     /// The command that checks for a tool.
@@ -305,7 +341,7 @@ impl<'e> Scope<'e> {
         Ok(Job {
             words: self.words(command, &Vec::new(), &[])?,
             directory: self.folders.here.clone(),
-            variables: Vec::new(),
+            variables: self.search(Finds::Sources, &[]),
             input: None,
             output: Sink::Null,
             timeout: Some(Duration::from_secs(60)),
@@ -320,7 +356,7 @@ impl<'e> Scope<'e> {
         Ok(Job {
             words: self.words(&count.command, combination, &[])?,
             directory: self.folders.here.clone(),
-            variables: Vec::new(),
+            variables: self.search(Finds::Sources, &[]),
             input: None,
             output: Sink::Null,
             timeout: Some(Duration::from_secs(120)),
@@ -406,7 +442,7 @@ impl<'e> Scope<'e> {
             Some(text) => {
                 let name = self.fill(text, combination)?;
                 let input = self
-                    .input(&name)
+                    .input_named(&name)
                     .ok_or_else(|| format!("there is no input {name:?}"))?;
                 Some(self.staged(input, combination))
             }
@@ -428,7 +464,7 @@ impl<'e> Scope<'e> {
             job: Job {
                 words: self.words(&subject.command, combination, &[])?,
                 directory: self.directory(subject.cwd.as_deref(), combination)?,
-                variables: self.variables(&subject.env, combination)?,
+                variables: self.variables(&subject.env, Finds::Programs, combination)?,
                 input,
                 output,
                 timeout: subject.timeout.or(measure.timeout),

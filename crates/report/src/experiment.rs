@@ -1,5 +1,6 @@
 //! What `fathom run` writes: claims beside what was published and what was measured.
 
+mod figures;
 mod html;
 mod json;
 mod markdown;
@@ -7,6 +8,9 @@ mod plan;
 mod terminal;
 mod words;
 
+pub use figures::{
+    FIGURES_BEGIN, FIGURES_END, FiguresError, check_figures, experiment_figures, with_figures,
+};
 pub use html::experiment_html;
 pub use json::experiment_json;
 pub use markdown::experiment_markdown;

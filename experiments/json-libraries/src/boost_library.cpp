@@ -1,6 +1,7 @@
 // Boost.JSON, compiled with its own sources, with the monotonic resource that its authors advise for parsing.
 #include <boost/json/src.hpp>
 
+#include "msgpack.h"
 #include "task.h"
 
 namespace json = boost::json;
@@ -61,4 +62,35 @@ Answer points(const Json &text) {
         answer.real += point.at("z").to_number<double>();
     }
     return answer;
+}
+
+static void write(const json::value &value) {
+    switch (value.kind()) {
+        case json::kind::null: return packed.null();
+        case json::kind::bool_: return packed.boolean(value.get_bool());
+        case json::kind::int64: return packed.integer(value.get_int64());
+        case json::kind::uint64: return packed.natural(value.get_uint64());
+        case json::kind::double_: return packed.real(value.get_double());
+        case json::kind::string: return packed.text(text_of(value));
+        case json::kind::array: {
+            size_t place = packed.array();
+            for (const json::value &item : value.get_array()) write(item);
+            return packed.end(place, (uint32_t)value.get_array().size());
+        }
+        case json::kind::object: {
+            size_t place = packed.object();
+            for (const json::key_value_pair &field : value.get_object()) {
+                packed.text({field.key().data(), field.key().size()});
+                write(field.value());
+            }
+            return packed.end(place, (uint32_t)value.get_object().size());
+        }
+    }
+}
+
+Answer json2msgpack(const Json &text) {
+    packed.begin(text.length);
+    json::monotonic_resource memory;
+    write(parse(text, memory));
+    return packed_answer();
 }

@@ -1,7 +1,8 @@
 // Does one task with the library that this program was built with, again and again, and prints the speed.
 //
-// Usage: PROGRAM partial_tweets|distinct_user_id|points FILE
+// Usage: PROGRAM partial_tweets|distinct_user_id|points|json2msgpack FILE
 #include "measure.h"
+#include "msgpack.h"
 #include "task.h"
 
 static Json read_file(const char *path) {
@@ -36,14 +37,16 @@ int main(int count, char **arguments) {
     Answer (*task)(const Json &) = !strcmp(name, "partial_tweets")     ? partial_tweets
                                    : !strcmp(name, "distinct_user_id") ? distinct_user_id
                                    : !strcmp(name, "points")           ? points
+                                   : !strcmp(name, "json2msgpack")     ? json2msgpack
                                                                        : nullptr;
     if (task == nullptr) {
-        fprintf(stderr, "usage: PROGRAM partial_tweets|distinct_user_id|points FILE\n");
+        fprintf(stderr, "usage: PROGRAM partial_tweets|distinct_user_id|points|json2msgpack FILE\n");
         return 2;
     }
     Json json = read_file(arguments[2]);
     Answer answer = task(json);
     check(answer.count > 0, "something is found");
+    for (char byte : packed.written()) answer.characters += (uint8_t)byte;
     print_speed("parse", repeat(0.1, [&] { keep_value(task(json).count); }), (double)json.length);
     printf("found %llu items\n", (unsigned long long)answer.count);
     printf("answer %llu checksum\n", (unsigned long long)checksum(answer));

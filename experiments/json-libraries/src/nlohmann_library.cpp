@@ -1,6 +1,7 @@
 // JSON for Modern C++ (nlohmann).
 #include <nlohmann/json.hpp>
 
+#include "msgpack.h"
 #include "task.h"
 
 using nlohmann::json;
@@ -47,4 +48,34 @@ Answer points(const Json &text) {
         answer.real += point["z"].get<double>();
     }
     return answer;
+}
+
+static void write(const json &value) {
+    switch (value.type()) {
+        case json::value_t::boolean: return packed.boolean(value.get<bool>());
+        case json::value_t::string: return packed.text(text_of(value));
+        case json::value_t::number_integer: return packed.integer(value.get<int64_t>());
+        case json::value_t::number_unsigned: return packed.natural(value.get<uint64_t>());
+        case json::value_t::number_float: return packed.real(value.get<double>());
+        case json::value_t::array: {
+            size_t place = packed.array();
+            for (const json &item : value) write(item);
+            return packed.end(place, (uint32_t)value.size());
+        }
+        case json::value_t::object: {
+            size_t place = packed.object();
+            for (const auto &[key, member] : value.items()) {
+                packed.text(key);
+                write(member);
+            }
+            return packed.end(place, (uint32_t)value.size());
+        }
+        default: return packed.null();
+    }
+}
+
+Answer json2msgpack(const Json &text) {
+    packed.begin(text.length);
+    write(parse(text));
+    return packed_answer();
 }

@@ -1,6 +1,7 @@
 // RapidJSON, which parses into a tree without changing the text.
 #include <rapidjson/document.h>
 
+#include "msgpack.h"
 #include "task.h"
 
 using rapidjson::Value;
@@ -49,4 +50,38 @@ Answer points(const Json &json) {
         answer.real += point["z"].GetDouble();
     }
     return answer;
+}
+
+static void write(const Value &value) {
+    switch (value.GetType()) {
+        case rapidjson::kNullType: return packed.null();
+        case rapidjson::kFalseType: return packed.boolean(false);
+        case rapidjson::kTrueType: return packed.boolean(true);
+        case rapidjson::kStringType: return packed.text(text_of(value));
+        case rapidjson::kNumberType:
+            if (value.IsInt64()) return packed.integer(value.GetInt64());
+            if (value.IsUint64()) return packed.natural(value.GetUint64());
+            return packed.real(value.GetDouble());
+        case rapidjson::kArrayType: {
+            size_t place = packed.array();
+            for (const Value &item : value.GetArray()) write(item);
+            return packed.end(place, value.Size());
+        }
+        case rapidjson::kObjectType: {
+            size_t place = packed.object();
+            for (const auto &member : value.GetObject()) {
+                packed.text(text_of(member.name));
+                write(member.value);
+            }
+            return packed.end(place, value.MemberCount());
+        }
+    }
+}
+
+Answer json2msgpack(const Json &json) {
+    packed.begin(json.length);
+    rapidjson::Document document;
+    document.Parse(json.text, json.length);
+    write(document);
+    return packed_answer();
 }

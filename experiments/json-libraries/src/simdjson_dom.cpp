@@ -1,6 +1,7 @@
 // simdjson's document interface: the whole text is parsed first.
 #include <simdjson.h>
 
+#include "msgpack.h"
 #include "task.h"
 
 using namespace simdjson;
@@ -44,4 +45,40 @@ Answer points(const Json &json) {
         answer.real += double(point["z"]);
     }
     return answer;
+}
+
+static void write(dom::element value) {
+    switch (value.type()) {
+        case dom::element_type::ARRAY: {
+            size_t place = packed.array();
+            uint32_t count = 0;
+            for (dom::element item : dom::array(value)) {
+                write(item);
+                count++;
+            }
+            return packed.end(place, count);
+        }
+        case dom::element_type::OBJECT: {
+            size_t place = packed.object();
+            uint32_t count = 0;
+            for (dom::key_value_pair field : dom::object(value)) {
+                packed.text(field.key);
+                write(field.value);
+                count++;
+            }
+            return packed.end(place, count);
+        }
+        case dom::element_type::INT64: return packed.integer(int64_t(value));
+        case dom::element_type::UINT64: return packed.natural(uint64_t(value));
+        case dom::element_type::DOUBLE: return packed.real(double(value));
+        case dom::element_type::STRING: return packed.text(value);
+        case dom::element_type::BOOL: return packed.boolean(bool(value));
+        case dom::element_type::NULL_VALUE: return packed.null();
+    }
+}
+
+Answer json2msgpack(const Json &json) {
+    packed.begin(json.length);
+    write(parse(json));
+    return packed_answer();
 }

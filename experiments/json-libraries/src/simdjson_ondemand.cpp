@@ -1,6 +1,7 @@
 // simdjson's On-Demand interface: values are parsed when they are asked for, in the order of the text.
 #include <simdjson.h>
 
+#include "msgpack.h"
 #include "task.h"
 
 using namespace simdjson;
@@ -48,4 +49,53 @@ Answer points(const Json &json) {
         answer.real += double(point["z"]);
     }
     return answer;
+}
+
+static void write(ondemand::value value);
+
+static void write_array(ondemand::array array) {
+    size_t place = packed.array();
+    uint32_t count = 0;
+    for (ondemand::value item : array) {
+        write(item);
+        count++;
+    }
+    packed.end(place, count);
+}
+
+static void write_object(ondemand::object object) {
+    size_t place = packed.object();
+    uint32_t count = 0;
+    for (auto field : object) {
+        packed.text(field.unescaped_key());
+        write(field.value());
+        count++;
+    }
+    packed.end(place, count);
+}
+
+static void write_number(ondemand::number number) {
+    switch (number.get_number_type()) {
+        case ondemand::number_type::signed_integer: return packed.integer(number.get_int64());
+        case ondemand::number_type::unsigned_integer: return packed.natural(number.get_uint64());
+        default: return packed.real(number.get_double());
+    }
+}
+
+static void write(ondemand::value value) {
+    switch (value.type()) {
+        case ondemand::json_type::array: return write_array(value.get_array());
+        case ondemand::json_type::object: return write_object(value.get_object());
+        case ondemand::json_type::number: return write_number(value.get_number());
+        case ondemand::json_type::string: return packed.text(value.get_string());
+        case ondemand::json_type::boolean: return packed.boolean(value.get_bool());
+        case ondemand::json_type::null: return packed.null();
+    }
+}
+
+Answer json2msgpack(const Json &json) {
+    packed.begin(json.length);
+    ondemand::document document = parser.iterate(view(json));
+    write(document.get_value());
+    return packed_answer();
 }

@@ -1,4 +1,4 @@
-// The three tasks that every library does, and what they answer. Each library's file defines the three functions.
+// The four tasks that every library does, and what they answer. Each library's file defines the four functions.
 #ifndef FATHOM_EXPERIMENTS_JSON_TASK_H
 #define FATHOM_EXPERIMENTS_JSON_TASK_H
 
@@ -34,6 +34,9 @@ Answer distinct_user_id(const Json &json);
 
 // The sum of all coordinates.
 Answer points(const Json &json);
+
+// The whole text as MessagePack, into memory that is kept. `count` is the number of values, `numbers` that of bytes.
+Answer json2msgpack(const Json &json);
 
 inline Answer distinct(std::vector<uint64_t> &ids) {
     Answer answer;

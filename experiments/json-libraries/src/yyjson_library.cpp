@@ -1,4 +1,5 @@
 // yyjson, which parses into a tree without changing the text.
+#include "msgpack.h"
 #include "task.h"
 #include "yyjson.h"
 
@@ -49,4 +50,39 @@ Answer points(const Json &json) {
         answer.real += yyjson_get_real(yyjson_obj_get(point, "z"));
     });
     return answer;
+}
+
+static void write(yyjson_val *value) {
+    switch (yyjson_get_type(value)) {
+        case YYJSON_TYPE_BOOL: return packed.boolean(yyjson_get_bool(value));
+        case YYJSON_TYPE_STR: return packed.text(text_of(value));
+        case YYJSON_TYPE_NUM:
+            if (yyjson_is_uint(value)) return packed.natural(yyjson_get_uint(value));
+            if (yyjson_is_sint(value)) return packed.integer(yyjson_get_sint(value));
+            return packed.real(yyjson_get_real(value));
+        case YYJSON_TYPE_ARR: {
+            size_t place = packed.array(), index, count;
+            yyjson_val *item;
+            yyjson_arr_foreach(value, index, count, item) write(item);
+            return packed.end(place, (uint32_t)yyjson_arr_size(value));
+        }
+        case YYJSON_TYPE_OBJ: {
+            size_t place = packed.object(), index, count;
+            yyjson_val *key, *member;
+            yyjson_obj_foreach(value, index, count, key, member) {
+                packed.text(text_of(key));
+                write(member);
+            }
+            return packed.end(place, (uint32_t)yyjson_obj_size(value));
+        }
+        default: return packed.null();
+    }
+}
+
+Answer json2msgpack(const Json &json) {
+    packed.begin(json.length);
+    yyjson_doc *document = yyjson_read(json.text, json.length, 0);
+    write(yyjson_doc_get_root(document));
+    yyjson_doc_free(document);
+    return packed_answer();
 }

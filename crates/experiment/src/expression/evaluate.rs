@@ -241,14 +241,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         if let (Some(above), Some(below)) = (left.samples, right.samples)
             && let Some((estimate, weak)) = paired(above, below)
         {
-            let ratio = Quantity {
-                estimate,
-                unit: Unit::plain(),
-                samples: None,
-                is_ratio: true,
-                measured: true,
-                weak,
-            };
+            let ratio = Quantity::paired_ratio(estimate, weak);
             measured.push(Measured {
                 what: format!("{} / {}", self.written(left_node), self.written(right_node)),
                 estimate: Some(estimate),

@@ -292,14 +292,7 @@ impl<'r> Judge<'_, 'r> {
         if let (Some(numerator), Some(denominator)) = (above.samples, below.samples)
             && let Some((estimate, weak)) = paired(numerator, denominator)
         {
-            return Ok(Quantity {
-                estimate,
-                unit: Unit::plain(),
-                samples: None,
-                is_ratio: true,
-                measured: true,
-                weak,
-            });
+            return Ok(Quantity::paired_ratio(estimate, weak));
         }
         let quotient = arithmetic(&above, Operator::Divide, &below)
             .ok_or_else(|| Fault::Undefined(format!("{} may be 0", self.written(below_node))))?;

@@ -54,6 +54,18 @@ impl<'r> Quantity<'r> {
         })
     }
 
+    /// The ratio of two results of the same rounds.
+    pub fn paired_ratio(estimate: Estimate, weak: Option<String>) -> Quantity<'r> {
+        Quantity {
+            estimate,
+            unit: Unit::plain(),
+            samples: None,
+            is_ratio: true,
+            measured: true,
+            weak,
+        }
+    }
+
     /// A number that follows from samples without being their median.
     pub fn derived(&self, estimate: Estimate) -> Quantity<'r> {
         Quantity {

@@ -45,7 +45,7 @@ pub struct Experiment {
 /// From which package manager a tool comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registry {
-    /// Debian and kin; for the whole system, as root only.
+    /// Debian and kin: `apt-get download`, unpacked
     Apt,
     /// `cargo install --root`
     Cargo,

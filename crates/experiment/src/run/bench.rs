@@ -1,13 +1,13 @@
 //! `how = "bench"`: all subjects in one session, in rounds.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use fathom_model::{BenchRecord, Metric};
+use fathom_model::{BenchRecord, Exit, Metric};
 
 use super::command::{self, CommandError, execute};
 use super::verb;
-use super::{Interrupted, Yield};
+use super::{Interrupted, NO_TIME, Yield};
 use crate::file::experiment::Measure;
 use crate::metrics::unit_text;
 use crate::resolve::{Folders, Job, Sink, Target};
@@ -23,9 +23,16 @@ pub struct Amount {
     pub rounds: u64,
     /// Time that is left; more rounds than fit into it are not begun.
     pub time: Option<Duration>,
+    /// When everything has to have ended, whatever it has by then.
+    pub deadline: Option<Instant>,
 }
 
 impl Amount {
+    /// Nothing more may begin.
+    pub fn is_over(&self) -> bool {
+        is_over(self.deadline)
+    }
+
     /// Rounds that fit, if one takes this many seconds.
     pub fn fitting(&self, seconds: f64) -> u64 {
         match self.time {
@@ -38,17 +45,27 @@ impl Amount {
     }
 }
 
+/// The time is up.
+pub fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
+
 /// Runs every target once, unmeasured. Those that fail are gaps and are left out; the seconds that one
 /// round takes are known then.
 pub fn try_out(
     targets: Vec<Target>,
     measure: &Measure,
+    amount: Amount,
     folders: &Folders,
     outcome: &mut Yield,
 ) -> Result<(Vec<Target>, f64), Interrupted> {
     let mut good = Vec::new();
     let mut seconds = 0.0;
     for target in targets {
+        if amount.is_over() {
+            outcome.results.gaps.push(no_time(measure, &target));
+            continue;
+        }
         let stem = folders.work.join("logs").join(format!(
             "try-{}-{}",
             measure.id.value,
@@ -60,10 +77,15 @@ pub fn try_out(
                 _ => Sink::File("/dev/null".into()),
             },
             ..target.job.clone()
-        };
+        }
+        .until(amount.deadline);
         let reason = match execute(&job, &stem) {
             Err(CommandError::Interrupted) => return Err(Interrupted),
             Err(CommandError::NotStarted(why)) => why,
+            Ok(ended) if ended.exit == Exit::TimedOut && amount.is_over() => {
+                outcome.results.gaps.push(no_time(measure, &target));
+                continue;
+            }
             Ok(ended) if ended.exit.is_success() || target.may_fail => {
                 seconds += ended.seconds;
                 good.push(target);
@@ -85,6 +107,17 @@ pub fn try_out(
         });
     }
     Ok((good, seconds))
+}
+
+/// A target that is left out because the time is up.
+pub fn no_time(measure: &Measure, target: &Target) -> Gap {
+    Gap {
+        measure: Some(measure.id.value.clone()),
+        subject: Some(target.subject.clone()),
+        parameters: target.parameters.clone(),
+        reason: format!("{} was not measured: {NO_TIME}", target.label()),
+        cause: Cause::NotMeasured,
+    }
 }
 
 /// The options that say how a job is run, for verbs that take several commands in quotes.
@@ -152,7 +185,7 @@ pub fn run(
     folders: &Folders,
 ) -> Result<Yield, Interrupted> {
     let mut outcome = Yield::default();
-    let (targets, seconds) = try_out(targets, measure, folders, &mut outcome)?;
+    let (targets, seconds) = try_out(targets, measure, amount, folders, &mut outcome)?;
     if targets.is_empty() {
         return Ok(outcome);
     }
@@ -180,7 +213,12 @@ pub fn run(
         .work
         .join("logs")
         .join(format!("{}.err", measure.id.value));
-    match verb::run(program, &words, &log) {
+    let mut cut = false;
+    match verb::run(program, &words, &log, amount.deadline) {
+        Ok(end) if end.cut => {
+            cut = true;
+            outcome.notes.push("cut short: its time was up".to_string());
+        }
         Ok(end) if end.code == 130 => outcome.interrupted = true,
         Ok(end) if end.code != 0 => {
             outcome.failed = true;
@@ -200,6 +238,8 @@ pub fn run(
             outcome.records.push(name);
             outcome.results.samples = samples(&read, &targets, &measure.id.value);
         }
+        // It was ended before its first round.
+        Err(_) if cut => {}
         Err(error) => {
             outcome.failed = true;
             outcome
@@ -223,7 +263,7 @@ pub fn run(
                 subject: Some(target.subject.clone()),
                 parameters: target.parameters.clone(),
                 reason: format!("{} was not measured ({why})", target.label()),
-                cause: match outcome.interrupted {
+                cause: match outcome.interrupted || cut {
                     true => Cause::NotMeasured,
                     false => Cause::Failed,
                 },

@@ -11,6 +11,9 @@ pub mod verb;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupted;
 
+/// Why something is left out that could have been measured.
+pub const NO_TIME: &str = "left out, no time left";
+
 /// What came of one measure.
 #[derive(Debug, Default)]
 pub struct Yield {

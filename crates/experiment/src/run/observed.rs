@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use fathom_model::Combination;
 
-use super::bench::{Amount, run_options};
-use super::{Yield, records, verb};
+use super::bench::{Amount, no_time, run_options, try_out};
+use super::{Interrupted, NO_TIME, Yield, records, verb};
 use crate::file::experiment::Measure;
 use crate::metrics;
 use crate::resolve::{Folders, Job, Scope, Sink, Target};
@@ -16,18 +16,40 @@ use crate::sweep;
 struct Session<'s> {
     program: &'s Path,
     folders: &'s Folders,
+    amount: Amount,
     outcome: Yield,
+    /// The time was up before the last record was complete.
+    cut: bool,
 }
 
-impl Session<'_> {
+impl<'s> Session<'s> {
+    fn new(program: &'s Path, folders: &'s Folders, amount: Amount) -> Session<'s> {
+        Session {
+            program,
+            folders,
+            amount,
+            outcome: Yield::default(),
+            cut: false,
+        }
+    }
+
     /// `name` is the record's, without its ending.
     fn record(&mut self, name: &str, words: Vec<String>) -> Result<String, String> {
         let relative = format!("records/{name}.json");
         let path = self.folders.work.join(&relative);
         let _ = std::fs::remove_file(&path);
         let log = self.folders.work.join("logs").join(format!("{name}.err"));
-        let end = verb::run(self.program, &words, &log).map_err(|error| error.to_string())?;
-        if end.code == 130 {
+        if self.amount.is_over() {
+            self.cut = true;
+            return Err(NO_TIME.to_string());
+        }
+        let end = verb::run(self.program, &words, &log, self.amount.deadline)
+            .map_err(|error| error.to_string())?;
+        self.cut = end.cut;
+        if end.cut {
+            let note = format!("{name} was cut short: its time was up");
+            self.outcome.notes.push(note);
+        } else if end.code == 130 {
             self.outcome.interrupted = true;
         }
         match std::fs::read_to_string(&path) {
@@ -35,6 +57,7 @@ impl Session<'_> {
                 self.outcome.records.push(relative);
                 Ok(text)
             }
+            Err(_) if end.cut => Err(NO_TIME.to_string()),
             Err(_) if end.code == 130 => Err("interrupted".to_string()),
             Err(_) => Err(first_sentence(&end.said)),
         }
@@ -47,7 +70,7 @@ impl Session<'_> {
         parameters: &Combination,
         why: &str,
     ) {
-        let failed = !self.outcome.interrupted;
+        let failed = !self.outcome.interrupted && !self.cut;
         self.outcome.failed |= failed;
         let what = match subject {
             Some(subject) => format!("{} of {subject}", measure.how.name()),
@@ -98,11 +121,7 @@ pub fn why(
     amount: Amount,
     scope: &Scope<'_>,
 ) -> Yield {
-    let mut session = Session {
-        program,
-        folders: scope.folders,
-        outcome: Yield::default(),
-    };
+    let mut session = Session::new(program, scope.folders, amount);
     // Each metric once: the list has them for each subject.
     let asked: Vec<String> = metrics::of(scope.experiment, measure)
         .into_iter()
@@ -118,6 +137,10 @@ pub fn why(
                 &target.parameters,
                 "interrupted",
             );
+            continue;
+        }
+        if amount.is_over() {
+            session.outcome.results.gaps.push(no_time(measure, target));
             continue;
         }
         make_folder_of(&target.job);
@@ -203,16 +226,32 @@ pub fn startup_arguments(
 pub fn startup(
     program: &Path,
     measure: &Measure,
-    targets: &[Target],
+    targets: Vec<Target>,
     amount: Amount,
     scope: &Scope<'_>,
-) -> Yield {
-    let mut session = Session {
-        program,
-        folders: scope.folders,
-        outcome: Yield::default(),
-    };
-    let words = startup_arguments(measure, targets, amount.rounds, scope.folders);
+) -> Result<Yield, Interrupted> {
+    let mut session = Session::new(program, scope.folders, amount);
+    // One that fails would end the session of all.
+    let (targets, seconds) = try_out(
+        targets,
+        measure,
+        amount,
+        scope.folders,
+        &mut session.outcome,
+    )?;
+    if targets.is_empty() {
+        return Ok(session.outcome);
+    }
+    let caches = measure.cache.len().max(1) as f64;
+    let rounds = amount.fitting(seconds * caches);
+    if rounds < amount.rounds {
+        session.outcome.notes.push(format!(
+            "{rounds} rounds instead of {}, to keep to the time",
+            amount.rounds
+        ));
+    }
+    let targets = targets.as_slice();
+    let words = startup_arguments(measure, targets, rounds, scope.folders);
     let subjects: Vec<(String, Combination)> = targets
         .iter()
         .map(|target| (target.subject.clone(), target.parameters.clone()))
@@ -230,7 +269,7 @@ pub fn startup(
             }
         }
     }
-    session.outcome
+    Ok(session.outcome)
 }
 
 /// The words of `fathom pipe` for one pipeline.
@@ -256,11 +295,7 @@ pub fn pipe_arguments(
 
 /// Each pipeline with its stages.
 pub fn pipe(program: &Path, measure: &Measure, amount: Amount, scope: &Scope<'_>) -> Yield {
-    let mut session = Session {
-        program,
-        folders: scope.folders,
-        outcome: Yield::default(),
-    };
+    let mut session = Session::new(program, scope.folders, amount);
     let pipelines = match scope.pipelines(measure) {
         Ok(pipelines) => pipelines,
         Err(why) => {
@@ -315,12 +350,8 @@ pub fn machine_arguments(measure: &Measure, folders: &Folders) -> Vec<String> {
 }
 
 /// The probes of this machine.
-pub fn machine(program: &Path, measure: &Measure, folders: &Folders) -> Yield {
-    let mut session = Session {
-        program,
-        folders,
-        outcome: Yield::default(),
-    };
+pub fn machine(program: &Path, measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
+    let mut session = Session::new(program, folders, amount);
     let words = machine_arguments(measure, folders);
     let read = session
         .record(&measure.id.value, words)

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use fathom_model::Combination;
+use fathom_model::{Combination, Exit};
 
-use super::bench::Amount;
+use super::bench::{Amount, no_time};
 use super::command::{self, CommandError, execute};
-use super::{Interrupted, Yield};
+use super::{Interrupted, NO_TIME, Yield};
 use crate::file::experiment::{From, Measure, Take, Value};
 use crate::prepare::Prepared;
 use crate::resolve::{Folders, Job, Scope, Sink, Target};
@@ -37,6 +37,7 @@ pub fn run(
     let began = std::time::Instant::now();
     let warmup = measure.warmup;
     let mut round = 0;
+    let mut over = false;
     while round < warmup + rounds && reading.iter().any(|r| r.failure.is_none()) {
         let count = reading.len();
         for place in 0..count {
@@ -44,9 +45,13 @@ pub fn run(
             if one.failure.is_some() {
                 continue;
             }
+            if amount.is_over() {
+                over = true;
+                break;
+            }
             let counted = round.checked_sub(warmup);
             if one
-                .once(measure, counted.map(|r| r as u32), folders)
+                .once(measure, counted.map(|r| r as u32), amount, folders)
                 .is_err()
             {
                 outcome.interrupted = true;
@@ -54,6 +59,10 @@ pub fn run(
             }
         }
         if outcome.interrupted {
+            break;
+        }
+        if over {
+            outcome.notes.push("cut short: its time was up".to_string());
             break;
         }
         round += 1;
@@ -99,6 +108,7 @@ impl Reading<'_> {
         &mut self,
         measure: &Measure,
         round: Option<u32>,
+        amount: Amount,
         folders: &Folders,
     ) -> Result<(), Interrupted> {
         let target = self.target;
@@ -111,7 +121,8 @@ impl Reading<'_> {
         let job = Job {
             output: Sink::Null,
             ..target.job.clone()
-        };
+        }
+        .until(amount.deadline);
         let ended = match execute(&job, &stem) {
             Err(CommandError::Interrupted) => return Err(Interrupted),
             Err(CommandError::NotStarted(why)) => {
@@ -120,6 +131,10 @@ impl Reading<'_> {
             }
             Ok(ended) => ended,
         };
+        if ended.exit == Exit::TimedOut && amount.is_over() {
+            // Ended by the end of the time, not by itself: no result and no failure.
+            return Ok(());
+        }
         if !ended.exit.is_success() && !target.may_fail {
             self.failure = Some(format!(
                 "{}: {}",
@@ -149,6 +164,10 @@ impl Reading<'_> {
     }
 
     fn finish(self, measure: &Measure, outcome: &mut Yield) {
+        let nothing = self.values.iter().all(Vec::is_empty);
+        if nothing && self.failure.is_none() && !outcome.interrupted && !self.target.may_fail {
+            outcome.results.gaps.push(no_time(measure, self.target));
+        }
         for (value, values) in measure.values.iter().zip(self.values) {
             if values.is_empty() {
                 continue;
@@ -220,6 +239,7 @@ fn read(value: &Value, file: &Path) -> Result<f64, String> {
 /// Sizes of files and counts of patterns, under each combination that makes a difference.
 pub fn run_static(
     measure: &Measure,
+    amount: Amount,
     scope: &Scope<'_>,
     prepared: &Prepared,
 ) -> Result<Yield, Interrupted> {
@@ -243,7 +263,7 @@ pub fn run_static(
         for part in distinct(&all, &names) {
             let counted = match prepared.lack(scope, &needs, &part) {
                 Some(lack) => Err((lack.reason.clone(), lack.cause)),
-                None => counted(count, scope, &part)?.map_err(|why| (why, Cause::Failed)),
+                None => counted(count, amount, scope, &part)?,
             };
             note(
                 &mut outcome,
@@ -294,12 +314,18 @@ fn distinct(all: &[Combination], names: &std::collections::BTreeSet<String>) -> 
 
 fn counted(
     count: &crate::file::experiment::Count,
+    amount: Amount,
     scope: &Scope<'_>,
     part: &Combination,
-) -> Result<Result<f64, String>, Interrupted> {
+) -> Result<Result<f64, (String, Cause)>, Interrupted> {
+    let failed = |why: String| Err((why, Cause::Failed));
+    let no_time = || Err((NO_TIME.to_string(), Cause::NotMeasured));
+    if amount.is_over() {
+        return Ok(no_time());
+    }
     let job = match scope.count(count, part) {
-        Ok(job) => job,
-        Err(why) => return Ok(Err(why)),
+        Ok(job) => job.until(amount.deadline),
+        Err(why) => return Ok(failed(why)),
     };
     let stem = scope.folders.work.join("logs").join(format!(
         "count-{}{}",
@@ -308,8 +334,9 @@ fn counted(
     ));
     Ok(match execute(&job, &stem) {
         Err(CommandError::Interrupted) => return Err(Interrupted),
-        Err(CommandError::NotStarted(why)) => Err(why),
-        Ok(ended) if !ended.exit.is_success() => Err(format!(
+        Err(CommandError::NotStarted(why)) => failed(why),
+        Ok(ended) if ended.exit == Exit::TimedOut && amount.is_over() => no_time(),
+        Ok(ended) if !ended.exit.is_success() => failed(format!(
             "{} ({}): {}",
             job.words[0],
             command::describe(ended.exit),

@@ -7,7 +7,7 @@ use fathom_measure::{
     CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Output, Plan, ProcessExecutor,
     ProcessOptions, Question, Silent, StopRule, assess, conduct,
 };
-use fathom_model::{Benchmark, InputFrom, Metric, OutputTo};
+use fathom_model::{Benchmark, InputFrom, Metric, OutputTo, Run};
 
 use crate::cli::failure::Failure;
 

@@ -64,9 +64,18 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
     pub time: Option<Duration>,
 
+    /// End all experiments within this time, builds included: each gets its share, and what would
+    /// begin later is left out (default: 8min with --all --quick)
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration, conflicts_with = "install")]
+    pub within: Option<Duration>,
+
     /// Folder for builds, inputs and records (default: .fathom beside the file)
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub work: Option<PathBuf>,
+
+    /// Write the figures into README.md beside each file, between its marks; the rest stays
+    #[arg(long, conflicts_with_all = ["only", "plan", "list"])]
+    pub readme: bool,
 
     /// Write a report in Markdown
     #[arg(long, value_name = "FILE")]

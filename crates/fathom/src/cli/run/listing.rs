@@ -75,6 +75,7 @@ fn missing(arguments: &Arguments, experiment: &Experiment) -> Result<Vec<String>
         logs: logs.clone(),
         install: false,
         keep_builds: false,
+        deadline: None,
         prepared: Prepared::default(),
     };
     for tool in &experiment.tools {

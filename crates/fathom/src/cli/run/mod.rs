@@ -3,6 +3,7 @@
 mod arguments;
 mod listing;
 mod progress;
+mod readme;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,11 +24,12 @@ use crate::cli::{fingerprint, screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
 const BUDGET_FAILED: i32 = 1;
-/// The quick set of a whole catalogue is to fit into 10 minutes; the end of the last measure and the
-/// builds need some of it.
+/// The quick set of a whole catalogue is to fit into 10 minutes, builds included; looking for tools and
+/// writing records come on top.
 const QUICK_SET: Duration = Duration::from_secs(8 * 60);
-/// However late it is, an experiment gets this long, or it would only be listed.
-const LEAST_SHARE: Duration = Duration::from_secs(3);
+/// What an experiment may take for builds beyond its share: the Go and Rust programs of
+/// `startup-showdown` take some 10 s on a machine that is busy.
+const FOR_BUILDS: Duration = Duration::from_secs(15);
 /// Exit code after Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
@@ -49,20 +51,23 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if arguments.plan {
         return show_plans(arguments, &experiments);
     }
+    if arguments.readme {
+        readme::check(&experiments)?;
+    }
     interrupt::catch();
     fingerprint::take();
     let mut records = Vec::new();
     let mut code = 0;
     let began = Instant::now();
     for (index, experiment) in experiments.iter().enumerate() {
-        let time = arguments.time.or_else(|| {
-            let share = share_of_quick_set(began.elapsed(), experiments.len() - index);
-            (arguments.all && arguments.quick).then_some(share)
-        });
-        let end = one(arguments, experiment, time)?;
+        let limits = Limits::of(arguments, began, experiments.len() - index);
+        let end = one(arguments, experiment, limits)?;
         code = worse(code, exit_code(&end));
         let stop = end.interrupted;
         show(arguments, &end.record)?;
+        if arguments.readme && !stop {
+            readme::write(experiment, &end.record)?;
+        }
         records.push((name_of(&experiment.path), end.record));
         if stop {
             break;
@@ -155,18 +160,42 @@ fn show_plans(arguments: &Arguments, experiments: &[Experiment]) -> Result<i32, 
     Ok(0)
 }
 
-/// What the next of `left` experiments may take: its share of the time that is left, and no more than an
-/// experiment on its own. Those that need little leave more to the others.
-fn share_of_quick_set(used: Duration, left: usize) -> Duration {
-    let rest = QUICK_SET.saturating_sub(used);
-    (rest / left.max(1) as u32).clamp(LEAST_SHARE, session::QUICK_TIME)
+/// How long an experiment may take.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// For measuring.
+    time: Option<Duration>,
+    /// For all of it, builds included.
+    deadline: Option<Instant>,
 }
 
-fn one(
-    arguments: &Arguments,
-    experiment: &Experiment,
-    time: Option<Duration>,
-) -> Result<End, Failure> {
+impl Limits {
+    /// What the next of `left` experiments may take: its share of the time that is left. Those that need
+    /// little leave more to the others.
+    fn of(arguments: &Arguments, began: Instant, left: usize) -> Limits {
+        // Packages come as fast as the network brings them: nothing promises when they end.
+        let is_set = arguments.all && arguments.quick && !arguments.install;
+        let Some(whole) = arguments.within.or(is_set.then_some(QUICK_SET)) else {
+            return Limits {
+                time: arguments.time,
+                deadline: None,
+            };
+        };
+        let rest = whole.saturating_sub(began.elapsed());
+        let mut share = rest / left.max(1) as u32;
+        if arguments.quick {
+            share = share.min(session::QUICK_TIME);
+        }
+        // The share is for measuring. Builds may take as much again, and not the time of all the others.
+        let most = (share * 2 + FOR_BUILDS).min(rest);
+        Limits {
+            time: Some(arguments.time.map_or(share, |own| own.min(share))),
+            deadline: Some(Instant::now() + most),
+        }
+    }
+}
+
+fn one(arguments: &Arguments, experiment: &Experiment, limits: Limits) -> Result<End, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::Untrusted(format!("Fathom's own program can't be found: {error}"))
     })?;
@@ -177,7 +206,8 @@ fn one(
         install: arguments.install,
         resume: arguments.resume,
         only: arguments.only.clone(),
-        time,
+        time: limits.time,
+        deadline: limits.deadline,
     };
     let mut line = Line::new(&name_of(&experiment.path));
     let end = session::run(experiment, &options, &mut |event| line.show(&event));

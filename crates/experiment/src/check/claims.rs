@@ -1,0 +1,143 @@
+//! Is every claim about something that is measured, in units that fit?
+
+use std::collections::BTreeSet;
+
+use super::{Checker, measured_subjects};
+use crate::expression::{Context, Fault, judge};
+use crate::file::experiment::{Experiment, Formula, How};
+use crate::file::parse::inside;
+use crate::file::table::Located;
+use crate::metrics;
+use crate::results::{Findings, Results, Samples};
+use crate::sweep;
+
+impl Checker<'_> {
+    /// Every claim is judged once, against results that are all 1: what is then wrong is wrong whatever
+    /// is measured.
+    pub(super) fn claims(&self) {
+        let results = pretended(self.experiment);
+        let combinations = sweep::all_combinations(self.experiment);
+        for claim in &self.experiment.claims {
+            for formula in [&claim.holds, &claim.ill_posed_if].into_iter().flatten() {
+                self.selectors(formula);
+                self.claim(formula, &results, &combinations);
+            }
+        }
+    }
+
+    fn claim(
+        &self,
+        formula: &Formula,
+        results: &Results,
+        combinations: &[fathom_model::Combination],
+    ) {
+        let mut somewhere = false;
+        for combination in combinations {
+            let context = Context {
+                results,
+                combination,
+            };
+            match judge(&formula.expression, context) {
+                Err(Fault::Wrong {
+                    span,
+                    message,
+                    advice,
+                }) => {
+                    let span = inside(&self.experiment.text, &formula.text, &span);
+                    self.problems.add(span, message, advice);
+                    return;
+                }
+                Err(Fault::Elsewhere) => {}
+                _ => somewhere = true,
+            }
+        }
+        if !somewhere {
+            self.problems.add(
+                formula.text.span.clone(),
+                "nothing is measured that this could be judged by",
+                "its results are restricted by `only` to parameters that never come together",
+            );
+        }
+    }
+
+    /// Parameters in brackets exist and have the value.
+    fn selectors(&self, formula: &Formula) {
+        for (name, value) in crate::expression::selectors(&formula.expression) {
+            let parameters = &self.experiment.parameters;
+            let at = Located {
+                value: name.clone(),
+                span: formula.text.span.clone(),
+            };
+            match parameters.iter().find(|p| p.name.value == name) {
+                None => {
+                    let known = Self::names(parameters, |p| &p.name.value);
+                    self.unknown(&at, "parameter", &known);
+                }
+                Some(parameter) if !parameter.all_values().contains(&value.as_str()) => {
+                    let known = parameter.all_values();
+                    let at = Located {
+                        value,
+                        span: at.span,
+                    };
+                    self.unknown(&at, &format!("value of {name}"), &known);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// Results with the value 1 for everything that the file measures.
+fn pretended(experiment: &Experiment) -> Results {
+    let mut results = Results::default();
+    let combinations = sweep::all_combinations(experiment);
+    for measure in &experiment.measures {
+        let mut seen = BTreeSet::new();
+        for combination in &combinations {
+            if !sweep::allowed(&measure.only, combination) {
+                continue;
+            }
+            for known in metrics::of(experiment, measure) {
+                let restricted = (known.subject.as_ref())
+                    .and_then(|name| experiment.subjects.iter().find(|s| s.name.value == *name))
+                    .is_some_and(|s| {
+                        measure.how.has_subjects() && !sweep::allowed(&s.only, combination)
+                    });
+                let combination = match measure.how {
+                    How::Machine => Vec::new(),
+                    _ => combination.clone(),
+                };
+                let key = (
+                    known.metric.clone(),
+                    known.subject.clone(),
+                    combination.clone(),
+                );
+                if restricted || !seen.insert(key) {
+                    continue;
+                }
+                results.samples.push(Samples {
+                    measure: measure.id.value.clone(),
+                    metric: known.metric,
+                    subject: known.subject,
+                    parameters: combination,
+                    unit: known.unit,
+                    values: (0..10).map(|round| (round, 1.0)).collect(),
+                    exact: known.exact,
+                    primary: known.primary,
+                });
+            }
+            if measure.how == How::Why {
+                for subject in measured_subjects(experiment, measure) {
+                    results.findings.push(Findings {
+                        measure: measure.id.value.clone(),
+                        subject,
+                        parameters: combination.clone(),
+                        ids: Vec::new(),
+                        limited: None,
+                    });
+                }
+            }
+        }
+    }
+    results
+}

@@ -1,0 +1,118 @@
+//! How is a tool installed, and what is said of one that is missing?
+
+use crate::file::experiment::{Registry, Tool};
+use crate::resolve::{Job, Scope, Sink};
+
+/// Why a tool counts as missing, with what to do.
+pub(super) fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
+    let name = &tool.name.value;
+    if let Some(why) = why {
+        return format!("{name} could not be installed: {why}");
+    }
+    let how = match (&tool.packages, &tool.hint) {
+        (Some((Registry::Apt, packages)), _) if !tried => {
+            let packages = packages.join(" ");
+            format!("apt-get install {packages}, or --install")
+        }
+        (Some((registry, packages)), _) if !tried => {
+            format!(
+                "--install gets {} from {}",
+                packages.join(" "),
+                registry.key()
+            )
+        }
+        (Some(_), _) => "its package is installed and its check still fails".to_string(),
+        (None, Some(hint)) => hint.clone(),
+        (None, None) => return format!("{name} is missing"),
+    };
+    format!("{name} is missing ({how})")
+}
+
+/// Gets the packages that are named, with those of their dependencies that the system lacks, and unpacks
+/// them into the folder that is the shell's `$0`. Nothing is installed and none of their scripts is run,
+/// so it takes no privilege.
+const UNPACK_PACKAGES: &str = "cd \"$0\" \
+&& names=$(apt-get --simulate --no-install-recommends install \"$@\" | sed -n 's/^Inst \\([^ ]*\\).*/\\1/p') \
+&& apt-get download ${names:-\"$@\"} && for file in *.deb; do dpkg-deb -x \"$file\" . || exit 1; done";
+
+/// The commands that install a tool into its own folder.
+pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
+    let Some((registry, packages)) = &tool.packages else {
+        return Vec::new();
+    };
+    let folder = scope.folders.tool(&tool.name.value);
+    let at = |inner: &str| folder.join(inner).display().to_string();
+    let path = folder.display().to_string();
+    let job = |words: Vec<String>, variables: Vec<(String, String)>| Job {
+        words,
+        directory: scope.folders.here.clone(),
+        variables,
+        input: None,
+        output: Sink::Null,
+        timeout: None,
+    };
+    let words = |fixed: &[&str]| {
+        fixed
+            .iter()
+            .map(|word| (*word).to_string())
+            .collect::<Vec<_>>()
+    };
+    match registry {
+        Registry::Apt => {
+            let mut all = words(&["sh", "-c", UNPACK_PACKAGES, &path]);
+            all.extend(packages.iter().cloned());
+            vec![job(all, Vec::new())]
+        }
+        Registry::Cargo => packages
+            .iter()
+            .map(|package| {
+                let all = words(&["cargo", "install", "--locked", "--root", &path, package]);
+                let target = ("CARGO_TARGET_DIR".to_string(), at("target"));
+                job(all, vec![target])
+            })
+            .collect(),
+        Registry::Npm => {
+            let mut all = words(&[
+                "npm",
+                "install",
+                "--no-audit",
+                "--no-fund",
+                "--prefix",
+                &path,
+            ]);
+            all.extend(packages.iter().cloned());
+            vec![job(all, Vec::new())]
+        }
+        Registry::Pypi => {
+            let mut pip = vec![at("bin/python")];
+            pip.extend(words(&[
+                "-m",
+                "pip",
+                "install",
+                "--disable-pip-version-check",
+            ]));
+            // `name@version` as everywhere in the file; pip writes it `name==version`.
+            pip.extend(
+                packages
+                    .iter()
+                    .map(|package| package.replacen('@', "==", 1)),
+            );
+            vec![
+                job(words(&["python3", "-m", "venv", &path]), Vec::new()),
+                job(pip, Vec::new()),
+            ]
+        }
+        Registry::Go => packages
+            .iter()
+            .map(|package| {
+                let variables = vec![
+                    ("GOPATH".to_string(), path.clone()),
+                    ("GOBIN".to_string(), at("bin")),
+                    // Without it Go leaves files that their owner can't remove.
+                    ("GOFLAGS".to_string(), "-modcacherw".to_string()),
+                ];
+                job(words(&["go", "install", package]), variables)
+            })
+            .collect(),
+    }
+}

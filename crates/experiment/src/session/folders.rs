@@ -1,0 +1,79 @@
+//! Where does a run keep its builds, inputs and records?
+
+use std::path::{Path, PathBuf};
+
+use super::RunError;
+use crate::file::experiment::Experiment;
+use crate::resolve::Folders;
+
+/// The folder of the runs of a file: `.fathom/NAME` beside it.
+pub fn default_work(file: &Path) -> PathBuf {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let name = file.file_stem().unwrap_or_default();
+    folder.join(".fathom").join(name)
+}
+
+/// The folders of a run, absolute.
+///
+/// # Errors
+/// When the current directory can't be told.
+pub fn folders(experiment: &Experiment, work: &Path) -> Result<Folders, RunError> {
+    let failed = |error| RunError::Work {
+        path: work.to_path_buf(),
+        error,
+    };
+    let absolute = |path: &Path| std::path::absolute(path).map_err(failed);
+    let here = experiment.path.parent().unwrap_or(Path::new("."));
+    let here = match here.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => here,
+    };
+    Ok(Folders {
+        here: absolute(here)?.components().collect(),
+        work: absolute(work)?.components().collect(),
+    })
+}
+
+/// Makes the work folder and holds it, so that two runs do not mix.
+pub(super) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, RunError> {
+    let failed = |error| RunError::Work {
+        path: folders.work.clone(),
+        error,
+    };
+    std::fs::create_dir_all(&folders.work).map_err(failed)?;
+    if let Some(parent) = folders.work.parent()
+        && parent.file_name().is_some_and(|name| name == ".fathom")
+        && !parent.join(".gitignore").exists()
+    {
+        // Results are no sources.
+        std::fs::write(parent.join(".gitignore"), "*\n").map_err(failed)?;
+    }
+    let lock = std::fs::File::create(folders.work.join("lock")).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(std::fs::TryLockError::WouldBlock) => {
+            return Err(failed(std::io::Error::other(
+                "another run uses it; wait for it, or give this one a folder with --work",
+            )));
+        }
+        Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    if !resume {
+        match std::fs::remove_file(folders.work.join("state.json")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
+        for folder in ["records", "logs"] {
+            let path = folders.work.join(folder);
+            if path.exists() {
+                std::fs::remove_dir_all(&path).map_err(failed)?;
+            }
+        }
+    }
+    for folder in ["records", "logs", "inputs", "outputs"] {
+        std::fs::create_dir_all(folders.work.join(folder)).map_err(failed)?;
+    }
+    Ok(lock)
+}

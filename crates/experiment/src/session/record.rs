@@ -1,0 +1,87 @@
+//! The record of a run: what was measured, and what is judged by it.
+
+use fathom_machine::environment;
+use fathom_model::{ExperimentRecord, ResultRow, SCHEMA_VERSION};
+
+use super::{Running, sha256};
+use crate::expression::LEVEL;
+use crate::prepare::Prepared;
+use crate::results::{Cause, Results};
+use crate::verdict;
+
+impl Running<'_> {
+    pub(super) fn record(
+        &mut self,
+        prepared: &Prepared,
+        started_at: String,
+        seconds: f64,
+    ) -> ExperimentRecord {
+        let scope = self.scope;
+        let experiment = scope.experiment;
+        let combinations = scope.combinations();
+        let first = combinations.first().cloned().unwrap_or_default();
+        self.results.promised = crate::check::promised(experiment);
+        let claims: Vec<_> = (experiment.claims.iter())
+            .filter(|claim| self.selection.claims.contains(&claim.id.value))
+            .map(|claim| {
+                let needs = claim.needs.iter().map(|need| need.value.clone()).collect();
+                let lack = prepared.lack(&scope, &needs, &first);
+                let reason = lack.map(|lack| lack.reason.as_str());
+                verdict::claim(claim, &self.results, &combinations, reason)
+            })
+            .collect();
+        let answers = (experiment.answers.iter())
+            .map(|answer| verdict::answer(answer, &claims))
+            .collect();
+        let measured_all = (self.measures.iter())
+            .all(|measure| measure.complete || (scope.quick && measure.seconds == 0.0));
+        for gap in self
+            .results
+            .gaps
+            .iter()
+            .filter(|gap| gap.cause == Cause::Failed)
+        {
+            if !self.warnings.contains(&gap.reason) {
+                self.warnings.push(gap.reason.clone());
+            }
+        }
+        ExperimentRecord {
+            schema_version: SCHEMA_VERSION,
+            kind: "run".to_string(),
+            fathom_version: env!("CARGO_PKG_VERSION").to_string(),
+            started_at,
+            environment: environment(),
+            file: experiment.path.display().to_string(),
+            file_sha256: sha256(&experiment.text),
+            work_folder: scope.folders.work.display().to_string(),
+            title: experiment.title.clone(),
+            question: experiment.question.clone(),
+            source: experiment.source.clone(),
+            quick: scope.quick,
+            complete: !self.interrupted && !self.failed && measured_all,
+            seconds,
+            tools: prepared.tools.clone(),
+            measures: std::mem::take(&mut self.measures),
+            results: rows(&self.results),
+            claims,
+            answers,
+            warnings: std::mem::take(&mut self.warnings),
+        }
+    }
+}
+
+fn rows(results: &Results) -> Vec<ResultRow> {
+    results
+        .samples
+        .iter()
+        .map(|samples| ResultRow {
+            measure: samples.measure.clone(),
+            metric: samples.metric.clone(),
+            subject: samples.subject.clone(),
+            parameters: samples.parameters.clone(),
+            unit: samples.unit.clone(),
+            runs: samples.values.len(),
+            median: samples.median(LEVEL),
+        })
+        .collect()
+}

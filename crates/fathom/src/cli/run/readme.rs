@@ -1,0 +1,47 @@
+//! `fathom run --readme`: the figures of a run between the marks of the page beside the file.
+
+use std::path::PathBuf;
+
+use fathom_experiment::Experiment;
+use fathom_model::ExperimentRecord;
+use fathom_report as report;
+
+use crate::cli::failure::Failure;
+use crate::cli::write;
+
+fn page_of(experiment: &Experiment) -> PathBuf {
+    experiment.path.with_file_name("README.md")
+}
+
+fn read(experiment: &Experiment) -> Result<(PathBuf, String), Failure> {
+    let path = page_of(experiment);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Failure::Usage(format!("can't read {}: {error}", path.display())))?;
+    Ok((path, text))
+}
+
+fn refused(path: &std::path::Path, error: &report::FiguresError) -> Failure {
+    Failure::Usage(format!("{} can't take figures: {error}", path.display()))
+}
+
+/// Says before measuring that a page has no place for figures.
+///
+/// # Errors
+/// [`Failure::Usage`] naming the page.
+pub fn check(experiments: &[Experiment]) -> Result<(), Failure> {
+    for experiment in experiments {
+        let (path, text) = read(experiment)?;
+        report::check_figures(&text).map_err(|error| refused(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// Writes the figures into the page, which was checked.
+///
+/// # Errors
+/// When the page was changed meanwhile, or can't be written.
+pub fn write(experiment: &Experiment, record: &ExperimentRecord) -> Result<(), Failure> {
+    let (path, text) = read(experiment)?;
+    let page = report::with_figures(&text, record).map_err(|error| refused(&path, &error))?;
+    write::export(&path, page)
+}

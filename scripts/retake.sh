@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Retakes the measured figures in the READMEs of the catalogue, in at most 25 minutes. On a quiet machine:
+#   scripts/retake.sh                 all folders; prose stays, what stands between the marks is written anew
+#   scripts/retake.sh --resume        go on where it was interrupted
+#   scripts/retake.sh --only evm ...  only these folders
+#   scripts/retake.sh --minutes 10    in at most that time
+#   scripts/retake.sh --quick         the small set of each
+# Missing packages stay missing: get them first, without a limit on the time, by
+#   fathom run --install --quick experiments/NAME
+# FATHOM names the program (default: target/release/fathom, built if need be). The records are in each
+# folder's .fathom; all claims in one page in target/retaken.html, and as JSON beside it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+minutes=25
+folders=()
+options=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --resume | --quick) options+=("$1") ;;
+    --minutes)
+        [ $# -ge 2 ] || { echo "retake.sh: --minutes needs a number" >&2; exit 2; }
+        minutes=$2
+        shift
+        ;;
+    --only)
+        while [ $# -ge 2 ] && [ "${2#--}" = "$2" ]; do
+            folders+=("experiments/${2#experiments/}")
+            shift
+        done
+        [ ${#folders[@]} -gt 0 ] || { echo "retake.sh: --only needs names of folders" >&2; exit 2; }
+        ;;
+    *)
+        sed -n '2,6p' "$0" | sed 's/^# \{0,1\}//' >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+[ ${#folders[@]} -gt 0 ] || folders=(--all)
+
+fathom=${FATHOM:-target/release/fathom}
+if [ -z "${FATHOM:-}" ]; then
+    cargo build --release --locked --quiet -p fathom
+fi
+# What an earlier run kept must not come back by a later --resume.
+case " ${options[*]-} " in
+*" --resume "*) ;;
+*)
+    if [ "${folders[0]}" = --all ]; then
+        rm -f experiments/*/.fathom/experiment/state.json
+    else
+        for folder in "${folders[@]}"; do
+            rm -f "$folder/.fathom/experiment/state.json"
+        done
+    fi
+    ;;
+esac
+mkdir -p target
+# Verdicts decide nothing here: 0 done, 1 a budget, 3 a subject failed, 4 not to be trusted.
+status=0
+"$fathom" run "${folders[@]}" "${options[@]}" --readme --within "${minutes}min" \
+    --html target/retaken.html --json target/retaken.json || status=$?
+case $status in
+0 | 1 | 3 | 4) ;;
+*) exit "$status" ;;
+esac
+git diff --stat -- experiments || true
