@@ -87,7 +87,7 @@ pub fn smallest_difference() -> Result<f64, Failure> {
         &session.runs,
         &benchmarks,
         &plan.question,
-        session.final_alpha,
+        session.allowance,
         session.stop,
         &session.floor_ns,
     );
