@@ -13,16 +13,16 @@ pub const SIZE: usize = 8 << 20;
 
 /// Most jobs that are handed over at once. The launcher's memory is the least peak memory that a
 /// program can be reported with, so it is kept small.
-pub const SLOTS: usize = 16;
+pub const SLOTS: usize = 32;
 
 /// Most stages that a pipeline may have.
 pub const MOST_STAGES: usize = 16;
 
 /// Offset of the [`Pipeline`].
-pub const PIPELINE: usize = 16384;
+pub const PIPELINE: usize = 32768;
 
 /// Offset of the strings and pointer arrays of all jobs.
-pub const STRINGS: usize = 36864;
+pub const STRINGS: usize = 53248;
 
 /// What closes the JSON record after the last of its runs, while there may be more.
 pub const OPEN_END: &str = "\n],\n\"complete\":false,\n\"outcome\":null}\n";
@@ -119,6 +119,10 @@ pub struct Job {
     pub output_fd: i32,
     /// Descriptor for standard error.
     pub error_fd: i32,
+    /// 1: the next job belongs to another round.
+    pub ends_round: u32,
+    /// Keeps the layout the same on all targets.
+    pub reserved: u32,
 }
 
 /// What holds for all jobs of a hand-over.
@@ -129,8 +133,10 @@ pub struct Control {
     pub jobs: u32,
     /// Number of answers, counted up by the launcher; when it is done, the jobs that were made.
     pub answers: u32,
-    /// No further job is begun when this much time has passed.
+    /// No further round is begun when this much time has passed.
     pub budget_ns: u64,
+    /// No further job is begun when this much time has passed.
+    pub longest_ns: u64,
     /// Moment that the record counts from, by `CLOCK_MONOTONIC`.
     pub began_ns: u64,
     /// Set by Fathom while a run is on: the number of the job, from 1, whose whole tree is to end.

@@ -5,6 +5,7 @@ use fathom_model::{
     Summary, Verdict, Warning,
 };
 use fathom_stats::PairData;
+use fathom_stats::sequential::Allowance;
 
 /// What is compared, and how closely.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +16,8 @@ pub struct Question {
     pub reference: usize,
     /// Differences up to this share count as none (0.01 is 1 %).
     pub margin: f64,
-    /// How often identical programs may be called different: 0.05 is one time in twenty.
+    /// How often an interval may miss the ratio: 0.05 is one time in twenty. Identical programs are called
+    /// different more rarely, see [`fathom_stats::sequential::CLAIM_SHARE`].
     pub alpha: f64,
 }
 
@@ -91,7 +93,7 @@ fn has_undisturbed(runs: &[Run], benchmark: usize) -> bool {
 }
 
 /// Compares every benchmark with the reference.
-pub fn verdicts(runs: &[Run], question: &Question, alpha: f64) -> Verdicts {
+pub fn verdicts(runs: &[Run], question: &Question, allowance: Allowance) -> Verdicts {
     let benchmarks = question.names.len();
     let clock = clock(runs, benchmarks);
     let other = match clock {
@@ -99,22 +101,27 @@ pub fn verdicts(runs: &[Run], question: &Question, alpha: f64) -> Verdicts {
         _ => Metric::Wall,
     };
     let cross_checks = match (0..benchmarks).all(|b| has_undisturbed(runs, b)) {
-        true => compare(runs, question, other, alpha),
+        true => compare(runs, question, other, allowance),
         false => Vec::new(),
     };
     let median = |benchmark| {
         let values = values(runs, benchmark, clock);
-        fathom_stats::median_interval(&values, 1.0 - alpha.min(0.05))
+        fathom_stats::median_interval(&values, 1.0 - allowance.interval.min(0.05))
     };
     Verdicts {
         clock,
-        comparisons: compare(runs, question, clock, alpha),
+        comparisons: compare(runs, question, clock, allowance),
         cross_checks,
         medians: (0..benchmarks).map(median).collect(),
     }
 }
 
-fn compare(runs: &[Run], question: &Question, metric: Metric, alpha: f64) -> Vec<Comparison> {
+fn compare(
+    runs: &[Run],
+    question: &Question,
+    metric: Metric,
+    allowance: Allowance,
+) -> Vec<Comparison> {
     let pairs: Vec<(usize, Vec<f64>, Vec<f64>)> = (0..question.names.len())
         .filter(|benchmark| *benchmark != question.reference)
         .map(|subject| {
@@ -135,7 +142,7 @@ fn compare(runs: &[Run], question: &Question, metric: Metric, alpha: f64) -> Vec
     if data.is_empty() {
         return Vec::new();
     }
-    fathom_stats::judge(&data, question.margin, alpha)
+    fathom_stats::judge(&data, question.margin, allowance)
 }
 
 /// Values of both benchmarks in the rounds in which both succeeded and have one.
@@ -173,11 +180,11 @@ pub fn assess(
     runs: &[Run],
     benchmarks: &[Benchmark],
     question: &Question,
-    final_alpha: f64,
+    allowance: Allowance,
     stop: StopReason,
     floor_ns: &[u64],
 ) -> Outcome {
-    let verdicts = verdicts(runs, question, final_alpha);
+    let verdicts = verdicts(runs, question, allowance);
     let results = (0..benchmarks.len())
         .map(|benchmark| result(runs, benchmark))
         .collect();

@@ -41,6 +41,8 @@ pub(crate) struct Order<'a> {
     pub cpu_mask: &'a [u8],
     /// How the run begins in the JSON record; not written there if empty.
     pub record_head: &'a str,
+    /// The next order belongs to another round: the launcher may pause in between.
+    pub ends_round: bool,
 }
 
 /// What holds for all orders of a hand-over.
@@ -48,8 +50,10 @@ pub(crate) struct Order<'a> {
 pub(crate) struct Terms {
     /// Longest time a run may take.
     pub timeout: Option<Duration>,
-    /// No further run is begun when this much time has passed.
+    /// No further round is begun when this much time has passed.
     pub budget: Duration,
+    /// No further run is begun when this much time has passed.
+    pub longest: Duration,
     /// Processes that earlier runs have left behind.
     pub left_before: u32,
     /// Moment that the record counts from, by [`now_ns`].
@@ -380,6 +384,7 @@ impl Launcher {
         let mut strings = Strings {
             memory: self.memory,
             at: STRINGS,
+            own: None,
         };
         let mut directory = std::mem::take(&mut self.directory);
         let mut known: Vec<(usize, Common)> = Vec::new();
@@ -404,6 +409,7 @@ impl Launcher {
         control.jobs = jobs as u32;
         control.answers = 0;
         control.budget_ns = terms.budget.as_nanos() as u64;
+        control.longest_ns = terms.longest.as_nanos() as u64;
         control.began_ns = terms.began_ns;
         control.kill_tree = 0;
         control.early_io = self.early_io as u32;
@@ -446,6 +452,8 @@ pub(crate) fn now_ns() -> u64 {
 struct Strings {
     memory: NonNull<Shared>,
     at: usize,
+    /// The variables of the order before, and where they lie: the runs of a round share theirs.
+    own: Option<(*const Block, u64)>,
 }
 
 impl Strings {
@@ -507,7 +515,11 @@ impl Strings {
                 common
             }
         };
-        let own = self.bytes(&order.own_environment.bytes)?;
+        let own = match self.own {
+            Some((block, address)) if std::ptr::eq(block, order.own_environment) => address,
+            _ => self.bytes(&order.own_environment.bytes)?,
+        };
+        self.own = Some((order.own_environment, own));
         Ok(Job {
             path: common.path,
             argv: common.argv,
@@ -532,6 +544,8 @@ impl Strings {
             cpu_mask_length: order.cpu_mask.len() as u64,
             output_fd: order.output_fd,
             error_fd: order.error_fd,
+            ends_round: order.ends_round as u32,
+            reserved: 0,
         })
     }
 

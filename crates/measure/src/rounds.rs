@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use fathom_model::{Exit, Run, StopReason};
+use fathom_stats::sequential::{self, Allowance};
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
@@ -127,8 +128,8 @@ pub struct Session {
     pub stop: StopReason,
     /// What went wrong, if it ended by a failure.
     pub failure: Option<MeasureError>,
-    /// The share of the error rate that the final verdicts may use.
-    pub final_alpha: f64,
+    /// How often the final verdicts may err.
+    pub allowance: Allowance,
 }
 
 /// Runs of the empty program at either end of the session. Each costs as much as a run of a short
@@ -137,7 +138,7 @@ const FLOOR_RUNS: u32 = 5;
 /// Runs of the empty program before those, to warm up.
 const FLOOR_WARMUP: u32 = 1;
 /// Attempts that an executor is told of at least, if they are sure to follow.
-const FORESIGHT: usize = 16;
+const FORESIGHT: usize = 32;
 
 /// Makes the rounds. What was measured is returned whatever happens; `--cleanup` and the final sweep
 /// happen in any case.
@@ -168,13 +169,13 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         }
     }
     executor.sweep();
-    let final_alpha = fathom_stats::sequential::final_alpha(plan.question.alpha, rounds.looked);
+    let allowance = sequential::last(plan.question.alpha, rounds.looked);
     Session {
         runs: rounds.runs,
         floor_ns: rounds.floor_ns,
         stop,
         failure,
-        final_alpha,
+        allowance,
     }
 }
 
@@ -235,8 +236,7 @@ impl Rounds<'_> {
             StopRule::Answer(limits) => limits,
         };
         let most = limits.maximum.unwrap_or(u32::MAX);
-        let is_look =
-            |rounds: &u32| fathom_stats::sequential::is_look(*rounds, limits.minimum).is_some();
+        let is_look = |rounds: &u32| sequential::is_look(*rounds, limits.minimum).is_some();
         // The first round is made alone: nothing is known yet of how its runs end.
         let furthest = round + 1 + if round == 0 { 0 } else { FORESIGHT as u32 };
         (round + 1..furthest)
@@ -348,13 +348,13 @@ impl Rounds<'_> {
             return Some(StopReason::TimeBudget);
         }
         // Looks are made at rounds that are fixed beforehand: each costs a part of the error rate.
-        let look = fathom_stats::sequential::is_look(rounds, limits.minimum)?;
+        let look = sequential::is_look(rounds, limits.minimum)?;
         if elapsed < limits.at_least {
             return None;
         }
         self.looked = true;
-        let alpha = fathom_stats::sequential::early_alpha(look, self.plan.question.alpha);
-        let now = verdicts(&self.runs, &self.plan.question, alpha);
+        let allowance = sequential::early(look, self.plan.question.alpha);
+        let now = verdicts(&self.runs, &self.plan.question, allowance);
         match limits.precision {
             Some(precision) => now
                 .is_precise(precision, self.plan.benchmarks)

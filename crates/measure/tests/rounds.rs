@@ -44,7 +44,7 @@ fn outcome_of(plan: &Plan, session: &Session) -> Outcome {
         &session.runs,
         &[],
         &plan.question,
-        session.final_alpha,
+        session.allowance,
         session.stop,
         &[],
     )

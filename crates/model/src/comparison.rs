@@ -8,9 +8,9 @@ use crate::{Estimate, Metric};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The subject takes less: the whole interval lies below 1, and not all of it within the margin.
+    /// The subject takes less, at the level of claims, and the interval is not wholly within the margin.
     Faster,
-    /// The subject takes more: the whole interval lies above 1, and not all of it within the margin.
+    /// The subject takes more, at the level of claims, and the interval is not wholly within the margin.
     Slower,
     /// The whole interval lies within the margin: if there is a difference, it is too small to matter.
     Same,
@@ -63,6 +63,10 @@ pub struct Comparison {
     /// Two-sided p-value of 'no difference' (Wilcoxon signed-rank on the paired log ratios), before
     /// the correction for several comparisons and looks.
     pub p_value: f64,
+    /// Level (0 to 1) at which `faster` and `slower` are claimed, higher than that of the interval: the
+    /// p-value must be at most 1 less this. Several comparisons and looks are allowed for.
+    #[serde(default)]
+    pub claim_level: f64,
     /// The margin within which two programs count as the same, as a share (0.01 is 1 %).
     pub margin: f64,
     /// What follows.

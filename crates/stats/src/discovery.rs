@@ -1,5 +1,7 @@
 //! Which of many p-values stand when one in twenty of all claims may be false?
 
+use crate::sequential::Allowance;
+
 /// Benjamini and Hochberg's step-up rule (1995): true where the hypothesis is rejected, with a false
 /// discovery rate of at most `alpha` for independent or positively dependent p-values.
 ///
@@ -27,18 +29,15 @@ pub(crate) fn rejections(p_values: &[f64], alpha: f64) -> usize {
 
 /// Error allowance of each of `rejected` claims among `all`.
 fn share(rejected: usize, all: usize, alpha: f64) -> Option<f64> {
-    (rejected > 0).then(|| alpha * rejected as f64 / all as f64)
+    (rejected > 0).then(|| alpha * (rejected as f64 / all as f64))
 }
 
-/// Error allowance of each interval so that verdict and interval agree (Benjamini and Yekutieli
-/// 2005: false coverage rate): no p-value lies between this and the limit of the step-up rule.
-pub(crate) fn interval_alpha(p_values: &[f64], alpha: f64) -> f64 {
-    share(
-        rejections(p_values, alpha).max(1),
-        p_values.len().max(1),
-        alpha,
-    )
-    .unwrap_or(alpha)
+/// What each of several comparisons may use of an allowance: claims by the step-up rule, and intervals of the
+/// level that belongs to as many claims (Benjamini and Yekutieli 2005: false coverage rate). No p-value
+/// lies between the claim's allowance and the limit of the step-up rule.
+pub(crate) fn each(p_values: &[f64], allowance: Allowance) -> Allowance {
+    let rejected = rejections(p_values, allowance.claim).max(1);
+    allowance.times(rejected as f64 / p_values.len().max(1) as f64)
 }
 
 #[cfg(test)]
@@ -74,7 +73,11 @@ mod tests {
             vec![0.05],
             vec![0.2, 0.9],
         ] {
-            let limit = interval_alpha(&p, 0.05);
+            let allowance = Allowance {
+                interval: 0.25,
+                claim: 0.05,
+            };
+            let limit = each(&p, allowance).claim;
             let by_interval: Vec<bool> = p.iter().map(|p| *p <= limit).collect();
             assert_eq!(by_interval, benjamini_hochberg(&p, 0.05), "{p:?}");
         }

@@ -2,10 +2,12 @@
 
 use fathom_model::{Comparison, Estimate, Metric, MoreRounds, Verdict};
 
-use crate::discovery::interval_alpha;
-use crate::paired::Pairs;
+use crate::discovery;
+use crate::paired::{PairedRatio, Pairs};
+use crate::sequential::Allowance;
 
-/// Fewest rounds on which a verdict is given: with fewer, no outcome at all reaches 5 %.
+/// Fewest rounds on which a verdict is given: with fewer, no outcome at all reaches 5 %. A claim at 99 % takes
+/// eight.
 pub const FEWEST_ROUNDS: usize = 6;
 
 /// More rounds than this are not announced: the estimate behind the number is then noise.
@@ -26,21 +28,21 @@ pub struct PairData<'a> {
     pub subject: &'a [f64],
 }
 
-/// Judges several comparisons so that of all differences claimed at most a share of `alpha` is false
-/// (expected false discovery rate), and every verdict agrees with the interval that is printed.
+/// Judges several comparisons so that of all differences claimed at most a share of `allowance.claim` is
+/// false (expected false discovery rate).
 ///
 /// Benjamini-Hochberg decides how many of the m p-values stand (R); every interval then has the
-/// level 1 - max(R, 1) * alpha / m (Benjamini and Yekutieli 2005), which leaves out 1 exactly for those.
+/// level 1 - max(R, 1) / m * allowance.interval (Benjamini and Yekutieli 2005), which leaves out 1 for those.
 /// `margin` is a share (0.01 is 1 %): the verdict is `Same` if the whole interval lies within
-/// [1 / (1 + margin), 1 + margin], else `Faster` or `Slower` if it leaves out 1, else `Undecided`.
+/// [1 / (1 + margin), 1 + margin], else `Faster` or `Slower` if the p-value stands, else `Undecided`. A
+/// claim takes more than an interval that leaves out 1: [`Comparison::claim_level`].
 ///
-/// Fewer than six usable rounds (both values positive), or too few for the level, are `Undecided`, with
-/// the interval and level that they do give. A pair without any usable round has no ratio and is left
-/// out of the result; all others keep their order.
+/// Fewer rounds (with both values positive) than a level takes can't reach it, see [`fewest_rounds`]. A pair
+/// without any usable round has no ratio and is left out of the result; all others keep their order.
 ///
 /// ```
 /// use fathom_model::{Metric, Verdict};
-/// use fathom_stats::{PairData, judge};
+/// use fathom_stats::{PairData, judge, sequential};
 /// let reference: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i % 5) / 100.0).collect();
 /// let subject: Vec<f64> = reference.iter().map(|v| v * 0.9).collect();
 /// let pair = PairData {
@@ -50,12 +52,13 @@ pub struct PairData<'a> {
 ///     reference: &reference,
 ///     subject: &subject,
 /// };
-/// assert_eq!(judge(&[pair], 0.01, 0.05)[0].verdict, Verdict::Faster);
+/// let judged = judge(&[pair], 0.01, sequential::last(0.05, false));
+/// assert_eq!(judged[0].verdict, Verdict::Faster);
 /// ```
 ///
 /// # Panics
 /// When a reference and its subject differ in length.
-pub fn judge(pairs: &[PairData], margin: f64, alpha: f64) -> Vec<Comparison> {
+pub fn judge(pairs: &[PairData], margin: f64, allowance: Allowance) -> Vec<Comparison> {
     let usable: Vec<(&PairData, Pairs)> = pairs
         .iter()
         .filter_map(|data| Some((data, Pairs::new(data.reference, data.subject)?)))
@@ -65,22 +68,32 @@ pub fn judge(pairs: &[PairData], margin: f64, alpha: f64) -> Vec<Comparison> {
         .filter(|(_, pairs)| pairs.rounds() >= FEWEST_ROUNDS)
         .map(|(_, pairs)| pairs.p_value)
         .collect();
-    let alpha = interval_alpha(&p_values, alpha);
+    let allowance = discovery::each(&p_values, allowance);
     usable
         .iter()
-        .map(|(data, pairs)| compare(data, pairs, margin, alpha))
+        .map(|(data, pairs)| compare(data, pairs, margin, allowance))
         .collect()
 }
 
-fn compare(data: &PairData, pairs: &Pairs, margin: f64, alpha: f64) -> Comparison {
-    let (paired, attained) = pairs.ratio(alpha);
+/// Fewest rounds that can reach this level: n rounds that all agree have a p-value of 2^(1-n).
+///
+/// ```
+/// assert_eq!((fathom_stats::fewest_rounds(0.95), fathom_stats::fewest_rounds(0.99)), (6, 8));
+/// ```
+pub fn fewest_rounds(level: f64) -> usize {
+    let fewest = (1.0 - (1.0 - level).log2()).ceil();
+    (fewest as usize).max(FEWEST_ROUNDS)
+}
+
+fn compare(data: &PairData, pairs: &Pairs, margin: f64, allowance: Allowance) -> Comparison {
+    let (paired, attained) = pairs.ratio(allowance.interval);
     let enough = attained && paired.rounds >= FEWEST_ROUNDS;
     let verdict = match enough {
-        true => verdict(&paired.ratio, paired.p_value <= alpha, margin),
+        true => verdict(&paired.ratio, paired.p_value <= allowance.claim, margin),
         false => Verdict::Undecided,
     };
     let more_rounds = match verdict {
-        Verdict::Undecided => more_rounds(&paired.ratio, paired.rounds, margin, alpha),
+        Verdict::Undecided => more_rounds(pairs, &paired, margin, allowance),
         _ => None,
     };
     Comparison {
@@ -91,6 +104,7 @@ fn compare(data: &PairData, pairs: &Pairs, margin: f64, alpha: f64) -> Compariso
         ratio: paired.ratio,
         shift: paired.shift,
         p_value: paired.p_value,
+        claim_level: 1.0 - allowance.claim,
         margin,
         verdict,
         more_rounds,
@@ -109,31 +123,34 @@ fn verdict(ratio: &Estimate, differs: bool, margin: f64) -> Verdict {
     }
 }
 
-/// Rounds that are missing if the interval shrinks with the square root of their number and the
-/// estimate stays: until the interval leaves out 1 or fits into the margin, whichever is sooner.
-fn more_rounds(ratio: &Estimate, rounds: usize, margin: f64, alpha: f64) -> Option<MoreRounds> {
-    let (centre, low, high) = (ratio.value.ln(), ratio.low.ln(), ratio.high.ln());
-    let margin = margin.ln_1p();
+/// Rounds that are missing if the intervals shrink with the square root of their number and the
+/// estimate stays: until that of the claim's level leaves out 1 or the printed one fits into the margin,
+/// whichever is sooner.
+fn more_rounds(
+    pairs: &Pairs,
+    paired: &PairedRatio,
+    margin: f64,
+    allowance: Allowance,
+) -> Option<MoreRounds> {
+    let claim = pairs.ratio(allowance.claim).0.ratio;
+    let ratio = &paired.ratio;
+    let (centre, margin) = (ratio.value.ln(), margin.ln_1p());
+    let (below, above) = (centre - ratio.low.ln(), ratio.high.ln() - centre);
     let towards_one = if centre > 0.0 {
-        centre - low
+        centre - claim.low.ln()
     } else {
-        high - centre
-    };
-    let away_from_one = if centre > 0.0 {
-        high - centre
-    } else {
-        centre - low
+        claim.high.ln() - centre
     };
     // By what factor must the interval shrink? Less than 0 or 0 / 0: never.
-    let to_leave_out_one = towards_one / centre.abs();
-    let to_fit_above = away_from_one / (margin - centre.abs()).max(0.0);
-    let to_fit_below = towards_one / (margin + centre.abs());
-    let factor = to_leave_out_one.min(to_fit_above.max(to_fit_below));
-    let needed = (rounds as f64 * factor * factor)
-        .ceil()
-        .max(rounds as f64 + 1.0);
-    // At n rounds the smallest possible p-value is 2^(1-n).
-    let fewest = (1.0 - alpha.log2()).ceil().max(FEWEST_ROUNDS as f64);
-    let more = needed.max(fewest) - rounds as f64;
+    let to_claim = towards_one / centre.abs();
+    let to_fit = (above / (margin - centre).max(0.0)).max(below / (margin + centre).max(0.0));
+    let rounds = paired.rounds as f64;
+    let needed = |factor: f64, allowance: f64| {
+        (rounds * factor * factor)
+            .ceil()
+            .max(rounds + 1.0)
+            .max(fewest_rounds(1.0 - allowance) as f64)
+    };
+    let more = needed(to_claim, allowance.claim).min(needed(to_fit, allowance.interval)) - rounds;
     (more.is_finite() && more <= MOST_ROUNDS).then_some(MoreRounds(more as u64))
 }

@@ -36,7 +36,7 @@ pub use discovery::benjamini_hochberg;
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
 pub use histogram::{Histogram, histogram};
 pub use intervals::{mean_interval, quantile_interval};
-pub use judge::{FEWEST_ROUNDS, PairData, judge};
+pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};
 pub use outliers::outliers;
 pub use paired::{PairedRatio, paired_ratio};

@@ -6,10 +6,37 @@
 //! allowance; the parts add up (Bonferroni), so that no assumption on how the looks depend is needed.
 //!
 //! - Looks: at the first round count, then each 1.2 times as late.
-//! - Half of the allowance goes to the early looks, `alpha / 2 / (k (k + 1))` to the k-th.
-//! - The other half is for the last analysis, when measuring ends for a reason that does not depend on
-//!   which program is which: the time budget or the largest number of rounds.
+//! - `same` and the printed interval: half of the allowance goes to the early looks, `alpha / 2 / (k (k + 1))`
+//!   to the k-th, and half to the last analysis.
+//! - `faster` and `slower`: a fifth of the allowance in all ([`CLAIM_SHARE`]). Of that, 20 % go to the first look
+//!   (what ten rounds can just reach), `10 % / (k (k - 1))` to each later one, and 70 % to the last analysis.
+//! - The last analysis is made when measuring ends for a reason that does not depend on which program is
+//!   which: the time budget or the largest number of rounds.
 //! - A number of runs that was fixed beforehand has no early looks and the full allowance.
+
+/// What a claim of a difference may use of the allowance: with an interval of 95 %, claims are made at 99 %. A
+/// check with 40 comparisons of a program with itself, of which at most two may be called different,
+/// would fail in 32 % of cases at 5 %, in 5 % at 2 %, and in 0.7 % at 1 %.
+pub const CLAIM_SHARE: f64 = 0.2;
+
+/// How often an analysis may err, as probabilities.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Allowance {
+    /// The interval may miss the ratio, and `same` may be said of a difference beyond the margin.
+    pub interval: f64,
+    /// Identical programs may be called `faster` or `slower`.
+    pub claim: f64,
+}
+
+impl Allowance {
+    /// The same share of both.
+    pub(crate) fn times(self, share: f64) -> Allowance {
+        Allowance {
+            interval: self.interval * share,
+            claim: self.claim * share,
+        }
+    }
+}
 
 /// Fewest rounds at which the signed-rank test can reject at 5 %: 2 / 2^6 = 0.03.
 const EARLIEST: u32 = 6;
@@ -33,26 +60,41 @@ pub fn is_look(round_count: u32, minimum: u32) -> Option<u32> {
     (look == round_count).then_some(k)
 }
 
-/// Allowance (a probability) of the k-th early look, k = 1, 2, ...; all together are below `alpha / 2`.
+/// Allowance of the k-th early look, k = 1, 2, ..., out of `alpha` for the whole session.
 ///
 /// ```
-/// use fathom_stats::sequential::early_alpha;
-/// assert_eq!(early_alpha(1, 0.05), 0.0125);
+/// let first = fathom_stats::sequential::early(1, 0.05);
+/// assert_eq!(first.interval, 0.0125);
+/// assert!((first.claim - 0.002).abs() < 1e-15); // ten rounds that all agree have 2 / 2^10 = 0.00195
 /// ```
-pub fn early_alpha(k: u32, alpha: f64) -> f64 {
+pub fn early(k: u32, alpha: f64) -> Allowance {
     let k = f64::from(k.max(1));
-    alpha / 2.0 / (k * (k + 1.0))
+    let claim = if k == 1.0 { 0.2 } else { 0.1 / (k * (k - 1.0)) };
+    Allowance {
+        interval: alpha / 2.0 / (k * (k + 1.0)),
+        claim: alpha * CLAIM_SHARE * claim,
+    }
 }
 
 /// Allowance of the last analysis, when measuring ended for a reason that does not depend on which
-/// program is which: half of `alpha` after early looks, all of it without.
+/// program is which: what the looks left of `alpha`, or all of it where there were none.
 ///
 /// ```
-/// use fathom_stats::sequential::final_alpha;
-/// assert_eq!((final_alpha(0.05, true), final_alpha(0.05, false)), (0.025, 0.05));
+/// use fathom_stats::sequential::last;
+/// assert_eq!((last(0.05, true).interval, last(0.05, false).interval), (0.025, 0.05));
+/// assert!((last(0.05, true).claim - 0.007).abs() < 1e-15);
+/// assert!((last(0.05, false).claim - 0.01).abs() < 1e-15);
 /// ```
-pub fn final_alpha(alpha: f64, had_early_looks: bool) -> f64 {
-    if had_early_looks { alpha / 2.0 } else { alpha }
+pub fn last(alpha: f64, had_early_looks: bool) -> Allowance {
+    let (interval, claim) = if had_early_looks {
+        (0.5, 0.7)
+    } else {
+        (1.0, 1.0)
+    };
+    Allowance {
+        interval: alpha * interval,
+        claim: alpha * CLAIM_SHARE * claim,
+    }
 }
 
 #[cfg(test)]
@@ -61,9 +103,27 @@ mod tests {
 
     #[test]
     fn all_parts_together_stay_within_the_allowance() {
-        let early: f64 = (1..100_000).map(|k| early_alpha(k, 0.05)).sum();
-        assert!(early < 0.025 && early > 0.0249, "{early}");
-        assert!(early + final_alpha(0.05, true) < 0.05);
+        let parts: Vec<Allowance> = (1..100_000).map(|k| early(k, 0.05)).collect();
+        let last = last(0.05, true);
+        let interval: f64 = parts.iter().map(|p| p.interval).sum();
+        assert!(interval < 0.025 && interval > 0.0249, "{interval}");
+        assert!(interval + last.interval < 0.05);
+        let claim: f64 = parts.iter().map(|p| p.claim).sum();
+        assert!(claim < 0.003 && claim > 0.00299, "{claim}");
+        assert!(claim + last.claim < 0.05 * CLAIM_SHARE);
+    }
+
+    #[test]
+    fn a_claim_takes_more_than_an_interval_that_leaves_out_one() {
+        let all = (1..50).map(|k| early(k, 0.05));
+        for part in all.chain([last(0.05, true), last(0.05, false)]) {
+            assert!(part.claim < part.interval, "{part:?}");
+        }
+    }
+
+    #[test]
+    fn ten_rounds_that_all_agree_decide_at_the_first_look() {
+        assert!(2.0 / 2f64.powi(10) <= early(1, 0.05).claim);
     }
 
     #[test]

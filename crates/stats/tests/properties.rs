@@ -1,6 +1,7 @@
 //! What must hold for all samples, not only for those that someone thought of.
 
 use fathom_model::{Comparison, Metric, MoreRounds, Verdict};
+use fathom_stats::sequential::last;
 use fathom_stats::{PairData, judge, median_interval, paired_ratio, summarize};
 use proptest::prelude::*;
 
@@ -27,7 +28,7 @@ fn judge_one(reference: &[f64], subject: &[f64], margin: f64) -> Comparison {
         reference,
         subject,
     };
-    judge(&[pair], margin, 0.05).remove(0)
+    judge(&[pair], margin, last(0.05, false)).remove(0)
 }
 
 fn judge_many(families: &[(Vec<f64>, Vec<f64>)], margin: f64) -> Vec<Comparison> {
@@ -42,7 +43,7 @@ fn judge_many(families: &[(Vec<f64>, Vec<f64>)], margin: f64) -> Vec<Comparison>
             subject,
         })
         .collect();
-    judge(&pairs, margin, 0.05)
+    judge(&pairs, margin, last(0.05, false))
 }
 
 proptest! {
@@ -147,7 +148,8 @@ proptest! {
                 Verdict::Slower => prop_assert!(ratio.low > 1.0 && !inside),
                 // Either the interval says nothing, or there are too few rounds for the level.
                 Verdict::Undecided => prop_assert!(
-                    comparison.rounds < 12 || (!inside && ratio.low <= 1.0 && ratio.high >= 1.0)
+                    comparison.rounds < 12
+                        || (!inside && comparison.p_value > 1.0 - comparison.claim_level)
                 ),
             }
             let more = comparison.more_rounds;
@@ -189,40 +191,54 @@ fn too_few_rounds_decide_nothing_and_say_how_many_are_missing() {
     let comparison = judge_one(&a, &b, 0.01);
     assert_eq!(comparison.verdict, Verdict::Undecided);
     assert_eq!((comparison.rounds, comparison.ratio.level), (5, 0.9375));
-    assert_eq!(comparison.more_rounds, Some(MoreRounds(1)));
+    // Six would do for an interval, a claim takes eight.
+    assert_eq!(comparison.more_rounds, Some(MoreRounds(3)));
 }
 
 #[test]
 fn a_family_needs_more_rounds_than_one_comparison() {
-    // Six rounds reach p = 0.03: enough alone, not as the only one of ten that differs (0.005).
-    let noise = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0];
+    // Eight rounds reach p = 0.008: enough alone, not as the only one of ten that differs (0.001).
+    let noise = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 0.97, 1.03];
     let slower: Vec<f64> = noise.iter().map(|v| v * 1.5).collect();
     assert_eq!(judge_one(&noise, &slower, 0.01).verdict, Verdict::Slower);
     let mut families = vec![(noise.to_vec(), slower)];
     for i in 0..9 {
         let mut turned = noise.to_vec();
-        turned.rotate_left(1 + i % 5);
+        turned.rotate_left(1 + i % 7);
         families.push((noise.to_vec(), turned));
     }
     let judged = judge_many(&families, 0.01);
     assert_eq!(judged[0].verdict, Verdict::Undecided);
-    assert_eq!(judged[0].ratio.level, 1.0 - 2f64.powi(-5));
+    assert_eq!(judged[0].ratio.level, 1.0 - 2f64.powi(-7));
     assert_eq!(judged[0].more_rounds, Some(MoreRounds(3)));
 }
 
 #[test]
 fn more_rounds_follow_the_square_root() {
-    // Interval about 1.02 with a half-width of 0.04 at 20 rounds: 4 times as many leave out 1.
+    // Interval about 1.02 with a half-width of 0.05 at 20 rounds and 99 %: 7 times as many leave out 1.
     let a = [1.0; 20];
     let b: Vec<f64> = (0..20)
         .map(|i| 1.02 * (f64::from(i) - 9.5).mul_add(0.013, 0.0).exp())
         .collect();
     let comparison = judge_one(&a, &b, 0.001);
-    let (centre, low) = (comparison.ratio.value.ln(), comparison.ratio.low.ln());
+    let claim = paired_ratio(&a, &b, comparison.claim_level).unwrap().ratio;
+    let (centre, low) = (claim.value.ln(), claim.low.ln());
     let needed = 20.0 * ((centre - low) / centre).powi(2);
     let MoreRounds(more) = comparison.more_rounds.unwrap();
     assert_eq!(comparison.verdict, Verdict::Undecided);
     assert_eq!(more, needed.ceil() as u64 - 20);
+}
+
+#[test]
+fn an_interval_that_leaves_out_one_is_not_yet_a_claim() {
+    // p = 0.02: below 5 %, above 1 %.
+    let a = [1.0; 10];
+    let b = [1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09, 0.965, 0.975];
+    let comparison = judge_one(&a, &b, 0.001);
+    assert!((0.01..0.05).contains(&comparison.p_value), "{comparison:?}");
+    assert!(comparison.ratio.low > 1.0, "{comparison:?}");
+    assert_eq!(comparison.verdict, Verdict::Undecided);
+    assert!(comparison.more_rounds.is_some());
 }
 
 #[test]

@@ -42,6 +42,7 @@ impl Launcher {
         let mut strings = Strings {
             memory: self.memory,
             at: STRINGS,
+            own: None,
         };
         let mut known = Vec::new();
         self.directory = PathBuf::new();

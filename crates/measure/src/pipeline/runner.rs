@@ -161,6 +161,7 @@ impl Runner {
                     order: Order {
                         benchmark: step.stage,
                         record_head: "",
+                        ends_round: false,
                         program: &stage.command.program,
                         arguments: &stage.arguments,
                         environment: &stage.environment,

@@ -108,7 +108,7 @@ pub fn comparisons(
             subject: values,
         })
         .collect();
-    let judged = fathom_stats::judge(&pairs, margin, alpha);
+    let judged = fathom_stats::judge(&pairs, margin, fathom_stats::sequential::last(alpha, false));
     wanted
         .iter()
         .zip(judged)

@@ -43,12 +43,15 @@ impl ByteUnit {
 }
 
 /// `bytes` in B, KiB, MiB, GiB or TiB with three significant digits, for example `61.7 KiB`. Whole
-/// bytes have no decimals.
+/// bytes have no decimals; means of a few bytes have two digits, so that `0.25 B` is not nothing.
 pub fn format_bytes(bytes: f64) -> String {
     let unit = ByteUnit::fitting(bytes);
     let value = bytes / unit.bytes;
     let decimals = if unit.symbol == "B" {
-        0
+        match bytes.fract() == 0.0 {
+            true => 0,
+            false => decimals_for(value, 2),
+        }
     } else {
         decimals_for(value.max(1.0), 3)
     };
@@ -63,6 +66,9 @@ mod tests {
     fn bytes_read_as_people_write_them() {
         assert_eq!(format_bytes(0.0), "0 B");
         assert_eq!(format_bytes(1023.0), "1023 B");
+        assert_eq!(format_bytes(0.25), "0.25 B");
+        assert_eq!(format_bytes(3.5), "3.5 B");
+        assert_eq!(format_bytes(61.7), "62 B");
         assert_eq!(format_bytes(1024.0), "1.00 KiB");
         assert_eq!(format_bytes(63_200.0), "61.7 KiB");
         assert_eq!(format_bytes(3.4 * 1_048_576.0), "3.40 MiB");

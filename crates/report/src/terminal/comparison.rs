@@ -119,39 +119,42 @@ fn verdict(comparison: &Comparison) -> String {
                 bound(ratio)
             )
         }
-        Verdict::Undecided if ratio.low > 1.0 || ratio.high < 1.0 || ratio.level <= 0.0 => {
-            too_few(comparison, &rounds)
-        }
-        Verdict::Undecided => {
-            let between = format!(
-                "between {} and {}",
-                change(ratio.low, words),
-                change(ratio.high, words)
-            );
-            let level = if level == format_level(0.95) {
-                String::new()
-            } else {
-                format!(" ({level} interval)")
-            };
-            let more = more(comparison);
-            format!("undecided after {rounds}: {between}{level}{more}")
-        }
+        Verdict::Undecided => undecided(comparison, &rounds),
     }
 }
 
-/// An interval that leaves out 1 and decides nothing: so few rounds can't give its level, or any.
-fn too_few(comparison: &Comparison, rounds: &str) -> String {
-    let words = Words::of(comparison.metric);
+fn undecided(comparison: &Comparison, rounds: &str) -> String {
     let ratio = &comparison.ratio;
-    let far = if ratio.level > 0.0 {
-        change_with_interval(ratio, words)
+    let words = Words::of(comparison.metric);
+    let leaves_out_one = ratio.low > 1.0 || ratio.high < 1.0;
+    let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
+    if (leaves_out_one || ratio.level <= 0.0) && comparison.rounds < fewest {
+        // However far apart, so few rounds can't reach the level of a claim.
+        return format!(
+            "undecided: a claim takes {fewest} rounds; by the {} so far {}",
+            comparison.rounds,
+            change(ratio.value, words)
+        );
+    }
+    let level = format_level(ratio.level);
+    let claim = format_level(comparison.claim_level);
+    let between = format!(
+        "between {} and {}",
+        change(ratio.low, words),
+        change(ratio.high, words)
+    );
+    let more = more(comparison);
+    if leaves_out_one {
+        return format!(
+            "undecided after {rounds}: {between} ({level} interval), but a claim takes {claim}{more}"
+        );
+    }
+    let level = if level == format_level(0.95) {
+        String::new()
     } else {
-        change(ratio.value, words)
+        format!(" ({level} interval)")
     };
-    format!(
-        "undecided: {rounds} can decide nothing; so far {far}{}",
-        more(comparison)
-    )
+    format!("undecided after {rounds}: {between}{level}{more}")
 }
 
 fn more(comparison: &Comparison) -> String {

@@ -125,6 +125,7 @@ pub fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> Option<C
         } else {
             0.000_1
         },
+        claim_level: 0.99,
         margin,
         verdict,
         more_rounds: (verdict == Verdict::Undecided).then_some(MoreRounds(2 * rounds as u64)),

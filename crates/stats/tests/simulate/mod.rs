@@ -4,6 +4,7 @@
 
 pub mod rejected;
 
+use fathom_model::Verdict;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -190,7 +191,7 @@ pub fn stop_by_rule(
     ratio: f64,
     random: &mut Random,
 ) -> Option<(u32, bool)> {
-    use fathom_stats::sequential::{early_alpha, final_alpha, is_look};
+    use fathom_stats::sequential::{early, is_look, last};
     let (reference, subject) = measure(noise, Order::Rounds, most as usize, ratio, random);
     let claim = |n: u32, alpha: f64| {
         let paired =
@@ -198,8 +199,16 @@ pub fn stop_by_rule(
         (paired.p_value <= alpha).then_some((n, paired.ratio.value > 1.0))
     };
     (1..=most)
-        .find_map(|n| claim(n, early_alpha(is_look(n, 10)?, 0.05)))
-        .or_else(|| claim(most, final_alpha(0.05, true)))
+        .find_map(|n| claim(n, early(is_look(n, 10)?, 0.05).claim))
+        .or_else(|| claim(most, last(0.05, true).claim))
+}
+
+/// What a number of rounds that was fixed beforehand says: `Some(true)` if the subject is claimed to take
+/// longer, `Some(false)` if less.
+pub fn claim(reference: &[f64], subject: &[f64]) -> Option<bool> {
+    let allowance = fathom_stats::sequential::last(0.05, false);
+    let paired = fathom_stats::paired_ratio(reference, subject, 0.95)?;
+    (paired.p_value <= allowance.claim).then_some(paired.ratio.value > 1.0)
 }
 
 /// What not to do: test at 5 % after each round and stop at the first claim.
@@ -232,16 +241,17 @@ pub fn family(real: usize, rounds: usize, corrected: bool, random: &mut Random) 
             subject,
         })
         .collect();
-    let together = fathom_stats::judge(&pairs, 0.0, 0.05);
+    let allowance = fathom_stats::sequential::last(0.05, false);
+    let together = fathom_stats::judge(&pairs, 0.0, allowance);
     let claimed = |pair: &fathom_stats::PairData, judged: &[fathom_model::Comparison]| {
         let found = judged.iter().find(|c| c.subject == pair.subject_index);
-        found.is_some_and(|c| c.ratio.low > 1.0 || c.ratio.high < 1.0)
+        found.is_some_and(|c| matches!(c.verdict, Verdict::Faster | Verdict::Slower))
     };
     let claims: Vec<bool> = pairs
         .iter()
         .map(|p| match corrected {
             true => claimed(p, &together),
-            false => claimed(p, &fathom_stats::judge(&[*p], 0.0, 0.05)),
+            false => claimed(p, &fathom_stats::judge(&[*p], 0.0, allowance)),
         })
         .collect();
     let count = |range: &[bool]| range.iter().filter(|c| **c).count();

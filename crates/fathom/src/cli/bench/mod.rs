@@ -82,7 +82,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         &session.runs,
         &record.benchmarks,
         &plan.question,
-        session.final_alpha,
+        session.allowance,
         session.stop,
         &session.floor_ns,
     );

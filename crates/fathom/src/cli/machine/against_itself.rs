@@ -80,7 +80,7 @@ pub fn smallest_difference() -> Result<Option<f64>, Failure> {
         &session.runs,
         &benchmarks,
         &plan.question,
-        session.final_alpha,
+        session.allowance,
         session.stop,
         &session.floor_ns,
     );
