@@ -3,6 +3,7 @@
 use fathom_model::{Metric, Verdict};
 
 use crate::judge::{FEWEST_ROUNDS, PairData, judge};
+use crate::sequential;
 
 /// In how many tries a difference must be told to count as one that can be told.
 const POWER: f64 = 0.8;
@@ -90,7 +91,7 @@ fn is_slower(one: &[f64], other: &[f64], difference: f64, margin: f64, alpha: f6
         reference: one,
         subject: &slowed,
     };
-    let judged = judge(&[data], margin, alpha);
+    let judged = judge(&[data], margin, sequential::last(alpha, false));
     judged
         .first()
         .is_some_and(|comparison| comparison.verdict == Verdict::Slower)
