@@ -188,6 +188,7 @@ pub fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Result<()> 
         pin: Vec::new(),
         vary_environment_size: true,
         show_output: false,
+        keep_daemons: false,
         seed: 0,
     };
     let failed = |error: MeasureError| error.to_string();

@@ -42,7 +42,7 @@ pub fn measure(tools: &Tools) -> Result<Table> {
             &record.runs,
             &record.benchmarks,
             &question,
-            0.05,
+            fathom_stats::sequential::last(0.05, false),
             StopReason::RunCount,
             &floor,
         )

@@ -56,7 +56,7 @@ pub struct ProcessOptions {
 /// limits and the progress line again. (Ctrl-C and time-outs are seen at any time.)
 ///
 /// Each hand-over lets the CPUs fall idle, and what runs next may find another CPU, or one that has
-/// slowed down. With 20 ms, a third of the rounds were split in two by one: their log ratios scattered by 3.3 %
+/// slowed down. With 20 ms, a quarter of the rounds were split in two by one: their log ratios scattered by 3.3 %
 /// where the machine was quiet, those of the others by 2.1 %, and by 1.7 % from the third run of a
 /// hand-over on. The first run took 1.3 % longer than the median, the fourth 1.1 % less (6,000 runs of a 6 ms
 /// command). So rounds are kept whole, and hand-overs are few.

@@ -1,76 +1,90 @@
-//! How many digits of an estimate mean something?
+//! How many digits of a number mean something?
 
 use fathom_model::Estimate;
 
-/// Fewest and most significant digits that are printed.
-const RANGE: (i32, i32) = (2, 6);
-/// Digits of an estimate whose interval says nothing of its precision (a single run).
-const UNKNOWN: usize = 3;
+/// Most significant digits that are ever printed: five tell 1 in 100,000.
+const MOST_DIGITS: i32 = 6;
+/// Fewest, so that a wide interval doesn't reduce a value to its magnitude.
+const FEWEST_DIGITS: i32 = 2;
 
-/// Significant digits that the interval supports, 2 to 6: the last printed digit is between a tenth
-/// of the half-width and the whole of it. Three when the level is 0 (a single run).
+/// Decimals after the point that the interval of `estimate` supports when it is written in units of
+/// `unit` (in the estimate's own unit, for example 0.001 for milliseconds).
+///
+/// The width of the interval gets two digits if it begins with 1, 2 or 3, else one: the rule by which
+/// physicists round uncertainties (Particle Data Group, section 5.3), here with the cut at 3.55.
 ///
 /// ```
 /// use fathom_model::Estimate;
-/// let estimate = Estimate { value: 1.20437, low: 1.2021, high: 1.2071, level: 0.95 };
-/// assert_eq!(fathom_stats::significant_digits(&estimate), 4); // 1.204: half-width 0.0025
+/// let estimate = Estimate { value: 0.00120437, low: 0.0012021, high: 0.0012071, level: 0.95 };
+/// assert_eq!(fathom_stats::supported_decimals(&estimate, 0.001), 3); // 1.204 ms: width 0.005
 /// ```
-pub fn significant_digits(estimate: &Estimate) -> usize {
-    let half_width = (estimate.high - estimate.low) / 2.0;
-    let value = estimate.value.abs();
-    if estimate.level <= 0.0 || !half_width.is_finite() || !value.is_finite() {
-        return UNKNOWN;
+pub fn supported_decimals(estimate: &Estimate, unit: f64) -> usize {
+    let value = (estimate.value / unit).abs();
+    let width = ((estimate.high - estimate.low) / unit).abs();
+    if !width.is_finite() || !value.is_finite() || width <= 0.0 {
+        // A level of 0 is that of a single run: nothing is known of its precision.
+        return decimals_for(value, if estimate.level > 0.0 { 4 } else { 3 });
     }
-    if value == 0.0 {
-        return RANGE.0 as usize;
-    }
-    if half_width <= 0.0 {
-        return RANGE.1 as usize;
-    }
-    let digits = exponent(value) - exponent(half_width) + 1;
-    digits.clamp(RANGE.0, RANGE.1) as usize
+    let magnitude = width.log10().floor();
+    let leading = width / 10f64.powf(magnitude);
+    let wanted = if leading < 3.55 {
+        1 - magnitude as i32
+    } else {
+        -magnitude as i32
+    };
+    let most = MOST_DIGITS - digits_before_point(value);
+    let fewest = FEWEST_DIGITS - digits_before_point(value);
+    wanted.clamp(fewest, most).clamp(0, 9) as usize
 }
 
-/// Power of ten of the first significant digit.
-fn exponent(value: f64) -> i32 {
-    value.log10().floor() as i32
+/// Decimals that show `value` with `digits` significant digits, 0 to 9.
+pub fn decimals_for(value: f64, digits: i32) -> usize {
+    if !value.is_finite() || value == 0.0 {
+        return 0;
+    }
+    (digits - digits_before_point(value)).clamp(0, 9) as usize
+}
+
+/// 3 for 123.4, 1 for 1.2, 0 for 0.12, -1 for 0.012.
+fn digits_before_point(value: f64) -> i32 {
+    if value == 0.0 || !value.is_finite() {
+        return 1;
+    }
+    value.abs().log10().floor() as i32 + 1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn digits(value: f64, half_width: f64) -> usize {
-        let (low, high) = (value - half_width, value + half_width);
-        significant_digits(&Estimate {
-            value,
-            low,
-            high,
-            level: 0.95,
-        })
+    fn decimals(value: f64, low: f64, high: f64) -> usize {
+        supported_decimals(
+            &Estimate {
+                value,
+                low,
+                high,
+                level: 0.95,
+            },
+            1.0,
+        )
     }
 
     #[test]
-    fn the_last_digit_is_a_tenth_to_the_whole_of_the_half_width() {
-        assert_eq!(digits(1.204, 0.0025), 4);
-        assert_eq!(digits(1.204, 0.009), 4);
-        assert_eq!(digits(1.204, 0.011), 3);
-        assert_eq!(digits(123.4, 2.0), 3);
-        assert_eq!(digits(0.000_567_8, 0.000_001_5), 3);
+    fn a_narrow_interval_earns_digits() {
+        assert_eq!(decimals(1.204, 1.198, 1.211), 3);
+        assert_eq!(decimals(12.04, 11.9, 12.2), 2);
+        assert_eq!(decimals(12.04, 11.8, 12.3), 1);
+        assert_eq!(decimals(1204.0, 1100.0, 1300.0), 0);
     }
 
     #[test]
-    fn never_fewer_than_two_nor_more_than_six() {
-        assert_eq!(digits(1.0, 5.0), 2);
-        assert_eq!(digits(1.0, 1e-12), 6);
-        assert_eq!(digits(1.0, 0.0), 6);
-        assert_eq!(digits(0.0, 1.0), 2);
-        let single = Estimate {
-            value: 1.5,
-            low: 1.5,
-            high: 1.5,
-            level: 0.0,
-        };
-        assert_eq!(significant_digits(&single), 3);
+    fn an_interval_without_width_gets_four_digits() {
+        assert_eq!(decimals(1.5, 1.5, 1.5), 3);
+        assert_eq!(decimals(0.0, 0.0, 0.0), 0);
+    }
+
+    #[test]
+    fn a_wide_interval_still_leaves_two_digits() {
+        assert_eq!(decimals(0.3, 0.0, 5.0), 2);
     }
 }

@@ -1,85 +1,70 @@
 //! How are the values spread, for drawing?
 
-use crate::quantile::{quantile, sorted_finite};
+use crate::outliers::slow_fence;
 
-/// Interquartile ranges above the third quartile at which the drawing is cut: a normal sample never
-/// reaches it, and one run that took 100 times as long does not squeeze all others into one bin.
-const RANGES: f64 = 6.0;
-
-/// Counts of values in bins of equal width.
+/// A histogram from the smallest value to the fence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
-    /// Lower end of the first bin: the smallest value, in the unit of the values.
+    /// Smallest value, in the values' unit.
     pub low: f64,
-    /// Upper end of the last bin (itself included), in the unit of the values.
+    /// Upper end of the last bin, in the values' unit.
     pub high: f64,
-    /// Number of values in each bin, from `low` to `high`.
+    /// Values in each bin, all bins equally wide.
     pub counts: Vec<usize>,
-    /// Number of values beyond `high`.
-    pub above: usize,
+    /// Values above the last bin.
+    pub beyond: usize,
 }
 
-/// Histogram with `bins` bins (at least one) from the smallest value to the largest, or to p75 + 6
-/// interquartile ranges if that is less. Without values: no counts, from 0 to 0.
+/// `bins` bins over an ascending sample, up to the fence above which values are slow; `None` where there is
+/// nothing to see: fewer than ten values, or all alike.
 ///
 /// ```
-/// let histogram = fathom_stats::histogram(&[1.0, 1.5, 2.0, 2.5, 3.0, 1000.0], 2);
-/// assert_eq!((histogram.low, histogram.counts.iter().sum::<usize>(), histogram.above), (1.0, 5, 1));
+/// let sorted: Vec<f64> = (0..40).map(f64::from).chain([900.0]).collect();
+/// let histogram = fathom_stats::histogram(&sorted, 8).unwrap();
+/// assert_eq!((histogram.counts.iter().sum::<usize>(), histogram.beyond), (40, 1));
 /// ```
-pub fn histogram(values: &[f64], bins: usize) -> Histogram {
-    let sorted = sorted_finite(values);
-    let mut counts = vec![0; bins.max(1)];
-    let (Some(&low), Some(&max)) = (sorted.first(), sorted.last()) else {
-        return Histogram {
-            low: 0.0,
-            high: 0.0,
-            counts,
-            above: 0,
-        };
-    };
-    let (p25, p75) = (quantile(&sorted, 0.25), quantile(&sorted, 0.75));
-    let limit = p75 + RANGES * (p75 - p25);
-    // Half of the values equal: the range says nothing of the rest, so that nothing is cut.
-    let high = if p75 > p25 { max.min(limit) } else { max };
-    let last = counts.len() - 1;
-    let width = (high - low) / counts.len() as f64;
-    let inside = sorted.partition_point(|v| *v <= high);
-    for v in &sorted[..inside] {
-        let bin = if width > 0.0 {
-            ((v - low) / width) as usize
-        } else {
-            0
-        };
-        counts[bin.min(last)] += 1;
+pub fn histogram(sorted: &[f64], bins: usize) -> Option<Histogram> {
+    let fence = slow_fence(sorted)?;
+    let low = sorted[0];
+    let inside = sorted.partition_point(|value| *value <= fence);
+    let high = sorted[inside.saturating_sub(1)];
+    if bins == 0 || high <= low {
+        return None;
     }
-    Histogram {
+    let mut counts = vec![0; bins];
+    for value in &sorted[..inside] {
+        let bin = ((value - low) / (high - low) * bins as f64) as usize;
+        counts[bin.min(bins - 1)] += 1;
+    }
+    Some(Histogram {
         low,
         high,
         counts,
-        above: sorted.len() - inside,
-    }
+        beyond: sorted.len() - inside,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_value_is_counted_once() {
-        let values: Vec<f64> = (0..1000).map(|i| f64::from(i * i % 977)).collect();
-        for bins in [0, 1, 7, 40] {
-            let h = histogram(&values, bins);
-            assert_eq!(h.counts.len(), bins.max(1));
-            assert_eq!(h.counts.iter().sum::<usize>() + h.above, values.len());
-        }
+    fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+        values.sort_unstable_by(f64::total_cmp);
+        values
     }
 
     #[test]
-    fn equal_values_and_the_ends_fall_into_a_bin() {
-        assert_eq!(histogram(&[2.0; 5], 3).counts, [5, 0, 0]);
-        assert_eq!(histogram(&[0.0, 1.0, 2.0, 3.0], 3).counts, [1, 1, 2]);
-        let mostly_equal = histogram(&[1.0, 1.0, 1.0, 1.0, 1.0, 2.0], 2);
-        assert_eq!((mostly_equal.counts, mostly_equal.above), (vec![5, 1], 0));
-        assert_eq!(histogram(&[], 2).counts, [0, 0]);
+    fn every_value_is_in_a_bin_or_beyond() {
+        let sample = sorted((0..40).map(f64::from).chain([500.0, 900.0]).collect());
+        let histogram = histogram(&sample, 8).expect("the values differ");
+        assert_eq!(histogram.beyond, 2);
+        assert_eq!(histogram.counts.iter().sum::<usize>(), 40);
+        assert_eq!((histogram.low, histogram.high), (0.0, 39.0));
+    }
+
+    #[test]
+    fn equal_values_have_no_picture() {
+        assert_eq!(histogram(&[1.0; 12], 8), None);
+        assert_eq!(histogram(&[1.0, 2.0], 8), None);
     }
 }

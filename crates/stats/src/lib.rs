@@ -5,10 +5,10 @@
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
 //! | Which difference would be told here? | [`smallest_difference`] |
-//! | May measuring stop now? | [`sequential`] |
-//! | Can the runs be trusted to be alike? | [`outliers`], [`two_modes`], [`is_autocorrelated`] |
+//! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
+//! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
-//! | How is it drawn and printed? | [`histogram`], [`significant_digits`] |
+//! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.
 
@@ -31,14 +31,14 @@ mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
 pub use detectable::smallest_difference;
-pub use digits::significant_digits;
+pub use digits::{decimals_for, supported_decimals};
 pub use discovery::benjamini_hochberg;
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
 pub use histogram::{Histogram, histogram};
 pub use intervals::{mean_interval, quantile_interval};
 pub use judge::{FEWEST_ROUNDS, PairData, fewest_rounds, judge};
 pub use modes::{Modes, two_modes};
-pub use outliers::outliers;
+pub use outliers::slow_fence;
 pub use paired::{PairedRatio, paired_ratio};
 pub use quantile::quantile;
 pub use summary::{median_interval, summarize};

@@ -43,14 +43,14 @@ impl ByteUnit {
 }
 
 /// `bytes` in B, KiB, MiB, GiB or TiB with three significant digits, for example `61.7 KiB`. Whole
-/// bytes have no decimals; means of a few bytes have two digits, so that `0.25 B` is not nothing.
+/// bytes have no decimals; means below one have two digits, so that `0.25 B` is not nothing.
 pub fn format_bytes(bytes: f64) -> String {
     let unit = ByteUnit::fitting(bytes);
     let value = bytes / unit.bytes;
     let decimals = if unit.symbol == "B" {
-        match bytes.fract() == 0.0 {
-            true => 0,
-            false => decimals_for(value, 2),
+        match bytes.abs() < 1.0 {
+            true => decimals_for(value, 2),
+            false => 0,
         }
     } else {
         decimals_for(value.max(1.0), 3)
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(format_bytes(0.0), "0 B");
         assert_eq!(format_bytes(1023.0), "1023 B");
         assert_eq!(format_bytes(0.25), "0.25 B");
-        assert_eq!(format_bytes(3.5), "3.5 B");
+        assert_eq!(format_bytes(9.1), "9 B");
         assert_eq!(format_bytes(61.7), "62 B");
         assert_eq!(format_bytes(1024.0), "1.00 KiB");
         assert_eq!(format_bytes(63_200.0), "61.7 KiB");

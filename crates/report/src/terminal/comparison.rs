@@ -131,8 +131,7 @@ fn undecided(comparison: &Comparison, rounds: &str) -> String {
     if (leaves_out_one || ratio.level <= 0.0) && comparison.rounds < fewest {
         // However far apart, so few rounds can't reach the level of a claim.
         return format!(
-            "undecided: a claim takes {fewest} rounds; by the {} so far {}",
-            comparison.rounds,
+            "undecided: {rounds} of the {fewest} that a claim takes; so far {}",
             change(ratio.value, words)
         );
     }

@@ -7,6 +7,7 @@ use fathom_measure::assess::verdicts;
 use fathom_measure::{Journal, MeasureError, Observer, Plan, Question, StopRule};
 use fathom_model::Run;
 use fathom_report::{Progress, progress_line};
+use fathom_stats::sequential;
 
 /// The line is drawn this often at most, and only between runs.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -127,7 +128,8 @@ impl Observer for Watcher<'_> {
             return;
         }
         let recent = &runs[runs.len().saturating_sub(LOOKED_AT)..];
-        let now = verdicts(recent, &self.plan.question, self.plan.question.alpha);
+        let allowance = sequential::last(self.plan.question.alpha, false);
+        let now = verdicts(recent, &self.plan.question, allowance);
         let triple = |e: &fathom_model::Estimate| (e.value, e.low, e.high);
         self.estimate = now.medians.first().and_then(|m| m.as_ref()).map(triple);
         self.ratio = now.comparisons.first().map(|c| triple(&c.ratio));
