@@ -37,6 +37,8 @@ mod shared;
 pub mod startup;
 #[cfg(launcher)]
 mod steal;
+#[cfg(launcher)]
+mod traced;
 
 pub use assess::{Question, Verdicts, assess};
 pub use command_line::{CommandLine, Expectation, Input, Output};
@@ -48,3 +50,5 @@ pub use rounds::{IgnoreFailure, Limits, Observer, Plan, Session, StopRule, condu
 
 #[cfg(launcher)]
 pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};
+#[cfg(launcher)]
+pub use traced::traced_input;
