@@ -71,6 +71,8 @@ pub fn explain(
         }),
         labels: links.iter().map(|l| (l.clone(), l.clone())).collect(),
         stop: Some(stop),
+        // Nobody asks, and they would make the stages slower.
+        fault_times: false,
         ..TraceOptions::default()
     };
     let pinned = Pinned::to(&plan.pin);
