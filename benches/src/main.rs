@@ -17,6 +17,7 @@ mod own_cost;
 mod pairs;
 mod pipe;
 mod power;
+mod ppbert;
 mod sample_tests;
 mod startup;
 mod subjects;
@@ -92,6 +93,7 @@ fn everything(options: &Options) -> Result<()> {
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
             "tracing" => vec![tracing::measure(&tools, options)?],
+            "ppbert" => vec![ppbert::measure(&tools, options)?],
             "pipe" => vec![pipe::measure(&tools, options)?],
             "startup" => startup::measure(&tools, options)?,
             "machine" => vec![machine::measure(&tools, options)?],

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// The figures, in the order in which they are measured.
-pub const FIGURES: [&str; 13] = [
+pub const FIGURES: [&str; 14] = [
     "floor",
     "own-cost",
     "growth",
@@ -13,6 +13,7 @@ pub const FIGURES: [&str; 13] = [
     "tracing",
     "startup",
     "pipe",
+    "ppbert",
     "power",
     "aa",
     "machine",
@@ -25,8 +26,8 @@ Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
 
-Figures (default: all): floor own-cost growth memory large account tracing startup pipe power aa
-machine machine-stability
+Figures (default: all): floor own-cost growth memory large account tracing startup pipe ppbert power
+aa machine machine-stability
 
 Options:
   --repetitions N         comparisons of each kind for aa (default 40)
@@ -37,7 +38,7 @@ Options:
   --markdown FILE         write the tables to a file as well
 
 $RIVALS names a folder with the sources of multichase, tinymembench, STREAM and lmbench, which are
-built and put beside `fathom machine`. hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures
+built and put beside `fathom machine`. $PPBERT_0_8_3 and $PPBERT_0_8_4 name those releases of ppbert. hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures
 another fathom than this workspace's.";
 
 /// Parsed arguments.

@@ -7,6 +7,7 @@ use fathom_trace::{Cause, SyscallRow, Tier, Trace};
 
 use crate::classify::{self, Classifier, PollContext};
 use crate::descriptors::{Descriptors, Kind};
+use crate::faults;
 
 /// Sums by what time was spent on, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -240,6 +241,7 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
         let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
         let ran = on_cpu * (1.0 - stolen);
         sums.add(Spent::Stolen, on_cpu - ran);
+        let faults = faults::traced_ns(trace, thread).unwrap_or(0.0) * (1.0 - stolen);
         match in_calls
             .get(&thread.tid)
             .filter(|calls| calls.total() > 0.0)
@@ -252,10 +254,15 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
                     1.0
                 };
                 sums.add_scaled(calls, fit * (1.0 - stolen));
-                sums.add(Spent::UserCode, ran - total.min(ran));
+                let outside = ran - total.min(ran);
+                let in_faults = faults.min(outside);
+                sums.add(Spent::PageFaults, in_faults);
+                sums.add(Spent::UserCode, outside - in_faults);
             }
             None => {
-                sums.add(Spent::UserCode, ran * (1.0 - kernel_share));
+                let in_faults = faults.min(ran);
+                sums.add(Spent::PageFaults, in_faults);
+                sums.add(Spent::UserCode, (ran - in_faults) * (1.0 - kernel_share));
                 sums.add(Spent::KernelOther, ran * kernel_share);
                 // Running or ready: what no account says was run was waited for.
                 let looked = running.get(&thread.tid).copied().unwrap_or(0.0);

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
+pub(crate) use fathom_trace::calls::is_poll;
 use fathom_trace::{Cause, Interval, OffCpuRow};
 
 use crate::descriptors::{Descriptors, Kind};
@@ -127,17 +128,6 @@ const PROCESSES: &[&str] = &[
     "rseq",
     "pidfd_open",
 ];
-const POLLS: &[&str] = &[
-    "poll",
-    "ppoll",
-    "select",
-    "pselect6",
-    "epoll_wait",
-    "epoll_pwait",
-    "epoll_pwait2",
-    "io_uring_enter",
-    "io_getevents",
-];
 const SLEEPS: &[&str] = &["nanosleep", "clock_nanosleep", "pause", "rt_sigtimedwait"];
 /// Waits for signals: of the end of a child, where there are children.
 const SIGNAL_WAITS: &[&str] = &["pause", "rt_sigsuspend", "rt_sigtimedwait"];
@@ -181,9 +171,6 @@ const WRITES: &[&str] = &[
     "write", "writev", "pwrite64", "pwritev", "pwritev2", "sendto", "sendmsg", "sendmmsg",
 ];
 
-pub(crate) fn is_poll(call: &str) -> bool {
-    POLLS.contains(&call)
-}
 pub(crate) fn is_sleep(call: &str) -> bool {
     SLEEPS.contains(&call)
 }
@@ -221,7 +208,7 @@ pub(crate) fn on_cpu(call: &str) -> Spent {
         Spent::KernelMemory
     } else if is_in(PROCESSES) {
         Spent::KernelProcesses
-    } else if is_in(POLLS)
+    } else if is_poll(call)
         || is_in(SLEEPS)
         || is_in(SIGNAL_WAITS)
         || is_in(LOCKS)

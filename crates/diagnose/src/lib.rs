@@ -12,6 +12,7 @@ mod descriptors;
 mod draft;
 #[cfg(test)]
 mod fake;
+mod faults;
 mod language;
 mod path;
 mod rows;

@@ -7,7 +7,7 @@ use crate::account::{self, Life, cpu_in_calls};
 use crate::descriptors::Descriptors;
 use crate::path::{self, CriticalPath};
 use crate::thresholds as t;
-use crate::{Language, Subject, classify};
+use crate::{Language, Subject, classify, faults};
 
 /// What a call costs beside the time between the tracer's clock readings: entry, exit and the
 /// function around it, less what the tracer itself does between them. 45 ns with 2.9 million
@@ -34,7 +34,7 @@ pub(crate) struct View<'a> {
     /// Their median CPU time.
     pub cpu_ns: f64,
     /// What the tracer added to each call, as far as CPU times tell.
-    overhead_ns: f64,
+    pub overhead_ns: f64,
 }
 
 /// Calls added up.
@@ -164,7 +164,8 @@ impl<'a> View<'a> {
             cpu_ns,
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             // More than 1 us per call is not the tracer but another load of the machine.
-            overhead_ns: ((traced_cpu - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0),
+            overhead_ns: ((traced_cpu - faults::tracer_ns(trace) - cpu_ns) / calls.max(1) as f64)
+                .clamp(0.0, 1000.0),
         }
     }
 
@@ -293,36 +294,6 @@ impl<'a> View<'a> {
     /// Whether the trace tells how often something was waited for.
     pub(crate) fn counts_waits(&self) -> bool {
         self.trace.tier != Some(Tier::Sample)
-    }
-
-    /// Modelled cost of the minor faults on the critical path, and their number.
-    pub(crate) fn faults(&self) -> (f64, u64) {
-        let on_path =
-            |t: &fathom_trace::Thread| t.minor_faults.unwrap_or(0) as f64 * self.weight(t.tid);
-        let known = self.trace.threads.iter().any(|t| t.minor_faults.is_some());
-        let count = match known {
-            true => self.trace.threads.iter().map(on_path).sum(),
-            false => self.trace.accounts.minor_faults as f64,
-        };
-        (count * self.fault_ns(), count as u64)
-    }
-
-    /// Cost of a minor fault: a probe's; else the kernel's time outside of calls by its own ticks,
-    /// where there are enough of them; else an ordinary one.
-    pub(crate) fn fault_ns(&self) -> f64 {
-        let accounts = &self.trace.accounts;
-        let calls: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
-        let in_calls: f64 = self.trace.syscalls.iter().map(cpu_in_calls).sum();
-        let outside = accounts.system_ns as f64 - in_calls - calls as f64 * self.overhead_ns;
-        let enough = !self.by_stops()
-            && accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY
-            && outside >= t::ENOUGH_TICKS_NS;
-        let by_ticks = outside / accounts.minor_faults.max(1) as f64;
-        match self.subject.limits.page_fault_seconds {
-            Some(seconds) => seconds * 1e9,
-            None if enough => by_ticks.clamp(100.0, 3_000.0),
-            None => t::PAGE_FAULT_SECONDS * 1e9,
-        }
     }
 
     pub(crate) fn spawn_ns(&self) -> f64 {

@@ -38,6 +38,8 @@ mod shared;
 pub mod startup;
 #[cfg(launcher)]
 mod steal;
+#[cfg(launcher)]
+mod traced;
 
 pub use assess::{Question, Verdicts, assess};
 pub use command_line::{CommandLine, Expectation, Input, Output};
@@ -49,3 +51,5 @@ pub use rounds::{IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRul
 
 #[cfg(launcher)]
 pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};
+#[cfg(launcher)]
+pub use traced::traced_input;

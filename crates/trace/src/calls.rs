@@ -275,6 +275,24 @@ pub fn direction(name: &str) -> Option<Direction> {
     }
 }
 
+/// Calls that wait for one of several things: for which is not seen.
+const POLLS: &[&str] = &[
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "io_uring_enter",
+    "io_getevents",
+];
+
+/// Whether the named call waits for one of several descriptors or operations.
+pub fn is_poll(name: &str) -> bool {
+    POLLS.contains(&name)
+}
+
 /// Whether the named call opens a path.
 pub fn opens_path(name: &str) -> bool {
     OPENS.contains(&name)

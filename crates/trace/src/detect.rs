@@ -98,6 +98,7 @@ fn try_kernel() -> Result<(), TraceError> {
         most_threads: 16,
         most_rows: 16,
         ring_bytes: 64 << 10,
+        fault_times: false,
         ..TraceOptions::default()
     };
     Session::arm(&small).map(drop)

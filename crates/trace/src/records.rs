@@ -60,6 +60,9 @@ pub enum Record<'a> {
         on_cpu: u64,
         /// 0 if it is not told here.
         started: u64,
+        /// Faults of its own code that were timed, and their time.
+        faults: u64,
+        fault_total: u64,
         name: &'a [u8],
     },
     Off {
@@ -137,6 +140,8 @@ pub fn record(bytes: &[u8]) -> Option<Record<'_>> {
             involuntary: u64_at(bytes, record::EXIT_INVOLUNTARY)?,
             on_cpu: u64_at(bytes, record::EXIT_ON_TOTAL)?,
             started: u64_at(bytes, record::EXIT_STARTED)?,
+            faults: u64_at(bytes, record::EXIT_FAULTS)?,
+            fault_total: u64_at(bytes, record::EXIT_FAULT_TOTAL)?,
             name: until_zero(bytes.get(record::EXIT_NAME as usize..)?),
         },
         record::OFF => Record::Off {
@@ -282,6 +287,8 @@ pub struct Alive {
     pub on_since: u64,
     pub on_total: u64,
     pub started: u64,
+    pub faults: u64,
+    pub fault_total: u64,
 }
 
 impl Alive {
@@ -302,6 +309,8 @@ impl Alive {
             on_since: u64_at(bytes, task::ON_SINCE)?,
             on_total: u64_at(bytes, task::ON_TOTAL)?,
             started: u64_at(bytes, task::STARTED)?,
+            faults: u64_at(bytes, task::FAULTS)?,
+            fault_total: u64_at(bytes, task::FAULT_TOTAL)?,
         })
     }
 }

@@ -62,6 +62,9 @@ pub struct Trace {
     pub timeline: Option<Vec<Interval>>,
     /// How the sampler fared; only in the sampling tier.
     pub sampling: Option<Sampling>,
+    /// What a page fault takes beside [`Thread::fault_ns`]; `None` where they are not timed.
+    #[serde(default)]
+    pub fault_edges: Option<FaultEdges>,
     /// What was seen and could not be kept.
     pub lost: Losses,
     /// What this tier could not see in this run, one sentence each.
@@ -202,10 +205,28 @@ pub struct Thread {
     pub minor_faults: Option<u64>,
     /// Page faults that waited for a disk.
     pub major_faults: Option<u64>,
+    /// Page faults of its own code (not of the kernel within a call) that were timed; `None` where the
+    /// tier does not tell.
+    #[serde(default)]
+    pub timed_faults: Option<u64>,
+    /// Of `on_cpu_ns`: the kernel served those. Waits are not in it.
+    #[serde(default)]
+    pub fault_ns: Option<u64>,
     /// Switches because it waited.
     pub voluntary_switches: Option<u64>,
     /// Switches because the scheduler took the CPU away.
     pub involuntary_switches: Option<u64>,
+}
+
+/// What each page fault takes beside the time between its first sight and its last, measured on
+/// first touches of memory right before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FaultEdges {
+    /// The processor's exception and return (the hypervisor's in a virtual machine), and what the
+    /// tracer does before and after its looks at the clock, ns.
+    pub outside_ns: f64,
+    /// By how much the tracer makes a fault longer in all, part of it in `outside_ns`, ns.
+    pub tracer_ns: f64,
 }
 
 /// Upper limits in bytes of the first seven of eight size classes; the last has none.

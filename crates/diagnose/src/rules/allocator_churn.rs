@@ -4,6 +4,7 @@ use fathom_model::Finding;
 
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
+use crate::faults;
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -16,7 +17,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     // Memory that was given back is touched for the first time again.
-    let (faults, _) = view.faults();
+    let faults = faults::cost(view).ns;
     let again = if given_back.calls * 3 >= all.calls {
         faults * 0.8
     } else {

@@ -3,28 +3,34 @@
 use fathom_model::Finding;
 
 use crate::draft::{Draft, count, percent, time};
+use crate::faults;
 use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let (cost, faults) = view.faults();
-    let cost = cost.min(0.97 * view.cpu_ns);
+    let all = faults::cost(view);
+    let (cost, faults) = (all.ns.min(0.97 * view.cpu_ns), all.count);
     if faults.max(view.trace.accounts.minor_faults) < t::MANY_FAULTS
         || view.share(cost) < t::FAULT_SHARE
     {
         return None;
     }
     let statement = format!(
-        "{} pages ({} MiB) were touched for the first time; the faults cost about {}, {} of the wall time.",
+        "{} pages ({} MiB) were touched for the first time; the faults cost {}{}, {} of the wall time.",
         count(faults),
         faults * 4 / 1024,
+        if all.measured { "" } else { "about " },
         time(cost),
         percent(view, cost),
     );
+    let each = match all.measured {
+        true => "cost of a fault",
+        false => "cost of a fault (modelled)",
+    };
     Some(
         Draft::new("page-fault-heavy", view, cost, statement)
             .evidence("minor faults", faults as f64, "faults")
-            .evidence("cost of a fault (modelled)", view.fault_ns(), "ns")
+            .evidence(each, all.each_ns, "ns")
             .advice("Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes; for tables that must be large ask for huge pages (`madvise(MADV_HUGEPAGE)`).")
             .limit(view.subject.limits.page_fault_seconds.map(|s| format!("a first touch takes {} here", time(s * 1e9))))
             .likely()

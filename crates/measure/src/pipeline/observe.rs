@@ -15,7 +15,7 @@ use super::rounds::PipePlan;
 use super::runner::Prepared;
 use super::seen::{Links, Seen, seen};
 use crate::process::cpu_mask;
-use crate::{CommandLine, Input, MeasureError, Output};
+use crate::{CommandLine, MeasureError, Output, traced_input};
 
 /// Waits shorter than this are counted but not placed in time.
 const SHORTEST_WAIT: Duration = Duration::from_micros(5);
@@ -47,7 +47,7 @@ pub fn explain(
         let mut command = command(plan, stage)?;
         command.stdin = match incoming.take() {
             Some(read) => Io::Fd(read),
-            None => input(&stage.input)?,
+            None => traced_input(&stage.input)?,
         };
         command.stdout = if index == last {
             let (io, thread) = output(plan, &stage.output)?;
@@ -71,6 +71,8 @@ pub fn explain(
         }),
         labels: links.iter().map(|l| (l.clone(), l.clone())).collect(),
         stop: Some(stop),
+        // Nobody asks, and they would make the stages slower.
+        fault_times: false,
         ..TraceOptions::default()
     };
     let pinned = Pinned::to(&plan.pin);
@@ -102,19 +104,6 @@ fn command(plan: &PipePlan, stage: &CommandLine) -> Result<TraceCommand, Measure
         },
         ..TraceCommand::new(argv)
     })
-}
-
-fn input(input: &Input) -> Result<Io, MeasureError> {
-    match input {
-        Input::Null => Ok(Io::Null),
-        Input::File(path) => match File::open(path) {
-            Ok(file) => Ok(Io::Fd(file.into())),
-            Err(error) => Err(MeasureError::Input {
-                path: path.clone(),
-                error,
-            }),
-        },
-    }
 }
 
 type Drain = std::thread::JoinHandle<()>;

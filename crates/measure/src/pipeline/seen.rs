@@ -1,7 +1,7 @@
 //! What does a trace of the whole pipeline say of each stage? Pure.
 
 use fathom_model::{Exit, PipeRound, StageRun};
-use fathom_trace::{Cause, End, GroupTrace, MemberEnd, Tier, Trace};
+use fathom_trace::{Cause, End, GroupTrace, MemberEnd, Tier, Trace, calls};
 
 use super::modelled::Phases;
 use super::picture::stretches;
@@ -26,17 +26,6 @@ pub struct Seen {
     pub cut_short: bool,
 }
 
-/// Calls that wait for one of several descriptors: which one is not seen.
-const POLLS: [&str; 8] = [
-    "poll",
-    "ppoll",
-    "select",
-    "pselect6",
-    "epoll_wait",
-    "epoll_pwait",
-    "epoll_pwait2",
-    "io_uring_enter",
-];
 /// Of a stage's wall time; below that it is not worth a sentence.
 const WORTH_SAYING: f64 = 0.05;
 
@@ -161,7 +150,7 @@ impl View<'_> {
                 .filter(|row| self.is(stage, row.pid));
             let polled = rows.filter(|row| {
                 let call = row.call.as_deref().unwrap_or("");
-                row.cause == Cause::Asleep && POLLS.contains(&call)
+                row.cause == Cause::Asleep && calls::is_poll(call)
             });
             let ns: u64 = polled.map(|row| row.total_ns).sum();
             let life = self.end_of(stage).saturating_sub(self.start_of(stage));

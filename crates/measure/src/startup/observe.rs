@@ -201,6 +201,8 @@ fn once(
         tier,
         &TraceOptions {
             code_faults: tier == Tier::Kernel,
+            // The phases hold them; the less a start is disturbed the better.
+            fault_times: false,
             most_stops: STOPS,
             stops_time: STOPS_TIME,
             only_milestones: look == Look::Times,

@@ -35,6 +35,10 @@ pub struct Collector {
     intervals: Option<Vec<Interval>>,
     most_intervals: usize,
     lost_intervals: u64,
+    /// Page faults are timed.
+    faults_timed: bool,
+    /// Why they are not, though that was asked for.
+    untimed_faults: Option<String>,
     unreadable: u64,
     /// A command is known to the kernel by another number than to us.
     renumbered: bool,
@@ -60,6 +64,8 @@ impl Collector {
             intervals: most_intervals.map(|_| Vec::new()),
             most_intervals: most_intervals.unwrap_or(0),
             lost_intervals: 0,
+            faults_timed: false,
+            untimed_faults: None,
             unreadable: 0,
             renumbered: false,
             rows: Vec::new(),
@@ -75,6 +81,12 @@ impl Collector {
             new.begin(who, None, start);
         }
         new
+    }
+
+    /// Says that page faults are timed, or why they are not; `None` if nobody asked.
+    pub fn time_faults(&mut self, untimed: Option<&Option<String>>) {
+        self.faults_timed = untimed.is_some_and(Option::is_none);
+        self.untimed_faults = untimed.cloned().flatten();
     }
 
     /// When the first command was let go, by the kernel's monotonic clock, ns.
@@ -228,12 +240,15 @@ impl Collector {
                 involuntary,
                 on_cpu,
                 started,
+                faults,
+                fault_total,
                 name,
             } => {
                 let ended = self.since_start(time);
                 self.ended.insert(who);
                 let name = text(name);
                 let began = (started != 0).then(|| self.since_start(started));
+                let timed = self.faults_timed;
                 let thread = self.thread(who, time);
                 let started_ns = began.unwrap_or(thread.started_ns);
                 *thread = Thread {
@@ -245,6 +260,8 @@ impl Collector {
                     on_cpu_ns: Some(on_cpu),
                     minor_faults: Some(minor_faults),
                     major_faults: Some(major_faults),
+                    timed_faults: timed.then_some(faults),
+                    fault_ns: timed.then_some(fault_total),
                     voluntary_switches: Some(voluntary),
                     involuntary_switches: Some(involuntary),
                 };
@@ -364,8 +381,11 @@ impl Collector {
             _ => 0,
         };
         let started = self.since_start(a.started);
+        let timed = self.faults_timed;
         let thread = self.thread(a.call.who, a.started);
         thread.started_ns = started;
+        thread.timed_faults = timed.then_some(a.faults);
+        thread.fault_ns = timed.then_some(a.fault_total);
         thread.on_cpu_ns = Some(a.on_total + running);
     }
 
@@ -413,6 +433,11 @@ impl Collector {
                  this container"
                     .to_owned(),
             );
+        }
+        if let Some(why) = &self.untimed_faults {
+            not_visible.push(format!(
+                "how long page faults took (they are counted): {why}"
+            ));
         }
         if self.unreadable > 0 {
             not_visible.push(format!("{} records could not be read", self.unreadable));

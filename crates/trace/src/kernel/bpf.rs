@@ -17,6 +17,7 @@ const PROG_LOAD: i32 = 5;
 const PROG_TEST_RUN: i32 = 10;
 const RAW_TRACEPOINT_OPEN: i32 = 17;
 
+const TYPE_PERF_EVENT: u32 = 7;
 const TYPE_RAW_TRACEPOINT: u32 = 17;
 const TYPE_TRACING: u32 = 26;
 const ATTACH_TRACE_RAW_TP: u32 = 23;
@@ -275,6 +276,14 @@ impl Program {
     /// The kernel's errno with the verifier's log.
     pub fn callable(name: &str, code: &[u64]) -> Result<Self, Refused> {
         Self::load(name, code, |attr| attr.kind = TYPE_RAW_TRACEPOINT)
+    }
+
+    /// Loads a program that perf's events run: see [`super::perf`].
+    ///
+    /// # Errors
+    /// The kernel's errno with the verifier's log.
+    pub fn perf_event(name: &str, code: &[u64]) -> Result<Self, Refused> {
+        Self::load(name, code, |attr| attr.kind = TYPE_PERF_EVENT)
     }
 
     fn load(name: &str, code: &[u64], set: impl Fn(&mut ProgLoad)) -> Result<Self, Refused> {

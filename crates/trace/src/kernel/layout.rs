@@ -45,7 +45,13 @@ pub mod task {
     pub const RAN: i16 = 120;
     /// Its voluntary switches then.
     pub const VOLUNTARY: i16 = 128;
-    pub const SIZE: usize = 136;
+    /// When the page fault that is being served came, ns; 0 outside of the faults of its own code.
+    pub const FAULT_SINCE: i16 = 136;
+    /// Faults of its own code that were timed.
+    pub const FAULTS: i16 = 144;
+    /// On a CPU serving them, ns.
+    pub const FAULT_TOTAL: i16 = 152;
+    pub const SIZE: usize = 160;
 }
 
 /// One row of the call table.
@@ -124,8 +130,10 @@ pub mod record {
     pub const EXIT_STARTED: i16 = HEAD as i16 + 8;
     pub const EXIT_VOLUNTARY: i16 = HEAD as i16 + 16;
     pub const EXIT_INVOLUNTARY: i16 = HEAD as i16 + 24;
-    pub const EXIT_NAME: i16 = HEAD as i16 + 32;
-    pub const EXIT_PAYLOAD: usize = 48;
+    pub const EXIT_FAULTS: i16 = HEAD as i16 + 32;
+    pub const EXIT_FAULT_TOTAL: i16 = HEAD as i16 + 40;
+    pub const EXIT_NAME: i16 = HEAD as i16 + 48;
+    pub const EXIT_PAYLOAD: usize = 64;
     /// Scratch space a record is put together in.
     pub const SCRATCH: usize = HEAD + EXEC_PAYLOAD;
 }

@@ -7,10 +7,12 @@
 pub mod asm;
 pub mod bpf;
 pub mod btf;
+mod edges;
 mod harvest;
 pub mod layout;
 mod observe;
 pub mod offsets;
+mod perf;
 pub mod programs;
 pub mod ring;
 pub mod session;

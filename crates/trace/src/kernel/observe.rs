@@ -52,6 +52,7 @@ fn watch(
     let start = now();
     let roots = group.pids();
     let mut collector = Collector::new(start, &roots, options.timeline.map(|t| t.most));
+    collector.time_faults(options.fault_times.then_some(&session.untimed_faults));
     for pid in &roots {
         inherited::name_descriptors(&mut collector.names, *pid, &options.labels);
     }
@@ -88,6 +89,7 @@ fn watch(
         Trace {
             tier: Some(Tier::Kernel),
             duration_ns: end - start,
+            fault_edges: session.fault_edges,
             ..trace
         },
         start,

@@ -6,11 +6,14 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use super::asm::AsmError;
 use super::bpf::{Program, Refused};
 use super::btf::Btf;
+use super::edges;
 use super::offsets::{Offsets, VMLINUX};
+use super::perf::{self, SoftwareEvent};
 use super::programs::{self, Context, Maps, Sizes};
 use super::ring::Ring;
 use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
+use crate::result::FaultEdges;
 
 /// Armed programs and their tables; dropping it removes them all.
 #[derive(Debug)]
@@ -19,6 +22,10 @@ pub struct Session {
     pub maps: Maps,
     /// The records.
     pub ring: Ring,
+    /// Why page faults are not timed, if they were to be.
+    pub untimed_faults: Option<String>,
+    /// What they take outside of the times.
+    pub fault_edges: Option<FaultEdges>,
     follow: Program,
     attached: Vec<OwnedFd>,
 }
@@ -44,11 +51,22 @@ impl Session {
             maps: &maps,
             interval_ns: shortest.map(|ns| ns.min(2_000_000_000) as i32),
             code_faults: options.code_faults,
+            fault_times: options.fault_times,
         };
         let code = programs::follow_me(&context).map_err(defect)?;
         let follow = Program::callable("fathom_follow", &code);
         let follow = follow.map_err(|r| refused_program("fathom_follow", r))?;
-        let mut attached = Vec::new();
+        let untraced_ns = options.fault_times.then(edges::untraced_ns).flatten();
+        let (mut attached, untimed_faults) = match options.fault_times {
+            true => attach_fault_end(&context),
+            false => (Vec::new(), None),
+        };
+        // Without an end the beginning tells nothing.
+        let fault_times = options.fault_times && untimed_faults.is_none();
+        let context = Context {
+            fault_times,
+            ..context
+        };
         for p in programs::attached(&context).map_err(defect)? {
             let program = Program::tracing(p.name, &p.code, p.tracepoint);
             let program = program.map_err(|r| refused_program(p.name, r))?;
@@ -58,12 +76,18 @@ impl Session {
                     .map_err(system("attaching to a tracepoint"))?,
             );
         }
-        Ok(Self {
+        let mut session = Self {
             maps,
             ring,
+            untimed_faults,
+            fault_edges: None,
             follow,
             attached,
-        })
+        };
+        if fault_times {
+            session.fault_edges = untraced_ns.and_then(|ns| edges::measure(&mut session, ns));
+        }
+        Ok(session)
     }
 
     /// The program that a held child runs on itself to be traced.
@@ -75,6 +99,30 @@ impl Session {
     pub fn disarm(&mut self) {
         self.attached.clear();
     }
+}
+
+/// Attaches the program for the end of page faults, or says why there are no times of them.
+fn attach_fault_end(context: &Context<'_>) -> (Vec<OwnedFd>, Option<String>) {
+    if context.offsets.page_fault_user.is_none() {
+        let why = "this kernel does not show where they begin";
+        return (Vec::new(), Some(why.to_owned()));
+    }
+    match fault_end(context) {
+        Ok(attached) => (attached, None),
+        Err(why) => (Vec::new(), Some(why)),
+    }
+}
+
+fn fault_end(context: &Context<'_>) -> Result<Vec<OwnedFd>, String> {
+    let code = programs::fault_end(context).map_err(|error| error.to_string())?;
+    let program = Program::perf_event("fathom_served", &code)
+        .map_err(|refused| format!("{} {}", refused.error, refused.log))?;
+    let mut attached = Vec::new();
+    for event in [SoftwareEvent::MinorFault, SoftwareEvent::MajorFault] {
+        let events = perf::run_on(event, program.fd());
+        attached.extend(events.map_err(|error| format!("perf_event_open: {error}"))?);
+    }
+    Ok(attached)
 }
 
 fn offsets() -> Result<Offsets, TraceError> {

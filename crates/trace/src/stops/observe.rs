@@ -424,6 +424,8 @@ fn exit(who: Who, status: i32, time: u64) -> Record<'static> {
         involuntary: 0,
         on_cpu: 0,
         started: 0,
+        faults: 0,
+        fault_total: 0,
         name: b"",
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use fathom_measure::{Input, MeasureError, Output, interrupt};
+use fathom_measure::{MeasureError, Output, interrupt, traced_input};
 use fathom_trace::{Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, detect};
 
 use super::{Arguments, cache};
@@ -76,7 +76,7 @@ fn watch(target: &Target, arguments: &Arguments, tier: Tier) -> Result<Trace, Fa
     );
     command.cwd = target.command.directory.clone();
     command.timeout = arguments.run_options.timeout;
-    command.stdin = input(&target.command.input)?;
+    command.stdin = traced_input(&target.command.input)?;
     let drain = output(&mut command, target, arguments)?;
     let options = TraceOptions {
         timeline: (tier == Tier::Kernel).then(TimelineOptions::default),
@@ -112,20 +112,6 @@ fn program_first(target: &Target) -> Vec<OsString> {
     let mut words = target.command.arguments.clone();
     words[0] = target.command.program.clone().into_os_string();
     words
-}
-
-fn input(input: &Input) -> Result<Io, Failure> {
-    match input {
-        Input::Null => Ok(Io::Null),
-        Input::File(path) => match File::open(path) {
-            Ok(file) => Ok(Io::Fd(file.into())),
-            Err(error) => Err(MeasureError::Input {
-                path: path.clone(),
-                error,
-            }
-            .into()),
-        },
-    }
 }
 
 type Drain = std::thread::JoinHandle<()>;

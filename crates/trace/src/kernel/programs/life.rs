@@ -162,6 +162,8 @@ pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
     for (from, to) in [
         (task::ON_TOTAL, record::EXIT_ON_TOTAL),
         (task::STARTED, record::EXIT_STARTED),
+        (task::FAULTS, record::EXIT_FAULTS),
+        (task::FAULT_TOTAL, record::EXIT_FAULT_TOTAL),
     ] {
         a.load(Width::Double, R1, R7, from);
         a.store(Width::Double, R9, to, R1);

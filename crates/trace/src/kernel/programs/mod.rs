@@ -1,8 +1,7 @@
 //! Which programs run in the kernel?
 //!
-//! Eight small ones on scheduler and system-call tracepoints, one on page faults if it is asked for,
-//! and one that a held child runs to be
-//! followed. They share the maps below and never wait or loop. Registers by convention:
+//! Eight small ones on scheduler and system-call tracepoints, two where page faults begin and end if
+//! that is asked for, and one that a held child runs to be followed. They share the maps below and never wait or loop. Registers by convention:
 //! `R6` the tracepoint's arguments, `R7` the state of the traced thread.
 
 mod calls;
@@ -104,6 +103,8 @@ pub struct Context<'a> {
     pub interval_ns: Option<i32>,
     /// Whether fetches of instructions that fault get a record.
     pub code_faults: bool,
+    /// Whether page faults are timed.
+    pub fault_times: bool,
 }
 
 /// An assembled program.
@@ -143,10 +144,20 @@ pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
         assemble("fathom_leave", o.sys_exit, calls::leave)?,
         assemble("fathom_enter", o.sys_enter, calls::enter)?,
     ];
-    if let (true, Some(tracepoint)) = (c.code_faults, o.page_fault_user) {
-        all.push(assemble("fathom_fault", tracepoint, fault::code_fault)?);
+    if let (true, Some(tracepoint)) = (c.code_faults || c.fault_times, o.page_fault_user) {
+        all.push(assemble("fathom_fault", tracepoint, fault::begin)?);
     }
     Ok(all)
+}
+
+/// The program for perf's events of served page faults.
+///
+/// # Errors
+/// [`AsmError`], a defect in the program.
+pub fn fault_end(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
+    let mut a = Asm::new();
+    fault::end(c, &mut a);
+    a.finish()
 }
 
 /// The program that makes the thread that runs it a traced one.
