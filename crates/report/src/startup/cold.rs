@@ -76,15 +76,21 @@ fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
     let pages: u64 = evidence.files.iter().map(|file| file.pages).sum();
     let unknown = evidence.files.len() - told.len();
     let mut text = format!(
-        "{} of {}; {} stayed in memory",
+        "{} of {}; ",
         format_bytes(evidence.bytes as f64),
         counted(evidence.files.len() as u64, "file", "files"),
-        match pages {
-            0 => "nothing".to_string(),
-            _ => format_bytes(left as f64 * PAGE_BYTES),
-        }
     );
-    if unknown > 0 {
+    text.push_str(&match (told.len(), pages) {
+        (0, _) if unknown > 0 => {
+            "what stayed in memory is not known: the kernel tells only a file's owner".to_string()
+        }
+        (_, 0) => "nothing stayed in memory".to_string(),
+        _ => format!(
+            "{} stayed in memory",
+            format_bytes(left as f64 * PAGE_BYTES)
+        ),
+    });
+    if unknown > 0 && !told.is_empty() {
         text.push_str(&format!(
             "; of {} the kernel tells only their owner",
             counted(unknown as u64, "file", "files")

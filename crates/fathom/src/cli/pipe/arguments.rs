@@ -88,15 +88,15 @@ pub struct Arguments {
     pub seed: Option<u64>,
 
     /// Count failing stages instead of ending
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "How much is measured")]
     pub ignore_failure: bool,
 
     /// Write a page with the chart and all tables
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
     pub html: Option<PathBuf>,
 
     /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
     pub json: Option<PathBuf>,
 }
 
