@@ -25,6 +25,9 @@ impl Kind {
             Self::Terminal
         } else if name.starts_with('/') {
             Self::File
+        } else if name.starts_with("socket pair") {
+            // Both ends are made by one process, for itself or its children: no network.
+            Self::Pipe
         } else if name.contains("socket") {
             Self::Socket
         } else if name.starts_with("pipe") || name.starts_with("named pipe") {
@@ -105,7 +108,10 @@ impl<'a> Descriptors<'a> {
     /// Whether what a call moves goes through a socket.
     pub(crate) fn is_socket(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
         let by_name = call.starts_with("recv") || call.starts_with("send") && call != "sendfile";
-        by_name || fd.is_some_and(|fd| self.waited_for(pid, fd) == Kind::Socket)
+        match fd.map(|fd| self.waited_for(pid, fd)) {
+            Some(Kind::Pipe) => false,
+            kind => by_name || kind == Some(Kind::Socket),
+        }
     }
 
     /// What it last was.

@@ -394,19 +394,26 @@ impl<'a> View<'a> {
         self.descriptors.told(pid, fd)
     }
 
-    /// How often a thread waited for locks; 0 where that isn't known.
+    /// How often a thread waited for locks in memory; 0 where that isn't known.
     pub(crate) fn lock_waits(&self, tid: u32) -> u64 {
+        self.waits_in(tid, classify::is_lock)
+    }
+
+    /// How often a thread waited for locks on files; 0 where that isn't known.
+    pub(crate) fn file_lock_waits(&self, tid: u32) -> u64 {
+        self.waits_in(tid, classify::is_file_lock)
+    }
+
+    fn waits_in(&self, tid: u32, is: impl Fn(&str) -> bool) -> u64 {
         if !self.counts_waits() {
             return 0;
         }
-        let rows = self
-            .trace
-            .off_cpu
-            .iter()
-            .filter(|row| row.tid == tid && row.call.as_deref().is_some_and(classify::is_lock));
-        rows.filter(|row| row.cause == Cause::Asleep)
-            .map(|row| row.count)
-            .sum()
+        let rows = self.trace.off_cpu.iter();
+        let waits = rows.filter(|row| {
+            let call = row.call.as_deref();
+            row.tid == tid && row.cause == Cause::Asleep && call.is_some_and(&is)
+        });
+        waits.map(|row| row.count).sum()
     }
 
     /// What must be known to trust the answer.

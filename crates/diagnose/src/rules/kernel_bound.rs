@@ -9,6 +9,11 @@ use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::{Tally, View};
 
+/// Calls on an open descriptor, or on none, that only ask or set: no walk needs many of them.
+const ASKING: &[&str] = &[
+    "fcntl", "flock", "dup", "dup2", "dup3", "umask", "getcwd", "fstatfs",
+];
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Walking folders and moving large blocks is what the kernel is for.
     // A walk asks for each of the 5 to 30 entries of a folder once.
@@ -19,7 +24,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         stat && calls >= t::MANY_STATS.max(folders * 20)
     };
     let is_plain = |name: &str| match classify::on_cpu(name) {
-        Spent::KernelFiles => !asks(name),
+        Spent::KernelFiles => !asks(name) && !ASKING.contains(&name),
         Spent::KernelProcesses => true,
         _ => classify::is_poll(name),
     };
@@ -99,6 +104,13 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 20_000, 65_536, 40_000);
         assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn asking_for_a_flag_again_and_again_is_no_walk() {
+        let mut fake = Fake::new(1000);
+        fake.calls("fcntl", Some(1), 1_000_000, 0, 300);
+        assert_eq!(fake.ids(), ["kernel-bound"]);
     }
 
     #[test]

@@ -58,10 +58,21 @@ pub(super) fn queues(view: &View<'_>) -> Vec<Queue> {
             lives.retain(|other| other.tid != life.tid);
         }
     }
-    lives
+    let mut found: Vec<Queue> = lives
         .into_iter()
         .filter_map(|(pid, lives)| queue(view, pid, &lives))
-        .collect()
+        .collect();
+    found.extend(between_processes(view));
+    found
+}
+
+/// Processes that queue for a lock on a file.
+fn between_processes(view: &View<'_>) -> Option<Queue> {
+    let queues = |life: &&Life| view.file_lock_waits(life.tid) >= t::MANY_LOCK_WAITS;
+    let lives: Vec<&Life> = view.lives.iter().filter(queues).collect();
+    let first = lives.first()?.pid;
+    let several = lives.iter().any(|life| life.pid != first);
+    several.then(|| queue(view, first, &lives))?
 }
 
 fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
@@ -75,7 +86,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let queueing: Vec<(&&Life, u64, f64)> = lives
         .iter()
         .filter_map(|life| {
-            let waits = view.lock_waits(life.tid);
+            let waits = view.lock_waits(life.tid) + view.file_lock_waits(life.tid);
             let ns = life.sums.get(Spent::Locks);
             let queues = waits >= t::MANY_LOCK_WAITS
                 && ns >= t::LOCK_SHARE * (life.ns() - life.sums.get(Spent::Ready))
@@ -184,6 +195,17 @@ mod tests {
         let mut fake = threads(10, 100, 9_800);
         fake.thread(ROOT, 110, 0, 1000, 990);
         assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+    }
+
+    #[test]
+    fn processes_that_take_turns_at_a_locked_file_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.wait_for(ROOT, "wait4", None, (5, 995, 995), Some(201));
+        for pid in 201..205 {
+            fake.child(pid, 0, 990, 990);
+            fake.waits_of(pid, Some("flock"), Some(3), Cause::Asleep, 50, 14_500);
+        }
+        assert_eq!(fake.ids(), ["lock-contention"]);
     }
 
     #[test]

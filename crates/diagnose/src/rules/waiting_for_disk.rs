@@ -3,17 +3,21 @@
 use fathom_model::{Finding, Spent};
 use fathom_trace::Cause;
 
+use super::sync_writes;
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Waits outside of calls are faults in mapped files; those for a sync are asked for.
+    let synced = sync_writes::synced_files(view);
     let (wait, waits) = view.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
         row.cause == Cause::Disk
             && !call.is_empty()
             && !classify::is_sync(call)
+            && !(classify::is_write(call)
+                && row.fd.is_some_and(|fd| synced.contains(&(row.pid, fd))))
             && !call.starts_with("execve")
     });
     let wait = wait.min(view.spent_ns(Spent::Disk));
