@@ -384,6 +384,7 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
     match kind {
         Kind::Socket => Spent::Network,
         Kind::Pipe | Kind::Terminal => Spent::WaitingForPipe,
+        Kind::Timer => Spent::Sleeping,
         Kind::Events => Spent::WaitingForEvents,
         Kind::File | Kind::Unknown if is_read(call) || is_write(call) => Spent::Disk,
         Kind::File | Kind::Unknown => Spent::OtherWait,

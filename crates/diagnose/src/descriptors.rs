@@ -13,8 +13,10 @@ pub(crate) enum Kind {
     Pipe,
     Socket,
     Terminal,
-    /// eventfd, epoll, timerfd and the like.
+    /// eventfd, epoll and the like.
     Events,
+    /// timerfd.
+    Timer,
     File,
     Unknown,
 }
@@ -32,11 +34,13 @@ impl Kind {
             Self::Socket
         } else if name.starts_with("pipe") || name.starts_with("named pipe") {
             Self::Pipe
-        } else if ["event", "timerfd", "epoll", "signalfd", "inotify", "pidfd"]
+        } else if ["event", "epoll", "signalfd", "inotify", "pidfd"]
             .iter()
             .any(|kind| name.starts_with(kind))
         {
             Self::Events
+        } else if name.starts_with("timerfd") {
+            Self::Timer
         } else if name.is_empty() || name == "unknown" || name.starts_with("descriptor ") {
             Self::Unknown
         } else {

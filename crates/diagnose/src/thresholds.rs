@@ -74,6 +74,8 @@ pub(crate) const MANY_MISSES: u64 = 1_000;
 pub(crate) const MISSES_SHARE: f64 = 0.20;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
+/// Bytes that a whole small file brings; a look for news brings less.
+pub(crate) const LEAST_OF_A_ROUND: u64 = 512;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.
 pub(crate) const MANY_LIBRARIES: usize = 40;
 /// Linux delays an ACK by 40 ms, some systems by up to 200.

@@ -14,17 +14,29 @@ const ASKING: &[&str] = &[
     "fcntl", "flock", "dup", "dup2", "dup3", "umask", "getcwd", "fstatfs",
 ];
 
+/// Questions about a path are one kind, whichever of the calls asks.
+const PATH_QUESTIONS: &str = "stat and access";
+
+fn asks_about_path(name: &str) -> bool {
+    name.contains("stat") && !name.contains("statfs") || name.contains("access")
+}
+
+fn most_called<'a>(view: &View<'a>, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
+    let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in view.trace.syscalls.iter().filter(|row| fits(&row.name)) {
+        *calls.entry(&row.name).or_default() += row.calls;
+    }
+    Some(calls.into_iter().max_by_key(|(_, calls)| *calls)?.0)
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Walking folders and moving large blocks is what the kernel is for.
     // A walk asks for each of the 5 to 30 entries of a folder once.
     let folders = view.tally_calls(|name| name.starts_with("getdents")).calls;
-    let asks = |name: &str| {
-        let stat = name.contains("stat") || name == "statx" || name.contains("access");
-        let calls = view.tally_calls(|other| other == name).calls;
-        stat && calls >= t::MANY_STATS.max(folders * 20)
-    };
+    let asks = view.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
     let is_plain = |name: &str| match classify::on_cpu(name) {
-        Spent::KernelFiles => !asks(name) && !ASKING.contains(&name),
+        Spent::KernelFiles if asks_about_path(name) => !asks,
+        Spent::KernelFiles => !ASKING.contains(&name),
         Spent::KernelProcesses => true,
         _ => classify::is_poll(name),
     };
@@ -35,8 +47,14 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .iter()
         .filter(|row| !is_plain(&row.name))
     {
-        if !names.contains_key(row.name.as_str()) {
-            names.insert(&row.name, view.tally(|other| other.name == row.name));
+        let name = match asks_about_path(&row.name) {
+            true => PATH_QUESTIONS,
+            false => &row.name,
+        };
+        if !names.contains_key(name) {
+            let same =
+                |other: &str| other == name || name == PATH_QUESTIONS && asks_about_path(other);
+            names.insert(name, view.tally_calls(same));
         }
     }
     names.retain(|_, tally| tally.bytes_per_call() < 4096.0);
@@ -49,9 +67,19 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     {
         return None;
     }
+    let name = if name == PATH_QUESTIONS {
+        most_called(view, asks_about_path)?
+    } else {
+        name
+    };
     let statement = format!(
-        "{} calls of `{name}` cost {}, {} of the wall time.",
+        "{} calls of `{name}`{} cost {}, {} of the wall time.",
         count(tally.calls),
+        if asks_about_path(name) {
+            " and its kin"
+        } else {
+            ""
+        },
         time(tally.cost_ns),
         percent(view, tally.cost_ns),
     );
@@ -97,6 +125,16 @@ mod tests {
         let found = fake.findings();
         assert_eq!(found[0].id, "kernel-bound");
         assert!(found[0].statement.contains("`getpid`"));
+    }
+
+    #[test]
+    fn questions_about_paths_count_together_whichever_call_asks() {
+        let mut fake = Fake::new(1000);
+        fake.calls("newfstatat", None, 60_000, 0, 1_600);
+        fake.calls("faccessat2", None, 80_000, 0, 1_600);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "kernel-bound");
+        assert!(found[0].statement.contains("`faccessat2` and its kin"));
     }
 
     #[test]

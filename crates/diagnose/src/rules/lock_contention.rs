@@ -1,6 +1,6 @@
 //! Threads queue for a lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::{Finding, Spent};
 
@@ -66,13 +66,21 @@ pub(super) fn queues(view: &View<'_>) -> Vec<Queue> {
     found
 }
 
-/// Processes that queue for a lock on a file.
+/// Processes that queue for a lock on a file, or for one in memory that they share: their main threads do.
 fn between_processes(view: &View<'_>) -> Option<Queue> {
-    let queues = |life: &&Life| view.file_lock_waits(life.tid) >= t::MANY_LOCK_WAITS;
-    let lives: Vec<&Life> = view.lives.iter().filter(queues).collect();
-    let first = lives.first()?.pid;
-    let several = lives.iter().any(|life| life.pid != first);
-    several.then(|| queue(view, first, &lives))?
+    let waits = |life: &Life| match life.tid == life.pid {
+        true => view.file_lock_waits(life.tid) + view.lock_waits(life.tid),
+        false => view.file_lock_waits(life.tid),
+    };
+    let queueing = view
+        .lives
+        .iter()
+        .filter(|life| waits(life) >= t::MANY_LOCK_WAITS);
+    let pids: BTreeSet<u32> = queueing.map(|life| life.pid).collect();
+    // Whoever hands out the work counts too: where it works most, the others are idle.
+    let all: Vec<&Life> = view.lives.iter().collect();
+    let several = pids.len() > 1;
+    several.then(|| queue(view, *pids.first()?, &all))?
 }
 
 fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {

@@ -1,6 +1,7 @@
 //! The same file is opened and read again and again.
 
 use fathom_model::{Finding, Place};
+use fathom_trace::FileRow;
 
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -8,11 +9,63 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let of_system = |name: &str| {
-        ["/proc/", "/sys/", "/dev/"]
-            .iter()
-            .any(|p| name.starts_with(p))
+    let found = [reopened(view), rewound(view)].into_iter().flatten();
+    found.max_by_key(|finding| finding.could_win_ns)
+}
+
+/// A file that stays open and is read to its end again and again: each time a read brings nothing.
+fn rewound(view: &View<'_>) -> Option<Finding> {
+    let plain = |file: &&FileRow| {
+        file.opens < t::MANY_OPENS_OF_ONE_FILE
+            && file.name.starts_with('/')
+            && !of_system(&file.name)
     };
+    let files = view.trace.files.iter().filter(plain).filter_map(|file| {
+        let fd = file.fd?;
+        let reads = view
+            .tally(|row| row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name));
+        let rounds = reads.sizes[0];
+        // What is looked at for news, as a log is, brings little each time.
+        let whole =
+            rounds >= t::MANY_OPENS_OF_ONE_FILE && reads.bytes / rounds >= t::LEAST_OF_A_ROUND;
+        whole.then_some((file, reads, rounds))
+    });
+    let (file, reads, rounds) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
+    let win = reads.cost_ns * (1.0 - 1.0 / rounds as f64);
+    if !matters(view, win) {
+        return None;
+    }
+    let statement = format!(
+        "One file was read to its end {} times, {:.1} MB in all; that cost {}, {} of the wall time, besides the work on what was read.",
+        count(rounds),
+        reads.bytes as f64 / 1e6,
+        time(win),
+        percent(view, win),
+    );
+    Some(
+        Draft::new("rereading", view, win, statement)
+            .evidence("times read to the end", rounds as f64, "calls")
+            .evidence("reads", reads.calls as f64, "calls")
+            .evidence("bytes read", reads.bytes as f64, "bytes")
+            .advice("Read the file once and keep what is needed of it.")
+            .place(Place {
+                pid: Some(file.pid),
+                tid: None,
+                fd: file.fd,
+                path: Some(file.name.clone()),
+            })
+            .finish(),
+    )
+}
+
+fn of_system(name: &str) -> bool {
+    ["/proc/", "/sys/", "/dev/"]
+        .iter()
+        .any(|place| name.starts_with(place))
+}
+
+/// A file that is opened and read again and again.
+fn reopened(view: &View<'_>) -> Option<Finding> {
     let file = view
         .trace
         .files
@@ -79,6 +132,21 @@ mod tests {
         fake.calls("read", Some(3), 20_000, 8_000, 10_000);
         fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
         assert_eq!(fake.ids(), ["rereading"]);
+    }
+
+    #[test]
+    fn a_file_that_is_rewound_and_read_to_its_end_is_told() {
+        let rewound = |bytes: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(3), 30_000, bytes, 12_000);
+            fake.calls("read", Some(3), 10_000, 0, 300);
+            fake.file("/etc/table.json", 1, 40_000, 30_000 * bytes, 0);
+            fake.trace.files[0].fd = Some(3);
+            fake.ids()
+        };
+        assert_eq!(rewound(4096), ["rereading"]);
+        // A log that is looked at for news.
+        assert!(!rewound(100).contains(&"rereading".to_owned()));
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let tally = view.tally(|row| is_synced(row.pid, row.fd, &row.name));
     let (waits, _) = view.off(|row| {
         let call = row.call.as_deref();
-        call.is_some_and(|call| is_synced(row.pid, row.fd, call))
+        let off_the_disk = matches!(row.cause, Cause::Ready | Cause::Preempted);
+        !off_the_disk && call.is_some_and(|call| is_synced(row.pid, row.fd, call))
     });
     let (calls, total) = (tally.calls, tally.cost_ns + waits);
     if calls < t::MANY_SYNCS || !wait_matters(view, total) {
