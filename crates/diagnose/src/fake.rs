@@ -15,6 +15,8 @@ pub(crate) const ROOT: u32 = 100;
 pub(crate) struct Fake {
     pub trace: Trace,
     pub language: Option<Language>,
+    pub python_unbuffered: bool,
+    pub limits: Limits,
     pub cpus: usize,
 }
 
@@ -35,6 +37,8 @@ impl Fake {
         let mut fake = Self {
             trace,
             language: None,
+            python_unbuffered: false,
+            limits: Limits::default(),
             cpus: 2,
         };
         fake.process(ROOT, None, "program", 0, milliseconds);
@@ -266,8 +270,9 @@ impl Fake {
             timed,
             floor_seconds: None,
             cpus: self.cpus,
-            limits: Limits::default(),
+            limits: self.limits,
             language: self.language,
+            python_unbuffered: self.python_unbuffered,
         }
     }
 }

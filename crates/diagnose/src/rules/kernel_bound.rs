@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Finding, Spent};
 
+use super::small_calls::Small;
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
@@ -90,6 +91,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .advice(format!(
                 "Call `{name}` less often: do more with each call, or keep its result."
             ))
+            .limit(Small::limit(view))
             .pid(tally.pid)
             .likely()
             .finish(),

@@ -144,18 +144,24 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "{} threads queued {} times for locks, {} in all, while they used {:.2} of {} CPUs; side by side they would take {} less, {} of the wall time.",
+        "{} threads queued {} times for locks, {} in all, while they used {:.2} of {} CPUs; side by side they would take {}{} less, {} of the wall time.",
         queue.threads,
         count(queue.waits),
         time(queue.waited_ns),
         queue.cpu_ns / queue.span_ns.max(1.0),
         view.subject.cpus,
+        // The interpreter's own lock can't be split: only what processes would win is known.
+        if language == Some(Language::Python) {
+            "at most "
+        } else {
+            ""
+        },
         time(win),
         percent(view, win),
     );
     let advice = match language {
         Some(Language::Python) => {
-            "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
+            "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
         }
         Some(Language::Java) => {
             "Compute outside of `synchronized`, and hold the monitor only to store the result."

@@ -48,6 +48,7 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
             .evidence("reads", reads.calls as f64, "calls")
             .evidence("bytes read", reads.bytes as f64, "bytes")
             .advice("Read the file once and keep what is needed of it.")
+            .limit(from_memory(view, reads.bytes as f64 / rounds as f64))
             .place(Place {
                 pid: Some(file.pid),
                 tid: None,
@@ -56,6 +57,16 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
             })
             .finish(),
     )
+}
+
+/// What it takes to go through as many bytes that are kept.
+fn from_memory(view: &View<'_>, bytes: f64) -> Option<String> {
+    let bandwidth = view.subject.limits.memory_bandwidth.filter(|b| *b > 0.0)?;
+    Some(format!(
+        "reading it once more from memory would take {} here ({:.1} GB/s)",
+        time(bytes / bandwidth * 1e9),
+        bandwidth / 1e9,
+    ))
 }
 
 fn of_system(name: &str) -> bool {
@@ -111,6 +122,10 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
             .evidence("reads", file.reads as f64, "calls")
             .evidence("bytes read", file.read_bytes as f64, "bytes")
             .advice("Read the file once and keep what is needed of it.")
+            .limit(from_memory(
+                view,
+                file.read_bytes as f64 / file.opens as f64,
+            ))
             .place(Place {
                 pid: Some(file.pid),
                 tid: None,
@@ -147,6 +162,20 @@ mod tests {
         assert_eq!(rewound(4096), ["rereading"]);
         // A log that is looked at for news.
         assert!(!rewound(100).contains(&"rereading".to_owned()));
+    }
+
+    #[test]
+    fn memory_is_the_limit_that_rereading_is_held_against() {
+        let mut fake = Fake::new(1000);
+        fake.limits.memory_bandwidth = Some(8e9);
+        fake.calls("openat", None, 10_000, 0, 5_000);
+        fake.calls("read", Some(3), 20_000, 8_000, 10_000);
+        fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
+        let limit = fake.findings()[0].limit.clone().expect("a limit");
+        assert!(
+            limit.contains("2.00 µs") && limit.contains("8.0 GB/s"),
+            "{limit}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What this machine can do at best, as far as it has been measured.
 
 use fathom_diagnose::Limits;
-use fathom_machine::ProbeResult;
+use fathom_machine::{ProbeResult, remembered};
 use serde::{Deserialize, Serialize};
 
 use super::cache;
@@ -21,7 +21,9 @@ struct Measured {
 /// the empty program's time in seconds, of this very session.
 pub fn limits(measure: bool, floor: Option<f64>) -> Limits {
     let stamp = cache::machine_stamp();
-    let known = cache::load(FILE, &stamp).or_else(|| measure.then(|| probe(&stamp)));
+    let known = cache::load(FILE, &stamp)
+        .or_else(of_profile)
+        .or_else(|| measure.then(|| probe(&stamp)));
     let known: Measured = known.unwrap_or_default();
     Limits {
         syscall_seconds: known.syscall_seconds,
@@ -29,6 +31,12 @@ pub fn limits(measure: bool, floor: Option<f64>) -> Limits {
         spawn_seconds: floor,
         ..Limits::default()
     }
+}
+
+/// What `fathom machine` measured and keeps.
+fn of_profile() -> Option<Measured> {
+    let profile = remembered::load(&remembered::default_folder()?)?;
+    Some(figures(&profile.results))
 }
 
 fn probe(stamp: &str) -> Measured {
