@@ -106,7 +106,7 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
     for row in &trace.syscalls {
         let Some(fd) = row.fd else { continue };
         let context = contexts.entry(row.pid).or_default();
-        let kind = descriptors.waited_for(row.pid, fd);
+        let kind = descriptors.mostly(row.pid, fd);
         let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
         let reads = classify::is_read(&row.name);
         let moves = reads || classify::is_write(&row.name);
@@ -121,7 +121,7 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
             context.output += row.would_block;
         } else if row.name.starts_with("accept") || row.name == "connect" {
             context.sockets += row.calls.saturating_sub(row.would_block);
-        } else if descriptors.is_socket(row.pid, row.fd, &row.name) {
+        } else if kind == Kind::Socket || classify::is_of_sockets(&row.name) && kind != Kind::Pipe {
             context.sockets += moved;
         } else if kind == Kind::Pipe && reads {
             context.pipes += moved;

@@ -208,6 +208,11 @@ pub(crate) fn is_read(call: &str) -> bool {
 pub(crate) fn is_write(call: &str) -> bool {
     WRITES.contains(&call)
 }
+/// Whether only sockets have this call.
+pub(crate) fn is_of_sockets(call: &str) -> bool {
+    let names = ["recv", "accept", "sendto", "sendm"];
+    call == "connect" || names.iter().any(|name| call.starts_with(name))
+}
 pub(crate) fn is_memory(call: &str) -> bool {
     MEMORY.contains(&call)
 }
@@ -364,9 +369,7 @@ impl Classifier<'_> {
 
 fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
     let pid = off.pid;
-    let by_name = ["recv", "accept", "sendto", "sendm"];
-    let of_sockets = call == "connect" || by_name.iter().any(|name| call.starts_with(name));
-    if of_sockets && descriptors.waited_for(pid, fd) != Kind::Pipe {
+    if is_of_sockets(call) && descriptors.waited_for(pid, fd) != Kind::Pipe {
         return Spent::Network;
     }
     let kind = match descriptors.waited_for(pid, fd) {

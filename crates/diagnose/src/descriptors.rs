@@ -109,6 +109,15 @@ impl<'a> Descriptors<'a> {
             .unwrap_or(Kind::Unknown)
     }
 
+    /// What most of the calls that moved something moved it through, where that is known apart: a number
+    /// may have been a pipe for a moment and then one file after another.
+    pub(crate) fn mostly(&self, pid: u32, fd: i32) -> Kind {
+        match self.files.get(&(pid, fd)).and_then(|files| files.first()) {
+            Some(file) => Kind::of(&file.name),
+            None => self.waited_for(pid, fd),
+        }
+    }
+
     /// Whether what a call moves goes through a socket.
     pub(crate) fn is_socket(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
         let by_name = call.starts_with("recv") || call.starts_with("send") && call != "sendfile";
@@ -243,6 +252,15 @@ mod tests {
             Some("2 files, e.g. /a")
         );
         assert_eq!(told(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_number_that_was_a_pipe_and_then_many_files_is_mostly_files() {
+        let trace = Trace {
+            files: vec![file("pipe", 1), file("/etc/certificates", 68)],
+            ..Trace::default()
+        };
+        assert_eq!(Descriptors::new(&trace).mostly(1, 3), Kind::File);
     }
 
     #[test]

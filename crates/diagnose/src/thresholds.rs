@@ -111,5 +111,7 @@ pub(crate) const KERNEL_SHARE: f64 = 0.4;
 pub(crate) const MANY_START_FILES: usize = 150;
 /// A start that people notice.
 pub(crate) const LONG_START_NS: f64 = 100e6;
+/// Part of the wall time that samples may miss before it is said: a run of some milliseconds gives few.
+pub(crate) const UNSEEN_SHARE: f64 = 0.3;
 /// A busy machine: part of the wall time that timed runs had to wait for a CPU.
 pub(crate) const NEIGHBOURS_SHARE: f64 = 0.1;

@@ -433,6 +433,14 @@ impl<'a> View<'a> {
                 100.0 * self.share(wait)
             ));
         }
+        if self.trace.tier == Some(Tier::Sample)
+            && self.account.share(Spent::Unaccounted) >= t::UNSEEN_SHARE
+        {
+            told.push(format!(
+                "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
+                100.0 * self.account.share(Spent::Unaccounted)
+            ));
+        }
         if !self.trace.lost.is_none() {
             told.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
         }
