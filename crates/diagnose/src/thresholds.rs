@@ -62,6 +62,8 @@ pub(crate) const VERY_MANY_MEMORY_CALLS: u64 = 10_000;
 /// Part of the wall time: `git log --stat` maps and unmaps the files it compares and spends 19 to 22 %
 /// on it, which is how git works; programs that map for each request spend 85 % and more.
 pub(crate) const MEMORY_CALLS_SHARE: f64 = 0.30;
+/// Calls that move so much or more move blocks: C's standard library takes 4 KiB, the last block less.
+pub(crate) const BLOCK_BYTES: f64 = 2048.0;
 /// Calls on paths without any on folders: no walk, but the same question again and again.
 pub(crate) const MANY_STATS: u64 = 50_000;
 /// One fsync at the end is a promise kept; one for each record is a pattern.

@@ -404,7 +404,8 @@ impl<'a> View<'a> {
         self.waits_in(tid, classify::is_file_lock)
     }
 
-    fn waits_in(&self, tid: u32, is: impl Fn(&str) -> bool) -> u64 {
+    /// How often a thread slept in such calls; 0 where that isn't known.
+    pub(crate) fn waits_in(&self, tid: u32, is: impl Fn(&str) -> bool) -> u64 {
         if !self.counts_waits() {
             return 0;
         }
