@@ -249,11 +249,17 @@ impl Fake {
         });
     }
 
+    /// An untraced run as long as the trace.
+    pub(crate) fn run(&self) -> Run {
+        let cpu = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
+        run(self.trace.duration_ns, cpu)
+    }
+
     /// CPU times and an untraced run as long as the trace, then the findings.
     pub(crate) fn findings(&mut self) -> Vec<Finding> {
         let cpu: u64 = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
         self.trace.accounts.user_ns = cpu;
-        let timed = [run(self.trace.duration_ns, cpu)];
+        let timed = [self.run()];
         crate::diagnose(&self.subject(&timed)).findings
     }
 

@@ -29,6 +29,8 @@ pub(crate) const PART_OF_EVENTS: f64 = 0.8;
 pub(crate) const OVERLAP_OF_SERIAL_CHILDREN: f64 = 1.15;
 /// A main thread that waits for locks less than this part of its life does its own work.
 pub(crate) const JOIN_SHARE: f64 = 0.2;
+/// A main thread that runs at most this part of its life and otherwise waits for locks joins its threads.
+pub(crate) const CPU_OF_A_JOINER: f64 = 0.05;
 /// A child that used less CPU than this was mostly made and thrown away: making one costs 0.5 to
 /// 5 ms, an interpreter's start 10 to 20 ms.
 pub(crate) const SHORT_CHILD_CPU_NS: f64 = 15e6;
@@ -49,6 +51,11 @@ pub(crate) const ENOUGH_TICKS_NS: f64 = 50e6;
 /// 235 MiB: sound programs hold tens to 180 MiB of what they work on, and where a fault takes 3 us
 /// even that is half of a run of 0.3 s (`ppbert` 0.8.4). More than this is worth a thought.
 pub(crate) const MANY_FAULTS: u64 = 60_000;
+/// Enough calls to divide the kernel's time by: a start makes some hundred, an interpreter's 1,000.
+pub(crate) const CALLS_TO_DIVIDE_BY: f64 = 10_000.0;
+/// A call that moves little takes 0.2 us on bare metal and up to 1.6 in VMs; what ticks tell beyond that is
+/// of something that the first calls don't show.
+pub(crate) const DEAREST_SMALL_CALL_NS: f64 = 1_600.0;
 /// Enough faults to divide the kernel's time outside of calls by.
 pub(crate) const FAULTS_TO_DIVIDE_BY: u64 = 15_000;
 /// Part of the wall time. Programs that hold their data in memory are sound: those that reach this part
@@ -104,6 +111,9 @@ pub(crate) const MANY_WAKEUPS: u64 = 4_000;
 pub(crate) const MANY_CLOCK_CALLS: u64 = 5_000;
 /// Threads that want a CPU, for each CPU there is.
 pub(crate) const CROWD_PER_CPU: f64 = 2.0;
+/// What idle CPUs must cost: git's threads look at its index for 20 ms, and in so short a time it is chance
+/// which of them gets how much.
+pub(crate) const LEAST_PARALLEL_WIN_NS: f64 = 10e6;
 /// A thread that ran this part of the wall time is the one that all wait for.
 pub(crate) const BUSY_THREAD: f64 = 0.8;
 /// Kernel time without a better name.

@@ -35,6 +35,8 @@ pub(crate) struct View<'a> {
     pub cpu_ns: f64,
     /// What the tracer added to each call, as far as CPU times tell.
     overhead_ns: f64,
+    /// What a call costs on average where only the kernel's ticks tell; 0 elsewhere.
+    each_by_ticks_ns: f64,
 }
 
 /// Calls added up.
@@ -151,7 +153,7 @@ impl<'a> View<'a> {
         // shorter than its work takes.
         let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-        Self {
+        let mut view = Self {
             subject,
             trace,
             descriptors,
@@ -165,7 +167,12 @@ impl<'a> View<'a> {
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             // More than 1 us per call is not the tracer but another load of the machine.
             overhead_ns: ((traced_cpu - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0),
+            each_by_ticks_ns: 0.0,
+        };
+        if view.by_stops() {
+            view.each_by_ticks_ns = view.average_call_ns();
         }
+        view
     }
 
     /// Part of the wall time, 0 to 1.
@@ -230,12 +237,27 @@ impl<'a> View<'a> {
                 .syscall_seconds
                 .unwrap_or(t::CALL_SECONDS)
                 * 1e9;
-            return row.calls as f64 * self.missed(row) * (each + AROUND_CALL_NS);
+            let modelled = each + AROUND_CALL_NS;
+            return row.calls as f64 * self.missed(row) * modelled.max(self.each_by_ticks_ns);
         }
         let calls = row.calls.max(1) as f64;
         let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
         let measured = cpu_in_calls(row) / calls + AROUND_CALL_NS;
         self.weight(row.tid) * calls * measured.max(least).max(0.0)
+    }
+
+    /// What a call of a run costs on average by the kernel's own ticks, page faults taken off: for calls
+    /// whose times are the stops'. 0 where there are too few ticks, or so few calls that they are a start's.
+    fn average_call_ns(&self) -> f64 {
+        let rows = self.trace.syscalls.iter();
+        let calls: f64 = rows.map(|row| row.calls as f64 * self.missed(row)).sum();
+        let of = |value: fn(&Run) -> u64| median(self.subject.timed.iter().map(value).collect());
+        let faults = of(|run| run.minor_faults).unwrap_or(0.0) * t::PAGE_FAULT_SECONDS * 1e9;
+        let system = of(|run| run.system_ns).unwrap_or(0.0) - faults;
+        if system < t::ENOUGH_TICKS_NS || calls < t::CALLS_TO_DIVIDE_BY {
+            return 0.0;
+        }
+        (system / calls).min(t::DEAREST_SMALL_CALL_NS)
     }
 
     /// Adds up the calls that fit.
@@ -458,5 +480,24 @@ mod tests {
         assert_eq!(median(vec![4, 1, 3, 2]), Some(2.5));
         assert_eq!(median(vec![9]), Some(9.0));
         assert_eq!(median(vec![]), None);
+    }
+
+    #[test]
+    fn stops_take_the_cost_of_a_call_from_the_kernels_ticks() {
+        use crate::fake::Fake;
+        let cost = |system_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(Tier::Stops);
+            fake.calls("getrusage", None, 20_000, 0, 90_000);
+            let timed = [Run {
+                system_ns: system_ms * 1_000_000,
+                ..fake.run()
+            }];
+            let subject = fake.subject(&timed);
+            View::new(&subject).tally_calls(classify::is_clock).cost_ns
+        };
+        // 20 ms of ticks are too few: 0.25 us and 45 ns around each call.
+        assert_eq!(cost(20).round(), 5_900_000.0);
+        assert_eq!(cost(60).round(), 20_000.0 * 1_600.0);
     }
 }
