@@ -75,6 +75,8 @@ pub(crate) const BLOCK_BYTES: f64 = 2048.0;
 pub(crate) const MANY_STATS: u64 = 50_000;
 /// One fsync at the end is a promise kept; one for each record is a pattern.
 pub(crate) const MANY_SYNCS: u64 = 10;
+/// One wait or two are chance: `cp` that meets a commit of the file system's journal.
+pub(crate) const LEAST_DISK_WAITS: u64 = 3;
 /// Disk waits of fewer faults are the program's own start.
 pub(crate) const MANY_MAJOR_FAULTS: u64 = 100;
 /// Interpreters ask for 20 to 150 paths that aren't there in a sound start.

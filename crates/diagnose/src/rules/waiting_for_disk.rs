@@ -6,6 +6,7 @@ use fathom_trace::Cause;
 use super::sync_writes;
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -21,7 +22,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             && !call.starts_with("execve")
     });
     let wait = wait.min(view.spent_ns(Spent::Disk));
-    if !wait_matters(view, wait) {
+    let by_chance = waits.is_some_and(|n| n < t::LEAST_DISK_WAITS);
+    if by_chance || !wait_matters(view, wait) {
         return None;
     }
     let who = match waits {
@@ -52,6 +54,13 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.waits(Some("pread64"), Some(3), Cause::Disk, 5_000, 100);
         assert_eq!(fake.ids(), ["waiting-for-disk"]);
+    }
+
+    #[test]
+    fn one_long_wait_is_chance() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("pread64"), Some(3), Cause::Disk, 1, 300_000);
+        assert!(fake.ids().is_empty());
     }
 
     #[test]
