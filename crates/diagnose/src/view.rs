@@ -359,6 +359,18 @@ impl<'a> View<'a> {
         self.trace.processes.iter().find(|p| p.pid == pid)
     }
 
+    /// Path of the program that a process runs: its own last one, or that of whom it is a copy of.
+    pub(crate) fn program_of(&self, pid: u32) -> Option<&'a str> {
+        let mut process = self.process(pid)?;
+        for _ in 0..self.trace.processes.len() {
+            if let Some(exec) = process.execs.last() {
+                return Some(&exec.path);
+            }
+            process = self.process(process.parent?)?;
+        }
+        None
+    }
+
     /// What a process is written in: the caller's word for the command, the name of the program
     /// for interpreters.
     pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {

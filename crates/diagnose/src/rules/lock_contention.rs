@@ -79,7 +79,10 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
     let pids: BTreeSet<u32> = queueing.map(|life| life.pid).collect();
     // Whoever hands out the work counts too: where it works most, the others are idle.
     let all: Vec<&Life> = view.lives.iter().collect();
-    let several = pids.len() > 1;
+    // They share memory if they are copies of one another.
+    let program = |pid: &u32| view.program_of(*pid);
+    let first = program(pids.first()?);
+    let several = pids.len() > 1 && pids.iter().all(|pid| program(pid) == first);
     several.then(|| queue(view, *pids.first()?, &all))?
 }
 

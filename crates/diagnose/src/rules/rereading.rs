@@ -28,7 +28,9 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
         // What is looked at for news, as a log is, brings little each time.
         let whole =
             rounds >= t::MANY_OPENS_OF_ONE_FILE && reads.bytes / rounds >= t::LEAST_OF_A_ROUND;
-        whole.then_some((file, reads, rounds))
+        // The number may have been one file after another, each read to its end.
+        let alone = file.reads * 10 >= reads.calls * 9;
+        (whole && alone).then_some((file, reads, rounds))
     });
     let (file, reads, rounds) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
     let win = reads.cost_ns * (1.0 - 1.0 / rounds as f64);
@@ -160,6 +162,13 @@ mod tests {
             fake.ids()
         };
         assert_eq!(rewound(4096), ["rereading"]);
+        // One file after another under the same number, as `ps` reads them.
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(3), 30_000, 4096, 12_000);
+        fake.calls("read", Some(3), 10_000, 0, 300);
+        fake.file("/etc/passwd", 1, 2, 4096, 0);
+        fake.trace.files[0].fd = Some(3);
+        assert!(!fake.ids().contains(&"rereading".to_owned()));
         // A log that is looked at for news.
         assert!(!rewound(100).contains(&"rereading".to_owned()));
     }

@@ -1,7 +1,7 @@
 //! Calls wait for the storage device.
 
 use fathom_model::{Finding, Spent};
-use fathom_trace::Cause;
+use fathom_trace::{Cause, OffCpuRow};
 
 use super::sync_writes;
 use crate::classify;
@@ -12,14 +12,15 @@ use crate::view::View;
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Waits outside of calls are faults in mapped files; those for a sync are asked for.
     let synced = sync_writes::synced_files(view);
+    let is_synced = |row: &OffCpuRow, call: &str| {
+        let file = row.fd.map(|fd| (row.pid, fd));
+        let write = classify::is_write(call) && file.is_some_and(|file| synced.contains(&file));
+        classify::is_sync(call) || write
+    };
     let (wait, waits) = view.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
-        row.cause == Cause::Disk
-            && !call.is_empty()
-            && !classify::is_sync(call)
-            && !(classify::is_write(call)
-                && row.fd.is_some_and(|fd| synced.contains(&(row.pid, fd))))
-            && !call.starts_with("execve")
+        let in_call = !call.is_empty() && !call.starts_with("execve");
+        row.cause == Cause::Disk && in_call && !is_synced(row, call)
     });
     let wait = wait.min(view.spent_ns(Spent::Disk));
     let by_chance = waits.is_some_and(|n| n < t::LEAST_DISK_WAITS);
