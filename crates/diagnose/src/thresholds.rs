@@ -111,6 +111,9 @@ pub(crate) const STORM_CPU_PER_WAIT_NS: f64 = 40e3;
 pub(crate) const MANY_WAKEUPS: u64 = 4_000;
 /// Calls for the time that fell through to the kernel.
 pub(crate) const MANY_CLOCK_CALLS: u64 = 5_000;
+/// Part of the run in which no other program had the CPU. Below this the neighbours decide which thread waits
+/// for which: `rustc`'s linker seemed to queue for locks while it waited for a CPU 87 % of the time.
+pub(crate) const LEAST_QUIET: f64 = 0.2;
 /// Threads that want a CPU, for each CPU there is.
 pub(crate) const CROWD_PER_CPU: f64 = 2.0;
 /// What idle CPUs must cost: git's threads look at its index for 20 ms, and in so short a time it is chance

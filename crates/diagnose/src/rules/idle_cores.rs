@@ -73,6 +73,9 @@ fn single_executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    if view.quiet < t::LEAST_QUIET {
+        return None;
+    }
     let cpus = view.subject.cpus;
     let found = view.trace.processes.iter().filter_map(|process| {
         let language = view.language(Some(process.pid));

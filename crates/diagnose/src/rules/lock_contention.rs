@@ -134,6 +134,9 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    if view.quiet < t::LEAST_QUIET {
+        return None;
+    }
     let queue = queues(view)
         .into_iter()
         .filter(|q| q.cpu_per_wait() >= t::STORM_CPU_PER_WAIT_NS)
@@ -223,6 +226,14 @@ mod tests {
             fake.waits_of(pid, Some("flock"), Some(3), Cause::Asleep, 50, 14_500);
         }
         assert_eq!(fake.ids(), ["lock-contention"]);
+    }
+
+    #[test]
+    fn a_starved_machine_says_nothing_of_locks() {
+        let mut fake = threads(245, 100, 7_500);
+        fake.waits(None, None, Cause::Preempted, 10, 20);
+        fake.wait_for(ROOT, "futex", None, (1, 2, 990), None);
+        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
     }
 
     #[test]
