@@ -107,19 +107,25 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
     for row in &trace.syscalls {
         let Some(fd) = row.fd else { continue };
         let context = contexts.entry(row.pid).or_default();
-        let kind = descriptors.waited_for(row.pid, fd);
+        let kind = descriptors.mostly(row.pid, fd);
         let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
-        if fd == 0 && classify::is_read(&row.name) && row.bytes > 0 && waitable {
-            context.input = true;
+        let reads = classify::is_read(&row.name);
+        let moves = reads || classify::is_write(&row.name);
+        let moved = if moves && row.bytes > 0 {
+            row.calls.saturating_sub(row.would_block)
+        } else {
+            0
+        };
+        if fd == 0 && reads && waitable {
+            context.input += moved;
         } else if (fd == 1 || fd == 2) && classify::is_write(&row.name) && waitable {
-            context.output |= row.would_block > 0;
-        } else if descriptors.is_socket(row.pid, row.fd, &row.name)
-            || row.name.starts_with("accept")
-            || row.name == "connect"
-        {
-            context.sockets |= row.bytes > 0 || !classify::is_read(&row.name);
-        } else if kind == Kind::Pipe && classify::is_read(&row.name) {
-            context.pipes |= row.bytes > 0;
+            context.output += row.would_block;
+        } else if row.name.starts_with("accept") || row.name == "connect" {
+            context.sockets += row.calls.saturating_sub(row.would_block);
+        } else if kind == Kind::Socket || classify::is_of_sockets(&row.name) && kind != Kind::Pipe {
+            context.sockets += moved;
+        } else if kind == Kind::Pipe && reads {
+            context.pipes += moved;
         }
     }
     for parent in trace.processes.iter().filter_map(|p| p.parent) {

@@ -7,6 +7,7 @@ pub(crate) use fathom_trace::calls::is_poll;
 use fathom_trace::{Cause, Interval, OffCpuRow};
 
 use crate::descriptors::{Descriptors, Kind};
+use crate::thresholds as t;
 
 const READ_WRITE: &[&str] = &[
     "read",
@@ -139,6 +140,8 @@ const LOCKS: &[&str] = &[
     "semop",
     "semtimedop",
 ];
+/// Locks on files: by `fcntl` too, which never waits for anything else.
+const FILE_LOCKS: &[&str] = &["flock", "fcntl"];
 const CHILD_WAITS: &[&str] = &["wait4", "waitid", "vfork", "clone", "clone3", "fork"];
 const CLOCKS: &[&str] = &[
     "clock_gettime",
@@ -177,6 +180,9 @@ pub(crate) fn is_sleep(call: &str) -> bool {
 pub(crate) fn is_lock(call: &str) -> bool {
     LOCKS.contains(&call)
 }
+pub(crate) fn is_file_lock(call: &str) -> bool {
+    FILE_LOCKS.contains(&call)
+}
 pub(crate) fn is_clock(call: &str) -> bool {
     CLOCKS.contains(&call)
 }
@@ -188,6 +194,11 @@ pub(crate) fn is_read(call: &str) -> bool {
 }
 pub(crate) fn is_write(call: &str) -> bool {
     WRITES.contains(&call)
+}
+/// Whether only sockets have this call.
+pub(crate) fn is_of_sockets(call: &str) -> bool {
+    let names = ["recv", "accept", "sendto", "sendm"];
+    call == "connect" || names.iter().any(|name| call.starts_with(name))
 }
 pub(crate) fn is_memory(call: &str) -> bool {
     MEMORY.contains(&call)
@@ -221,38 +232,38 @@ pub(crate) fn on_cpu(call: &str) -> Spent {
     }
 }
 
-/// What a process's polls wait for: told by what it does with its descriptors.
+/// What a process's polls wait for: told by what it does with its descriptors. A poll that ends with an
+/// event is followed by a call that takes it, so the numbers of those calls say what most waits were for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PollContext {
-    /// Bytes came from a descriptor 0 that can keep one waiting.
-    pub input: bool,
-    /// Bytes moved through sockets.
-    pub sockets: bool,
-    /// Writes to descriptor 1 found it full.
-    pub output: bool,
-    /// Bytes came from other pipes.
-    pub pipes: bool,
+    /// Calls that took bytes from a descriptor 0 that can keep one waiting.
+    pub input: u64,
+    /// Calls that moved bytes through sockets, made connections or took them.
+    pub sockets: u64,
+    /// Writes to descriptor 1 that found it full.
+    pub output: u64,
+    /// Calls that took bytes from other pipes.
+    pub pipes: u64,
     /// It has children.
     pub children: bool,
 }
 
 impl PollContext {
     fn spent(self) -> Spent {
-        let Self {
-            input,
-            sockets,
-            output,
-            pipes,
-            children,
-        } = self;
-        match (input, output, sockets, pipes && children) {
-            (true, false, false, _) => Spent::WaitingForInput,
-            (false, true, false, _) => Spent::WaitingForOutput,
-            (false, false, true, false) => Spent::Network,
-            (false, false, false, true) => Spent::WaitingForPipe,
-            (false, false, false, false) if children => Spent::WaitingForChild,
-            (false, false, false, false) => Spent::Sleeping,
-            _ => Spent::WaitingForEvents,
+        let pipes = if self.children { self.pipes } else { 0 };
+        let kinds = [
+            (self.input, Spent::WaitingForInput),
+            (self.output, Spent::WaitingForOutput),
+            (self.sockets, Spent::Network),
+            (pipes, Spent::WaitingForPipe),
+        ];
+        let all: u64 = kinds.iter().map(|(events, _)| events).sum();
+        let rules = |(events, _): &&(u64, Spent)| *events as f64 >= t::PART_OF_EVENTS * all as f64;
+        match kinds.iter().find(rules) {
+            _ if all == 0 && self.children => Spent::WaitingForChild,
+            _ if all == 0 => Spent::Sleeping,
+            Some((_, spent)) => *spent,
+            None => Spent::WaitingForEvents,
         }
     }
 }
@@ -292,6 +303,8 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
         } else {
             Spent::Locks
         }
+    } else if is_file_lock(call) {
+        Spent::Locks
     } else if is_child_wait(call) {
         Spent::WaitingForChild
     } else if is_poll(call) {
@@ -343,8 +356,7 @@ impl Classifier<'_> {
 
 fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
     let pid = off.pid;
-    let by_name = ["recv", "accept", "sendto", "sendm"];
-    if call == "connect" || by_name.iter().any(|name| call.starts_with(name)) {
+    if is_of_sockets(call) && descriptors.waited_for(pid, fd) != Kind::Pipe {
         return Spent::Network;
     }
     let kind = match descriptors.waited_for(pid, fd) {
@@ -362,6 +374,7 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
     match kind {
         Kind::Socket => Spent::Network,
         Kind::Pipe | Kind::Terminal => Spent::WaitingForPipe,
+        Kind::Timer => Spent::Sleeping,
         Kind::Events => Spent::WaitingForEvents,
         Kind::File | Kind::Unknown if is_read(call) || is_write(call) => Spent::Disk,
         Kind::File | Kind::Unknown => Spent::OtherWait,
@@ -388,19 +401,24 @@ mod tests {
         let context = PollContext::default();
         assert_eq!(context.spent(), Spent::Sleeping);
         let reads = PollContext {
-            input: true,
+            input: 100,
             ..context
         };
         assert_eq!(reads.spent(), Spent::WaitingForInput);
         let asks = PollContext {
-            sockets: true,
+            sockets: 100,
             ..context
         };
         assert_eq!(asks.spent(), Spent::Network);
         let both = PollContext {
-            sockets: true,
+            sockets: 100,
             ..reads
         };
         assert_eq!(both.spent(), Spent::WaitingForEvents);
+        let mostly = PollContext {
+            sockets: 2000,
+            ..reads
+        };
+        assert_eq!(mostly.spent(), Spent::Network);
     }
 }

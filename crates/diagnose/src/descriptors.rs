@@ -13,8 +13,10 @@ pub(crate) enum Kind {
     Pipe,
     Socket,
     Terminal,
-    /// eventfd, epoll, timerfd and the like.
+    /// eventfd, epoll and the like.
     Events,
+    /// timerfd.
+    Timer,
     File,
     Unknown,
 }
@@ -25,15 +27,20 @@ impl Kind {
             Self::Terminal
         } else if name.starts_with('/') {
             Self::File
+        } else if name.starts_with("socket pair") {
+            // Both ends are made by one process, for itself or its children: no network.
+            Self::Pipe
         } else if name.contains("socket") {
             Self::Socket
         } else if name.starts_with("pipe") || name.starts_with("named pipe") {
             Self::Pipe
-        } else if ["event", "timerfd", "epoll", "signalfd", "inotify", "pidfd"]
+        } else if ["event", "epoll", "signalfd", "inotify", "pidfd"]
             .iter()
             .any(|kind| name.starts_with(kind))
         {
             Self::Events
+        } else if name.starts_with("timerfd") {
+            Self::Timer
         } else if name.is_empty() || name == "unknown" || name.starts_with("descriptor ") {
             Self::Unknown
         } else {
@@ -102,10 +109,22 @@ impl<'a> Descriptors<'a> {
             .unwrap_or(Kind::Unknown)
     }
 
+    /// What most of the calls that moved something moved it through, where that is known apart: a number
+    /// may have been a pipe for a moment and then one file after another.
+    pub(crate) fn mostly(&self, pid: u32, fd: i32) -> Kind {
+        match self.files.get(&(pid, fd)).and_then(|files| files.first()) {
+            Some(file) => Kind::of(&file.name),
+            None => self.waited_for(pid, fd),
+        }
+    }
+
     /// Whether what a call moves goes through a socket.
     pub(crate) fn is_socket(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
         let by_name = call.starts_with("recv") || call.starts_with("send") && call != "sendfile";
-        by_name || fd.is_some_and(|fd| self.waited_for(pid, fd) == Kind::Socket)
+        match fd.map(|fd| self.waited_for(pid, fd)) {
+            Some(Kind::Pipe) => false,
+            kind => by_name || kind == Some(Kind::Socket),
+        }
     }
 
     /// What it last was.
@@ -233,6 +252,15 @@ mod tests {
             Some("2 files, e.g. /a")
         );
         assert_eq!(told(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_number_that_was_a_pipe_and_then_many_files_is_mostly_files() {
+        let trace = Trace {
+            files: vec![file("pipe", 1), file("/etc/certificates", 68)],
+            ..Trace::default()
+        };
+        assert_eq!(Descriptors::new(&trace).mostly(1, 3), Kind::File);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(crate) const ROOT: u32 = 100;
 pub(crate) struct Fake {
     pub trace: Trace,
     pub language: Option<Language>,
+    pub python_unbuffered: bool,
+    pub limits: Limits,
     pub cpus: usize,
 }
 
@@ -35,6 +37,8 @@ impl Fake {
         let mut fake = Self {
             trace,
             language: None,
+            python_unbuffered: false,
+            limits: Limits::default(),
             cpus: 2,
         };
         fake.process(ROOT, None, "program", 0, milliseconds);
@@ -245,11 +249,17 @@ impl Fake {
         });
     }
 
+    /// An untraced run as long as the trace.
+    pub(crate) fn run(&self) -> Run {
+        let cpu = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
+        run(self.trace.duration_ns, cpu)
+    }
+
     /// CPU times and an untraced run as long as the trace, then the findings.
     pub(crate) fn findings(&mut self) -> Vec<Finding> {
         let cpu: u64 = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
         self.trace.accounts.user_ns = cpu;
-        let timed = [run(self.trace.duration_ns, cpu)];
+        let timed = [self.run()];
         crate::diagnose(&self.subject(&timed)).findings
     }
 
@@ -266,8 +276,9 @@ impl Fake {
             timed,
             floor_seconds: None,
             cpus: self.cpus,
-            limits: Limits::default(),
+            limits: self.limits,
             language: self.language,
+            python_unbuffered: self.python_unbuffered,
         }
     }
 }

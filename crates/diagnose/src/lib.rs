@@ -44,6 +44,9 @@ pub struct Subject<'a> {
     pub limits: Limits,
     /// What the program is written in, if the caller can tell better than by its name.
     pub language: Option<Language>,
+    /// Whether `PYTHONUNBUFFERED` is set in the command's environment, and not to nothing: Python then
+    /// writes each print at once.
+    pub python_unbuffered: bool,
 }
 
 /// What probes of this machine measured. What is absent is modelled by an ordinary value.

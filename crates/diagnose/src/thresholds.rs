@@ -23,10 +23,14 @@ pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;
 /// Waits for a writer that are at least a third of what small reads cost hide them: the two overlap only
 /// while the writer sleeps, and a busy machine stretches the reads alone.
 pub(crate) const WAIT_THAT_HIDES: f64 = 3.0;
+/// Of the events that a process takes after its polls: so large a part of one kind is what it polls for.
+pub(crate) const PART_OF_EVENTS: f64 = 0.8;
 /// Children whose lives add up to at most this multiple of the time they cover ran one at a time.
 pub(crate) const OVERLAP_OF_SERIAL_CHILDREN: f64 = 1.15;
 /// A main thread that waits for locks less than this part of its life does its own work.
 pub(crate) const JOIN_SHARE: f64 = 0.2;
+/// A main thread that runs at most this part of its life and otherwise waits for locks joins its threads.
+pub(crate) const CPU_OF_A_JOINER: f64 = 0.05;
 /// A child that used less CPU than this was mostly made and thrown away: making one costs 0.5 to
 /// 5 ms, an interpreter's start 10 to 20 ms.
 pub(crate) const SHORT_CHILD_CPU_NS: f64 = 15e6;
@@ -47,11 +51,17 @@ pub(crate) const ENOUGH_TICKS_NS: f64 = 50e6;
 /// 235 MiB: sound programs hold tens to 180 MiB of what they work on, and where a fault takes 3 us
 /// even that is half of a run of 0.3 s (`ppbert` 0.8.4). More than this is worth a thought.
 pub(crate) const MANY_FAULTS: u64 = 60_000;
+/// Enough calls to divide the kernel's time by: a start makes some hundred, an interpreter's 1,000.
+pub(crate) const CALLS_TO_DIVIDE_BY: f64 = 10_000.0;
+/// A call that moves little takes 0.2 us on bare metal and up to 1.6 in VMs; what ticks tell beyond that is
+/// of something that the first calls don't show.
+pub(crate) const DEAREST_SMALL_CALL_NS: f64 = 1_600.0;
 /// Enough faults to divide the kernel's time outside of calls by.
 pub(crate) const FAULTS_TO_DIVIDE_BY: u64 = 15_000;
-/// Part of the wall time: programs that hold their data in memory are sound, and reach a third
-/// where a fault is dear (`ppbert` 0.8.4 in a VM: 32 %).
-pub(crate) const FAULT_SHARE: f64 = 0.45;
+/// Part of the wall time. Programs that hold their data in memory are sound: those that reach this part
+/// with fewer than [`MANY_FAULTS`] aren't told (`ppbert` 0.8.4 in a VM: 32 %), and those with more compute
+/// longer on it (`sort` and `gcc` 5 to 15 %). 250 filled buffers of 1 MiB that are read once: 27 %.
+pub(crate) const FAULT_SHARE: f64 = 0.25;
 /// An allocator that works asks the kernel a few hundred times.
 pub(crate) const MANY_MEMORY_CALLS: u64 = 1_000;
 /// Programs that read by mapping, as git does, map and unmap some thousand times.
@@ -59,10 +69,14 @@ pub(crate) const VERY_MANY_MEMORY_CALLS: u64 = 10_000;
 /// Part of the wall time: `git log --stat` maps and unmaps the files it compares and spends 19 to 22 %
 /// on it, which is how git works; programs that map for each request spend 85 % and more.
 pub(crate) const MEMORY_CALLS_SHARE: f64 = 0.30;
+/// Calls that move so much or more move blocks: C's standard library takes 4 KiB, the last block less.
+pub(crate) const BLOCK_BYTES: f64 = 2048.0;
 /// Calls on paths without any on folders: no walk, but the same question again and again.
 pub(crate) const MANY_STATS: u64 = 50_000;
 /// One fsync at the end is a promise kept; one for each record is a pattern.
 pub(crate) const MANY_SYNCS: u64 = 10;
+/// One wait or two are chance: `cp` that meets a commit of the file system's journal.
+pub(crate) const LEAST_DISK_WAITS: u64 = 3;
 /// Disk waits of fewer faults are the program's own start.
 pub(crate) const MANY_MAJOR_FAULTS: u64 = 100;
 /// Interpreters ask for 20 to 150 paths that aren't there in a sound start.
@@ -72,6 +86,8 @@ pub(crate) const MANY_MISSES: u64 = 1_000;
 pub(crate) const MISSES_SHARE: f64 = 0.20;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
+/// Bytes that a whole small file brings; a look for news brings less.
+pub(crate) const LEAST_OF_A_ROUND: u64 = 512;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.
 pub(crate) const MANY_LIBRARIES: usize = 40;
 /// Linux delays an ACK by 40 ms, some systems by up to 200.
@@ -95,8 +111,14 @@ pub(crate) const STORM_CPU_PER_WAIT_NS: f64 = 40e3;
 pub(crate) const MANY_WAKEUPS: u64 = 4_000;
 /// Calls for the time that fell through to the kernel.
 pub(crate) const MANY_CLOCK_CALLS: u64 = 5_000;
+/// Part of the run in which no other program had the CPU. Below this the neighbours decide which thread waits
+/// for which: `rustc`'s linker seemed to queue for locks while it waited for a CPU 87 % of the time.
+pub(crate) const LEAST_QUIET: f64 = 0.2;
 /// Threads that want a CPU, for each CPU there is.
 pub(crate) const CROWD_PER_CPU: f64 = 2.0;
+/// What idle CPUs must cost: git's threads look at its index for 20 ms, and in so short a time it is chance
+/// which of them gets how much.
+pub(crate) const LEAST_PARALLEL_WIN_NS: f64 = 10e6;
 /// A thread that ran this part of the wall time is the one that all wait for.
 pub(crate) const BUSY_THREAD: f64 = 0.8;
 /// Kernel time without a better name.
@@ -106,5 +128,7 @@ pub(crate) const KERNEL_SHARE: f64 = 0.4;
 pub(crate) const MANY_START_FILES: usize = 150;
 /// A start that people notice.
 pub(crate) const LONG_START_NS: f64 = 100e6;
+/// Part of the wall time that samples may miss before it is said: a run of some milliseconds gives few.
+pub(crate) const UNSEEN_SHARE: f64 = 0.3;
 /// A busy machine: part of the wall time that timed runs had to wait for a CPU.
 pub(crate) const NEIGHBOURS_SHARE: f64 = 0.1;

@@ -35,6 +35,8 @@ pub(crate) struct View<'a> {
     pub cpu_ns: f64,
     /// What the tracer added to each call, as far as CPU times tell.
     pub overhead_ns: f64,
+    /// What a call costs on average where only the kernel's ticks tell; 0 elsewhere.
+    each_by_ticks_ns: f64,
 }
 
 /// Calls added up.
@@ -151,7 +153,7 @@ impl<'a> View<'a> {
         // shorter than its work takes.
         let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-        Self {
+        let mut view = Self {
             subject,
             trace,
             descriptors,
@@ -166,7 +168,12 @@ impl<'a> View<'a> {
             // More than 1 us per call is not the tracer but another load of the machine.
             overhead_ns: ((traced_cpu - faults::tracer_ns(trace) - cpu_ns) / calls.max(1) as f64)
                 .clamp(0.0, 1000.0),
+            each_by_ticks_ns: 0.0,
+        };
+        if view.by_stops() {
+            view.each_by_ticks_ns = view.average_call_ns();
         }
+        view
     }
 
     /// Part of the wall time, 0 to 1.
@@ -231,12 +238,27 @@ impl<'a> View<'a> {
                 .syscall_seconds
                 .unwrap_or(t::CALL_SECONDS)
                 * 1e9;
-            return row.calls as f64 * self.missed(row) * (each + AROUND_CALL_NS);
+            let modelled = each + AROUND_CALL_NS;
+            return row.calls as f64 * self.missed(row) * modelled.max(self.each_by_ticks_ns);
         }
         let calls = row.calls.max(1) as f64;
         let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
         let measured = cpu_in_calls(row) / calls + AROUND_CALL_NS;
         self.weight(row.tid) * calls * measured.max(least).max(0.0)
+    }
+
+    /// What a call of a run costs on average by the kernel's own ticks, page faults taken off: for calls
+    /// whose times are the stops'. 0 where there are too few ticks, or so few calls that they are a start's.
+    fn average_call_ns(&self) -> f64 {
+        let rows = self.trace.syscalls.iter();
+        let calls: f64 = rows.map(|row| row.calls as f64 * self.missed(row)).sum();
+        let of = |value: fn(&Run) -> u64| median(self.subject.timed.iter().map(value).collect());
+        let faults = of(|run| run.minor_faults).unwrap_or(0.0) * t::PAGE_FAULT_SECONDS * 1e9;
+        let system = of(|run| run.system_ns).unwrap_or(0.0) - faults;
+        if system < t::ENOUGH_TICKS_NS || calls < t::CALLS_TO_DIVIDE_BY {
+            return 0.0;
+        }
+        (system / calls).min(t::DEAREST_SMALL_CALL_NS)
     }
 
     /// Adds up the calls that fit.
@@ -308,6 +330,18 @@ impl<'a> View<'a> {
         self.trace.processes.iter().find(|p| p.pid == pid)
     }
 
+    /// Path of the program that a process runs: its own last one, or that of whom it is a copy of.
+    pub(crate) fn program_of(&self, pid: u32) -> Option<&'a str> {
+        let mut process = self.process(pid)?;
+        for _ in 0..self.trace.processes.len() {
+            if let Some(exec) = process.execs.last() {
+                return Some(&exec.path);
+            }
+            process = self.process(process.parent?)?;
+        }
+        None
+    }
+
     /// What a process is written in: the caller's word for the command, the name of the program
     /// for interpreters.
     pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {
@@ -365,19 +399,27 @@ impl<'a> View<'a> {
         self.descriptors.told(pid, fd)
     }
 
-    /// How often a thread waited for locks; 0 where that isn't known.
+    /// How often a thread waited for locks in memory; 0 where that isn't known.
     pub(crate) fn lock_waits(&self, tid: u32) -> u64 {
+        self.waits_in(tid, classify::is_lock)
+    }
+
+    /// How often a thread waited for locks on files; 0 where that isn't known.
+    pub(crate) fn file_lock_waits(&self, tid: u32) -> u64 {
+        self.waits_in(tid, classify::is_file_lock)
+    }
+
+    /// How often a thread slept in such calls; 0 where that isn't known.
+    pub(crate) fn waits_in(&self, tid: u32, is: impl Fn(&str) -> bool) -> u64 {
         if !self.counts_waits() {
             return 0;
         }
-        let rows = self
-            .trace
-            .off_cpu
-            .iter()
-            .filter(|row| row.tid == tid && row.call.as_deref().is_some_and(classify::is_lock));
-        rows.filter(|row| row.cause == Cause::Asleep)
-            .map(|row| row.count)
-            .sum()
+        let rows = self.trace.off_cpu.iter();
+        let waits = rows.filter(|row| {
+            let call = row.call.as_deref();
+            row.tid == tid && row.cause == Cause::Asleep && call.is_some_and(&is)
+        });
+        waits.map(|row| row.count).sum()
     }
 
     /// What must be known to trust the answer.
@@ -397,6 +439,14 @@ impl<'a> View<'a> {
                 100.0 * self.share(wait)
             ));
         }
+        if self.trace.tier == Some(Tier::Sample)
+            && self.account.share(Spent::Unaccounted) >= t::UNSEEN_SHARE
+        {
+            told.push(format!(
+                "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
+                100.0 * self.account.share(Spent::Unaccounted)
+            ));
+        }
         if !self.trace.lost.is_none() {
             told.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
         }
@@ -413,5 +463,24 @@ mod tests {
         assert_eq!(median(vec![4, 1, 3, 2]), Some(2.5));
         assert_eq!(median(vec![9]), Some(9.0));
         assert_eq!(median(vec![]), None);
+    }
+
+    #[test]
+    fn stops_take_the_cost_of_a_call_from_the_kernels_ticks() {
+        use crate::fake::Fake;
+        let cost = |system_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(Tier::Stops);
+            fake.calls("getrusage", None, 20_000, 0, 90_000);
+            let timed = [Run {
+                system_ns: system_ms * 1_000_000,
+                ..fake.run()
+            }];
+            let subject = fake.subject(&timed);
+            View::new(&subject).tally_calls(classify::is_clock).cost_ns
+        };
+        // 20 ms of ticks are too few: 0.25 us and 45 ns around each call.
+        assert_eq!(cost(20).round(), 5_900_000.0);
+        assert_eq!(cost(60).round(), 20_000.0 * 1_600.0);
     }
 }

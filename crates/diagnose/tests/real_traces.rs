@@ -15,6 +15,7 @@ fn subject(trace: &Trace) -> Subject<'_> {
         cpus: 2,
         limits: Limits::default(),
         language: None,
+        python_unbuffered: false,
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use fathom_model::Spent;
-use fathom_trace::{OffCpuRow, Trace};
+use fathom_trace::{OffCpuRow, Tier, Trace};
 
 use super::CriticalPath;
 use crate::account::{Life, Sums};
@@ -125,7 +125,10 @@ impl Walk<'_> {
         let (waits, total_ns) = lock_waits(self.trace, main.tid);
         let rows = lock_rows(self.trace, main.tid);
         let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0);
-        waits <= threads as u64 + 2 || longest * 2 >= total_ns
+        // Samples don't count waits: a thread that does nothing else waits for the others' ends.
+        let only_waits = self.trace.tier == Some(Tier::Sample)
+            && main.on_cpu_ns <= t::CPU_OF_A_JOINER * main.ns();
+        waits <= threads as u64 + 2 || longest * 2 >= total_ns || only_waits
     }
 
     fn through_joined(&mut self, mut others: Vec<&Life>, sums: &mut Sums, weight: f64) {

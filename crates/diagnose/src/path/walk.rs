@@ -209,8 +209,22 @@ impl<'a> Walk<'a> {
                 .or_else(|| self.child_that_ended(life.pid, interval.from_ns, at)),
             Spent::WaitingForPipe | Spent::WaitingForInput | Spent::WaitingForOutput => by,
             Spent::Locks => by.filter(|waker| self.is_joined(life, waker, interval, at)),
+            // A thread of the same process that computed what it sent: no network took that time.
+            Spent::Network => by.filter(|waker| {
+                waker.pid == life.pid && self.ran_most(waker, interval.from_ns, at)
+            }),
             _ => None,
         }
+    }
+
+    /// Whether a thread was on a CPU or ready for most of this time.
+    fn ran_most(&self, life: &Life, from: u64, to: u64) -> bool {
+        let list = self.intervals.get(&life.tid).into_iter().flatten();
+        let asleep = list.map(|interval| {
+            let until = woken_ns(interval).min(to);
+            until.saturating_sub(interval.from_ns.max(from))
+        });
+        asleep.sum::<u64>() * 2 < to.saturating_sub(from)
     }
 
     /// A wait for a thread's end or its result, not for its turn with a lock: the waker ends, or
@@ -453,6 +467,22 @@ mod tests {
         fake.child(200, 0, 1000, 1000);
         fake.descriptor(3, "socket");
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
+        is(&account(&fake), Spent::Network, 700);
+    }
+
+    #[test]
+    fn a_wait_at_a_socket_for_a_thread_that_computes_is_that_threads_time() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        fake.descriptor(3, "inet socket");
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
+        is(&account(&fake), Spent::Network, 0);
+        // One that sleeps stands for a slow answer.
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        fake.descriptor(3, "inet socket");
+        fake.wait_for(101, "clock_nanosleep", None, (110, 790, 790), None);
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
         is(&account(&fake), Spent::Network, 700);
     }
 

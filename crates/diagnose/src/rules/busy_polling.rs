@@ -9,28 +9,41 @@ use crate::draft::{Draft, count, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
-/// Calls of this row that came back at once with nothing.
-fn empty_turns(row: &SyscallRow) -> u64 {
+/// Calls of this row that came back at once with nothing. `children`: of its process.
+fn empty_turns(view: &View<'_>, row: &SyscallRow, children: u64) -> u64 {
     let quick = (row.total_ns as f64) < row.calls as f64 * t::SHORTEST_SLEEP_NS;
     let name = row.name.as_str();
     if name == "sched_yield" || classify::is_sleep(name) && quick {
         row.calls
     } else if classify::is_poll(name) {
-        // Asleep in few of them: the rest came back at once.
-        let asleep = row.blocked_ns.unwrap_or(0) as f64;
-        if asleep < 0.2 * row.total_ns as f64 {
-            row.calls
-        } else {
-            0
-        }
+        awake(view, row)
+    } else if name == "wait4" || name == "waitid" {
+        // Each child ends once: the others of these calls had nothing to tell (WNOHANG).
+        awake(view, row).saturating_sub(row.errors + children)
     } else {
         row.would_block
+    }
+}
+
+/// Calls that came back without a sleep. Where waits aren't counted: all, if hardly any of the time was one.
+fn awake(view: &View<'_>, row: &SyscallRow) -> u64 {
+    let asleep = row.blocked_ns.unwrap_or(0) as f64;
+    if asleep < 0.2 * row.total_ns as f64 {
+        row.calls
+    } else if view.counts_waits() {
+        row.calls
+            .saturating_sub(view.waits_in(row.tid, |call| call == row.name))
+    } else {
+        0
     }
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let best = view.lives.iter().filter_map(|life| {
         let rows = || view.trace.syscalls.iter().filter(|row| row.tid == life.tid);
+        let processes = view.trace.processes.iter();
+        let children = processes.filter(|p| p.parent == Some(life.pid)).count() as u64;
+        let empty_turns = |row: &SyscallRow| empty_turns(view, row, children);
         let turns: u64 = rows().map(empty_turns).sum();
         // A server that is busy polls and then reads: its turns are not empty.
         let moved: u64 = rows()
@@ -89,6 +102,44 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("sched_yield", None, 500_000, 0, 400);
         assert_eq!(fake.ids()[0], "busy-polling");
+    }
+
+    #[test]
+    fn asking_for_the_end_of_a_child_without_waiting_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 990, 990);
+        fake.calls("wait4", None, 500_000, 0, 600);
+        assert_eq!(fake.ids()[0], "busy-polling");
+    }
+
+    #[test]
+    fn a_long_wait_does_not_hide_the_empty_polls() {
+        let mut fake = Fake::new(1000);
+        fake.waits(
+            Some("epoll_wait"),
+            None,
+            fathom_trace::Cause::Asleep,
+            3,
+            50_000,
+        );
+        let row = fake.calls("epoll_wait", None, 100_000, 0, 3_500);
+        row.blocked_ns = Some(150_000_000);
+        assert_eq!(fake.ids()[0], "busy-polling");
+    }
+
+    #[test]
+    fn polls_that_wait_are_not_empty() {
+        let mut fake = Fake::new(1000);
+        fake.waits(
+            Some("epoll_wait"),
+            None,
+            fathom_trace::Cause::Asleep,
+            9_900,
+            50,
+        );
+        let row = fake.calls("epoll_wait", None, 10_000, 0, 60_000);
+        row.blocked_ns = Some(495_000_000);
+        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use fathom_model::Finding;
 
+use super::small_calls::Small;
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
@@ -23,6 +24,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("time calls", clocks.calls as f64, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
             .advice("Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage); check that the system's clock source is tsc.")
+            .limit(Small::limit(view))
             .pid(clocks.pid)
             .finish(),
     )

@@ -73,6 +73,9 @@ fn single_executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    if view.quiet < t::LEAST_QUIET {
+        return None;
+    }
     let cpus = view.subject.cpus;
     let found = view.trace.processes.iter().filter_map(|process| {
         let language = view.language(Some(process.pid));
@@ -111,12 +114,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let in_turn = workers.len() > cpus || !lopsided;
         let win = view
             .untraced(span - (span / cpus.min(workers.len().max(2)) as f64).max(cpu / cpus as f64));
-        (alone && (lopsided || in_turn) && matters(view, win)).then_some((
-            process.pid,
-            workers.len(),
-            used,
-            win,
-        ))
+        let worth = matters(view, win) && win >= t::LEAST_PARALLEL_WIN_NS;
+        (alone && (lopsided || in_turn) && worth).then_some((process.pid, workers.len(), used, win))
     });
     let (pid, threads, used, win) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
     let share = if threads == 1 {

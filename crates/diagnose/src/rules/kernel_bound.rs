@@ -4,22 +4,40 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Finding, Spent};
 
+use super::small_calls::Small;
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::{Tally, View};
 
+/// Calls on an open descriptor, or on none, that only ask or set: no walk needs many of them.
+const ASKING: &[&str] = &[
+    "fcntl", "flock", "dup", "dup2", "dup3", "umask", "getcwd", "fstatfs",
+];
+
+/// Questions about a path are one kind, whichever of the calls asks.
+const PATH_QUESTIONS: &str = "stat and access";
+
+fn asks_about_path(name: &str) -> bool {
+    name.contains("stat") && !name.contains("statfs") || name.contains("access")
+}
+
+fn most_called<'a>(view: &View<'a>, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
+    let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in view.trace.syscalls.iter().filter(|row| fits(&row.name)) {
+        *calls.entry(&row.name).or_default() += row.calls;
+    }
+    Some(calls.into_iter().max_by_key(|(_, calls)| *calls)?.0)
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Walking folders and moving large blocks is what the kernel is for.
     // A walk asks for each of the 5 to 30 entries of a folder once.
     let folders = view.tally_calls(|name| name.starts_with("getdents")).calls;
-    let asks = |name: &str| {
-        let stat = name.contains("stat") || name == "statx" || name.contains("access");
-        let calls = view.tally_calls(|other| other == name).calls;
-        stat && calls >= t::MANY_STATS.max(folders * 20)
-    };
+    let asks = view.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
     let is_plain = |name: &str| match classify::on_cpu(name) {
-        Spent::KernelFiles => !asks(name),
+        Spent::KernelFiles if asks_about_path(name) => !asks,
+        Spent::KernelFiles => !ASKING.contains(&name),
         Spent::KernelProcesses => true,
         _ => classify::is_poll(name),
     };
@@ -30,11 +48,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .iter()
         .filter(|row| !is_plain(&row.name))
     {
-        if !names.contains_key(row.name.as_str()) {
-            names.insert(&row.name, view.tally(|other| other.name == row.name));
+        let name = match asks_about_path(&row.name) {
+            true => PATH_QUESTIONS,
+            false => &row.name,
+        };
+        if !names.contains_key(name) {
+            let same =
+                |other: &str| other == name || name == PATH_QUESTIONS && asks_about_path(other);
+            names.insert(name, view.tally_calls(same));
         }
     }
-    names.retain(|_, tally| tally.bytes_per_call() < 4096.0);
+    names.retain(|_, tally| tally.bytes_per_call() < t::BLOCK_BYTES);
     let (name, tally) = names
         .into_iter()
         .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
@@ -44,9 +68,19 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     {
         return None;
     }
+    let name = if name == PATH_QUESTIONS {
+        most_called(view, asks_about_path)?
+    } else {
+        name
+    };
     let statement = format!(
-        "{} calls of `{name}` cost {}, {} of the wall time.",
+        "{} calls of `{name}`{} cost {}, {} of the wall time.",
         count(tally.calls),
+        if asks_about_path(name) {
+            " and its kin"
+        } else {
+            ""
+        },
         time(tally.cost_ns),
         percent(view, tally.cost_ns),
     );
@@ -57,6 +91,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .advice(format!(
                 "Call `{name}` less often: do more with each call, or keep its result."
             ))
+            .limit(Small::limit(view))
             .pid(tally.pid)
             .likely()
             .finish(),
@@ -95,10 +130,31 @@ mod tests {
     }
 
     #[test]
+    fn questions_about_paths_count_together_whichever_call_asks() {
+        let mut fake = Fake::new(1000);
+        fake.calls("newfstatat", None, 60_000, 0, 1_600);
+        fake.calls("faccessat2", None, 80_000, 0, 1_600);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "kernel-bound");
+        assert!(found[0].statement.contains("`faccessat2` and its kin"));
+    }
+
+    #[test]
     fn copying_large_blocks_is_the_work() {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 20_000, 65_536, 40_000);
         assert!(fake.ids().is_empty());
+        // The C library's blocks, of which the last is shorter.
+        let mut fake = Fake::new(1000);
+        fake.calls("write", Some(1), 100_000, 4_095, 5_000);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn asking_for_a_flag_again_and_again_is_no_walk() {
+        let mut fake = Fake::new(1000);
+        fake.calls("fcntl", Some(1), 1_000_000, 0, 300);
+        assert_eq!(fake.ids(), ["kernel-bound"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use fathom_model::Finding;
 
 use super::small_calls::Small;
-use super::unbuffered_output::on_output;
+use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, on_output};
 use crate::Language;
 use crate::descriptors::Kind;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -32,7 +32,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(view.language(Some(small.pid))))
+            .advice(advice(view, small.pid))
             .limit(Small::limit(view))
             .place(small.place(view))
             .likely()
@@ -40,8 +40,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-fn advice(language: Option<Language>) -> &'static str {
-    match language {
+fn advice(view: &View<'_>, pid: u32) -> &'static str {
+    match view.language(Some(pid)) {
+        Some(Language::Python) if view.subject.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
             "`println!` writes each line: use `writeln!` into `BufWriter::new(stdout().lock())`."
         }
@@ -86,5 +87,17 @@ mod tests {
         fake.descriptor(1, "/dev/pts/0");
         fake.calls("write", Some(1), 500_000, 60, 500);
         assert!(!fake.ids().contains(&"line-buffered-output".to_owned()));
+    }
+
+    #[test]
+    fn the_variable_that_unbuffers_python_is_named() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(crate::Language::Python);
+        fake.python_unbuffered = true;
+        fake.descriptor(1, "pipe");
+        fake.calls("write", Some(1), 500_000, 40, 900);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "line-buffered-output");
+        assert!(found[0].advice.contains("unset it"), "{}", found[0].advice);
     }
 }

@@ -1,6 +1,6 @@
 //! Threads queue for a lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::{Finding, Spent};
 
@@ -58,10 +58,32 @@ pub(super) fn queues(view: &View<'_>) -> Vec<Queue> {
             lives.retain(|other| other.tid != life.tid);
         }
     }
-    lives
+    let mut found: Vec<Queue> = lives
         .into_iter()
         .filter_map(|(pid, lives)| queue(view, pid, &lives))
-        .collect()
+        .collect();
+    found.extend(between_processes(view));
+    found
+}
+
+/// Processes that queue for a lock on a file, or for one in memory that they share: their main threads do.
+fn between_processes(view: &View<'_>) -> Option<Queue> {
+    let waits = |life: &Life| match life.tid == life.pid {
+        true => view.file_lock_waits(life.tid) + view.lock_waits(life.tid),
+        false => view.file_lock_waits(life.tid),
+    };
+    let queueing = view
+        .lives
+        .iter()
+        .filter(|life| waits(life) >= t::MANY_LOCK_WAITS);
+    let pids: BTreeSet<u32> = queueing.map(|life| life.pid).collect();
+    // Whoever hands out the work counts too: where it works most, the others are idle.
+    let all: Vec<&Life> = view.lives.iter().collect();
+    // They share memory if they are copies of one another.
+    let program = |pid: &u32| view.program_of(*pid);
+    let first = program(pids.first()?);
+    let several = pids.len() > 1 && pids.iter().all(|pid| program(pid) == first);
+    several.then(|| queue(view, *pids.first()?, &all))?
 }
 
 fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
@@ -75,7 +97,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let queueing: Vec<(&&Life, u64, f64)> = lives
         .iter()
         .filter_map(|life| {
-            let waits = view.lock_waits(life.tid);
+            let waits = view.lock_waits(life.tid) + view.file_lock_waits(life.tid);
             let ns = life.sums.get(Spent::Locks);
             let queues = waits >= t::MANY_LOCK_WAITS
                 && ns >= t::LOCK_SHARE * (life.ns() - life.sums.get(Spent::Ready))
@@ -112,6 +134,9 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    if view.quiet < t::LEAST_QUIET {
+        return None;
+    }
     let queue = queues(view)
         .into_iter()
         .filter(|q| q.cpu_per_wait() >= t::STORM_CPU_PER_WAIT_NS)
@@ -125,18 +150,24 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "{} threads queued {} times for locks, {} in all, while they used {:.2} of {} CPUs; side by side they would take {} less, {} of the wall time.",
+        "{} threads queued {} times for locks, {} in all, while they used {:.2} of {} CPUs; side by side they would take {}{} less, {} of the wall time.",
         queue.threads,
         count(queue.waits),
         time(queue.waited_ns),
         queue.cpu_ns / queue.span_ns.max(1.0),
         view.subject.cpus,
+        // The interpreter's own lock can't be split: only what processes would win is known.
+        if language == Some(Language::Python) {
+            "at most "
+        } else {
+            ""
+        },
         time(win),
         percent(view, win),
     );
     let advice = match language {
         Some(Language::Python) => {
-            "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
+            "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
         }
         Some(Language::Java) => {
             "Compute outside of `synchronized`, and hold the monitor only to store the result."
@@ -183,6 +214,25 @@ mod tests {
     fn threads_that_wait_for_work_are_idle() {
         let mut fake = threads(10, 100, 9_800);
         fake.thread(ROOT, 110, 0, 1000, 990);
+        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+    }
+
+    #[test]
+    fn processes_that_take_turns_at_a_locked_file_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.wait_for(ROOT, "wait4", None, (5, 995, 995), Some(201));
+        for pid in 201..205 {
+            fake.child(pid, 0, 990, 990);
+            fake.waits_of(pid, Some("flock"), Some(3), Cause::Asleep, 50, 14_500);
+        }
+        assert_eq!(fake.ids(), ["lock-contention"]);
+    }
+
+    #[test]
+    fn a_starved_machine_says_nothing_of_locks() {
+        let mut fake = threads(245, 100, 7_500);
+        fake.waits(None, None, Cause::Preempted, 10, 20);
+        fake.wait_for(ROOT, "futex", None, (1, 2, 990), None);
         assert!(!fake.ids().contains(&"lock-contention".to_owned()));
     }
 

@@ -2,6 +2,7 @@
 
 use fathom_model::{Finding, Place};
 
+use super::small_calls::Small;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
@@ -41,6 +42,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("failed lookups", misses as f64, "calls")
             .evidence("different paths", rows().count() as f64, "files")
             .advice("Shorten the search path, name files in full, or remember what isn't there.")
+            .limit(Small::limit(view))
             .place(Place {
                 pid: Some(first.pid),
                 tid: None,

@@ -90,7 +90,8 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     ("small-file-io", &["rereading", "process-spawning"]),
     ("line-buffered-output", &["process-spawning"]),
     ("sleeping", &["delayed-ack-stall"]),
-    ("lock-contention", &["cpu-starved"]),
+    // Java's threads that await processes wait for each other too.
+    ("lock-contention", &["cpu-starved", "process-spawning"]),
     ("idle-cores", &["busy-polling", "cpu-starved"]),
 ];
 

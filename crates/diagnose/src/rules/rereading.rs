@@ -1,6 +1,7 @@
 //! The same file is opened and read again and again.
 
 use fathom_model::{Finding, Place};
+use fathom_trace::FileRow;
 
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -8,11 +9,76 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let of_system = |name: &str| {
-        ["/proc/", "/sys/", "/dev/"]
-            .iter()
-            .any(|p| name.starts_with(p))
+    let found = [reopened(view), rewound(view)].into_iter().flatten();
+    found.max_by_key(|finding| finding.could_win_ns)
+}
+
+/// A file that stays open and is read to its end again and again: each time a read brings nothing.
+fn rewound(view: &View<'_>) -> Option<Finding> {
+    let plain = |file: &&FileRow| {
+        file.opens < t::MANY_OPENS_OF_ONE_FILE
+            && file.name.starts_with('/')
+            && !of_system(&file.name)
     };
+    let files = view.trace.files.iter().filter(plain).filter_map(|file| {
+        let fd = file.fd?;
+        let reads = view
+            .tally(|row| row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name));
+        let rounds = reads.sizes[0];
+        // What is looked at for news, as a log is, brings little each time.
+        let whole =
+            rounds >= t::MANY_OPENS_OF_ONE_FILE && reads.bytes / rounds >= t::LEAST_OF_A_ROUND;
+        // The number may have been one file after another, each read to its end.
+        let alone = file.reads * 10 >= reads.calls * 9;
+        (whole && alone).then_some((file, reads, rounds))
+    });
+    let (file, reads, rounds) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
+    let win = reads.cost_ns * (1.0 - 1.0 / rounds as f64);
+    if !matters(view, win) {
+        return None;
+    }
+    let statement = format!(
+        "One file was read to its end {} times, {:.1} MB in all; that cost {}, {} of the wall time, besides the work on what was read.",
+        count(rounds),
+        reads.bytes as f64 / 1e6,
+        time(win),
+        percent(view, win),
+    );
+    Some(
+        Draft::new("rereading", view, win, statement)
+            .evidence("times read to the end", rounds as f64, "calls")
+            .evidence("reads", reads.calls as f64, "calls")
+            .evidence("bytes read", reads.bytes as f64, "bytes")
+            .advice("Read the file once and keep what is needed of it.")
+            .limit(from_memory(view, reads.bytes as f64 / rounds as f64))
+            .place(Place {
+                pid: Some(file.pid),
+                tid: None,
+                fd: file.fd,
+                path: Some(file.name.clone()),
+            })
+            .finish(),
+    )
+}
+
+/// What it takes to go through as many bytes that are kept.
+fn from_memory(view: &View<'_>, bytes: f64) -> Option<String> {
+    let bandwidth = view.subject.limits.memory_bandwidth.filter(|b| *b > 0.0)?;
+    Some(format!(
+        "reading it once more from memory would take {} here ({:.1} GB/s)",
+        time(bytes / bandwidth * 1e9),
+        bandwidth / 1e9,
+    ))
+}
+
+fn of_system(name: &str) -> bool {
+    ["/proc/", "/sys/", "/dev/"]
+        .iter()
+        .any(|place| name.starts_with(place))
+}
+
+/// A file that is opened and read again and again.
+fn reopened(view: &View<'_>) -> Option<Finding> {
     let file = view
         .trace
         .files
@@ -58,6 +124,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("reads", file.reads as f64, "calls")
             .evidence("bytes read", file.read_bytes as f64, "bytes")
             .advice("Read the file once and keep what is needed of it.")
+            .limit(from_memory(
+                view,
+                file.read_bytes as f64 / file.opens as f64,
+            ))
             .place(Place {
                 pid: Some(file.pid),
                 tid: None,
@@ -79,6 +149,42 @@ mod tests {
         fake.calls("read", Some(3), 20_000, 8_000, 10_000);
         fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
         assert_eq!(fake.ids(), ["rereading"]);
+    }
+
+    #[test]
+    fn a_file_that_is_rewound_and_read_to_its_end_is_told() {
+        let rewound = |bytes: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(3), 30_000, bytes, 12_000);
+            fake.calls("read", Some(3), 10_000, 0, 300);
+            fake.file("/etc/table.json", 1, 40_000, 30_000 * bytes, 0);
+            fake.trace.files[0].fd = Some(3);
+            fake.ids()
+        };
+        assert_eq!(rewound(4096), ["rereading"]);
+        // One file after another under the same number, as `ps` reads them.
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(3), 30_000, 4096, 12_000);
+        fake.calls("read", Some(3), 10_000, 0, 300);
+        fake.file("/etc/passwd", 1, 2, 4096, 0);
+        fake.trace.files[0].fd = Some(3);
+        assert!(!fake.ids().contains(&"rereading".to_owned()));
+        // A log that is looked at for news.
+        assert!(!rewound(100).contains(&"rereading".to_owned()));
+    }
+
+    #[test]
+    fn memory_is_the_limit_that_rereading_is_held_against() {
+        let mut fake = Fake::new(1000);
+        fake.limits.memory_bandwidth = Some(8e9);
+        fake.calls("openat", None, 10_000, 0, 5_000);
+        fake.calls("read", Some(3), 20_000, 8_000, 10_000);
+        fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
+        let limit = fake.findings()[0].limit.clone().expect("a limit");
+        assert!(
+            limit.contains("2.00 µs") && limit.contains("8.0 GB/s"),
+            "{limit}"
+        );
     }
 
     #[test]

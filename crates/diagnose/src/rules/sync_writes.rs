@@ -1,6 +1,9 @@
 //! Each of many writes waits until it is on the disk.
 
+use std::collections::BTreeSet;
+
 use fathom_model::Finding;
+use fathom_trace::Cause;
 
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
@@ -8,15 +11,29 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let tally = view.tally_calls(classify::is_sync);
-    let (waits, _) = view.off(|row| row.call.as_deref().is_some_and(classify::is_sync));
+    let synced = synced_files(view);
+    let is_synced = |pid: u32, fd: Option<i32>, call: &str| {
+        classify::is_sync(call)
+            || classify::is_write(call) && fd.is_some_and(|fd| synced.contains(&(pid, fd)))
+    };
+    let tally = view.tally(|row| is_synced(row.pid, row.fd, &row.name));
+    let (waits, _) = view.off(|row| {
+        let call = row.call.as_deref();
+        let off_the_disk = matches!(row.cause, Cause::Ready | Cause::Preempted);
+        !off_the_disk && call.is_some_and(|call| is_synced(row.pid, row.fd, call))
+    });
     let (calls, total) = (tally.calls, tally.cost_ns + waits);
     if calls < t::MANY_SYNCS || !wait_matters(view, total) {
         return None;
     }
     let statement = format!(
-        "{} calls put data on the disk at once (fsync and kin), {} in all, {} of the wall time.",
+        "{} calls put data on the disk at once ({}), {} in all, {} of the wall time.",
         count(calls),
+        if synced.is_empty() {
+            "fsync and kin"
+        } else {
+            "fsync and kin, or writes to a file opened with O_SYNC"
+        },
         time(total),
         percent(view, total),
     );
@@ -29,9 +46,42 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// Files whose writes wait for the disk nearly each time, as O_SYNC and O_DSYNC make them. Other
+/// writes go to memory and wait only when too much of it is unwritten.
+pub(super) fn synced_files(view: &View<'_>) -> BTreeSet<(u32, i32)> {
+    let waits = view.trace.off_cpu.iter().filter(|row| {
+        row.cause == Cause::Disk && row.call.as_deref().is_some_and(classify::is_write)
+    });
+    let waits = waits.filter_map(|row| Some(((row.pid, row.fd?), row.count)));
+    let mut of_file = std::collections::BTreeMap::<(u32, i32), u64>::new();
+    waits.for_each(|(file, count)| *of_file.entry(file).or_default() += count);
+    let often = |file: &(u32, i32), waits: u64| {
+        let writes = view.tally(|row| {
+            (row.pid, row.fd) == (file.0, Some(file.1)) && classify::is_write(&row.name)
+        });
+        view.counts_waits() && writes.calls >= t::MANY_SYNCS && waits * 2 >= writes.calls
+    };
+    of_file.retain(|file, waits| often(file, *waits));
+    of_file.into_keys().collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use fathom_trace::Cause;
+
     use crate::fake::Fake;
+
+    #[test]
+    fn writes_that_wait_for_the_disk_each_time_are_synced() {
+        let writes_that_wait = |waits: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("write", Some(3), 400, 500, 1_000_000);
+            fake.waits(Some("write"), Some(3), Cause::Disk, waits, 400_000 / waits);
+            fake.ids()
+        };
+        assert_eq!(writes_that_wait(400), ["sync-writes"]);
+        assert_eq!(writes_that_wait(4), ["waiting-for-disk"]);
+    }
 
     #[test]
     fn a_sync_for_each_record_is_told() {

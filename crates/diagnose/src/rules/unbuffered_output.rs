@@ -28,7 +28,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(view.language(Some(small.pid))))
+            .advice(advice(view, small.pid))
             .limit(Small::limit(view))
             .place(small.place(view))
             .finish(),
@@ -44,8 +44,12 @@ pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
     small_calls::find(view, fits).into_iter()
 }
 
-fn advice(language: Option<Language>) -> &'static str {
-    match language {
+/// What to say where Python was told to by its environment.
+pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line.";
+
+fn advice(view: &View<'_>, pid: u32) -> &'static str {
+    match view.language(Some(pid)) {
+        Some(Language::Python) if view.subject.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
             "Write into `BufWriter::new(stdout().lock())`, and flush it at the end."
         }

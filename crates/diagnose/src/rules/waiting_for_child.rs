@@ -29,7 +29,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let in_turn = children.len() >= 2 && total <= covered * t::OVERLAP_OF_SERIAL_CHILDREN;
         // Side by side they take as long as the longest, or as the CPUs allow.
         let least = longest.max(total / view.subject.cpus.max(1) as f64);
-        let win = view.untraced((total.min(wait) - least) * view.weight(life.tid));
+        // What other programs took of the CPUs would be theirs then as well.
+        let undisturbed = (total.min(wait) - least) * view.quiet;
+        let win = view.untraced(undisturbed * view.weight(life.tid));
         (in_turn && wait_matters(view, win)).then_some((life, children.len(), total, win))
     });
     let (life, children, total, win) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;

@@ -1,23 +1,30 @@
 //! Calls wait for the storage device.
 
 use fathom_model::{Finding, Spent};
-use fathom_trace::Cause;
+use fathom_trace::{Cause, OffCpuRow};
 
+use super::sync_writes;
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Waits outside of calls are faults in mapped files; those for a sync are asked for.
+    let synced = sync_writes::synced_files(view);
+    let is_synced = |row: &OffCpuRow, call: &str| {
+        let file = row.fd.map(|fd| (row.pid, fd));
+        let write = classify::is_write(call) && file.is_some_and(|file| synced.contains(&file));
+        classify::is_sync(call) || write
+    };
     let (wait, waits) = view.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
-        row.cause == Cause::Disk
-            && !call.is_empty()
-            && !classify::is_sync(call)
-            && !call.starts_with("execve")
+        let in_call = !call.is_empty() && !call.starts_with("execve");
+        row.cause == Cause::Disk && in_call && !is_synced(row, call)
     });
     let wait = wait.min(view.spent_ns(Spent::Disk));
-    if !wait_matters(view, wait) {
+    let by_chance = waits.is_some_and(|n| n < t::LEAST_DISK_WAITS);
+    if by_chance || !wait_matters(view, wait) {
         return None;
     }
     let who = match waits {
@@ -48,6 +55,13 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.waits(Some("pread64"), Some(3), Cause::Disk, 5_000, 100);
         assert_eq!(fake.ids(), ["waiting-for-disk"]);
+    }
+
+    #[test]
+    fn one_long_wait_is_chance() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("pread64"), Some(3), Cause::Disk, 1, 300_000);
+        assert!(fake.ids().is_empty());
     }
 
     #[test]

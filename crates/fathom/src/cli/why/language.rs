@@ -1,5 +1,6 @@
 //! What a program is written in, told by what its compiler leaves in it.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -20,6 +21,17 @@ pub fn language_of(program: &Path) -> Option<Language> {
         .read_to_end(&mut content)
         .ok()?;
     told_by(&content)
+}
+
+/// Whether the command has `PYTHONUNBUFFERED` set to something: by `variables`, which are added to
+/// Fathom's own environment, or by that.
+pub fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
+    const NAME: &str = "PYTHONUNBUFFERED";
+    let added = variables.iter().rev().find(|(name, _)| name == NAME);
+    let value = added.map(|(_, value)| value.clone());
+    value
+        .or_else(|| std::env::var_os(NAME))
+        .is_some_and(|value| !value.is_empty())
 }
 
 fn told_by(content: &[u8]) -> Option<Language> {
@@ -43,6 +55,13 @@ fn contains(content: &[u8], mark: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_variable_is_as_good_as_none_and_the_commands_own_goes_first() {
+        let set = |value: &str| [(OsString::from("PYTHONUNBUFFERED"), OsString::from(value))];
+        assert!(python_unbuffered(&set("1")));
+        assert!(!python_unbuffered(&set("")));
+    }
 
     #[test]
     fn compilers_are_known_by_their_marks() {

@@ -103,6 +103,7 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         limits,
         language: language::language_of(&target.command.program),
+        python_unbuffered: language::python_unbuffered(&target.command.variables),
     };
     let diagnosis = fathom_diagnose::diagnose(&subject);
     let slowdown = slowdown(timing, &diagnosis.account);

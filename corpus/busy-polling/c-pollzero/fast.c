@@ -1,0 +1,28 @@
+#include <poll.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void)
+{
+    int ends[2];
+    if (pipe(ends))
+        return 1;
+    if (fork() == 0) {
+        unsigned long long value = 1;
+        for (int i = 0; i < 150000000; i++)
+            value = (value ^ (value >> 29)) * 0x9E3779B97F4A7C15u;
+        _exit(write(ends[1], &value, sizeof value) != sizeof value);
+    }
+    unsigned long long mine = 1;
+    for (int i = 0; i < 140000000; i++)
+        mine = (mine ^ (mine >> 29)) * 0x9E3779B97F4A7C15u;
+    struct pollfd what = {ends[0], POLLIN, 0};
+    poll(&what, 1, -1);
+    unsigned long long value;
+    if (mine == 7 || read(ends[0], &value, sizeof value) != sizeof value)
+        return 1;
+    wait(NULL);
+    printf("%llu\n", value);
+    return 0;
+}

@@ -1,0 +1,10 @@
+count=0
+ok=0
+[ -d /usr/share ] && [ -r /etc/passwd ] && [ -x /usr/bin ] && [ -s /etc/hosts ] && ok=1
+for ((i = 0; i < 40000; i++)); do
+    if ((ok)); then
+        count=$((count + 1))
+    fi
+done
+for ((i = 0; i < 60000; i++)); do :; done
+echo $count

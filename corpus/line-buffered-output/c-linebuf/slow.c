@@ -1,0 +1,13 @@
+#include <stdio.h>
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    unsigned value = 7;
+    for (int i = 0; i < 40000; i++) {
+        for (int k = 0; k < 500; k++)
+            value = value * 1103515245u + 12345u;
+        printf("%d: the value of the generator is now %u\n", i, value);
+    }
+    return 0;
+}

@@ -1,0 +1,31 @@
+import java.util.concurrent.locks.ReentrantLock;
+
+class Main {
+    static final ReentrantLock lock = new ReentrantLock();
+    static long total;
+
+    static long compute(long seed) {
+        long value = seed;
+        for (int i = 0; i < 1_000_000; i++) value = (value ^ (value >>> 29)) * 0x9E3779B97F4A7C15L + i;
+        return value;
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        var threads = new Thread[4];
+        for (int t = 0; t < threads.length; t++) {
+            threads[t] = new Thread(() -> {
+                for (int i = 0; i < 100; i++) {
+                    lock.lock();
+                    try {
+                        total += compute(i);
+                    } finally {
+                        lock.unlock();
+                    }
+                }
+            });
+            threads[t].start();
+        }
+        for (var thread : threads) thread.join();
+        System.out.println(total);
+    }
+}

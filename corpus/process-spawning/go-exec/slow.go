@@ -1,0 +1,22 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+)
+
+func main() {
+	state := uint64(1)
+	length := 0
+	for i := 0; i < 120; i++ {
+		for k := 0; k < 1500000; k++ {
+			state = state*6364136223846793005 + 1442695040888963407
+		}
+		out, err := exec.Command("/bin/echo", fmt.Sprint(state)).Output()
+		if err != nil {
+			panic(err)
+		}
+		length += len(out)
+	}
+	fmt.Println(length)
+}

@@ -1,0 +1,15 @@
+#include <stdio.h>
+#include <sys/select.h>
+
+int main(void)
+{
+    unsigned long long value = 1;
+    for (int step = 0; step < 40; step++) {
+        for (int i = 0; i < 2000000; i++)
+            value = (value ^ (value >> 29)) * 0x9E3779B97F4A7C15u;
+        struct timeval pause = {0, 5000};
+        select(0, NULL, NULL, NULL, &pause);
+    }
+    printf("%llu\n", value);
+    return 0;
+}
