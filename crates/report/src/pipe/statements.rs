@@ -1,6 +1,6 @@
 //! What must be said in words: what would mislead, how stages ended, what the model is worth.
 
-use fathom_model::{AloneRuns, PipeNote, PipeRecord, StagedInput, StopReason};
+use fathom_model::{AloneRuns, PipeModel, PipeNote, PipeRecord, StageRun, StagedInput, StopReason};
 
 use super::delay;
 use super::view::{name, observed};
@@ -10,6 +10,8 @@ use crate::why::{share_text, time};
 /// From this share of a stage's wall time on, waiting for a neighbour makes its wall time a measure of
 /// the neighbour.
 const MISLEADS: f64 = 0.2;
+/// A stage of the observed round that took so much longer or shorter than in the timed ones is like them.
+const ALIKE: f64 = 0.1;
 /// A model that is further off than this for the pipeline as it is gets a warning.
 const MODEL_OFF: f64 = 0.25;
 
@@ -84,7 +86,7 @@ fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
             "{}'s wall time is {}, of which {} is waiting for {}{what}.",
             name(record, stage),
             time(summary.wall.value),
-            part(record, share, summary.wall.value),
+            part(record, run, share, summary.wall.value),
             name(record, neighbour),
         );
         if let Some(alone) = summary.alone {
@@ -101,13 +103,15 @@ fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     all
 }
 
-/// A part of a timed wall time, by the share that was observed.
-fn part(record: &PipeRecord, share: f64, wall_seconds: f64) -> String {
+/// A part of a timed wall time, by the share that was observed: a time only where the observed stage
+/// took as long as the timed ones.
+fn part(record: &PipeRecord, run: &StageRun, share: f64, wall_seconds: f64) -> String {
     let quoted = record
         .explaining
         .as_ref()
         .is_some_and(|e| e.times_are_quoted);
-    match quoted {
+    let alike = (run.wall_ns() as f64 / 1e9 / wall_seconds - 1.0).abs() <= ALIKE;
+    match quoted && alike {
         true => time(share.min(1.0) * wall_seconds),
         false => share_text(share.min(1.0)),
     }
@@ -140,7 +144,9 @@ fn head_start(record: &PipeRecord) -> Option<PipeNote> {
         .filter_map(|(stage, run)| {
             let before = run.first_in_ns?.saturating_sub(run.start_ns);
             let share = before as f64 / run.wall_ns().max(1) as f64;
-            (share >= MISLEADS).then_some((stage, before, share))
+            // Before its first byte it may as well have had no CPU.
+            let waited = run.wait_input_ns.is_none_or(|wait| wait >= before / 2);
+            (share >= MISLEADS && waited).then_some((stage, before, share))
         });
     let (stage, before, _) = waits.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let text = format!(
@@ -259,15 +265,21 @@ fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
 
 fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
     let model = record.model.as_ref()?;
-    let measured = record.summary.wall.value;
-    if measured <= 0.0 || (model.as_is_seconds / measured - 1.0).abs() <= MODEL_OFF {
+    if !model_misses(record) {
         return None;
     }
     let text = format!(
-        "For the pipeline as it is, the model gives {} where {} was measured: take what it says of a free \
-         stage as rough.",
+        "For the pipeline as it is, the model gives {} where {} was measured: what it says of a free stage \
+         is left out.",
         time(model.as_is_seconds),
-        time(measured)
+        time(record.summary.wall.value)
     );
     Some(say("model_off", None, text))
+}
+
+/// Whether the model does not even give what was measured.
+pub(super) fn model_misses(record: &PipeRecord) -> bool {
+    let measured = record.summary.wall.value;
+    let off = |model: &PipeModel| (model.as_is_seconds / measured - 1.0).abs() > MODEL_OFF;
+    measured > 0.0 && record.model.as_ref().is_some_and(off)
 }

@@ -2,6 +2,7 @@
 
 use fathom_model::{PipeRecord, StageRun};
 
+use super::statements;
 use super::view::{exit, name, observed, rate, waited};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::format_bytes;
@@ -37,7 +38,8 @@ fn times(record: &PipeRecord) -> Table {
             let told = run.and_then(|run| waited(record, run, of(run)));
             told.unwrap_or_else(|| UNSEEN.to_owned())
         };
-        let free = record.model.as_ref();
+        let model = record.model.as_ref();
+        let free = model.filter(|_| !statements::model_misses(record));
         let free = free.and_then(|model| model.if_free.iter().find(|free| free.stage == index));
         vec![
             time(summary.wall.value),

@@ -3,7 +3,7 @@
 use fathom_model::{PipeExplaining, PipeNote, PipeRecord};
 
 use super::view::{drawn, name};
-use super::{chart, tables};
+use super::{chart, statements, tables};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, format_level};
 use crate::text::JOIN;
@@ -159,6 +159,13 @@ fn bottleneck(record: &PipeRecord) -> Option<String> {
         _ => "modelled from the own times of the stages",
     };
     let wall = record.summary.wall.value;
+    if statements::model_misses(record) {
+        return Some(format!(
+            "probably stage {}, {}; the model misses what was measured, so what would be gained is not known",
+            stage + 1,
+            name(record, stage),
+        ));
+    }
     if free.wall_seconds > wall * 0.98 {
         return Some(format!(
             "no single stage: without any one of them the pipeline would take about as long ({how}). Stage {}, \
