@@ -112,8 +112,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let alone = used < 1.25 && used > 0.7;
         let lopsided = busiest > t::BUSY_THREAD * span;
         let in_turn = workers.len() > cpus || !lopsided;
-        let win = view
-            .untraced(span - (span / cpus.min(workers.len().max(2)) as f64).max(cpu / cpus as f64));
+        // What other programs took of the CPUs is nobody's idling.
+        let own = span * view.quiet;
+        let spread = own / cpus.min(workers.len().max(2)) as f64;
+        let win = view.untraced(own - spread.max(cpu / cpus as f64));
         let worth = matters(view, win) && win >= t::LEAST_PARALLEL_WIN_NS;
         (alone && (lopsided || in_turn) && worth).then_some((process.pid, workers.len(), used, win))
     });

@@ -230,10 +230,19 @@ mod tests {
 
     #[test]
     fn a_starved_machine_says_nothing_of_locks() {
-        let mut fake = threads(245, 100, 7_500);
-        fake.waits(None, None, Cause::Preempted, 10, 20);
-        fake.wait_for(ROOT, "futex", None, (1, 2, 990), None);
-        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+        let told = |ready_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 4, 249_000);
+            for tid in 101..105 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                let locks_ms = 980 - ready_ms;
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 100, locks_ms * 10);
+                fake.waits_of(tid, None, None, Cause::Preempted, 10, ready_ms * 100);
+            }
+            fake.ids().contains(&"lock-contention".to_owned())
+        };
+        assert!(told(700));
+        assert!(!told(850));
     }
 
     #[test]
