@@ -201,3 +201,31 @@ fn a_failing_stage_does_not_take_the_rounds_before_it_along() {
     assert_eq!(record["rounds"].as_array().unwrap().len(), 4);
     assert_eq!(record["complete"], false);
 }
+
+#[test]
+fn kill_9_amid_observed_rounds_keeps_those_that_had_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let path = folder.path().join("record.json");
+    let stage = format!("sh -c 'echo x >> {}; echo y'", text(&count));
+    let more = ["--tier", "sample", "--no-stage", "-r", "2"];
+    let mut child = command(&more)
+        .args(["--traced", "1000000", "--json", text(&path), &stage, "cat"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for_lines(&count, 9);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(record["rounds"].as_array().unwrap().len(), 2);
+    // The first run and the two rounds are no observed ones; the last may have been ended.
+    let made = lines(&count) - 3;
+    let recorded = record["explained"].as_array().unwrap().len() as u64;
+    assert!(
+        (made - 1..=made).contains(&recorded),
+        "{recorded} recorded, {made} made"
+    );
+    assert_eq!(record["complete"], false);
+    let _: fathom_model::PipeRecord = serde_json::from_value(record).unwrap();
+}
