@@ -29,7 +29,7 @@ impl Reader<'_> {
                 let mut names = Vec::new();
                 for text in &given {
                     for package in text.split_whitespace() {
-                        if !is_package(package) {
+                        if !is_package(package) && !is_own_crate(registry, package) {
                             self.problems.add(
                                 text.span.clone(),
                                 format!("{package:?} is no name of a package"),
@@ -177,6 +177,13 @@ fn hex(text: &str) -> Option<Vec<u8>> {
             .map(|pair| (pair[0] << 4 | pair[1]) as u8)
             .collect(),
     )
+}
+
+/// `./FOLDER`: a crate in the experiment's own folder. Nothing above it can be named.
+fn is_own_crate(registry: Registry, package: &str) -> bool {
+    let inner = package.strip_prefix("./");
+    registry == Registry::Cargo
+        && inner.is_some_and(|inner| is_package(inner) && !inner.contains(['/', '@', '=']))
 }
 
 /// A package is handed to a package manager as a word: it must not be an option or a path.

@@ -66,7 +66,15 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
         Registry::Cargo => packages
             .iter()
             .map(|package| {
-                let all = words(&["cargo", "install", "--locked", "--root", &path, package]);
+                let mut all = words(&["cargo", "install", "--locked", "--root", &path]);
+                match package.strip_prefix("./") {
+                    // A program of the experiment's own whose dependencies are in the registry.
+                    Some(inner) => {
+                        let own = scope.folders.here.join(inner).display().to_string();
+                        all.extend(["--path".to_string(), own]);
+                    }
+                    None => all.push(package.clone()),
+                }
                 let target = ("CARGO_TARGET_DIR".to_string(), at("target"));
                 job(all, vec![target])
             })

@@ -1,0 +1,170 @@
+//! Runs bytecode in revm, with the arguments and the output of go-ethereum's `evm run`, so that both
+//! can be compared with the interpreter of this experiment by the same programs.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use revm_interpreter::bytecode::Bytecode;
+use revm_interpreter::host::DummyHost;
+use revm_interpreter::interpreter::{EthInterpreter, ExtBytecode};
+use revm_interpreter::primitives::Bytes;
+use revm_interpreter::primitives::hardfork::SpecId;
+use revm_interpreter::{
+    InputsImpl, InstructionResult, Interpreter, InterpreterAction, InterpreterResult, STACK_LIMIT,
+    SharedMemory, gas_table, instruction_table,
+};
+
+const USAGE: &str = "\
+usage: evm-revm run [--statdump] [--gas N] [--repeat N] --codefile FILE
+       evm-revm --version
+  --statdump  tell time and gas on standard error
+  --gas N     gas limit (10000000000)
+  --repeat N  run N times in one process and tell the shortest time (1)";
+
+/// What the command line says.
+struct Asked {
+    file: String,
+    gas: u64,
+    repeat: u32,
+    tell: bool,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words == ["--version"] {
+        println!("evm-revm with revm-interpreter 43.0.2");
+        return ExitCode::SUCCESS;
+    }
+    let Some(asked) = parse(&words) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match code_of(&asked.file) {
+        Ok(code) => {
+            show(&asked, &code);
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("evm-revm: {}: {why}", asked.file);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse(words: &[String]) -> Option<Asked> {
+    let mut asked = Asked {
+        file: String::new(),
+        gas: 10_000_000_000,
+        repeat: 1,
+        tell: false,
+    };
+    let mut words = words.iter();
+    if words.next()? != "run" {
+        return None;
+    }
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--statdump" => asked.tell = true,
+            "--gas" => asked.gas = words.next()?.parse().ok()?,
+            "--repeat" => asked.repeat = words.next()?.parse().ok()?,
+            "--codefile" => asked.file = words.next()?.clone(),
+            _ => return None,
+        }
+    }
+    (!asked.file.is_empty() && asked.repeat > 0).then_some(asked)
+}
+
+/// The bytes that a file of hex digits stands for.
+fn code_of(file: &str) -> Result<Vec<u8>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let digits = text.trim().as_bytes();
+    if digits.len() % 2 == 1 {
+        return Err("an odd number of digits".to_string());
+    }
+    let digit = |byte: u8| (byte as char).to_digit(16);
+    let pairs = digits.chunks_exact(2);
+    pairs
+        .map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8))
+        .collect::<Option<_>>()
+        .ok_or_else(|| "not hex digits".to_string())
+}
+
+fn show(asked: &Asked, code: &[u8]) {
+    let (mut result, mut shortest) = run(code, asked.gas);
+    for _ in 1..asked.repeat {
+        let (again, time) = run(code, asked.gas);
+        (result, shortest) = (again, shortest.min(time));
+    }
+    let digits: String = result
+        .output
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    println!("0x{digits}");
+    if let Some(error) = error_of(result.result) {
+        println!("error: {error}");
+    }
+    if asked.tell {
+        // What fails otherwise than by REVERT takes all gas: the caller of the interpreter sees to that.
+        let used = match result.result.is_ok_or_revert() {
+            true => result.gas.total_gas_spent(),
+            false => asked.gas,
+        };
+        eprintln!("EVM gas used:    {used}");
+        eprintln!("execution time:  {:.3}us", shortest.as_secs_f64() * 1e6);
+    }
+}
+
+/// One run in a new interpreter. The time is that of looking for the jump destinations and of running, as
+/// in go-ethereum's figure.
+fn run(code: &[u8], gas: u64) -> (InterpreterResult, Duration) {
+    let table = instruction_table::<EthInterpreter, DummyHost>();
+    let prices = gas_table();
+    let mut host = DummyHost::default();
+    let code = Bytes::copy_from_slice(code);
+    let began = Instant::now();
+    let mut interpreter = Interpreter::<EthInterpreter>::new(
+        SharedMemory::new(),
+        ExtBytecode::new(Bytecode::new_raw(code)),
+        InputsImpl::default(),
+        false,
+        SpecId::CANCUN,
+        gas,
+    );
+    let action = interpreter.run_plain(&table, &prices, &mut host);
+    let time = began.elapsed();
+    match action {
+        InterpreterAction::Return(mut result) => {
+            // revm calls it an overflow when DUP reaches below the bottom of a stack.
+            let is_full = interpreter.stack.len() == STACK_LIMIT;
+            if result.result == InstructionResult::StackOverflow && !is_full {
+                result.result = InstructionResult::StackUnderflow;
+            }
+            (result, time)
+        }
+        // No program of this experiment calls another.
+        InterpreterAction::NewFrame(_) => (
+            InterpreterResult::new(
+                InstructionResult::CallNotAllowedInsideStatic,
+                Bytes::new(),
+                interpreter.gas,
+            ),
+            time,
+        ),
+    }
+}
+
+/// go-ethereum's words for an end that is none of STOP and RETURN.
+fn error_of(result: InstructionResult) -> Option<String> {
+    use InstructionResult as R;
+    Some(match result {
+        R::Stop | R::Return => return None,
+        R::Revert => "execution reverted".to_string(),
+        R::OutOfGas | R::MemoryOOG | R::InvalidOperandOOG => "out of gas".to_string(),
+        R::StackUnderflow => "stack underflow".to_string(),
+        R::StackOverflow => "stack limit reached".to_string(),
+        R::InvalidJump => "invalid jump destination".to_string(),
+        R::InvalidFEOpcode => "invalid opcode: INVALID".to_string(),
+        other => format!("{other:?}"),
+    })
+}
