@@ -127,7 +127,8 @@ impl Observer for Watcher<'_> {
             return;
         }
         let recent = &runs[runs.len().saturating_sub(LOOKED_AT)..];
-        let now = verdicts(recent, &self.plan.question, self.plan.question.alpha);
+        let allowance = fathom_stats::sequential::last(self.plan.question.alpha, false);
+        let now = verdicts(recent, &self.plan.question, allowance);
         let triple = |e: &fathom_model::Estimate| (e.value, e.low, e.high);
         self.estimate = now.medians.first().and_then(|m| m.as_ref()).map(triple);
         self.ratio = now.comparisons.first().map(|c| triple(&c.ratio));
