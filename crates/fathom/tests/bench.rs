@@ -425,12 +425,8 @@ fn kill_9_amid_short_runs_loses_none_that_had_finished() {
     wait_until(|| runs() > 200);
     session.kill().unwrap();
     session.wait().unwrap();
-    // The launcher ends by itself when it hears of it; then nothing is added any more.
-    wait_until(|| {
-        let before = runs();
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        before == runs()
-    });
+    // The launcher ends by itself when it hears of it, what it runs before; then nothing is added any more.
+    wait_until(|| !is_open(&path));
     let recorded = json(&path)["runs"].as_array().unwrap().len() as u64;
     // The last may have been ended before it was over.
     assert!(
@@ -488,6 +484,18 @@ fn is_running(mark: &str) -> bool {
 }
 
 /// Waits for something that is bound to happen.
+/// Whether any process has the file open.
+fn is_open(path: &Path) -> bool {
+    let path = path.canonicalize().unwrap();
+    let open_files = |process: std::fs::DirEntry| std::fs::read_dir(process.path().join("fd")).ok();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(open_files)
+        .flat_map(|files| files.flatten())
+        .any(|file| std::fs::read_link(file.path()).is_ok_and(|target| target == path))
+}
+
 fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
         std::thread::yield_now();

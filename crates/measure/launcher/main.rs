@@ -12,6 +12,10 @@
 
 #[path = "account.rs"]
 mod account;
+#[path = "files.rs"]
+mod files;
+#[path = "library.rs"]
+mod library;
 #[path = "pipeline.rs"]
 mod pipeline;
 #[path = "record.rs"]
@@ -21,12 +25,16 @@ mod record;
 mod shared;
 #[path = "system.rs"]
 mod system;
+#[path = "tree.rs"]
+mod tree;
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use files::{AT_FDCWD, O_CLOEXEC, Placed, open, open_of, read_and_close, read_text};
 use record::Record;
-use shared::{Answer, BASE, Control, Job, SIZE, SLOTS, Shared, Stage, Text, command, fd, step};
+use shared::{Answer, BASE, Control, Job, SIZE, SLOTS, Shared, Stage, command, fd, step};
 use system::{call, call3, number};
+use tree::{count_left, sweep};
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
@@ -67,76 +75,16 @@ unsafe extern "C" {
     fn fathom_restore();
 }
 
-/// The precompiled core library refers to it; with `panic=abort` it is never called.
-#[unsafe(no_mangle)]
-extern "C" fn rust_eh_personality() {}
-
-// The compiler may turn loops and copies into calls of these, and there is no libc to have them.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn memset(target: *mut u8, value: i32, length: usize) -> *mut u8 {
-    let mut i = 0;
-    while i < length {
-        // SAFETY: the caller says that `length` bytes are there; volatile keeps this from becoming a
-        // call of itself.
-        unsafe { core::ptr::write_volatile(target.add(i), value as u8) };
-        i += 1;
-    }
-    target
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn memcpy(target: *mut u8, source: *const u8, length: usize) -> *mut u8 {
-    let mut i = 0;
-    while i < length {
-        // SAFETY: as in memset.
-        unsafe { core::ptr::write_volatile(target.add(i), core::ptr::read_volatile(source.add(i))) };
-        i += 1;
-    }
-    target
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn bcmp(left: *const u8, right: *const u8, length: usize) -> i32 {
-    let mut i = 0;
-    while i < length {
-        // SAFETY: as in memset.
-        let differ = unsafe { core::ptr::read_volatile(left.add(i)) != core::ptr::read_volatile(right.add(i)) };
-        if differ {
-            return 1;
-        }
-        i += 1;
-    }
-    0
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn strlen(text: *const u8) -> usize {
-    let mut length = 0;
-    // SAFETY: the caller says that a zero byte ends the text.
-    while unsafe { core::ptr::read_volatile(text.add(length)) } != 0 {
-        length += 1;
-    }
-    length
-}
-
 const PR_SET_PDEATHSIG: usize = 1;
 const PR_SET_NAME: usize = 15;
 const PR_SET_CHILD_SUBREAPER: usize = 36;
-const SIGKILL: usize = 9;
 const SIGTERM: usize = 15;
-const O_WRONLY: usize = 1;
 const O_RDWR: usize = 2;
-const O_CREAT: usize = 0o100;
-const O_TRUNC: usize = 0o1000;
-const O_CLOEXEC: usize = 0o2000000;
-const AT_FDCWD: usize = -100isize as usize;
 const F_SETFD: usize = 2;
 const FD_CLOEXEC: usize = 1;
-const WNOHANG: usize = 1;
 const WEXITED: usize = 4;
 const WNOWAIT: usize = 0x0100_0000;
 const EINTR: isize = -4;
-const EPERM: isize = -1;
 const P_PID: usize = 1;
 
 /// Stack of the child until it executes its program.
@@ -219,11 +167,6 @@ fn set_up() {
             system::exit(97);
         }
     }
-}
-
-fn open(directory: usize, path: usize, flags: usize) -> isize {
-    // SAFETY: `path` is a string that ends with zero.
-    unsafe { call(number::OPENAT, [directory, path, flags | O_CLOEXEC, 0o666, 0, 0]) }
 }
 
 /// Fathom is gone: nothing that it started may stay. What has ended is recorded first.
@@ -352,91 +295,6 @@ fn take_accounts(pid: isize, early: Option<isize>, answer: &mut Answer) {
     };
 }
 
-/// What our own standard descriptors are, so that what the next job wants the same isn't placed again.
-struct Placed {
-    input_fd: i32,
-    output_fd: i32,
-    error_fd: i32,
-}
-
-impl Placed {
-    const NOTHING: Placed = Placed { input_fd: -1, output_fd: -1, error_fd: -1 };
-
-    /// Puts the child's standard descriptors and directory in place in ourselves, before the clock
-    /// starts: the child inherits them and has nothing left to do. The two descriptors are used where
-    /// the job names no file.
-    fn place(&mut self, job: &Job, input_fd: i32, output_fd: i32) -> Result<(), (u32, isize)> {
-        if job.input != 0 {
-            self.input_fd = -1;
-            let opened = open(AT_FDCWD, job.input as usize, 0);
-            move_to(opened, 0).map_err(|error| (step::INPUT, error))?;
-        } else if input_fd < 0 || self.input_fd != input_fd {
-            copy_to(input_fd, 0).map_err(|error| (step::INPUT, error))?;
-            self.input_fd = input_fd;
-        }
-        if job.output != 0 {
-            self.output_fd = -1;
-            let opened = open(AT_FDCWD, job.output as usize, O_WRONLY | O_CREAT | O_TRUNC);
-            move_to(opened, 1).map_err(|error| (step::OUTPUT, error))?;
-        } else if output_fd < 0 || self.output_fd != output_fd {
-            copy_to(output_fd, 1).map_err(|error| (step::OUTPUT, error))?;
-            self.output_fd = output_fd;
-        }
-        if self.error_fd != job.error_fd {
-            copy_to(job.error_fd, 2).map_err(|error| (step::OUTPUT, error))?;
-            self.error_fd = job.error_fd;
-        }
-        if job.directory != 0 {
-            // SAFETY: a string that ends with zero.
-            let changed = unsafe { call3(number::CHDIR, job.directory as usize, 0, 0) };
-            if changed < 0 {
-                return Err((step::DIRECTORY, changed));
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets go of the files of the job that has ended: what it wrote is closed before anything else
-    /// reads it.
-    fn after(&mut self, job: &Job) {
-        if job.input != 0 && copy_to(fd::NULL, 0).is_ok() {
-            self.input_fd = fd::NULL;
-        }
-        if job.output != 0 && copy_to(fd::NULL, 1).is_ok() {
-            self.output_fd = fd::NULL;
-        }
-    }
-
-    /// Lets go of everything, so that a pipe or file isn't held open between hand-overs.
-    fn let_go(&mut self) {
-        for place in 0..3 {
-            // It is open; if not, the next job says so.
-            let _ = copy_to(fd::NULL, place);
-        }
-        *self = Placed::NOTHING;
-    }
-}
-
-/// Copies an open descriptor to a standard one, which the launcher itself never uses.
-fn copy_to(descriptor: i32, place: usize) -> Result<(), isize> {
-    // SAFETY: takes numbers.
-    match unsafe { call3(number::DUP3, descriptor as usize, place, 0) } {
-        error if error < 0 => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// The same, and closes the original; passes on the error of opening it.
-fn move_to(opened: isize, place: usize) -> Result<(), isize> {
-    if opened < 0 {
-        return Err(opened);
-    }
-    let copied = copy_to(opened as i32, place);
-    // SAFETY: an open descriptor.
-    unsafe { call3(number::CLOSE, opened as usize, 0, 0) };
-    copied
-}
-
 /// What the child does: as little as possible. `what` is the number of a job, or the address of a stage.
 extern "C" fn child(what: usize) -> ! {
     // SAFETY: our parent has mapped the memory, and writes to none of these fields until we have ended.
@@ -486,123 +344,4 @@ fn wait_for_exit(pid: isize) {
         )
     } == EINTR
     {}
-}
-
-/// Opens `/proc/PID/NAME`; `name` begins with a slash and ends with a zero.
-fn open_of(pid: isize, name: &[u8]) -> isize {
-    let mut path = [0u8; 40];
-    let mut digits = [0u8; 20];
-    let mut length = 0;
-    let mut rest = pid as u64;
-    while rest > 0 {
-        digits[length] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        length += 1;
-    }
-    let mut at = 0;
-    while at < length {
-        path[at] = digits[length - 1 - at];
-        at += 1;
-    }
-    for byte in name {
-        path[at] = *byte;
-        at += 1;
-    }
-    open(fd::PROC as usize, path.as_ptr() as usize, 0)
-}
-
-fn read_text<const N: usize>(from: isize, into: &mut Text<N>) {
-    if from < 0 {
-        into.length = from as i64;
-        return;
-    }
-    // SAFETY: reads at most the size of the buffer.
-    into.length = unsafe {
-        call(
-            number::PREAD64,
-            [from as usize, into.bytes.as_mut_ptr() as usize, into.bytes.len(), 0, 0, 0],
-        )
-    } as i64;
-}
-
-fn read_and_close<const N: usize>(from: isize, into: &mut Text<N>) {
-    read_text(from, into);
-    if from >= 0 {
-        // SAFETY: an open descriptor.
-        unsafe { call3(number::CLOSE, from as usize, 0, 0) };
-    }
-}
-
-/// Calls `act` for each of our children that is alive or not reaped; returns how many there are.
-fn each_child(act: fn(isize) -> bool) -> (u32, u32) {
-    let listing = open(AT_FDCWD, c"/proc/thread-self/children".as_ptr() as usize, 0);
-    if listing < 0 {
-        return (0, 0);
-    }
-    let (mut count, mut refused, mut pid) = (0, 0, 0isize);
-    let mut buffer = [0u8; 512];
-    loop {
-        // SAFETY: reads at most the size of the buffer.
-        let got = unsafe { call3(number::READ, listing as usize, buffer.as_mut_ptr() as usize, 512) };
-        if got <= 0 {
-            break;
-        }
-        for byte in buffer.iter().take(got as usize) {
-            if byte.is_ascii_digit() {
-                pid = pid * 10 + (byte - b'0') as isize;
-            } else if pid > 0 {
-                count += 1;
-                refused += !act(pid) as u32;
-                pid = 0;
-            }
-        }
-    }
-    // SAFETY: an open descriptor.
-    unsafe { call3(number::CLOSE, listing as usize, 0, 0) };
-    (count, refused)
-}
-
-fn kill(pid: isize) -> bool {
-    // SAFETY: takes numbers. The group first: it has the same number if the child leads one.
-    unsafe {
-        call3(number::KILL, -pid as usize, SIGKILL, 0);
-        call3(number::KILL, pid as usize, SIGKILL, 0) != EPERM
-    }
-}
-
-/// Reaps children that have ended, without waiting. True while any are left.
-fn reap(flags: usize) -> bool {
-    loop {
-        // SAFETY: nothing is written.
-        match unsafe { call(number::WAIT4, [usize::MAX, 0, flags, 0, 0, 0]) } {
-            0 => return true,
-            EINTR => {}
-            pid if pid > 0 => {
-                if flags == 0 {
-                    return true;
-                }
-            }
-            _ => return false,
-        }
-    }
-}
-
-fn count_left() -> u32 {
-    if reap(WNOHANG) { each_child(|_| true).0 } else { 0 }
-}
-
-/// Ends every descendant: when a child dies its own children become ours, so this goes on until
-/// there are none. Returns how many we are not allowed to end (set-uid programs).
-fn sweep() -> u32 {
-    while reap(WNOHANG) {
-        let (count, refused) = each_child(kill);
-        if refused > 0 {
-            return refused;
-        }
-        if count == 0 {
-            break;
-        }
-        reap(0);
-    }
-    0
 }

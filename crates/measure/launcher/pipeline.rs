@@ -6,7 +6,9 @@
 
 use super::shared::{BASE, Control, MOST_STAGES, PIPELINE, Pipeline, Stage, fd, step};
 use super::system::{self, call, call3, number};
-use super::{O_CLOEXEC, Placed, child, count_left, kill, memory, open_of, sweep, take_accounts};
+use super::files::{O_CLOEXEC, Placed, open_of};
+use super::tree::{count_left, kill, sweep};
+use super::{child, memory, take_accounts};
 
 /// How long a stage that has still to be started may keep us from seeing that the run is to be ended.
 const LOOK_NS: u64 = 20_000_000;

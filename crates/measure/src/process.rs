@@ -1,24 +1,29 @@
 //! Runs benchmarks as real processes.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fathom_model::{Exit, IoCounts, Run};
-use rand::rngs::SmallRng;
-use rand::{RngExt, SeedableRng};
 
 use crate::account::{self, Exited};
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
-use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, fd, now_ns, step};
+use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, now_ns};
 use crate::startup::watch::{Watch, Watched};
 use crate::steal::StealWatch;
-use crate::{Attempt, CommandLine, Executor, Input, MeasureError, Output, RunReport};
+use crate::{Attempt, CommandLine, MeasureError, RunReport};
+
+mod benchmark;
+mod executor;
+mod refused;
+mod variables;
+
+use benchmark::{Benchmark, NOTHING, prepare};
+pub(crate) use refused::{Wanted, check_start};
+pub(crate) use variables::environment_of;
+use variables::{name_run, padding};
 
 /// Commands around the runs of one benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,50 +68,6 @@ pub struct ProcessOptions {
 const HAND_OVER: Duration = Duration::from_millis(200);
 /// Rounds that take longer than this are split all the same.
 const LONGEST_HAND_OVER: Duration = Duration::from_millis(500);
-
-struct Benchmark {
-    command: CommandLine,
-    hooks: Hooks,
-    directory: PathBuf,
-    input: Option<PathBuf>,
-    output: Option<PathBuf>,
-    arguments: Block,
-    environment: Block,
-    /// Whether its last run wrote to standard error. The end of that belongs to one run, so that such
-    /// runs are handed over one by one.
-    complains: bool,
-}
-
-/// No variables.
-static NOTHING: Block = Block::EMPTY;
-
-impl Benchmark {
-    /// What is the same for all its runs.
-    fn order<'a>(&'a self, options: &ProcessOptions, cpu_mask: &'a [u8]) -> Order<'a> {
-        let show = options.show_output;
-        Order {
-            benchmark: 0,
-            program: &self.command.program,
-            arguments: &self.arguments,
-            environment: &self.environment,
-            own_environment: &NOTHING,
-            directory: &self.directory,
-            input: self.input.as_deref(),
-            output: self.output.as_deref(),
-            output_fd: match self.command.output {
-                _ if self.command.expect.is_some() => fd::OUTPUT_PIPE,
-                Output::Pipe => fd::OUTPUT_PIPE,
-                Output::Inherit => fd::OUTPUT,
-                _ if show => fd::OUTPUT,
-                _ => fd::NULL,
-            },
-            error_fd: if show { fd::ERROR } else { fd::ERROR_PIPE },
-            cpu_mask,
-            record_head: "",
-            ends_round: true,
-        }
-    }
-}
 
 /// A run that was made and not yet handed out.
 struct Made {
@@ -188,7 +149,7 @@ impl ProcessExecutor {
         Self::build(benchmarks, options, record, false)
     }
 
-    /// One that sees the first byte of what goes to [`Output::Pipe`].
+    /// One that sees the first byte of what goes to [`crate::Output::Pipe`].
     pub(crate) fn watching(
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
@@ -438,170 +399,6 @@ impl ProcessExecutor {
     }
 }
 
-impl Executor for ProcessExecutor {
-    fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
-        self.benchmarks[benchmark]
-            .hooks
-            .setup
-            .as_ref()
-            .map_or(Ok(()), |hook| hook.run(None))
-    }
-
-    fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {
-        let benchmark = upcoming[0].benchmark;
-        let iteration = Some(upcoming[0].round);
-        if self.made.is_empty() {
-            if let Some(hook) = &self.benchmarks[benchmark].hooks.prepare {
-                hook.run(iteration)?;
-            }
-            self.make(upcoming)?;
-        }
-        let Some(made) = self.made.pop_front() else {
-            return Err(MeasureError::Launcher {
-                what: "gave no answer",
-                error: io::ErrorKind::UnexpectedEof.into(),
-            });
-        };
-        debug_assert_eq!(
-            made.attempt, upcoming[0],
-            "runs are asked for in their order"
-        );
-        self.check_start(&made.answer, &self.benchmarks[benchmark])?;
-        let report = self.report(made);
-        if let Some(hook) = &self.benchmarks[benchmark].hooks.conclude {
-            hook.run(iteration)?;
-        }
-        Ok(report)
-    }
-
-    fn is_ahead(&self) -> bool {
-        !self.made.is_empty()
-    }
-
-    fn floor(&mut self, runs: u32) -> Result<Vec<u64>, MeasureError> {
-        let program = PathBuf::from(format!("/proc/self/fd/{}", fd::FLOOR));
-        let order = Order {
-            benchmark: usize::MAX,
-            program: &program,
-            arguments: &self.floor_arguments,
-            environment: &NOTHING,
-            own_environment: &NOTHING,
-            directory: Path::new("/"),
-            input: None,
-            output: None,
-            output_fd: fd::NULL,
-            error_fd: fd::NULL,
-            cpu_mask: &self.cpu_mask,
-            record_head: "",
-            ends_round: true,
-        };
-        let orders = vec![order; (runs as usize).min(SLOTS)];
-        let terms = Terms {
-            timeout: None,
-            budget: Duration::MAX,
-            longest: Duration::MAX,
-            left_before: self.left_behind,
-            began_ns: self.began_ns,
-        };
-        let answers =
-            self.launcher
-                .run(&orders, terms)
-                .map_err(|error| MeasureError::Launcher {
-                    what: "ended unasked",
-                    error,
-                })?;
-        let worked = |(answer, ended): &(Answer, Ended)| {
-            *ended == Ended::ByItself && answer.failed_step == step::NONE && answer.status == 0
-        };
-        if let Some((answer, _)) = answers.last() {
-            self.seen = Seen::of(answer, Watched::default());
-        }
-        Ok(answers
-            .iter()
-            .take_while(|answer| worked(answer))
-            .map(|(answer, _)| {
-                let metrics = account::metrics(answer);
-                metrics.undisturbed_ns.unwrap_or(metrics.wall_ns)
-            })
-            .collect())
-    }
-
-    fn clean_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
-        self.benchmarks[benchmark]
-            .hooks
-            .cleanup
-            .as_ref()
-            .map_or(Ok(()), |hook| hook.run(None))
-    }
-
-    fn sweep(&mut self) {
-        // If the launcher is gone, so is what it watched over.
-        let _ = self.launcher.sweep();
-        self.left_behind = 0;
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::from_nanos(now_ns().saturating_sub(self.began_ns))
-    }
-
-    fn interrupted(&self) -> bool {
-        crate::interrupt::received().is_some()
-    }
-}
-
-/// What was to be started, for the error that says why it was not.
-pub(crate) struct Wanted<'a> {
-    pub command: &'a CommandLine,
-    pub directory: &'a Path,
-    pub input: Option<&'a Path>,
-    pub output: Option<&'a Path>,
-    pub pin: &'a [usize],
-    /// Size of arguments and environment.
-    pub bytes: usize,
-}
-
-/// Turns a failure to start into the error that names what was in the way.
-pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), MeasureError> {
-    let error = io::Error::from_raw_os_error(answer.error);
-    let name = || wanted.command.arguments[0].to_string_lossy().into_owned();
-    let path = |path: Option<&Path>| path.unwrap_or(Path::new("")).to_path_buf();
-    Err(match answer.failed_step {
-        step::NONE => return Ok(()),
-        step::INPUT => MeasureError::Input {
-            path: path(wanted.input),
-            error,
-        },
-        step::OUTPUT => MeasureError::Output {
-            path: path(wanted.output),
-            error,
-        },
-        step::DIRECTORY => MeasureError::Directory {
-            path: wanted.directory.to_path_buf(),
-            error,
-        },
-        step::PIN => MeasureError::Pin {
-            cpus: wanted.pin.to_vec(),
-            error,
-        },
-        step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
-            path: wanted.command.program.clone(),
-            reason: "it, or the interpreter that it names, is not there".into(),
-        },
-        step::EXEC if error.raw_os_error() == Some(libc::E2BIG) => MeasureError::TooLong {
-            name: name(),
-            bytes: wanted.bytes,
-        },
-        step::EXEC => MeasureError::NotExecutable {
-            path: wanted.command.program.clone(),
-            reason: error.to_string(),
-        },
-        _ => MeasureError::Spawn {
-            name: name(),
-            error,
-        },
-    })
-}
-
 /// The first of these runs, as many as there is room for, without the begin of a round that has no room
 /// for its end. One round is made as far as it goes.
 fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
@@ -611,58 +408,6 @@ fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     };
     let end = (1..=room).rev().find(is_whole).unwrap_or(room);
     &upcoming[..end]
-}
-
-/// By how many bytes the environment of a round's runs is larger: up to a page, by the session's seed.
-fn padding(seed: u64, round: u32) -> usize {
-    let seed = seed ^ (u64::from(round) << 32);
-    SmallRng::seed_from_u64(seed).random_range(0..PADDING.len())
-}
-
-/// What the size of the environment is varied with.
-static PADDING: [u8; 4096] = [b'X'; 4096];
-
-/// The variables that tell a run its number, and those that only take room.
-fn name_run(block: &mut Block, round: u32, padding: Option<usize>) -> io::Result<()> {
-    block.clear();
-    let number = round.to_string();
-    block.push(&[b"FATHOM_ITERATION=", number.as_bytes()])?;
-    block.push(&[b"HYPERFINE_ITERATION=", number.as_bytes()])?;
-    if let Some(length) = padding {
-        block.push(&[b"FATHOM_RANDOMIZED_ENVIRONMENT_OFFSET=", &PADDING[..length]])?;
-    }
-    Ok(())
-}
-
-fn prepare(command: CommandLine, hooks: Hooks, here: &Path) -> Result<Benchmark, MeasureError> {
-    let refused = |error| MeasureError::Spawn {
-        name: command.arguments[0].to_string_lossy().into_owned(),
-        error: match error {
-            io::ErrorKind::InvalidInput => {
-                io::Error::new(error, "an argument or variable contains a zero byte")
-            }
-            other => other.into(),
-        },
-    };
-    let environment = environment_of(&command);
-    Ok(Benchmark {
-        directory: here.join(command.directory.as_deref().unwrap_or(Path::new(""))),
-        input: match &command.input {
-            Input::Null => None,
-            Input::File(path) => Some(here.join(path)),
-        },
-        output: match &command.output {
-            Output::File(path) => Some(here.join(path)),
-            _ => None,
-        },
-        arguments: Block::new(command.arguments.iter().map(|a| a.as_bytes()))
-            .map_err(|error| refused(error.kind()))?,
-        environment: Block::new(environment.iter().map(Vec::as_slice))
-            .map_err(|error| refused(error.kind()))?,
-        command,
-        hooks,
-        complains: false,
-    })
 }
 
 /// How a process ended, from the status that `wait4` gives.
@@ -708,17 +453,6 @@ fn gone(error: io::Error, benchmark: &Benchmark) -> MeasureError {
             error,
         },
     }
-}
-
-/// Fathom's own environment with the command's variables in it, as `NAME=value`.
-pub(crate) fn environment_of(command: &CommandLine) -> Vec<Vec<u8>> {
-    let mut all: Vec<(OsString, OsString)> = std::env::vars_os()
-        .filter(|(name, _)| command.variables.iter().all(|(added, _)| added != name))
-        .collect();
-    all.extend(command.variables.iter().cloned());
-    all.iter()
-        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
-        .collect()
 }
 
 /// For `sched_setaffinity`; empty for all CPUs.

@@ -5,6 +5,7 @@ mod bench;
 mod command_words;
 mod failure;
 mod fingerprint;
+mod given_commands;
 mod machine;
 mod parameters;
 mod pipe;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::given_commands::GivenCommands;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 
@@ -20,13 +21,8 @@ use crate::cli::run_options::RunOptions;
 Exit codes: 0 done, 2 wrong arguments, 3 a command failed, 4 the measurement can't be trusted, \
 130 interrupted.")]
 pub struct Arguments {
-    /// Commands, each in quotes; or, after --, one command as separate words
-    #[arg(value_name = "COMMAND")]
-    pub commands: Vec<OsString>,
-
-    /// One command, word by word: what follows is handed on as it is
-    #[arg(last = true, value_name = "WORD")]
-    pub words: Vec<OsString>,
+    #[command(flatten)]
+    pub given: GivenCommands,
 
     #[command(flatten)]
     pub run_options: RunOptions,

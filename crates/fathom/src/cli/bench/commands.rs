@@ -41,26 +41,17 @@ pub fn prepare(arguments: &Arguments) -> Result<(Vec<Prepared>, usize), Failure>
 }
 
 fn sources(arguments: &Arguments) -> Result<(Vec<Source>, usize), Failure> {
-    let mut sources = Vec::new();
-    for command in &arguments.commands {
-        sources.push(line(command)?);
-    }
-    if !arguments.words.is_empty() {
-        if !sources.is_empty() {
-            return Err(Failure::Usage(
-                "commands in quotes and a command after -- can't be mixed: give all of them in quotes".into(),
-            ));
-        }
-        sources.push(Source::Words(arguments.words.clone()));
-    }
-    if sources.is_empty() {
-        return Err(Failure::Usage(
-            "there is no command; try: fathom bench 'gzip -k -c FILE' 'zstd -c FILE'".into(),
-        ));
-    }
+    let mut sources = arguments
+        .given
+        .sources("fathom bench 'gzip -k -c FILE' 'zstd -c FILE'")?;
     let mut reference = 0;
     if let Some(command) = &arguments.reference {
-        reference = match arguments.commands.iter().position(|other| other == command) {
+        reference = match arguments
+            .given
+            .commands
+            .iter()
+            .position(|other| other == command)
+        {
             Some(index) => index,
             None => {
                 sources.insert(0, line(command)?);
@@ -93,10 +84,11 @@ fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
 /// A parameter that stands nowhere would make benchmarks that differ in nothing.
 fn check_parameters_are_used(arguments: &Arguments) -> Result<(), Failure> {
     let options = &arguments.run_options;
-    let words = arguments
+    let given = &arguments.given;
+    let words = given
         .commands
         .iter()
-        .chain(&arguments.words)
+        .chain(&given.words)
         .chain(&arguments.reference);
     let texts: Vec<String> = words
         .map(|word| word.to_string_lossy().into_owned())

@@ -1,11 +1,11 @@
 //! The options of `fathom startup`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::given_commands::GivenCommands;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 
@@ -31,13 +31,8 @@ pipe; and the exit. docs/startup.md says where each stamp is taken.
 Exit codes: 0 done, 1 over the budget, 2 wrong arguments, 3 a program failed, 4 it can't be measured, \
 130 interrupted.")]
 pub struct Arguments {
-    /// Commands, each in quotes; or, after --, one command as separate words
-    #[arg(value_name = "COMMAND")]
-    pub commands: Vec<OsString>,
-
-    /// One command, word by word: what follows is handed on as it is
-    #[arg(last = true, value_name = "WORD")]
-    pub words: Vec<OsString>,
+    #[command(flatten)]
+    pub given: GivenCommands,
 
     #[command(flatten)]
     pub run_options: RunOptions,

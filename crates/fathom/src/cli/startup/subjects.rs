@@ -6,7 +6,7 @@ use fathom_model::StartupProgram;
 
 use super::Arguments;
 use crate::cli::failure::Failure;
-use crate::cli::target::{Source, Target, line, target};
+use crate::cli::target::{Target, target};
 
 /// A program as it is recorded, and as it is run.
 pub struct Prepared {
@@ -29,21 +29,9 @@ pub fn prepare(arguments: &Arguments) -> Result<Vec<Prepared>, Failure> {
              and --show-output away",
         );
     }
-    let mut sources = Vec::new();
-    for command in &arguments.commands {
-        sources.push(line(command)?);
-    }
-    if !arguments.words.is_empty() {
-        if !sources.is_empty() {
-            return usage(
-                "commands in quotes and a command after -- can't be mixed: give all of them in quotes",
-            );
-        }
-        sources.push(Source::Words(arguments.words.clone()));
-    }
-    if sources.is_empty() {
-        return usage("there is no command; try: fathom startup ./hello 'python3 hello.py'");
-    }
+    let sources = arguments
+        .given
+        .sources("fathom startup ./hello 'python3 hello.py'")?;
     let count = sources.len();
     sources
         .iter()

@@ -1,0 +1,90 @@
+//! What is made ready of a benchmark before its first run.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::variables::environment_of;
+use super::{Hooks, ProcessOptions};
+use crate::launcher::{Block, Order, fd};
+use crate::{CommandLine, Input, MeasureError, Output};
+
+/// A benchmark, with everything made ready for the launcher that can be.
+pub(super) struct Benchmark {
+    pub(super) command: CommandLine,
+    pub(super) hooks: Hooks,
+    pub(super) directory: PathBuf,
+    pub(super) input: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
+    pub(super) arguments: Block,
+    pub(super) environment: Block,
+    /// Whether its last run wrote to standard error. The end of that belongs to one run, so that such
+    /// runs are handed over one by one.
+    pub(super) complains: bool,
+}
+
+/// No variables.
+pub(super) static NOTHING: Block = Block::EMPTY;
+
+impl Benchmark {
+    /// What is the same for all its runs.
+    pub(super) fn order<'a>(&'a self, options: &ProcessOptions, cpu_mask: &'a [u8]) -> Order<'a> {
+        let show = options.show_output;
+        Order {
+            benchmark: 0,
+            program: &self.command.program,
+            arguments: &self.arguments,
+            environment: &self.environment,
+            own_environment: &NOTHING,
+            directory: &self.directory,
+            input: self.input.as_deref(),
+            output: self.output.as_deref(),
+            output_fd: match self.command.output {
+                _ if self.command.expect.is_some() => fd::OUTPUT_PIPE,
+                Output::Pipe => fd::OUTPUT_PIPE,
+                Output::Inherit => fd::OUTPUT,
+                _ if show => fd::OUTPUT,
+                _ => fd::NULL,
+            },
+            error_fd: if show { fd::ERROR } else { fd::ERROR_PIPE },
+            cpu_mask,
+            record_head: "",
+            ends_round: true,
+        }
+    }
+}
+
+pub(super) fn prepare(
+    command: CommandLine,
+    hooks: Hooks,
+    here: &Path,
+) -> Result<Benchmark, MeasureError> {
+    let refused = |error| MeasureError::Spawn {
+        name: command.arguments[0].to_string_lossy().into_owned(),
+        error: match error {
+            io::ErrorKind::InvalidInput => {
+                io::Error::new(error, "an argument or variable contains a zero byte")
+            }
+            other => other.into(),
+        },
+    };
+    let environment = environment_of(&command);
+    Ok(Benchmark {
+        directory: here.join(command.directory.as_deref().unwrap_or(Path::new(""))),
+        input: match &command.input {
+            Input::Null => None,
+            Input::File(path) => Some(here.join(path)),
+        },
+        output: match &command.output {
+            Output::File(path) => Some(here.join(path)),
+            _ => None,
+        },
+        arguments: Block::new(command.arguments.iter().map(|a| a.as_bytes()))
+            .map_err(|error| refused(error.kind()))?,
+        environment: Block::new(environment.iter().map(Vec::as_slice))
+            .map_err(|error| refused(error.kind()))?,
+        command,
+        hooks,
+        complains: false,
+    })
+}

@@ -1,0 +1,60 @@
+//! Why a program could not be started.
+
+use std::io;
+use std::path::Path;
+
+use crate::launcher::{Answer, step};
+use crate::{CommandLine, MeasureError};
+
+/// What was to be started, for the error that says why it was not.
+pub(crate) struct Wanted<'a> {
+    pub command: &'a CommandLine,
+    pub directory: &'a Path,
+    pub input: Option<&'a Path>,
+    pub output: Option<&'a Path>,
+    pub pin: &'a [usize],
+    /// Size of arguments and environment.
+    pub bytes: usize,
+}
+
+/// Turns a failure to start into the error that names what was in the way.
+pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), MeasureError> {
+    let error = io::Error::from_raw_os_error(answer.error);
+    let name = || wanted.command.arguments[0].to_string_lossy().into_owned();
+    let path = |path: Option<&Path>| path.unwrap_or(Path::new("")).to_path_buf();
+    Err(match answer.failed_step {
+        step::NONE => return Ok(()),
+        step::INPUT => MeasureError::Input {
+            path: path(wanted.input),
+            error,
+        },
+        step::OUTPUT => MeasureError::Output {
+            path: path(wanted.output),
+            error,
+        },
+        step::DIRECTORY => MeasureError::Directory {
+            path: wanted.directory.to_path_buf(),
+            error,
+        },
+        step::PIN => MeasureError::Pin {
+            cpus: wanted.pin.to_vec(),
+            error,
+        },
+        step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
+            path: wanted.command.program.clone(),
+            reason: "it, or the interpreter that it names, is not there".into(),
+        },
+        step::EXEC if error.raw_os_error() == Some(libc::E2BIG) => MeasureError::TooLong {
+            name: name(),
+            bytes: wanted.bytes,
+        },
+        step::EXEC => MeasureError::NotExecutable {
+            path: wanted.command.program.clone(),
+            reason: error.to_string(),
+        },
+        _ => MeasureError::Spawn {
+            name: name(),
+            error,
+        },
+    })
+}

@@ -1,0 +1,43 @@
+//! The environment of a run: Fathom's own, the command's, and the number of the round.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::CommandLine;
+use crate::launcher::Block;
+
+/// By how many bytes the environment of a round's runs is larger: up to a page, by the session's seed.
+pub(super) fn padding(seed: u64, round: u32) -> usize {
+    let seed = seed ^ (u64::from(round) << 32);
+    SmallRng::seed_from_u64(seed).random_range(0..PADDING.len())
+}
+
+/// What the size of the environment is varied with.
+static PADDING: [u8; 4096] = [b'X'; 4096];
+
+/// The variables that tell a run its number, and those that only take room.
+pub(super) fn name_run(block: &mut Block, round: u32, padding: Option<usize>) -> io::Result<()> {
+    block.clear();
+    let number = round.to_string();
+    block.push(&[b"FATHOM_ITERATION=", number.as_bytes()])?;
+    block.push(&[b"HYPERFINE_ITERATION=", number.as_bytes()])?;
+    if let Some(length) = padding {
+        block.push(&[b"FATHOM_RANDOMIZED_ENVIRONMENT_OFFSET=", &PADDING[..length]])?;
+    }
+    Ok(())
+}
+
+/// Fathom's own environment with the command's variables in it, as `NAME=value`.
+pub(crate) fn environment_of(command: &CommandLine) -> Vec<Vec<u8>> {
+    let mut all: Vec<(OsString, OsString)> = std::env::vars_os()
+        .filter(|(name, _)| command.variables.iter().all(|(added, _)| added != name))
+        .collect();
+    all.extend(command.variables.iter().cloned());
+    all.iter()
+        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+        .collect()
+}
