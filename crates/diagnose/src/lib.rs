@@ -18,6 +18,7 @@ mod rows;
 mod rules;
 mod thresholds;
 mod timeline;
+mod untraced;
 mod view;
 
 use fathom_model::{Finding, Run, ThreadAccount, TimeAccount};
@@ -61,8 +62,8 @@ pub struct Limits {
 /// What is made of a subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// Where the wall time of the traced run went, along the critical path. The parts add up to
-    /// the wall time. Without parts where a trace has no times to make them from (stops tier).
+    /// Where the median wall time of the untraced runs goes, along the critical path of the traced one.
+    /// The parts add up to it. Without parts where a trace has no times to make them from (stops tier).
     pub account: TimeAccount,
     /// Where the life of each thread went, in the order in which they began.
     pub threads: Vec<ThreadAccount>,
@@ -83,15 +84,27 @@ pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
             Some(Tier::Stops) => Vec::new(),
             _ => account::of_threads(subject.trace, &view.lives),
         },
-        findings: rules::all(&view),
+        findings: findings(&view),
         warnings: view.warnings(),
         account: match subject.trace.tier {
             // Its times are those of the stops.
             Some(Tier::Stops) => TimeAccount {
-                wall_ns: subject.trace.duration_ns,
+                wall_ns: view.timed_ns.round() as u64,
                 parts: Vec::new(),
             },
             _ => view.account,
         },
     }
+}
+
+/// What the rules find. Nobody knows what a run that was cut off would have taken, so nothing is known
+/// to be won from it.
+fn findings(view: &view::View<'_>) -> Vec<Finding> {
+    let mut found = rules::all(view);
+    if view.is_cut_off() {
+        found
+            .iter_mut()
+            .for_each(|finding| finding.could_win_ns = 0);
+    }
+    found
 }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use fathom_model::{CallRow, IoRow, Phase, ProcessRow};
-use fathom_trace::{End, Trace};
+use fathom_trace::{End, SyscallRow, Tier, Trace};
 
+use crate::account::cpu_in_calls;
 use crate::classify;
 use crate::descriptors::Descriptors;
 
@@ -15,6 +16,13 @@ fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
+/// What the calls of a row took, on a CPU and asleep. Where calls are seen by stopping at them nobody
+/// knows: the stops are in their times.
+fn time_of(trace: &Trace, row: &SyscallRow) -> Option<u64> {
+    let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
+    timed.then(|| cpu_in_calls(row) as u64 + row.blocked_ns.unwrap_or(0))
+}
+
 /// Calls by name over all threads, most time first.
 pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
     let mut rows: BTreeMap<&str, CallRow> = BTreeMap::new();
@@ -23,18 +31,18 @@ pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
             name: call.name.clone(),
             calls: 0,
             errors: 0,
-            total_ns: 0,
+            total_ns: None,
             blocked_ns: None,
             bytes: 0,
         });
         row.calls += call.calls;
         row.errors += call.errors;
-        row.total_ns += call.total_ns;
+        row.total_ns = plus(row.total_ns, time_of(trace, call));
         row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
         row.bytes += call.bytes;
     }
     let mut rows: Vec<CallRow> = rows.into_values().collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
+    rows.sort_by_key(|row| std::cmp::Reverse((row.total_ns, row.calls)));
     rows
 }
 
@@ -63,7 +71,7 @@ pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
             read_bytes: 0,
             writes: 0,
             written_bytes: 0,
-            total_ns: 0,
+            total_ns: None,
             blocked_ns: None,
             errors: 0,
             seeks: 0,
@@ -77,7 +85,7 @@ pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
             row.writes += call.calls;
             row.written_bytes += call.bytes;
         }
-        row.total_ns += call.total_ns;
+        row.total_ns = plus(row.total_ns, time_of(trace, call));
         row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
         row.errors += call.errors;
     }

@@ -88,6 +88,13 @@ pub(crate) const SHORTEST_SLEEP_NS: f64 = 120e3;
 pub(crate) const MANY_LOCK_WAITS: u64 = 15;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
+/// Threads that take turns at sleeping: what they do adds up to so much of the time that passes. Gaps
+/// between two turns and ends without the lock are the rest.
+pub(crate) const LEAST_OF_TURNS: f64 = 0.7;
+/// The same at most.
+pub(crate) const MOST_OF_TURNS: f64 = 1.25;
+/// Of waits for a lock: so large a part is ended by another thread that waits for it too.
+pub(crate) const PART_HANDED_ON: f64 = 0.7;
 /// Of an equal part of the CPU time: threads that share work have at least so much of it each.
 pub(crate) const PART_OF_A_WORKER: f64 = 0.3;
 /// Below this much CPU time for each wait the hand-over costs more than the work: it's a storm of
@@ -108,5 +115,10 @@ pub(crate) const KERNEL_SHARE: f64 = 0.4;
 pub(crate) const MANY_START_FILES: usize = 150;
 /// A start that people notice.
 pub(crate) const LONG_START_NS: f64 = 100e6;
+/// Traced runs that took so much of the untraced ones' time are like them: medians of three runs on a
+/// quiet machine differ by a few per cent, and a tenth is promised in the output.
+pub(crate) const LEAST_LIKE_UNTRACED: f64 = 0.9;
+/// The same for longer ones.
+pub(crate) const MOST_LIKE_UNTRACED: f64 = 1.1;
 /// A busy machine: part of the wall time that timed runs had to wait for a CPU.
 pub(crate) const NEIGHBOURS_SHARE: f64 = 0.1;
