@@ -522,10 +522,34 @@ impl<'a> View<'a> {
         ))
     }
 
+    /// That only a part of the reads and writes was looked at.
+    fn not_looked_at(&self) -> Option<String> {
+        let moves = |name: &str| classify::is_read(name) || classify::is_write(name);
+        let rows = self.trace.syscalls.iter();
+        let seen: u64 = rows
+            .filter(|row| moves(&row.name))
+            .map(|row| row.calls)
+            .sum();
+        let runs = self.subject.timed.iter();
+        let counts =
+            runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
+        let all = median(counts.collect())? as u64;
+        // A few more or fewer are those of another run.
+        if !self.by_stops() || seen * 10 >= all * 9 {
+            return None;
+        }
+        Some(format!(
+            "{} of {} reads and writes were looked at: the tables hold these alone, and findings take the rest for calls of the busiest descriptor.",
+            crate::draft::count(seen),
+            crate::draft::count(all)
+        ))
+    }
+
     /// What must be known to trust the answer.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut told = Vec::new();
         told.extend(self.neighbours());
+        told.extend(self.not_looked_at());
         if !self.trace.lost.is_none() {
             told.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
         }
@@ -594,6 +618,16 @@ mod tests {
         let of = |fd| view.tally(|row| row.fd == Some(fd));
         assert_eq!((of(3).calls, of(3).bytes), (300_000, 300_000));
         assert_eq!((of(4).calls, of(4).bytes), (10, 8_320));
+        let told = view.warnings().pop().expect("a part is not the whole");
+        assert!(
+            told.starts_with("20,000 of 300,010 reads and writes"),
+            "{told}"
+        );
+        assert!(
+            crate::io_rows(&fake.trace)
+                .iter()
+                .all(|row| row.total_ns.is_none())
+        );
     }
 
     #[test]

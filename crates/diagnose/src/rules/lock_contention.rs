@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::{Finding, Spent};
 
+use super::lock_held_asleep;
 use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
@@ -123,6 +124,10 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    // Whoever holds the lock is asleep: told by a rule of its own.
+    if lock_held_asleep::turns(view).is_some() {
+        return None;
+    }
     let queue = queues(view)
         .into_iter()
         .filter(|q| q.cpu_per_wait() >= t::STORM_CPU_PER_WAIT_NS)

@@ -148,7 +148,7 @@ mod tests {
                 None,
                 Cause::Asleep,
                 waits,
-                280_000 / waits,
+                284_000 / waits,
             );
             fake.wait_for(tid, "futex", None, (10, 25, 25), Some(by(tid)));
         }

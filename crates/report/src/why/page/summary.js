@@ -64,7 +64,7 @@ function card(finding, index) {
     el('div', { class: 'head' },
       el('span', { class: 'badge', 'aria-hidden': 'true' }, index + 1),
       el('h3', { class: 'mono', id: `finding-title-${index + 1}` }, finding.id),
-      el('span', { class: 'chip' }, `${share(finding.share)} of the time`),
+      el('span', { class: 'chip' }, `${share(finding.share)} of the wall time`),
       finding.likely ? el('span', { class: 'chip' }, 'likely') : null),
     el('div', { class: 'meter', 'aria-hidden': 'true' }, meter),
     finding.win ? el('p', { class: 'win' }, finding.win.charAt(0).toUpperCase() + finding.win.slice(1)) : null,
@@ -76,7 +76,7 @@ function card(finding, index) {
 function findings() {
   const largest = data.account.slice(0, 3).map((one) => `${one.name} (${share(one.share)})`).join(', ');
   main.append(el('section', { 'aria-labelledby': 'findings-title' },
-    el('h2', { id: 'findings-title' }, data.findings.length ? 'Findings' : 'Nothing stands out'),
+    el('h2', { id: 'findings-title' }, data.findings.length ? 'Findings' : data.end ? 'It did not end well, and no cause of lost time stands out' : 'Nothing stands out'),
     data.findings.length
       ? el('div', { class: 'cards' }, data.findings.map(card))
       : el('p', {}, largest ? `The time goes to ${largest}.` : '')));
