@@ -21,11 +21,11 @@ mod timeline;
 mod untraced;
 mod view;
 
-use fathom_model::{Finding, Run, ThreadAccount, TimeAccount};
+use fathom_model::{CallRow, Finding, IoRow, Run, ThreadAccount, TimeAccount};
 use fathom_trace::{Tier, Trace};
 
 pub use language::Language;
-pub use rows::{call_rows, io_rows, phases, process_rows};
+pub use rows::{phases, process_rows};
 pub use timeline::timeline;
 
 /// A command that was timed and traced.
@@ -69,6 +69,10 @@ pub struct Diagnosis {
     pub threads: Vec<ThreadAccount>,
     /// What can be changed, by the time that could be won, most first. Empty for a clean program.
     pub findings: Vec<Finding>,
+    /// Descriptors with what went through them, most time first.
+    pub io: Vec<IoRow>,
+    /// Calls by name over all threads, most time first.
+    pub calls: Vec<CallRow>,
     /// What must be known to trust the answer, a sentence each: that the machine was busy, say.
     pub warnings: Vec<String>,
 }
@@ -85,6 +89,8 @@ pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
             _ => account::of_threads(subject.trace, &view.lives),
         },
         findings: findings(&view),
+        io: rows::io_rows(&view),
+        calls: rows::call_rows(&view),
         warnings: view.warnings(),
         account: match subject.trace.tier {
             // Its times are those of the stops.

@@ -7,7 +7,7 @@ use fathom_trace::{End, SyscallRow, Tier, Trace};
 
 use crate::account::cpu_in_calls;
 use crate::classify;
-use crate::descriptors::Descriptors;
+use crate::view::View;
 
 fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     match (sum, more) {
@@ -16,15 +16,18 @@ fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
-/// What the calls of a row took, on a CPU and asleep. Where calls are seen by stopping at them nobody
+/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are seen by stopping at them nobody
 /// knows: the stops are in their times.
-fn time_of(trace: &Trace, row: &SyscallRow) -> Option<u64> {
+fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
+    let trace = view.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
-    timed.then(|| cpu_in_calls(row) as u64 + row.blocked_ns.unwrap_or(0))
+    let cpu = cpu_in_calls(row) * view.call_factor(&row.name);
+    timed.then(|| cpu as u64 + row.blocked_ns.unwrap_or(0))
 }
 
 /// Calls by name over all threads, most time first.
-pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
+pub(crate) fn call_rows(view: &View<'_>) -> Vec<CallRow> {
+    let trace = view.trace;
     let mut rows: BTreeMap<&str, CallRow> = BTreeMap::new();
     for call in &trace.syscalls {
         let row = rows.entry(&call.name).or_insert_with(|| CallRow {
@@ -37,7 +40,7 @@ pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
         });
         row.calls += call.calls;
         row.errors += call.errors;
-        row.total_ns = plus(row.total_ns, time_of(trace, call));
+        row.total_ns = plus(row.total_ns, time_of(view, call));
         row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
         row.bytes += call.bytes;
     }
@@ -50,8 +53,8 @@ pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
 ///
 /// A descriptor that was several files has the name of the one that most calls were made on, and how
 /// many more there were.
-pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
-    let descriptors = Descriptors::new(trace);
+pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
+    let (trace, descriptors) = (view.trace, &view.descriptors);
     let mut rows: BTreeMap<(u32, i32), IoRow> = BTreeMap::new();
     for call in &trace.syscalls {
         let Some(fd) = call.fd else { continue };
@@ -85,7 +88,7 @@ pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
             row.writes += call.calls;
             row.written_bytes += call.bytes;
         }
-        row.total_ns = plus(row.total_ns, time_of(trace, call));
+        row.total_ns = plus(row.total_ns, time_of(view, call));
         row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
         row.errors += call.errors;
     }

@@ -93,6 +93,9 @@ pub(crate) const LOCK_SHARE: f64 = 0.2;
 pub(crate) const LEAST_OF_TURNS: f64 = 0.7;
 /// The same at most.
 pub(crate) const MOST_OF_TURNS: f64 = 1.25;
+/// A thread that takes turns at sleeping spends so much of its life on it: twenty threads that share a lock
+/// have a twentieth each.
+pub(crate) const PART_OF_A_TURN: f64 = 0.04;
 /// Of waits for a lock: so large a part is ended by another thread that waits for it too.
 pub(crate) const PART_HANDED_ON: f64 = 0.7;
 /// Of an equal part of the CPU time: threads that share work have at least so much of it each.

@@ -63,9 +63,17 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
         let parts = traced.parts.iter().filter(|part| wanted(part.spent));
         parts.map(|part| (part.spent, part.ns as f64)).collect()
     };
+    // The tracer works outside of the times of calls: as if the program itself had computed. Only
+    // what is more than the program ever computed was in the calls.
+    let in_kernel: f64 = of(&|spent| is_on_cpu(spent) && spent != Spent::UserCode)
+        .iter()
+        .map(|part| part.1)
+        .sum();
+    let too_much = (known.tracing_ns - ns(Spent::UserCode)).clamp(0.0, in_kernel);
+    let kernel_factor = known.cpu_factor * (1.0 - too_much / in_kernel.max(1.0));
     let cpu = |(spent, ns): (Spent, f64)| match spent {
         Spent::UserCode => (spent, (ns - known.tracing_ns).max(0.0) * known.cpu_factor),
-        _ if is_on_cpu(spent) => (spent, ns * known.cpu_factor),
+        _ if is_on_cpu(spent) => (spent, ns * kernel_factor),
         _ => (spent, ns),
     };
     let rest = |spent: Spent| {
@@ -134,6 +142,18 @@ mod tests {
         let (account, _) = account(&traced, with);
         assert_eq!(account.ns(Spent::UserCode), 200);
         assert_eq!(account.ns(Spent::KernelIo), 500);
+    }
+
+    #[test]
+    fn what_the_tracer_did_in_calls_is_not_the_calls_own() {
+        let traced = traced(&[(Spent::UserCode, 100), (Spent::KernelIo, 500)]);
+        let with = Known {
+            tracing_ns: 350.0,
+            ..known(250.0)
+        };
+        let (account, factors) = account(&traced, with);
+        assert_eq!(account.ns(Spent::KernelIo), 250);
+        assert_eq!(factors[&Spent::KernelIo], 0.5);
     }
 
     #[test]

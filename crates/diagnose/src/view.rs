@@ -218,8 +218,9 @@ impl<'a> View<'a> {
     /// Whether times can only be told as a model of an untraced run: the traced one took another
     /// time, or its calls were timed by nobody.
     pub(crate) fn is_modelled(&self) -> bool {
-        self.by_stops()
-            || !(t::LEAST_LIKE_UNTRACED..=t::MOST_LIKE_UNTRACED).contains(&self.slowdown())
+        // As it is shown, with two digits.
+        let shown = (self.slowdown() * 100.0).round() / 100.0;
+        self.by_stops() || !(t::LEAST_LIKE_UNTRACED..=t::MOST_LIKE_UNTRACED).contains(&shown)
     }
 
     /// Whether a time limit ended a run, and so decided how long it took.
@@ -296,6 +297,12 @@ impl<'a> View<'a> {
         )
     }
 
+    /// By what CPU time in this call is to be multiplied for an untraced run.
+    pub(crate) fn call_factor(&self, call: &str) -> f64 {
+        let factor = self.factors.get(&classify::on_cpu(call));
+        factor.copied().unwrap_or(1.0)
+    }
+
     /// What the calls of a row cost an untraced run.
     fn cost_ns(&self, row: &SyscallRow) -> f64 {
         if self.by_stops() {
@@ -313,7 +320,8 @@ impl<'a> View<'a> {
             0 => AROUND_CALL_NS,
             _ => cpu_in_calls(row) / calls,
         };
-        self.weight(row.tid) * calls * measured.max(least).max(0.0)
+        let factor = self.call_factor(&row.name).min(1.0);
+        self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
     }
 
     /// Adds up the calls that fit.

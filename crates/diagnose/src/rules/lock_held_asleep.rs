@@ -34,56 +34,58 @@ fn asleep_ns(life: &Life) -> f64 {
     waits.iter().map(|spent| life.sums.get(*spent)).sum()
 }
 
-/// Part of the waits for locks, of these threads, that were ended by another of them: whoever gives
-/// work to a pool of threads is none of the pool.
-fn handed_on(view: &View<'_>, tids: &HashSet<u32>) -> f64 {
+/// Part of the waits for locks of `waiting` that were ended by one of `all`: whoever gives work to a
+/// pool of threads is none of the pool.
+fn handed_on(view: &View<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>) -> f64 {
     let told = view.trace.timeline.iter().flatten();
     let waits = told.filter(|interval| {
         let locks = interval
             .call
             .as_deref()
             .is_some_and(crate::classify::is_lock);
-        locks && tids.contains(&interval.tid)
+        locks && waiting.contains(&interval.tid)
     });
-    let (mut all, mut within) = (0.0, 0.0);
+    let (mut sum, mut within) = (0.0, 0.0);
     for interval in waits {
         let ns = interval.to_ns.saturating_sub(interval.from_ns) as f64;
-        all += ns;
-        if interval.woken_by.is_some_and(|tid| tids.contains(&tid)) {
+        sum += ns;
+        if interval.woken_by.is_some_and(|tid| all.contains(&tid)) {
             within += ns;
         }
     }
-    if all > 0.0 { within / all } else { 0.0 }
+    if sum > 0.0 { within / sum } else { 0.0 }
 }
 
 fn in_process(view: &View<'_>, pid: u32, lives: &[&Life]) -> Option<Turns> {
-    let queues = |life: &&&Life| {
-        view.lock_waits(life.tid) >= t::MANY_LOCK_WAITS
-            && life.sums.get(Spent::Locks) >= t::LOCK_SHARE * life.ns()
-            && asleep_ns(life) > 0.0
-    };
-    let queueing: Vec<&&Life> = lives.iter().filter(queues).collect();
-    let sum = |of: &dyn Fn(&Life) -> f64| queueing.iter().map(|life| of(life)).sum::<f64>();
-    let from = queueing.iter().map(|life| life.from_ns).min()?;
-    let to = queueing.iter().map(|life| life.to_ns).max()?;
+    // Who never had to wait for the lock may still have held it first.
+    let sleeps = |life: &&&Life| asleep_ns(life) >= t::PART_OF_A_TURN * life.ns();
+    let turns: Vec<&&Life> = lives.iter().filter(sleeps).collect();
+    let queues = |life: &&&Life| life.sums.get(Spent::Locks) >= t::LOCK_SHARE * life.ns();
+    let queueing: Vec<&&Life> = turns.iter().filter(|life| queues(life)).copied().collect();
+    let waits: u64 = queueing.iter().map(|life| view.lock_waits(life.tid)).sum();
+    if queueing.len() < 2 || waits < 2 * t::MANY_LOCK_WAITS {
+        return None;
+    }
+    let sum = |of: &dyn Fn(&Life) -> f64| turns.iter().map(|life| of(life)).sum::<f64>();
+    let from = turns.iter().map(|life| life.from_ns).min()?;
+    let to = turns.iter().map(|life| life.to_ns).max()?;
     let span = (to - from) as f64;
     let asleep = sum(&asleep_ns);
-    let busy = asleep + sum(&|life| life.on_cpu_ns);
-    let tids: HashSet<u32> = queueing.iter().map(|life| life.tid).collect();
+    let busy = sum(&|life| life.ns() - life.sums.get(Spent::Locks));
+    let starved = sum(&|life| life.sums.get(Spent::Ready));
     // One at a time: what they did adds up to the time that passed, and most of it was sleeping.
     let in_turn = (t::LEAST_OF_TURNS * span..=t::MOST_OF_TURNS * span).contains(&busy);
-    if queueing.len() < 2 || !in_turn || asleep < 0.5 * busy {
+    let tids = |lives: &[&&Life]| lives.iter().map(|life| life.tid).collect::<HashSet<u32>>();
+    let handed_on = || handed_on(view, &tids(&queueing), &tids(&turns));
+    if !in_turn || asleep < 0.5 * (busy - starved) || handed_on() < t::PART_HANDED_ON {
         return None;
     }
-    if handed_on(view, &tids) < t::PART_HANDED_ON {
-        return None;
-    }
-    let longest = queueing.iter().map(|life| asleep_ns(life) + life.on_cpu_ns);
+    let longest = turns.iter().map(|life| asleep_ns(life) + life.on_cpu_ns);
     let win = span * view.quiet - longest.fold(0.0, f64::max);
     Some(Turns {
         pid,
-        threads: queueing.len(),
-        waits: tids.iter().map(|tid| view.lock_waits(*tid)).sum(),
+        threads: turns.len(),
+        waits,
         waited_ns: sum(&|life| life.sums.get(Spent::Locks)),
         asleep_ns: asleep,
         win_ns: win.clamp(0.0, view.timed_ns),
