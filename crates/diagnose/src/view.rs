@@ -632,7 +632,7 @@ mod tests {
             "{told}"
         );
         assert!(
-            crate::io_rows(&fake.trace)
+            crate::rows::io_rows(&view)
                 .iter()
                 .all(|row| row.total_ns.is_none())
         );
