@@ -31,7 +31,7 @@ impl Draft {
     }
 
     /// Its time is that of waits that tracing doesn't make longer.
-    pub(crate) fn as_seen(mut self) -> Self {
+    pub(crate) fn seen(mut self) -> Self {
         self.modelled = false;
         self
     }
@@ -92,7 +92,9 @@ pub(crate) fn matters(view: &View<'_>, ns: f64) -> bool {
 
 /// Whether so much waiting is.
 pub(crate) fn wait_matters(view: &View<'_>, ns: f64) -> bool {
-    ns >= t::LEAST_WIN_NS && view.share(ns) >= t::LEAST_WAIT_SHARE
+    ns >= t::LEAST_WIN_NS
+        && view.share(ns) >= t::LEAST_WAIT_SHARE
+        && view.of_wall(ns) >= t::LEAST_WAIT_OF_WALL
 }
 
 /// A time in words, three digits.

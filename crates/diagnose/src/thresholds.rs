@@ -6,6 +6,9 @@ pub(crate) const LEAST_SHARE: f64 = 0.08;
 /// Waiting is part of life in a pipeline: a well-made program waits for its neighbours at its
 /// start and end. More than this is the neighbour's pace.
 pub(crate) const LEAST_WAIT_SHARE: f64 = 0.15;
+/// On a busy machine whoever is waited for is kept from a CPU too: a clean client of a local server waited
+/// for 2 % of a wall time of which it had a CPU for a tenth.
+pub(crate) const LEAST_WAIT_OF_WALL: f64 = 0.03;
 /// An interpreter at the other end of a pipe starts in 10 to 60 ms, several times that on a busy
 /// machine.
 pub(crate) const PARTNERS_START_NS: f64 = 200e6;

@@ -75,7 +75,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 path: row.fd.and_then(|fd| view.name_of(row.pid, fd)),
             })
             .likely()
-            .as_seen()
+            .seen()
             .finish(),
     )
 }

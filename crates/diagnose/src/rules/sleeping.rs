@@ -42,7 +42,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("time asleep", sleep, "ns")
             .evidence_if("sleeps", naps, "calls")
             .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
-            .as_seen()
+            .seen()
             .finish(),
     )
 }

@@ -31,7 +31,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 fd: Some(fd),
                 path,
             })
-            .as_seen()
+            .seen()
             .finish(),
     )
 }
