@@ -96,10 +96,19 @@ impl Life {
     }
 }
 
-/// CPU time within the calls of a row: what is neither asleep nor waiting for a CPU.
+/// What a call costs beside the time between the tracer's clock readings: entry, exit and the
+/// function around it, less what the tracer itself does between them. 45 ns with 2.9 million
+/// writes of `ppbert` 0.8.3, whose whole CPU time falls by 1.04 s without them.
+pub(crate) const AROUND_CALL_NS: f64 = 45.0;
+
+/// CPU time that the calls of a row cost: what is neither asleep nor waiting for a CPU, and the way
+/// in and out. 0 where calls aren't timed.
 pub(crate) fn cpu_in_calls(row: &SyscallRow) -> f64 {
     let waits = row.blocked_ns.unwrap_or(0) + row.ready_ns.unwrap_or(0);
-    row.total_ns.saturating_sub(waits) as f64
+    match row.total_ns {
+        0 => 0.0,
+        total => total.saturating_sub(waits) as f64 + row.calls as f64 * AROUND_CALL_NS,
+    }
 }
 
 fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, PollContext> {
@@ -269,7 +278,7 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
                 let in_faults = faults.min(ran);
                 sums.add(Spent::PageFaults, in_faults);
                 sums.add(Spent::UserCode, (ran - in_faults) * (1.0 - kernel_share));
-                sums.add(Spent::KernelOther, ran * kernel_share);
+                sums.add(Spent::Kernel, ran * kernel_share);
                 // Running or ready: what no account says was run was waited for.
                 let looked = running.get(&thread.tid).copied().unwrap_or(0.0);
                 sums.add(Spent::Ready, looked - on_cpu);

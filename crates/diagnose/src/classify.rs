@@ -129,8 +129,8 @@ const PROCESSES: &[&str] = &[
     "rseq",
     "pidfd_open",
 ];
-const SLEEPS: &[&str] = &["nanosleep", "clock_nanosleep", "pause", "rt_sigtimedwait"];
-/// Waits for signals: of the end of a child, where there are children.
+const SLEEPS: &[&str] = &["nanosleep", "clock_nanosleep"];
+/// Waits for signals: of the end of a child, where there are children. No sleeps: no time ends them.
 const SIGNAL_WAITS: &[&str] = &["pause", "rt_sigsuspend", "rt_sigtimedwait"];
 const LOCKS: &[&str] = &[
     "futex",
@@ -295,6 +295,8 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
         Spent::Disk
     } else if SIGNAL_WAITS.contains(&call) && polls.children {
         Spent::WaitingForChild
+    } else if SIGNAL_WAITS.contains(&call) {
+        Spent::Signals
     } else if is_sleep(call) {
         Spent::Sleeping
     } else if is_lock(call) {

@@ -6,27 +6,39 @@ use crate::thresholds as t;
 use crate::view::View;
 
 /// A finding without its numbers.
-pub(crate) struct Draft(Finding);
+pub(crate) struct Draft {
+    finding: Finding,
+    /// Its times are a model of an untraced run.
+    modelled: bool,
+}
 
 impl Draft {
     /// `win_ns`: time of an untraced run that goes to this cause and could be won.
     pub(crate) fn new(id: &str, view: &View<'_>, win_ns: f64, statement: String) -> Self {
-        Self(Finding {
+        let finding = Finding {
             id: id.to_owned(),
             statement,
             evidence: Vec::new(),
-            share: view.share(win_ns),
-            could_win_ns: win_ns.clamp(0.0, view.wall_ns) as u64,
+            share: view.of_wall(win_ns),
+            could_win_ns: win_ns.clamp(0.0, view.timed_ns) as u64,
             advice: String::new(),
             confidence: Confidence::Certain,
             limit: None,
             place: Place::default(),
-        })
+        };
+        let modelled = view.is_modelled();
+        Self { finding, modelled }
+    }
+
+    /// Its time is that of waits that tracing doesn't make longer.
+    pub(crate) fn seen(mut self) -> Self {
+        self.modelled = false;
+        self
     }
 
     pub(crate) fn evidence(mut self, name: &str, value: f64, unit: &str) -> Self {
         let (name, unit) = (name.to_owned(), unit.to_owned());
-        self.0.evidence.push(Evidence { name, value, unit });
+        self.finding.evidence.push(Evidence { name, value, unit });
         self
     }
 
@@ -39,32 +51,37 @@ impl Draft {
     }
 
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
-        self.0.advice = advice.into();
+        self.finding.advice = advice.into();
         self
     }
 
     pub(crate) fn likely(mut self) -> Self {
-        self.0.confidence = Confidence::Likely;
+        self.finding.confidence = Confidence::Likely;
         self
     }
 
     pub(crate) fn limit(mut self, limit: Option<String>) -> Self {
-        self.0.limit = limit;
+        self.finding.limit = limit;
         self
     }
 
     pub(crate) fn place(mut self, place: Place) -> Self {
-        self.0.place = place;
+        self.finding.place = place;
         self
     }
 
     pub(crate) fn pid(mut self, pid: Option<u32>) -> Self {
-        self.0.place.pid = pid;
+        self.finding.place.pid = pid;
         self
     }
 
-    pub(crate) fn finish(self) -> Finding {
-        self.0
+    /// The finding. Where its times are a model, its statement says so.
+    pub(crate) fn finish(mut self) -> Finding {
+        if self.modelled {
+            let statement = self.finding.statement.trim_end_matches('.');
+            self.finding.statement = format!("{statement} (modelled for an untraced run).");
+        }
+        self.finding
     }
 }
 
@@ -75,7 +92,9 @@ pub(crate) fn matters(view: &View<'_>, ns: f64) -> bool {
 
 /// Whether so much waiting is.
 pub(crate) fn wait_matters(view: &View<'_>, ns: f64) -> bool {
-    ns >= t::LEAST_WIN_NS && view.share(ns) >= t::LEAST_WAIT_SHARE
+    ns >= t::LEAST_WIN_NS
+        && view.share(ns) >= t::LEAST_WAIT_SHARE
+        && view.of_wall(ns) >= t::LEAST_WAIT_OF_WALL
 }
 
 /// A time in words, three digits.
@@ -109,9 +128,12 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
-/// A share in per cent.
+/// The share of the untraced runs' wall time in per cent.
 pub(crate) fn percent(view: &View<'_>, ns: f64) -> String {
-    format!("{:.0} %", 100.0 * view.share(ns))
+    let share = 100.0 * view.of_wall(ns);
+    // On a busy machine small parts of the wall time can be told too.
+    let digits = usize::from(share < 9.95);
+    format!("{share:.digits$} %")
 }
 
 #[cfg(test)]

@@ -283,7 +283,8 @@ impl Fake {
     }
 }
 
-fn run(wall_ns: u64, cpu_ns: u64) -> Run {
+/// A timed run that ended well.
+pub(crate) fn run(wall_ns: u64, cpu_ns: u64) -> Run {
     Run {
         benchmark: 0,
         round: 0,

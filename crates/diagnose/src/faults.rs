@@ -5,6 +5,7 @@
 use fathom_trace::{Thread, Tier, Trace};
 
 use crate::account::cpu_in_calls;
+use crate::path::CriticalPath;
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -28,14 +29,24 @@ pub(crate) fn traced_ns(trace: &Trace, thread: &Thread) -> Option<f64> {
     Some(thread.fault_ns? as f64 + thread.timed_faults? as f64 * outside)
 }
 
+/// CPU time that the tracer added to the faults of a thread.
+fn tracer_of_ns(trace: &Trace, thread: &Thread) -> f64 {
+    let each = trace.fault_edges.map_or(0.0, |edges| edges.tracer_ns);
+    thread.timed_faults.unwrap_or(0) as f64 * each
+}
+
 /// CPU time that the tracer added to all faults.
 pub(crate) fn tracer_ns(trace: &Trace) -> f64 {
-    let each = trace.fault_edges.map_or(0.0, |edges| edges.tracer_ns);
-    let timed = trace
-        .threads
-        .iter()
-        .filter_map(|thread| thread.timed_faults);
-    timed.sum::<u64>() as f64 * each
+    let threads = trace.threads.iter();
+    threads.map(|thread| tracer_of_ns(trace, thread)).sum()
+}
+
+/// The part of [`tracer_ns`] on the critical path.
+pub(crate) fn tracer_on_path_ns(trace: &Trace, path: &CriticalPath) -> f64 {
+    let threads = trace.threads.iter();
+    threads
+        .map(|thread| path.weight(thread.tid) * tracer_of_ns(trace, thread))
+        .sum()
 }
 
 /// The cost of the minor faults on the critical path.
@@ -123,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn measured_time_is_a_part_of_the_account_with_its_edges() {
+    fn measured_time_is_a_part_of_the_account_without_the_tracers() {
         let fake = timed();
         let account = crate::diagnose(&fake.subject(&[])).account;
-        assert_eq!(account.ns(Spent::PageFaults), 120_000_000);
+        assert_eq!(account.ns(Spent::PageFaults), 100_000_000);
         assert_eq!(account.wall_ns, 200_000_000);
     }
 

@@ -19,13 +19,14 @@ mod rows;
 mod rules;
 mod thresholds;
 mod timeline;
+mod untraced;
 mod view;
 
-use fathom_model::{Finding, Run, ThreadAccount, TimeAccount};
+use fathom_model::{CallRow, Finding, IoRow, Run, ThreadAccount, TimeAccount};
 use fathom_trace::{Tier, Trace};
 
 pub use language::Language;
-pub use rows::{call_rows, io_rows, phases, process_rows};
+pub use rows::{phases, process_rows};
 pub use timeline::timeline;
 
 /// A command that was timed and traced.
@@ -65,13 +66,17 @@ pub struct Limits {
 /// What is made of a subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// Where the wall time of the traced run went, along the critical path. The parts add up to
-    /// the wall time. Without parts where a trace has no times to make them from (stops tier).
+    /// Where the median wall time of the untraced runs goes, along the critical path of the traced one.
+    /// The parts add up to it. Without parts where a trace has no times to make them from (stops tier).
     pub account: TimeAccount,
     /// Where the life of each thread went, in the order in which they began.
     pub threads: Vec<ThreadAccount>,
     /// What can be changed, by the time that could be won, most first. Empty for a clean program.
     pub findings: Vec<Finding>,
+    /// Descriptors with what went through them, most time first.
+    pub io: Vec<IoRow>,
+    /// Calls by name over all threads, most time first.
+    pub calls: Vec<CallRow>,
     /// What must be known to trust the answer, a sentence each: that the machine was busy, say.
     pub warnings: Vec<String>,
 }
@@ -87,15 +92,29 @@ pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
             Some(Tier::Stops) => Vec::new(),
             _ => account::of_threads(subject.trace, &view.lives),
         },
-        findings: rules::all(&view),
+        findings: findings(&view),
+        io: rows::io_rows(&view),
+        calls: rows::call_rows(&view),
         warnings: view.warnings(),
         account: match subject.trace.tier {
             // Its times are those of the stops.
             Some(Tier::Stops) => TimeAccount {
-                wall_ns: subject.trace.duration_ns,
+                wall_ns: view.timed_ns.round() as u64,
                 parts: Vec::new(),
             },
             _ => view.account,
         },
     }
+}
+
+/// What the rules find. Nobody knows what a run that was cut off would have taken, so nothing is known
+/// to be won from it.
+fn findings(view: &view::View<'_>) -> Vec<Finding> {
+    let mut found = rules::all(view);
+    if view.is_cut_off() {
+        found
+            .iter_mut()
+            .for_each(|finding| finding.could_win_ns = 0);
+    }
+    found
 }

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use fathom_model::{CallRow, IoRow, Phase, ProcessRow};
-use fathom_trace::{End, Trace};
+use fathom_trace::{End, SyscallRow, Tier, Trace};
 
+use crate::account::cpu_in_calls;
 use crate::classify;
-use crate::descriptors::Descriptors;
+use crate::view::View;
 
 fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     match (sum, more) {
@@ -15,26 +16,36 @@ fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
+/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are seen by stopping at them nobody
+/// knows: the stops are in their times.
+fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
+    let trace = view.trace;
+    let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
+    let cpu = cpu_in_calls(row) * view.call_factor(&row.name);
+    timed.then(|| cpu as u64 + row.blocked_ns.unwrap_or(0))
+}
+
 /// Calls by name over all threads, most time first.
-pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
+pub(crate) fn call_rows(view: &View<'_>) -> Vec<CallRow> {
+    let trace = view.trace;
     let mut rows: BTreeMap<&str, CallRow> = BTreeMap::new();
     for call in &trace.syscalls {
         let row = rows.entry(&call.name).or_insert_with(|| CallRow {
             name: call.name.clone(),
             calls: 0,
             errors: 0,
-            total_ns: 0,
+            total_ns: None,
             blocked_ns: None,
             bytes: 0,
         });
         row.calls += call.calls;
         row.errors += call.errors;
-        row.total_ns += call.total_ns;
+        row.total_ns = plus(row.total_ns, time_of(view, call));
         row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
         row.bytes += call.bytes;
     }
     let mut rows: Vec<CallRow> = rows.into_values().collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
+    rows.sort_by_key(|row| std::cmp::Reverse((row.total_ns, row.calls)));
     rows
 }
 
@@ -42,8 +53,8 @@ pub fn call_rows(trace: &Trace) -> Vec<CallRow> {
 ///
 /// A descriptor that was several files has the name of the one that most calls were made on, and how
 /// many more there were.
-pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
-    let descriptors = Descriptors::new(trace);
+pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
+    let (trace, descriptors) = (view.trace, &view.descriptors);
     let mut rows: BTreeMap<(u32, i32), IoRow> = BTreeMap::new();
     for call in &trace.syscalls {
         let Some(fd) = call.fd else { continue };
@@ -63,7 +74,7 @@ pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
             read_bytes: 0,
             writes: 0,
             written_bytes: 0,
-            total_ns: 0,
+            total_ns: None,
             blocked_ns: None,
             errors: 0,
             seeks: 0,
@@ -77,7 +88,7 @@ pub fn io_rows(trace: &Trace) -> Vec<IoRow> {
             row.writes += call.calls;
             row.written_bytes += call.bytes;
         }
-        row.total_ns += call.total_ns;
+        row.total_ns = plus(row.total_ns, time_of(view, call));
         row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
         row.errors += call.errors;
     }

@@ -6,6 +6,9 @@ pub(crate) const LEAST_SHARE: f64 = 0.08;
 /// Waiting is part of life in a pipeline: a well-made program waits for its neighbours at its
 /// start and end. More than this is the neighbour's pace.
 pub(crate) const LEAST_WAIT_SHARE: f64 = 0.15;
+/// On a busy machine whoever is waited for is kept from a CPU too: a clean client of a local server waited
+/// for 2 % of a wall time of which it had a CPU for a tenth.
+pub(crate) const LEAST_WAIT_OF_WALL: f64 = 0.03;
 /// An interpreter at the other end of a pipe starts in 10 to 60 ms, several times that on a busy
 /// machine.
 pub(crate) const PARTNERS_START_NS: f64 = 200e6;
@@ -102,6 +105,16 @@ pub(crate) const SHORTEST_SLEEP_NS: f64 = 120e3;
 pub(crate) const MANY_LOCK_WAITS: u64 = 15;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
+/// Threads that take turns at sleeping: what they do adds up to so much of the time that passes. Gaps
+/// between two turns and ends without the lock are the rest.
+pub(crate) const LEAST_OF_TURNS: f64 = 0.7;
+/// The same at most.
+pub(crate) const MOST_OF_TURNS: f64 = 1.25;
+/// A thread that takes turns at sleeping spends so much of its life on it: twenty threads that share a lock
+/// have a twentieth each.
+pub(crate) const PART_OF_A_TURN: f64 = 0.04;
+/// Of waits for a lock: so large a part is ended by another thread that waits for it too.
+pub(crate) const PART_HANDED_ON: f64 = 0.7;
 /// Of an equal part of the CPU time: threads that share work have at least so much of it each.
 pub(crate) const PART_OF_A_WORKER: f64 = 0.3;
 /// Below this much CPU time for each wait the hand-over costs more than the work: it's a storm of
@@ -130,5 +143,10 @@ pub(crate) const MANY_START_FILES: usize = 150;
 pub(crate) const LONG_START_NS: f64 = 100e6;
 /// Part of the wall time that samples may miss before it is said: a run of some milliseconds gives few.
 pub(crate) const UNSEEN_SHARE: f64 = 0.3;
+/// Traced runs that took so much of the untraced ones' time are like them: medians of three runs on a
+/// quiet machine differ by a few per cent, and a tenth is promised in the output.
+pub(crate) const LEAST_LIKE_UNTRACED: f64 = 0.9;
+/// The same for longer ones.
+pub(crate) const MOST_LIKE_UNTRACED: f64 = 1.1;
 /// A busy machine: part of the wall time that timed runs had to wait for a CPU.
 pub(crate) const NEIGHBOURS_SHARE: f64 = 0.1;

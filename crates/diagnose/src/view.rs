@@ -1,18 +1,19 @@
 //! The questions that rules ask of a traced run.
 
-use fathom_model::{Run, Spent, TimeAccount};
+use std::collections::HashMap;
+
+use fathom_model::{Exit, Run, Spent, TimeAccount};
 use fathom_trace::{Cause, OffCpuRow, Process, SyscallRow, Tier, Trace};
 
-use crate::account::{self, Life, cpu_in_calls};
+use crate::account::{self, AROUND_CALL_NS, Life, cpu_in_calls};
 use crate::descriptors::Descriptors;
 use crate::path::{self, CriticalPath};
 use crate::thresholds as t;
+use crate::untraced::{self, Known};
 use crate::{Language, Subject, classify, faults};
 
-/// What a call costs beside the time between the tracer's clock readings: entry, exit and the
-/// function around it, less what the tracer itself does between them. 45 ns with 2.9 million
-/// writes of `ppbert` 0.8.3, whose whole CPU time falls by 1.04 s without them.
-const AROUND_CALL_NS: f64 = 45.0;
+/// One of the kernel's counts of a run.
+type IoCount = fn(&fathom_model::IoCounts) -> u64;
 
 /// A subject with everything that is worked out of it.
 pub(crate) struct View<'a> {
@@ -23,9 +24,15 @@ pub(crate) struct View<'a> {
     off_spent: Vec<Spent>,
     pub lives: Vec<Life>,
     pub path: CriticalPath,
+    /// Where [`View::timed_ns`] goes: the one account that is shown and quoted.
     pub account: TimeAccount,
-    /// Median wall time of the untraced runs, or the trace's own if there are none, without the
-    /// part in which other programs had the CPU.
+    /// By what the parts of the traced run's account became those of [`View::account`].
+    factors: HashMap<Spent, f64>,
+    /// Median wall time of the untraced runs, or the trace's own if there are none: the whole of every
+    /// share that is told.
+    pub timed_ns: f64,
+    /// The same without the part in which other programs had the CPU. Only whether something is
+    /// worth telling is held against it, or the neighbours would decide.
     pub wall_ns: f64,
     /// Part of the traced run in which no other program had the CPU, 0 to 1.
     pub quiet: f64,
@@ -86,6 +93,22 @@ fn queued_share(timed: &[Run]) -> f64 {
     }
 }
 
+/// The untraced runs' CPU time divided by the traced run's own. Ticks of short runs and caches shared
+/// with neighbours move it by less than a half.
+fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
+    if untraced_ns <= 0.0 || traced_ns <= 0.0 {
+        return 1.0;
+    }
+    (untraced_ns / traced_ns).min(1.5)
+}
+
+/// Calls by the part of their threads' time that is on the critical path.
+fn calls_on_path(trace: &Trace, path: &CriticalPath) -> f64 {
+    let rows = trace.syscalls.iter();
+    rows.map(|row| row.calls as f64 * path.weight(row.tid))
+        .sum()
+}
+
 /// Whether the command itself has more busy threads than there are CPUs.
 pub(crate) fn crowded(lives: &[Life], cpus: usize, trace: &Trace) -> bool {
     let busy = lives.iter().filter(|life| hungry(life, trace));
@@ -131,10 +154,10 @@ impl<'a> View<'a> {
             .iter()
             .map(|row| classifier.row(row))
             .collect();
-        let account = path.sums.clone().into_account(trace.duration_ns);
+        let traced = path.sums.clone().into_account(trace.duration_ns);
         // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
         // would shrink with every neighbour.
-        let ready = account.share(Spent::Ready);
+        let ready = traced.share(Spent::Ready);
         let quiet = if crowded(&lives, subject.cpus, trace) {
             1.0
         } else if trace.tier == Some(Tier::Stops) {
@@ -153,6 +176,22 @@ impl<'a> View<'a> {
         // shorter than its work takes.
         let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
+        let faults_tracer_ns = faults::tracer_ns(trace);
+        // More than 1 us per call is not the tracer but another load of the machine.
+        let overhead_ns =
+            ((traced_cpu - faults_tracer_ns - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
+        let own_cpu = traced_cpu - faults_tracer_ns - overhead_ns * calls as f64;
+        let known = Known {
+            wall_ns: timed_wall,
+            cpu_factor: cpu_factor(cpu_ns, own_cpu),
+            tracing_ns: calls_on_path(trace, &path) * overhead_ns,
+            tracing_faults_ns: faults::tracer_on_path_ns(trace, &path),
+            queued_ns: match trace.threads.len() {
+                1 => queued_share(subject.timed) * timed_wall,
+                _ => 0.0,
+            },
+        };
+        let (account, factors) = untraced::account(&traced, known);
         let mut view = Self {
             subject,
             trace,
@@ -161,13 +200,13 @@ impl<'a> View<'a> {
             lives,
             path,
             account,
+            factors,
+            timed_ns: timed_wall,
             wall_ns: (timed_wall * quiet).max(least_wall),
             quiet,
             cpu_ns,
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
-            // More than 1 us per call is not the tracer but another load of the machine.
-            overhead_ns: ((traced_cpu - faults::tracer_ns(trace) - cpu_ns) / calls.max(1) as f64)
-                .clamp(0.0, 1000.0),
+            overhead_ns,
             each_by_ticks_ns: 0.0,
         };
         if view.by_stops() {
@@ -176,14 +215,39 @@ impl<'a> View<'a> {
         view
     }
 
-    /// Part of the wall time, 0 to 1.
+    /// Part of the untraced runs' wall time, 0 to 1: the share that is told.
+    pub(crate) fn of_wall(&self, ns: f64) -> f64 {
+        (ns / self.timed_ns).clamp(0.0, 1.0)
+    }
+
+    /// How much longer the traced run took than the untraced ones.
+    pub(crate) fn slowdown(&self) -> f64 {
+        self.trace.duration_ns as f64 / self.timed_ns
+    }
+
+    /// Whether times can only be told as a model of an untraced run: the traced one took another
+    /// time, or its calls were timed by nobody.
+    pub(crate) fn is_modelled(&self) -> bool {
+        // As it is shown, with two digits.
+        let shown = (self.slowdown() * 100.0).round() / 100.0;
+        self.by_stops() || !(t::LEAST_LIKE_UNTRACED..=t::MOST_LIKE_UNTRACED).contains(&shown)
+    }
+
+    /// Whether a time limit ended a run, and so decided how long it took.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        let late = |run: &Run| run.exit == Exit::TimedOut;
+        self.trace.end.cut_short || self.subject.timed.iter().any(late)
+    }
+
+    /// Part of the wall time without the neighbours' part, 0 to 1: what is worth telling is held
+    /// against this, and [`View::of_wall`] is told.
     pub(crate) fn share(&self, ns: f64) -> f64 {
         (ns / self.wall_ns).clamp(0.0, 1.0)
     }
 
     /// Time on the critical path spent on this, in time of an untraced run.
     pub(crate) fn spent_ns(&self, spent: Spent) -> f64 {
-        self.untraced(self.account.ns(spent) as f64)
+        self.account.ns(spent) as f64
     }
 
     /// A time of the traced run in an untraced one: the same share of the wall time. A trace that
@@ -203,30 +267,50 @@ impl<'a> View<'a> {
         self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
     }
 
-    /// By how much a row's calls are to be multiplied: where only the first calls were seen, the
-    /// kernel's own count of an untraced run tells how many reads and writes there were.
-    fn missed(&self, row: &SyscallRow) -> f64 {
-        let of_run = |count: fn(&fathom_model::IoCounts) -> u64| {
+    /// Calls and bytes that a row has to be given beside its own: where only the first calls were looked at,
+    /// the kernel's counts of an untraced run tell how many reads and writes there were. The rest is
+    /// what the program did when the looking ended, so the busiest row of its kind has it: what a
+    /// program and its loader read at the start stays with them.
+    fn missed(&self, row: &SyscallRow) -> (u64, u64) {
+        let is_plain = |name: &str| !name.starts_with("recv") && !name.starts_with("send");
+        if !self.by_stops() || !is_plain(&row.name) {
+            return (0, 0);
+        }
+        let (fits, calls, bytes): (fn(&str) -> bool, IoCount, IoCount) =
+            if classify::is_read(&row.name) {
+                (classify::is_read, |io| io.read_calls, |io| io.read_bytes)
+            } else if classify::is_write(&row.name) {
+                (
+                    classify::is_write,
+                    |io| io.write_calls,
+                    |io| io.written_bytes,
+                )
+            } else {
+                return (0, 0);
+            };
+        let same = || {
+            let rows = self.trace.syscalls.iter();
+            rows.filter(|other| fits(&other.name) && is_plain(&other.name))
+        };
+        let busiest = same().max_by_key(|other| (other.calls, other.tid, other.fd));
+        if !busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
+            return (0, 0);
+        }
+        let rest = |of: IoCount, seen: u64| {
             let runs = self.subject.timed.iter();
-            median(runs.filter_map(|run| run.io.as_ref().map(count)).collect())
+            let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
+            all.map_or(0, |all| (all as u64).saturating_sub(seen))
         };
-        let seen = |is: fn(&str) -> bool| {
-            let rows = self.trace.syscalls.iter().filter(|row| is(&row.name));
-            rows.map(|row| row.calls).sum::<u64>().max(1) as f64
-        };
-        let all = match &row.name {
-            name if !self.by_stops() || name.starts_with("recv") || name.starts_with("send") => {
-                None
-            }
-            name if classify::is_read(name) => {
-                of_run(|io| io.read_calls).map(|all| all / seen(classify::is_read))
-            }
-            name if classify::is_write(name) => {
-                of_run(|io| io.write_calls).map(|all| all / seen(classify::is_write))
-            }
-            _ => None,
-        };
-        all.unwrap_or(1.0).max(1.0)
+        (
+            rest(calls, same().map(|row| row.calls).sum()),
+            rest(bytes, same().map(|row| row.bytes).sum()),
+        )
+    }
+
+    /// By what CPU time in this call is to be multiplied for an untraced run.
+    pub(crate) fn call_factor(&self, call: &str) -> f64 {
+        let factor = self.factors.get(&classify::on_cpu(call));
+        factor.copied().unwrap_or(1.0)
     }
 
     /// What the calls of a row cost an untraced run.
@@ -238,20 +322,25 @@ impl<'a> View<'a> {
                 .syscall_seconds
                 .unwrap_or(t::CALL_SECONDS)
                 * 1e9;
-            let modelled = each + AROUND_CALL_NS;
-            return row.calls as f64 * self.missed(row) * modelled.max(self.each_by_ticks_ns);
+            let modelled = (each + AROUND_CALL_NS).max(self.each_by_ticks_ns);
+            return (row.calls + self.missed(row).0) as f64 * modelled;
         }
         let calls = row.calls.max(1) as f64;
         let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
-        let measured = cpu_in_calls(row) / calls + AROUND_CALL_NS;
-        self.weight(row.tid) * calls * measured.max(least).max(0.0)
+        let measured = match row.total_ns {
+            0 => AROUND_CALL_NS,
+            _ => cpu_in_calls(row) / calls,
+        };
+        let factor = self.call_factor(&row.name).min(1.0);
+        self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
     }
 
     /// What a call of a run costs on average by the kernel's own ticks, page faults taken off: for calls
     /// whose times are the stops'. 0 where there are too few ticks, or so few calls that they are a start's.
     fn average_call_ns(&self) -> f64 {
         let rows = self.trace.syscalls.iter();
-        let calls: f64 = rows.map(|row| row.calls as f64 * self.missed(row)).sum();
+        let calls: u64 = rows.map(|row| row.calls + self.missed(row).0).sum();
+        let calls = calls as f64;
         let of = |value: fn(&Run) -> u64| median(self.subject.timed.iter().map(value).collect());
         let faults = of(|run| run.minor_faults).unwrap_or(0.0) * t::PAGE_FAULT_SECONDS * 1e9;
         let system = of(|run| run.system_ns).unwrap_or(0.0) - faults;
@@ -271,22 +360,22 @@ impl<'a> View<'a> {
                 most = cost;
                 sum.pid = Some(row.pid);
             }
-            let missed = self.missed(row);
-            let all = |n: u64| (n as f64 * missed).round() as u64;
-            sum.calls += all(row.calls);
+            let (calls, bytes) = self.missed(row);
+            let part = 1.0 + calls as f64 / row.calls.max(1) as f64;
+            sum.calls += row.calls + calls;
             sum.on_path += match self.by_stops() {
-                true => row.calls as f64 * missed,
+                true => (row.calls + calls) as f64,
                 false => row.calls as f64 * self.weight(row.tid),
             };
             sum.errors += row.errors;
             sum.would_block += row.would_block;
-            sum.bytes += all(row.bytes);
+            sum.bytes += row.bytes + bytes;
             sum.cost_ns += cost;
             sum.total_ns += row.total_ns as f64;
             sum.sizes
                 .iter_mut()
                 .zip(row.sizes)
-                .for_each(|(sum, n)| *sum += all(n));
+                .for_each(|(sum, n)| *sum += (n as f64 * part).round() as u64);
         }
         // A part can't cost more CPU than the whole.
         sum.cost_ns = sum.cost_ns.min(0.97 * self.cpu_ns.min(self.wall_ns));
@@ -298,19 +387,21 @@ impl<'a> View<'a> {
         self.tally(|row| is(&row.name))
     }
 
-    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits where
+    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits there, where
     /// that is known: a sampler sees one long wait many times and a short one not at all.
     pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
         let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
         let rows = rows.filter(|(row, _)| fits(row));
-        let (ns, count) = rows.fold((0.0, 0), |(ns, count), (row, spent)| {
+        let (ns, count) = rows.fold((0.0, 0.0), |(ns, count), (row, spent)| {
             let weight = self.path.wait_weight(row.tid, *spent);
+            let factor = self.factors.get(spent).copied().unwrap_or(1.0);
             (
-                ns + self.untraced(row.total_ns as f64 * weight),
-                count + row.count,
+                ns + row.total_ns as f64 * weight * factor,
+                count + row.count as f64 * weight,
             )
         });
-        (ns, self.counts_waits().then_some(count))
+        let count = if ns > 0.0 { count.max(1.0) } else { 0.0 };
+        (ns, self.counts_waits().then_some(count.round() as u64))
     }
 
     /// Whether the trace tells how often something was waited for.
@@ -369,7 +460,7 @@ impl<'a> View<'a> {
         });
         let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0) as f64;
         if longest <= t::PARTNERS_START_NS {
-            self.untraced(longest)
+            longest
         } else {
             0.0
         }
@@ -422,29 +513,65 @@ impl<'a> View<'a> {
         waits.map(|row| row.count).sum()
     }
 
+    /// That other programs had the CPU meanwhile. A program with more busy threads than there are CPUs
+    /// waits for itself.
+    fn neighbours(&self) -> Option<String> {
+        let waits = self.subject.timed.iter();
+        let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
+        let crowded = crowded(&self.lives, self.subject.cpus, self.trace);
+        if crowded || wait < t::NEIGHBOURS_SHARE * self.timed_ns {
+            return None;
+        }
+        let how_much = if self.trace.threads.len() == 1 {
+            format!(
+                "waited {:.0} % of their wall time for a CPU",
+                100.0 * self.of_wall(wait)
+            )
+        } else {
+            format!(
+                "took {}, and their threads waited {} in all for a CPU",
+                crate::draft::time(self.timed_ns),
+                crate::draft::time(wait)
+            )
+        };
+        Some(format!(
+            "The timed runs {how_much} that others had; run again on a quiet machine."
+        ))
+    }
+
+    /// That only a part of the reads and writes was looked at.
+    fn not_looked_at(&self) -> Option<String> {
+        let moves = |name: &str| classify::is_read(name) || classify::is_write(name);
+        let rows = self.trace.syscalls.iter();
+        let seen: u64 = rows
+            .filter(|row| moves(&row.name))
+            .map(|row| row.calls)
+            .sum();
+        let runs = self.subject.timed.iter();
+        let counts =
+            runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
+        let all = median(counts.collect())? as u64;
+        // A few more or fewer are those of another run.
+        if !self.by_stops() || seen * 10 >= all * 9 {
+            return None;
+        }
+        Some(format!(
+            "{} of {} reads and writes were looked at: the tables hold these alone, and findings take the rest for calls of the busiest descriptor.",
+            crate::draft::count(seen),
+            crate::draft::count(all)
+        ))
+    }
+
     /// What must be known to trust the answer.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut told = Vec::new();
-        let waits: Vec<u64> = self
-            .subject
-            .timed
-            .iter()
-            .filter_map(|run| run.run_queue_wait_ns)
-            .collect();
-        if let Some(wait) = median(waits)
-            && self.share(wait) >= t::NEIGHBOURS_SHARE
-        {
-            told.push(format!(
-                "The timed runs waited {:.0} % of their time for a CPU that others had; run again on a quiet machine.",
-                100.0 * self.share(wait)
-            ));
-        }
-        if self.trace.tier == Some(Tier::Sample)
-            && self.account.share(Spent::Unaccounted) >= t::UNSEEN_SHARE
-        {
+        told.extend(self.neighbours());
+        told.extend(self.not_looked_at());
+        let unseen = self.account.share(Spent::Unaccounted);
+        if self.trace.tier == Some(Tier::Sample) && unseen >= t::UNSEEN_SHARE {
             told.push(format!(
                 "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
-                100.0 * self.account.share(Spent::Unaccounted)
+                100.0 * unseen
             ));
         }
         if !self.trace.lost.is_none() {
@@ -457,6 +584,75 @@ impl<'a> View<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn queued(wait: u64, wall: u64) -> Option<String> {
+        let fake = crate::fake::Fake::new(240);
+        let mut run = crate::fake::run(wall, 50_000_000);
+        run.run_queue_wait_ns = Some(wait);
+        let timed = [run];
+        crate::diagnose(&fake.subject(&timed)).warnings.pop()
+    }
+
+    #[test]
+    fn the_share_of_waiting_for_a_cpu_is_that_of_the_wall_time() {
+        let told = queued(190_000_000, 240_000_000).expect("a busy machine is told");
+        assert!(told.contains("waited 79 % of their wall time"), "{told}");
+        assert_eq!(queued(10_000_000, 240_000_000), None);
+    }
+
+    #[test]
+    fn a_finding_and_the_account_have_shares_of_the_same_wall_time() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.calls("read", Some(0), 200_000, 1, 200);
+        fake.waits(None, None, Cause::Preempted, 100, 3_000);
+        fake.trace.accounts.user_ns = 100_000_000;
+        let mut run = crate::fake::run(800_000_000, 100_000_000);
+        run.run_queue_wait_ns = Some(700_000_000);
+        let timed = [run];
+        let diagnosis = crate::diagnose(&fake.subject(&timed));
+        let finding = &diagnosis.findings[0];
+        assert_eq!(finding.id, "unbuffered-input");
+        // 200,000 calls of 245 ns are 49 ms of 800, however little of them the program had a CPU.
+        let share = diagnosis.account.share(Spent::KernelIo);
+        assert!((finding.share - 0.061).abs() < 0.001, "{}", finding.share);
+        assert!((finding.share - share).abs() < 0.001, "{share}");
+        assert!(
+            finding.statement.contains("6.1 % of the wall time"),
+            "{}",
+            finding.statement
+        );
+        assert_eq!(diagnosis.account.wall_ns, 800_000_000);
+    }
+
+    #[test]
+    fn calls_that_were_not_looked_at_are_the_busiest_descriptors() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.calls("read", Some(4), 10, 832, 0);
+        fake.calls("read", Some(3), 19_990, 1, 0);
+        fake.trace.tier = Some(Tier::Stops);
+        let mut run = crate::fake::run(400_000_000, 300_000_000);
+        run.io = Some(fathom_model::IoCounts {
+            read_calls: 300_010,
+            read_bytes: 308_320,
+            ..Default::default()
+        });
+        let timed = [run];
+        let subject = fake.subject(&timed);
+        let view = View::new(&subject);
+        let of = |fd| view.tally(|row| row.fd == Some(fd));
+        assert_eq!((of(3).calls, of(3).bytes), (300_000, 300_000));
+        assert_eq!((of(4).calls, of(4).bytes), (10, 8_320));
+        let told = view.warnings().pop().expect("a part is not the whole");
+        assert!(
+            told.starts_with("20,000 of 300,010 reads and writes"),
+            "{told}"
+        );
+        assert!(
+            crate::rows::io_rows(&view)
+                .iter()
+                .all(|row| row.total_ns.is_none())
+        );
+    }
 
     #[test]
     fn the_median_of_an_even_number_lies_between_the_middle_two() {

@@ -165,7 +165,7 @@ fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
 }
 
 /// Names of the parts of an account, as `fathom_model::Spent` is written in JSON.
-pub const PARTS: [&str; 21] = [
+pub const PARTS: [&str; 23] = [
     "user_code",
     "kernel_io",
     "kernel_files",
@@ -174,6 +174,7 @@ pub const PARTS: [&str; 21] = [
     "kernel_waiting",
     "kernel_other",
     "page_faults",
+    "kernel",
     "waiting_for_input",
     "waiting_for_output",
     "waiting_for_pipe",
@@ -183,6 +184,7 @@ pub const PARTS: [&str; 21] = [
     "sleeping",
     "waiting_for_child",
     "waiting_for_events",
+    "signals",
     "other_wait",
     "ready",
     "stolen",

@@ -150,6 +150,12 @@ fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
         return;
     };
     let explanation = why(tier, &["--timeout", "300ms"], &["sleep", "1000"]);
+    for finding in explanation["findings"].as_array().unwrap() {
+        assert_eq!(
+            finding["could_win_ns"], 0,
+            "a run that was cut off wins nothing"
+        );
+    }
     assert_eq!(
         explanation["timed"]["runs"], 1,
         "one run that took too long is enough"
@@ -169,8 +175,62 @@ fn a_failing_program_is_explained_and_its_failure_is_said() {
     else {
         return;
     };
-    let explanation = why(tier, &[], &["sh", "-c", "exit 3"]);
+    let explanation = why(tier, &["-i"], &["sh", "-c", "exit 3"]);
     assert_eq!(explanation["end"], "exit code 3 in 3 of 3 runs");
+}
+
+#[test]
+fn a_program_that_crashes_ends_it_with_its_last_words() {
+    let output = fathom(&["why", "--", "sh", "-c", "echo alas >&2; kill -SEGV $$"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("was ended by SIGSEGV in"), "{told}");
+    assert!(told.contains("  | alas"), "{told}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_crash_that_is_ignored_is_not_passed_over() {
+    let output = fathom(&[
+        "why",
+        "-i",
+        "--runs",
+        "2",
+        "--",
+        "sh",
+        "-c",
+        "kill -SEGV $$",
+    ]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("signal 11 in 2 of 2 runs"), "{told}");
+    assert!(!told.contains("Nothing stands out"), "{told}");
+}
+
+#[test]
+fn a_sleep_is_as_long_as_it_is_and_every_share_is_of_the_median_wall_time() {
+    if !allows("kernel") {
+        return;
+    }
+    let explanation = why("kernel", &[], &["sleep", "0.3"]);
+    let wall = explanation["timed"]["wall"]["value"].as_f64().unwrap();
+    let account = &explanation["account"];
+    let whole = account["wall_ns"].as_f64().unwrap() / 1e9;
+    assert!((whole - wall).abs() < 1e-6, "{whole} {wall}");
+    let finding = &explanation["findings"][0];
+    assert_eq!(finding["id"], "sleeping");
+    let parts = account["parts"].as_array().unwrap();
+    let slept = parts
+        .iter()
+        .find(|part| part["spent"] == "sleeping")
+        .unwrap();
+    let slept = slept["ns"].as_f64().unwrap() / 1e9;
+    assert!((0.3..=wall).contains(&slept), "{slept} of {wall}");
+    let share = finding["share"].as_f64().unwrap();
+    assert!((share - slept / wall).abs() < 1e-6, "{share}");
+    let explaining = &explanation["explaining"];
+    let slowdown = explaining["wall_ns"].as_f64().unwrap() / 1e9 / wall;
+    assert!((explaining["slowdown"].as_f64().unwrap() - slowdown).abs() < 1e-6);
 }
 
 #[test]

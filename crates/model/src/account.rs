@@ -22,6 +22,9 @@ pub enum Spent {
     KernelOther,
     /// On a CPU in the kernel, serving page faults.
     PageFaults,
+    /// On a CPU in the kernel, in calls or faults: told from the program's own code by ticks, and not
+    /// further (sampling tier).
+    Kernel,
     /// Waiting for standard input: whoever writes it is slower.
     WaitingForInput,
     /// Waiting for the reader of standard output.
@@ -40,6 +43,8 @@ pub enum Spent {
     WaitingForChild,
     /// Waiting for events (poll, select, epoll) of several kinds.
     WaitingForEvents,
+    /// Waiting for a signal: pause, sigsuspend, sigwait.
+    Signals,
     /// Waiting for something else.
     OtherWait,
     /// Ready to run, but other programs or threads had the CPU.
@@ -59,10 +64,11 @@ pub struct AccountPart {
     pub ns: u64,
 }
 
-/// Parts that add up to the wall time of one traced run, largest first.
+/// Parts that add up to a wall time, largest first: in [`crate::Explanation::account`] to the median
+/// wall time of the untraced runs, in [`ThreadAccount`] to the life of a thread of the explaining run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TimeAccount {
-    /// The whole: from the start of the run to its end.
+    /// The whole in nanoseconds.
     pub wall_ns: u64,
     /// The parts. Their sum is `wall_ns`; empty where the observer's times are no one's but its own.
     pub parts: Vec<AccountPart>,

@@ -26,9 +26,10 @@ pub struct Explaining {
     pub tier: String,
     /// Wall time of the explaining run in nanoseconds.
     pub wall_ns: u64,
-    /// Its wall time divided by the median of the timed runs.
+    /// Its wall time divided by the median wall time of the timed runs, waiting for a CPU included in both.
     pub slowdown: f64,
-    /// False when `slowdown` is over 1.1: then only counts and shares are quoted from it.
+    /// False when `slowdown` is over 1.1: then its times are only quoted as modelled, and shares are
+    /// those of an untraced run.
     pub times_are_quoted: bool,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
@@ -53,8 +54,9 @@ pub struct IoRow {
     pub writes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Time in all calls on it.
-    pub total_ns: u64,
+    /// Time in all calls on it, of all threads: on a CPU and asleep, without waiting for a CPU. Absent
+    /// where the observer can't tell it.
+    pub total_ns: Option<u64>,
     /// Of `total_ns`: asleep.
     pub blocked_ns: Option<u64>,
     /// Calls that returned an error.
@@ -72,8 +74,8 @@ pub struct CallRow {
     pub calls: u64,
     /// Calls that returned an error.
     pub errors: u64,
-    /// Time from entry to return.
-    pub total_ns: u64,
+    /// Time from entry to return, without waiting for a CPU. Absent where the observer can't tell it.
+    pub total_ns: Option<u64>,
     /// Of `total_ns`: asleep.
     pub blocked_ns: Option<u64>,
     /// Bytes moved.
@@ -148,7 +150,8 @@ pub struct Explanation {
     pub timed: TimedRuns,
     /// How it was explained.
     pub explaining: Explaining,
-    /// Where the wall time went: the critical path through the main thread.
+    /// Where the median wall time of the untraced runs went, along the critical path of the explaining
+    /// run: its waits as they were, its CPU time without what tracing added.
     pub account: TimeAccount,
     /// The same for each thread.
     pub threads: Vec<ThreadAccount>,

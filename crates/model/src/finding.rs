@@ -45,9 +45,11 @@ pub struct Finding {
     pub statement: String,
     /// The numbers.
     pub evidence: Vec<Evidence>,
-    /// Share of the wall time that goes to this cause, 0 to 1.
+    /// Share of the median wall time of the untraced runs that goes to this cause, 0 to 1. Where they had
+    /// to wait for a CPU, that wait is part of the whole.
     pub share: f64,
-    /// Wall time that could be won by mending it, in nanoseconds of an untraced run. Modelled.
+    /// Wall time that could be won by mending it, in nanoseconds of an untraced run. Modelled. 0 where
+    /// the command was ended by the time limit: nobody knows how long it would have taken.
     pub could_win_ns: u64,
     /// What to change, in the words of the program's language where it can be told.
     pub advice: String,

@@ -230,7 +230,7 @@ fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)>
 fn rank_in_pool(spent: Spent) -> u8 {
     match spent {
         Spent::Locks | Spent::Unaccounted => 3,
-        Spent::Sleeping | Spent::WaitingForEvents | Spent::OtherWait => 2,
+        Spent::Sleeping | Spent::WaitingForEvents | Spent::Signals | Spent::OtherWait => 2,
         Spent::WaitingForInput
         | Spent::WaitingForOutput
         | Spent::WaitingForPipe

@@ -51,7 +51,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         classify::is_write(&call.name) && view.descriptors.is_socket(call.pid, call.fd, &call.name)
     });
     let small = sends.bytes_per_call() < 1400.0 && sends.calls * 2 >= stalls * 3;
-    let wait = view.untraced(stalls as f64 * mean);
+    let wait = (stalls as f64 * mean).min(view.timed_ns);
     if !small || !wait_matters(view, wait) {
         return None;
     }
@@ -75,6 +75,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 path: row.fd.and_then(|fd| view.name_of(row.pid, fd)),
             })
             .likely()
+            .seen()
             .finish(),
     )
 }

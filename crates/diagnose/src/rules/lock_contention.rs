@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::{Finding, Spent};
 
+use super::lock_held_asleep;
 use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
@@ -134,7 +135,8 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    if view.quiet < t::LEAST_QUIET {
+    // Where whoever holds the lock is asleep, a rule of its own tells.
+    if view.quiet < t::LEAST_QUIET || lock_held_asleep::turns(view).is_some() {
         return None;
     }
     let queue = queues(view)

@@ -14,6 +14,7 @@ mod idle_cores;
 mod kernel_bound;
 mod line_buffered_output;
 mod lock_contention;
+mod lock_held_asleep;
 mod missing_file_lookups;
 mod page_fault_heavy;
 mod process_spawning;
@@ -49,6 +50,7 @@ const RULES: &[Rule] = &[
     waiting_for_network::find,
     delayed_ack_stall::find,
     lock_contention::find,
+    lock_held_asleep::find,
     waiting_for_child::find,
     process_spawning::find,
     sleeping::find,

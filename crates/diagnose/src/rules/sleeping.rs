@@ -3,13 +3,15 @@
 use fathom_model::{Finding, Spent};
 use fathom_trace::Cause;
 
+use super::lock_held_asleep;
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let sleep = view.spent_ns(Spent::Sleeping);
-    if !wait_matters(view, sleep) {
+    // Sleeping in turn, each with the lock that the others want, is the lock's doing.
+    if !wait_matters(view, sleep) || lock_held_asleep::turns(view).is_some() {
         return None;
     }
     let (_, naps) = view.off(|row| {
@@ -40,6 +42,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("time asleep", sleep, "ns")
             .evidence_if("sleeps", naps, "calls")
             .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
+            .seen()
             .finish(),
     )
 }
@@ -57,6 +60,79 @@ mod tests {
         let found = fake.findings();
         assert_eq!(found[0].id, "sleeping");
         assert!(found[0].statement.contains("slept 40 times"));
+    }
+
+    fn of_another_length(milliseconds: u64) -> Vec<fathom_model::Run> {
+        let mut run = crate::fake::run(milliseconds * crate::fake::MS, 10 * crate::fake::MS);
+        run.run_queue_wait_ns = Some(0);
+        vec![run]
+    }
+
+    #[test]
+    fn a_sleep_is_as_long_as_it_was_however_slow_tracing_made_the_rest() {
+        let mut fake = Fake::new(300);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 2, 40_070);
+        let timed = of_another_length(150);
+        let diagnosis = crate::diagnose(&fake.subject(&timed));
+        let found = &diagnosis.findings[0];
+        assert!(
+            found
+                .statement
+                .contains("slept 2 times, 80.1 ms in all, 53 % of"),
+            "{}",
+            found.statement
+        );
+        assert!(!found.statement.contains("modelled"), "{}", found.statement);
+        let account = diagnosis.account;
+        assert_eq!(account.ns(fathom_model::Spent::Sleeping), 80_140_000);
+        assert!((found.share - account.share(fathom_model::Spent::Sleeping)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn of_sleeps_side_by_side_only_those_on_the_critical_path_are_counted() {
+        let mut fake = Fake::new(410);
+        for tid in 101..105 {
+            fake.thread(crate::fake::ROOT, tid, 0, 405, 405);
+            fake.waits_of(tid, Some("clock_nanosleep"), None, Cause::Asleep, 80, 5_000);
+        }
+        fake.wait_for(crate::fake::ROOT, "futex", None, (1, 405, 405), Some(104));
+        let found = fake.findings();
+        assert_eq!(found[0].id, "sleeping");
+        assert!(
+            found[0].statement.contains("slept 80 times"),
+            "{}",
+            found[0].statement
+        );
+        assert!(
+            found[0].could_win_ns >= 395_000_000,
+            "{}",
+            found[0].could_win_ns
+        );
+    }
+
+    #[test]
+    fn a_wait_for_a_signal_is_no_sleep() {
+        let mut fake = Fake::new(500);
+        fake.waits(Some("pause"), None, Cause::Asleep, 1, 480_000);
+        let timed = of_another_length(500);
+        let diagnosis = crate::diagnose(&fake.subject(&timed));
+        assert!(diagnosis.findings.is_empty());
+        assert_eq!(
+            diagnosis.account.ns(fathom_model::Spent::Signals),
+            480_000_000
+        );
+    }
+
+    #[test]
+    fn nothing_is_won_from_a_run_that_was_cut_off() {
+        let mut fake = Fake::new(500);
+        fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 1, 480_000);
+        fake.trace.end.cut_short = true;
+        let found = fake.findings();
+        assert_eq!(
+            (found[0].id.as_str(), found[0].could_win_ns),
+            ("sleeping", 0)
+        );
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("CPU time", view.cpu_ns, "ns")
             .advice("Make the producer faster, or give the program a file. The program itself is not the limit.")
             .place(Place { pid, tid: None, fd: Some(fd), path })
+            .seen()
             .finish(),
     )
 }

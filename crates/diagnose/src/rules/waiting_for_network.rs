@@ -28,6 +28,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 "Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers ({} waits on sockets were seen).",
                 count(waits)
             ))
+            .seen()
             .finish(),
     )
 }

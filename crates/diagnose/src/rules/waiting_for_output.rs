@@ -31,6 +31,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 fd: Some(fd),
                 path,
             })
+            .seen()
             .finish(),
     )
 }

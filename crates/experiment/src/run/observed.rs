@@ -107,6 +107,9 @@ pub fn why_arguments(target: &Target, rounds: u64, folders: &Folders, name: &str
         format!("--json={}", record_path(folders, name).display()),
         format!("--runs={rounds}"),
     ];
+    if target.may_fail {
+        words.push("--ignore-failure".to_string());
+    }
     words.extend(run_options(&[&target.job]));
     words.push("--".to_string());
     words.extend(target.job.words.iter().cloned());

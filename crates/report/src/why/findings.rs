@@ -28,7 +28,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
         1 => "One finding".to_owned(),
         count => format!("{count} findings, most to win first"),
     };
-    let facts = "share of the time, and what it could win";
+    let facts = "share of the wall time, and what it could win";
     let line = Line::new().add(Tone::Strong, title.as_str());
     match page.width().checked_sub(facts.len()) {
         Some(end) if end > title.len() + 2 => page.push(line.pad_to(end).add(Tone::Quiet, facts)),
@@ -59,7 +59,11 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
 
 /// No finding: then where the time goes is the answer.
 fn nothing(page: &mut Page, explanation: &Explanation) {
-    page.push(Line::new().add(Tone::Strong, "Nothing stands out."));
+    let said = match explanation.end.is_empty() {
+        true => "Nothing stands out.",
+        false => "It did not end well, and no cause of lost time stands out.",
+    };
+    page.push(Line::new().add(Tone::Strong, said));
     if let Some(parts) = account::in_a_sentence(&explanation.account) {
         page.prose(2, Tone::Plain, &format!("The time goes to {parts}."));
     }

@@ -37,9 +37,9 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     let entries = account::entries(&explanation.account);
     if !entries.is_empty() {
         out.push_str(if quote.times {
-            "\n| Where the time goes | Time | Share |\n|:---|---:|---:|\n"
+            "\n| Where the median wall time goes | Time | Share |\n|:---|---:|---:|\n"
         } else {
-            "\n| Where the time goes | Share |\n|:---|---:|\n"
+            "\n| Where the median wall time goes, modelled | Share |\n|:---|---:|\n"
         });
     }
     for entry in &entries {
@@ -55,7 +55,10 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     }
     out.push('\n');
     if explanation.findings.is_empty() {
-        out.push_str("Nothing stands out.\n");
+        out.push_str(match explanation.end.is_empty() {
+            true => "Nothing stands out.\n",
+            false => "It did not end well, and no cause of lost time stands out.\n",
+        });
     }
     for (index, finding) in explanation.findings.iter().take(FINDINGS).enumerate() {
         out.push_str(&one(index, finding, explanation.timed.wall.value));
@@ -73,7 +76,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
 }
 
 fn one(index: usize, finding: &Finding, whole: f64) -> String {
-    let mut facts = vec![format!("{} of the time", share_text(finding.share))];
+    let mut facts = vec![format!("{} of the wall time", share_text(finding.share))];
     facts.extend(could_win(finding.could_win_ns, whole));
     if finding.confidence == Confidence::Likely {
         facts.push("likely".to_owned());

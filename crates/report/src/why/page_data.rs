@@ -56,6 +56,8 @@ pub(super) struct PageData {
     /// Whether times of the explaining run may be shown.
     times: bool,
     run_ns: u64,
+    /// The untraced runs' median: the whole of every share.
+    whole_ns: u64,
     parts: Vec<Part>,
     account: Vec<Share>,
     findings: Vec<Card>,
@@ -115,7 +117,7 @@ struct Io {
     name: String,
     calls: u64,
     bytes: u64,
-    total: u64,
+    total: Option<u64>,
     blocked: Option<u64>,
     seeks: u64,
     errors: u64,
@@ -125,7 +127,7 @@ struct Io {
 struct Call {
     name: String,
     calls: u64,
-    total: u64,
+    total: Option<u64>,
     blocked: Option<u64>,
     bytes: u64,
     errors: u64,
@@ -139,7 +141,6 @@ impl PageData {
             let shown = texts.iter().take(limits.rows);
             shown.map(|text| safe(text, limits.text)).collect()
         };
-        let run_ns = explanation.account.wall_ns.max(explaining.wall_ns);
         let times = explanation.timeline.iter().map(|stretch| stretch.to_ns);
         PageData {
             command: safe(&explanation.command, limits.text.max(200)),
@@ -158,7 +159,8 @@ impl PageData {
             explained: explained_by(&safe(&explaining.tier, 40)),
             slowdown: slowdown(explaining.slowdown),
             times: explaining.times_are_quoted,
-            run_ns: times.fold(run_ns, u64::max),
+            run_ns: times.fold(explaining.wall_ns, u64::max),
+            whole_ns: explanation.account.wall_ns.max(1),
             parts: words::ALL
                 .into_iter()
                 .map(|spent| Part {

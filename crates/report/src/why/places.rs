@@ -40,6 +40,7 @@ pub(super) fn parts(id: &str) -> &'static [Spent] {
             Spent::KernelWaiting,
             Spent::KernelOther,
             Spent::PageFaults,
+            Spent::Kernel,
         ],
         _ => &[],
     }

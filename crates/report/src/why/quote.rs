@@ -7,8 +7,8 @@ use crate::format_time;
 use crate::quantity::{decimals_for, format_share};
 use crate::text::JOIN;
 
-/// Turns times of the explaining run into text: times where it was hardly slower than the timed runs,
-/// else shares of its wall time, because its times are then those of the observer.
+/// Turns times into text: times where the explaining run was hardly slower than the timed runs, else shares
+/// of a wall time, because its times are then those of the observer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quote {
     pub(super) times: bool,
@@ -16,6 +16,15 @@ pub(super) struct Quote {
 }
 
 impl Quote {
+    /// For points of the explaining run: when a process began, how long a thread lived.
+    pub(super) fn of_run(explanation: &Explanation) -> Quote {
+        Quote {
+            wall_ns: explanation.explaining.wall_ns,
+            ..Quote::of(explanation)
+        }
+    }
+
+    /// For what calls and waits took: parts of the untraced runs' wall time.
     pub(super) fn of(explanation: &Explanation) -> Quote {
         let explaining = &explanation.explaining;
         Quote {
@@ -27,7 +36,7 @@ impl Quote {
         }
     }
 
-    /// `412 ms`, or `63 %` of the wall time of the explaining run.
+    /// `412 ms`, or `63 %` of the wall time.
     pub(super) fn show(self, ns: u64) -> String {
         if self.times {
             time(ns as f64 / 1e9)
@@ -36,7 +45,7 @@ impl Quote {
         }
     }
 
-    /// Share of the wall time of the explaining run. Sums over threads can be more than 1.
+    /// Share of the wall time. Sums over threads can be more than 1.
     pub(super) fn share(self, ns: u64) -> f64 {
         if self.wall_ns == 0 {
             0.0

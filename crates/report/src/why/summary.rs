@@ -9,6 +9,9 @@ use crate::{TimeUnit, format_bytes};
 
 /// A run shorter than this many floors shows the floor, as in `fathom bench`.
 const FLOOR_MATTERS_BELOW: f64 = 20.0;
+/// An explaining run that took less than this part of the timed median is not like them: they were
+/// disturbed, or it did other work.
+const NOT_TYPICAL: f64 = 0.9;
 /// What a tier can't see is told in this many sentences; all are in the JSON and on the page.
 const SENTENCES: usize = 3;
 
@@ -92,10 +95,12 @@ pub(super) fn explained_by(tier: &str) -> String {
     }
 }
 
-/// `1.04x slower`, or `no slower`.
+/// `1.04x slower`: its wall time divided by the median of the untraced runs.
 pub(super) fn slowdown(factor: f64) -> String {
     if !factor.is_finite() {
         "how much slower is not known".to_owned()
+    } else if factor < NOT_TYPICAL {
+        format!("{factor:.2}x of the median wall time: not a typical run")
     } else if factor < 1.005 {
         "no slower".to_owned()
     } else if factor < 9.95 {
@@ -113,7 +118,9 @@ fn explained(page: &Page, explanation: &Explanation) -> String {
         slowdown(explaining.slowdown)
     );
     if !explaining.times_are_quoted {
-        text.push_str(": over 1.1x, so only counts and shares are quoted from that run");
+        text.push_str(
+            ": over 1.1x, so its counts are quoted, and times only as modelled for an untraced run",
+        );
     }
     text
 }

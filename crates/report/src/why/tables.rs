@@ -20,9 +20,9 @@ fn busiest(explanation: &Explanation) -> Vec<&IoRow> {
     let mut rows: Vec<&IoRow> = explanation
         .io
         .iter()
-        .filter(|row| row.reads + row.writes + row.errors + row.seeks > 0 || row.total_ns > 0)
+        .filter(|row| row.reads + row.writes + row.errors + row.seeks > 0 || row.total_ns > Some(0))
         .collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
+    rows.sort_by_key(|row| std::cmp::Reverse((row.total_ns, row.reads + row.writes)));
     rows
 }
 
@@ -36,7 +36,9 @@ pub(super) fn io(page: &mut Page, explanation: &Explanation, quote: Quote) {
         .iter()
         .take(ROWS)
         .enumerate()
-        .take_while(|(index, row)| *index < ALWAYS || quote.share(row.total_ns) >= MATTERS)
+        .take_while(|(index, row)| {
+            *index < ALWAYS || quote.share(row.total_ns.unwrap_or(0)) >= MATTERS
+        })
         .count();
     let rows = &all[..shown];
     let several = rows.iter().any(|row| row.pid != rows[0].pid);
@@ -52,21 +54,28 @@ pub(super) fn io(page: &mut Page, explanation: &Explanation, quote: Quote) {
             cells(&|row| bytes(row.read_bytes + row.written_bytes)),
         ),
         Column::new("per call", 3, cells(&per_call)),
-        Column::new("time", 1, cells(&|row| quote.show(row.total_ns))),
+        Column::new("time", 1, cells(&|row| optional(row.total_ns, quote))),
         Column::new("blocked", 4, cells(&|row| optional(row.blocked_ns, quote))),
         Column::new("seeks", 6, cells(&|row| number(row.seeks))),
         Column::new("errors", 5, cells(&|row| number(row.errors))),
     ];
-    let title = if several {
-        "process, descriptor"
-    } else {
-        "read and written"
+    let title = match (several, of_all_calls(explanation)) {
+        (true, true) => "process, descriptor",
+        (false, true) => "read and written",
+        (true, false) => "process, descriptor; calls looked at",
+        (false, false) => "calls looked at",
     };
     columns::write(page, title, &names, numbers);
     if all.len() > rows.len() {
         let more = counted((all.len() - rows.len()) as u64, "more", "more");
         page.prose(2, Tone::Quiet, &format!("and {more} with less time"));
     }
+}
+
+/// Whether the rows are of all calls. The observer that times calls sees all of them; the one that stops
+/// at calls, which can't tell their times, lets the program go after a while.
+fn of_all_calls(explanation: &Explanation) -> bool {
+    explanation.io.iter().any(|row| row.total_ns.is_some())
 }
 
 /// `1 pipe`, and the process before it where there are several.
@@ -110,9 +119,9 @@ pub(super) fn calls(page: &mut Page, explanation: &Explanation, quote: Quote) {
     let rows = &explanation.calls;
     let names: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
     let number = |value: u64| format_count(value as f64);
-    let each = |total: u64, calls: u64| match calls {
-        0 => "-".to_owned(),
-        _ => super::quote::time(total as f64 / calls as f64 / 1e9),
+    let each = |total: Option<u64>, calls: u64| match (total, calls) {
+        (None, _) | (_, 0) => "-".to_owned(),
+        (Some(total), _) => super::quote::time(total as f64 / calls as f64 / 1e9),
     };
     let mut numbers = vec![
         Column::new(
@@ -123,7 +132,9 @@ pub(super) fn calls(page: &mut Page, explanation: &Explanation, quote: Quote) {
         Column::new(
             "time",
             1,
-            rows.iter().map(|row| quote.show(row.total_ns)).collect(),
+            rows.iter()
+                .map(|row| optional(row.total_ns, quote))
+                .collect(),
         ),
         Column::new(
             "blocked",

@@ -51,14 +51,15 @@ pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> Stri
     if options.syscalls {
         tables::calls(&mut page, explanation, quote);
     }
-    processes::tree(&mut page, explanation, quote, options.processes);
+    let run = Quote::of_run(explanation);
+    processes::tree(&mut page, explanation, run, options.processes);
     if options.processes {
-        processes::accounts(&mut page, explanation, quote);
+        processes::accounts(&mut page, explanation, run);
     }
     if options.threads {
-        processes::threads(&mut page, explanation, quote);
+        processes::threads(&mut page, explanation, run);
     }
-    startup::write(&mut page, explanation, quote);
+    startup::write(&mut page, explanation, run);
     summary::footer(&mut page, explanation);
     page.finish()
 }
@@ -77,11 +78,11 @@ fn write_account(page: &mut Page, explanation: &Explanation, quote: Quote) {
     }
     let whole = if quote.times {
         format!(
-            "of {} in the explaining run",
+            "of the median wall time, {}",
             quote.show(explanation.account.wall_ns)
         )
     } else {
-        "shares of the explaining run".to_owned()
+        "shares of the median wall time, modelled".to_owned()
     };
     let title = "Where the time goes";
     let end = (page.width().min(80)).saturating_sub(2 + whole.len());

@@ -42,7 +42,7 @@ impl Kind {
 }
 
 /// All parts, in the order of the model.
-pub(super) const ALL: [Spent; 21] = [
+pub(super) const ALL: [Spent; 23] = [
     Spent::UserCode,
     Spent::KernelIo,
     Spent::KernelFiles,
@@ -51,6 +51,7 @@ pub(super) const ALL: [Spent; 21] = [
     Spent::KernelWaiting,
     Spent::KernelOther,
     Spent::PageFaults,
+    Spent::Kernel,
     Spent::WaitingForInput,
     Spent::WaitingForOutput,
     Spent::WaitingForPipe,
@@ -60,6 +61,7 @@ pub(super) const ALL: [Spent; 21] = [
     Spent::Sleeping,
     Spent::WaitingForChild,
     Spent::WaitingForEvents,
+    Spent::Signals,
     Spent::OtherWait,
     Spent::Ready,
     Spent::Stolen,
@@ -76,7 +78,8 @@ pub(super) fn kind(spent: Spent) -> Kind {
         | Spent::KernelProcesses
         | Spent::KernelWaiting
         | Spent::KernelOther
-        | Spent::PageFaults => Kind::Kernel,
+        | Spent::PageFaults
+        | Spent::Kernel => Kind::Kernel,
         Spent::WaitingForInput
         | Spent::WaitingForOutput
         | Spent::WaitingForPipe
@@ -86,6 +89,7 @@ pub(super) fn kind(spent: Spent) -> Kind {
         | Spent::Sleeping
         | Spent::WaitingForChild
         | Spent::WaitingForEvents
+        | Spent::Signals
         | Spent::OtherWait => Kind::Waiting,
         Spent::Ready | Spent::Stolen => Kind::Starved,
         Spent::Unaccounted => Kind::Unknown,
@@ -103,6 +107,7 @@ pub(super) fn name(spent: Spent) -> &'static str {
         Spent::KernelWaiting => "kernel: locks, clocks, polling",
         Spent::KernelOther => "kernel: other calls",
         Spent::PageFaults => "kernel: page faults",
+        Spent::Kernel => "kernel: calls and page faults",
         Spent::WaitingForInput => "waiting for standard input",
         Spent::WaitingForOutput => "waiting for the output's reader",
         Spent::WaitingForPipe => "waiting for a pipe or terminal",
@@ -112,6 +117,7 @@ pub(super) fn name(spent: Spent) -> &'static str {
         Spent::Sleeping => "sleeping as asked",
         Spent::WaitingForChild => "waiting for a child",
         Spent::WaitingForEvents => "waiting for events",
+        Spent::Signals => "waiting for a signal",
         Spent::OtherWait => "waiting for something else",
         Spent::Ready => "ready, but not running",
         Spent::Stolen => "stolen by the hypervisor",
@@ -130,6 +136,7 @@ pub(super) fn short(spent: Spent) -> &'static str {
         Spent::KernelWaiting => "lock/clock calls",
         Spent::KernelOther => "other calls",
         Spent::PageFaults => "page faults",
+        Spent::Kernel => "kernel",
         Spent::WaitingForInput => "stdin",
         Spent::WaitingForOutput => "stdout",
         Spent::WaitingForPipe => "pipe",
@@ -139,6 +146,7 @@ pub(super) fn short(spent: Spent) -> &'static str {
         Spent::Sleeping => "sleep",
         Spent::WaitingForChild => "child",
         Spent::WaitingForEvents => "events",
+        Spent::Signals => "signal",
         Spent::OtherWait => "wait",
         Spent::Ready => "ready",
         Spent::Stolen => "stolen",

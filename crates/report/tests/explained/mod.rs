@@ -55,7 +55,7 @@ pub fn io(
         read_bytes: read.1,
         writes: written.0,
         written_bytes: written.1,
-        total_ns: total_ms * MS,
+        total_ns: Some(total_ms * MS),
         blocked_ns: blocked_ms.map(|ms| ms * MS),
         errors: 0,
         seeks: 0,
@@ -74,7 +74,7 @@ pub fn call(
         name: name.into(),
         calls,
         errors,
-        total_ns: total_ms * MS,
+        total_ns: Some(total_ms * MS),
         blocked_ns: Some(blocked_ms * MS),
         bytes,
     }
@@ -356,7 +356,7 @@ pub fn findings() -> Explanation {
 }
 
 /// Every part that an account can have, in the order of the model.
-pub const ALL_SPENT: [Spent; 21] = [
+pub const ALL_SPENT: [Spent; 23] = [
     Spent::UserCode,
     Spent::KernelIo,
     Spent::KernelFiles,
@@ -365,6 +365,7 @@ pub const ALL_SPENT: [Spent; 21] = [
     Spent::KernelWaiting,
     Spent::KernelOther,
     Spent::PageFaults,
+    Spent::Kernel,
     Spent::WaitingForInput,
     Spent::WaitingForOutput,
     Spent::WaitingForPipe,
@@ -374,6 +375,7 @@ pub const ALL_SPENT: [Spent; 21] = [
     Spent::Sleeping,
     Spent::WaitingForChild,
     Spent::WaitingForEvents,
+    Spent::Signals,
     Spent::OtherWait,
     Spent::Ready,
     Spent::Stolen,

@@ -422,9 +422,11 @@ impl Collector {
         ];
         if self.survivors > 0 {
             not_visible.push(format!(
-                "what {} process(es) that outlived the command would still have done: they were \
-                 killed",
-                self.survivors
+                "what {} that outlived the command would still have done: killed at its end",
+                match self.survivors {
+                    1 => "a process".to_owned(),
+                    several => format!("{several} processes"),
+                }
             ));
         }
         if self.renumbered {

@@ -17,7 +17,7 @@ use crate::cli::run_options::RunOptions;
 The timed runs are never traced: their times are the times. Then one more run is observed,
 by the best means that this machine allows (fathom why --tiers shows them).
 
-Exit codes: 0 done, 2 wrong arguments, 4 it can't be measured or traced, 130 interrupted.")]
+Exit codes: 0 done, 2 wrong arguments, 3 the command failed, 4 it can't be measured or traced, 130 interrupted.")]
 pub struct Arguments {
     /// One command in quotes; or, after --, as separate words
     #[arg(value_name = "COMMAND")]
@@ -33,6 +33,11 @@ pub struct Arguments {
     /// Time exactly this many runs (default: until the median is known well, 3 to 30)
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
+
+    /// Go on when a timed run fails, and count it: all failures, or only these exit codes. A run that is
+    /// ended by --timeout is always explained, up to there
+    #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true)]
+    pub ignore_failure: Option<String>,
 
     /// How to observe: the best that is allowed, unless you say
     #[arg(long, value_enum)]

@@ -12,9 +12,7 @@ use std::path::Path;
 pub use arguments::Arguments;
 use fathom_diagnose::{Limits, Subject};
 use fathom_measure::interrupt;
-use fathom_model::{
-    Exit, Explaining, Explanation, Metric, Run, SCHEMA_VERSION, Spent, TimeAccount,
-};
+use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION};
 use fathom_report as report;
 use fathom_trace::Trace;
 use timing::Timing;
@@ -23,7 +21,7 @@ use crate::cli::failure::Failure;
 use crate::cli::target::{Source, Target, line, target};
 use crate::cli::{apart, fingerprint, screen, write};
 
-/// Beyond this the times of the observed run are not quoted, only counts and shares.
+/// Beyond this the times of the observed run are only quoted as modelled for an untraced one.
 const QUOTABLE_SLOWDOWN: f64 = 1.1;
 /// More than a picture can show; the page merges what is shorter than a pixel.
 const TIMELINE_STRETCHES: usize = 50_000;
@@ -106,7 +104,7 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         python_unbuffered: language::python_unbuffered(&target.command.variables),
     };
     let diagnosis = fathom_diagnose::diagnose(&subject);
-    let slowdown = slowdown(timing, &diagnosis.account);
+    let slowdown = slowdown(timing, trace);
     Explanation {
         schema_version: SCHEMA_VERSION,
         kind: "why".to_string(),
@@ -115,20 +113,21 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         environment: fingerprint::environment(),
         command: target.benchmark.command.clone(),
         arguments: target.benchmark.arguments.clone(),
-        end: end_of(&timing.runs),
+        end: end_of(&timing.runs, trace),
         timed: timing.timed.clone(),
         explaining: Explaining {
             tier: trace.tier.map_or("none", observe::name).to_string(),
             wall_ns: trace.duration_ns,
             slowdown,
-            times_are_quoted: slowdown <= QUOTABLE_SLOWDOWN,
+            // As it is shown, with two digits.
+            times_are_quoted: (slowdown * 100.0).round() <= QUOTABLE_SLOWDOWN * 100.0,
             not_visible: trace.not_visible.clone(),
             lost: observe::losses(&trace.lost),
         },
         account: diagnosis.account,
         threads: diagnosis.threads,
-        io: fathom_diagnose::io_rows(trace),
-        calls: fathom_diagnose::call_rows(trace),
+        io: diagnosis.io,
+        calls: diagnosis.calls,
         processes: fathom_diagnose::process_rows(trace),
         phases: fathom_diagnose::phases(trace),
         findings: diagnosis.findings,
@@ -137,32 +136,20 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
     }
 }
 
-/// How much longer the observed run took. On a busy machine both are compared without the time that
-/// they waited for a CPU, where that is known: neighbours are not the observer's doing.
-fn slowdown(timing: &Timing, account: &TimeAccount) -> f64 {
-    let undisturbed: Vec<f64> = timing
-        .runs
-        .iter()
-        .filter_map(|run| Metric::Undisturbed.of(run))
-        .collect();
-    let (observed_ns, timed) = match fathom_stats::median_interval(&undisturbed, 0.95) {
-        Some(median) if undisturbed.len() * 2 >= timing.runs.len() => {
-            (account.wall_ns - account.ns(Spent::Ready), median.value)
-        }
-        _ => (account.wall_ns, timing.timed.wall.value),
-    };
-    if timed > 0.0 {
-        observed_ns as f64 / 1e9 / timed
-    } else {
-        1.0
+/// How much longer the observed run took than the median of the timed ones, waiting for a CPU included in
+/// both: what a reader gets who divides the two.
+fn slowdown(timing: &Timing, trace: &Trace) -> f64 {
+    match timing.timed.wall.value {
+        timed if timed > 0.0 => trace.duration_ns as f64 / 1e9 / timed,
+        _ => 1.0,
     }
 }
 
-/// How the timed runs ended, if not all of them ended well.
-fn end_of(runs: &[Run]) -> String {
+/// How the timed runs ended, if not all of them ended well; else how the observed one did.
+fn end_of(runs: &[Run], trace: &Trace) -> String {
     let bad: Vec<&Run> = runs.iter().filter(|run| !run.exit.is_success()).collect();
     let Some(first) = bad.first() else {
-        return String::new();
+        return observe::bad_end(&trace.end);
     };
     let how = match first.exit {
         Exit::Code(code) => format!("exit code {code}"),

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use fathom_measure::{MeasureError, Output, interrupt, traced_input};
-use fathom_trace::{Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, detect};
+use fathom_trace::{
+    End, Exec, Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, detect,
+};
 
 use super::{Arguments, cache};
 use crate::cli::failure::Failure;
@@ -83,7 +85,8 @@ fn watch(target: &Target, arguments: &Arguments, tier: Tier) -> Result<Trace, Fa
         stop: Some(interrupt::flag()),
         ..TraceOptions::default()
     };
-    let trace = fathom_trace::trace(&command, tier, &options)?;
+    let mut trace = fathom_trace::trace(&command, tier, &options)?;
+    name_the_command(&mut trace, target);
     // Closes the writing end, so that the drain comes to its end.
     drop(command);
     if let Some(drain) = drain {
@@ -152,6 +155,42 @@ fn output(
         }
     };
     Ok(drain)
+}
+
+/// The sampler of an unprivileged user may not see what the command executed; who started it knows.
+fn name_the_command(trace: &mut Trace, target: &Target) {
+    let Some(root) = trace.processes.first_mut() else {
+        return;
+    };
+    if !root.execs.is_empty() {
+        return;
+    }
+    let words = program_first(target);
+    let text = |word: &OsString| word.to_string_lossy().into_owned();
+    root.execs.push(Exec {
+        at_ns: root.started_ns,
+        path: text(&words[0]),
+        arguments: words.iter().map(text).collect(),
+        ..Exec::default()
+    });
+}
+
+/// How the observed run ended, if not well.
+pub fn bad_end(end: &End) -> String {
+    let how = match end {
+        End {
+            cut_short: true, ..
+        } => "ended by --timeout".to_owned(),
+        End {
+            signal: Some(signal),
+            ..
+        } => format!("signal {signal}"),
+        End {
+            code: Some(code), ..
+        } if *code != 0 => format!("exit code {code}"),
+        _ => return String::new(),
+    };
+    format!("{how} in the explaining run")
 }
 
 /// The name of a tier, as `--tier` takes it.

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use fathom_measure::{
-    Hooks, IgnoreFailure, Limits, MeasureError, Observer, Plan, ProcessExecutor, ProcessOptions,
-    Question, StopRule, conduct, now_rfc3339,
+    Hooks, Limits, MeasureError, Observer, Plan, ProcessExecutor, ProcessOptions, Question,
+    StopRule, conduct, now_rfc3339,
 };
 use fathom_model::{Estimate, Exit, Metric, Run, TimedRuns};
 
 use super::Arguments;
+use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
 use crate::cli::target::Target;
 
@@ -47,7 +48,8 @@ impl Observer for Watch {
 /// Times the command.
 ///
 /// # Errors
-/// When it can't be run at all. A run that fails is measured like any other.
+/// When it can't be run at all, or a run fails and that isn't to be ignored. A run that takes too long is
+/// what is to be explained.
 pub fn time(target: &Target, arguments: &Arguments) -> Result<Timing, Failure> {
     let started_at = now_rfc3339();
     let options = &arguments.run_options;
@@ -88,7 +90,7 @@ pub fn time(target: &Target, arguments: &Arguments) -> Result<Timing, Failure> {
             margin: 0.01,
             alpha: 0.05,
         },
-        ignore_failure: IgnoreFailure::All,
+        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
     };
     let mut session = conduct(&plan, &mut executor, &mut Watch);
     if let Some(error) = session.failure.take() {

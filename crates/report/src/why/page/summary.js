@@ -13,7 +13,7 @@ function header() {
   document.title = `fathom why: ${data.command}`;
   const comma = data.wall.indexOf(', ');
   const [median, interval] = comma < 0 ? [data.wall, ''] : [data.wall.slice(0, comma), `${data.wall.slice(comma + 2)}; `];
-  const quiet = data.times ? '' : '; over 1.1x, so only its counts and shares are quoted';
+  const quiet = data.times ? '' : '; over 1.1x, so its counts are quoted, and times only as modelled for an untraced run';
   main.append(el('header', {},
     el('p', { class: 'above' }, 'fathom why'),
     el('h1', { class: 'mono' }, data.command),
@@ -22,7 +22,7 @@ function header() {
       tile('Median wall time', median, `${interval}${data.runs}`, 'main'),
       tile('Median CPU time', data.cpu, data.floor ? `running nothing takes ${data.floor}` : null),
       tile('Peak memory', data.memory),
-      tile('Findings', data.findings.length || 'none', data.findings.length ? 'most to win first' : 'nothing stands out')),
+      tile('Findings', data.findings.length || 'none', data.findings.length ? 'most to win first' : data.end ? 'it did not end well' : 'nothing stands out')),
     strip('', 'Explained', [`by a run of its own, ${data.explained}, ${data.slowdown}${quiet}.`]),
     data.end ? strip('bad', 'Ended', [data.end]) : null,
     strip('bad', 'Lost', data.lost),
@@ -31,7 +31,7 @@ function header() {
 }
 
 function account() {
-  const whole = data.times ? `of ${time(data.account.reduce((sum, one) => sum + one.ns, 0))} in the explaining run` : 'shares of the explaining run';
+  const whole = data.times ? `of the median wall time, ${time(data.whole_ns)}` : 'shares of the median wall time, modelled';
   const bar = el('div', { class: 'bar', role: 'group', 'aria-label': 'Where the time goes' });
   for (const one of data.account) {
     const thin = one.share < 0.045;
@@ -64,7 +64,7 @@ function card(finding, index) {
     el('div', { class: 'head' },
       el('span', { class: 'badge', 'aria-hidden': 'true' }, index + 1),
       el('h3', { class: 'mono', id: `finding-title-${index + 1}` }, finding.id),
-      el('span', { class: 'chip' }, `${share(finding.share)} of the time`),
+      el('span', { class: 'chip' }, `${share(finding.share)} of the wall time`),
       finding.likely ? el('span', { class: 'chip' }, 'likely') : null),
     el('div', { class: 'meter', 'aria-hidden': 'true' }, meter),
     finding.win ? el('p', { class: 'win' }, finding.win.charAt(0).toUpperCase() + finding.win.slice(1)) : null,
@@ -76,7 +76,7 @@ function card(finding, index) {
 function findings() {
   const largest = data.account.slice(0, 3).map((one) => `${one.name} (${share(one.share)})`).join(', ');
   main.append(el('section', { 'aria-labelledby': 'findings-title' },
-    el('h2', { id: 'findings-title' }, data.findings.length ? 'Findings' : 'Nothing stands out'),
+    el('h2', { id: 'findings-title' }, data.findings.length ? 'Findings' : data.end ? 'It did not end well, and no cause of lost time stands out' : 'Nothing stands out'),
     data.findings.length
       ? el('div', { class: 'cards' }, data.findings.map(card))
       : el('p', {}, largest ? `The time goes to ${largest}.` : '')));

@@ -28,6 +28,7 @@ function table(label, columns, rows) {
     el('table', {}, el('caption', { class: 'hidden' }, label), el('thead', {}, el('tr', {}, heads)), body));
 }
 function tables() {
+  const total = (row) => (row.total === null ? -1 : row.total);
   const blocked = (row) => (row.blocked === null ? -1 : row.blocked);
   const orDash = (of) => (row) => (of(row) < 0 ? '–' : quoted(of(row)));
   const each = (row) => (row.calls ? row.bytes / row.calls : 0);
@@ -35,7 +36,7 @@ function tables() {
     ['Calls', (row) => row.calls, (row) => count(row.calls)],
     ['Bytes', (row) => row.bytes, (row) => bytes(row.bytes)],
     ['Per call', each, (row) => (each(row) ? bytes(each(row)) : '–')],
-    ['Time', (row) => row.total, (row) => quoted(row.total)],
+    ['Time', total, orDash(total)],
     ['Blocked', blocked, orDash(blocked)],
   ];
   const errors = ['Errors', (row) => row.errors, (row) => count(row.errors)];

@@ -40,8 +40,9 @@ function share(value) {
   if (value < 0.0005) return '< 0.1 %';
   return `${(value * 100).toFixed(value < 0.0995 ? 1 : 0)} %`;
 }
-// Times of a run that was slowed down too much are those of the observer: shares stand for them.
-const quoted = (ns) => (data.times ? time(ns) : share(data.run_ns ? ns / data.run_ns : 0));
+// Times of a run that was slowed down too much are those of the observer: shares of the untraced runs' wall
+// time stand for them.
+const quoted = (ns) => (data.times ? time(ns) : share(ns / data.whole_ns));
 const count = (value) => value.toLocaleString('en-US');
 function bytes(value) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -1,0 +1,189 @@
+//! Where does the time of an untraced run go, by the account of a traced one?
+//!
+//! Tracing makes calls and computing longer, and no sleep, no timer and no wait for somebody outside
+//! the tree. So those waits stay as they were seen, the tracer's own work is taken out, CPU time
+//! becomes that of the untraced runs, and what is then missing to their wall time is what they waited
+//! for a CPU, as far as the kernel counted that, or unaccounted.
+
+use std::collections::HashMap;
+
+use fathom_model::{Spent, TimeAccount};
+
+use crate::account::Sums;
+
+/// What is known of the untraced runs, and of the tracer. All in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    /// Median wall time.
+    pub wall_ns: f64,
+    /// Their CPU time divided by the traced run's, the tracer's work left out.
+    pub cpu_factor: f64,
+    /// What the tracer added to the calls on the critical path.
+    pub tracing_ns: f64,
+    /// What it added to the page faults there, which their time holds.
+    pub tracing_faults_ns: f64,
+    /// What one thread of theirs waited for a CPU; 0 if that isn't known.
+    pub queued_ns: f64,
+}
+
+/// Nobody outside the tree gets slower when it is traced.
+fn keeps_its_length(spent: Spent) -> bool {
+    matches!(
+        spent,
+        Spent::Sleeping
+            | Spent::Network
+            | Spent::WaitingForInput
+            | Spent::WaitingForOutput
+            | Spent::WaitingForChild
+            | Spent::WaitingForEvents
+            | Spent::Signals
+            | Spent::OtherWait
+    )
+}
+
+pub(crate) fn is_on_cpu(spent: Spent) -> bool {
+    matches!(
+        spent,
+        Spent::UserCode
+            | Spent::KernelIo
+            | Spent::KernelFiles
+            | Spent::KernelMemory
+            | Spent::KernelProcesses
+            | Spent::KernelWaiting
+            | Spent::KernelOther
+            | Spent::PageFaults
+            | Spent::Kernel
+    )
+}
+
+/// The account of an untraced run, and the factor by which each part of the traced one became its.
+pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashMap<Spent, f64>) {
+    let mut room = known.wall_ns;
+    let mut sums = Sums::default();
+    let ns = |spent: Spent| traced.ns(spent) as f64;
+    let of = |wanted: &dyn Fn(Spent) -> bool| -> Vec<(Spent, f64)> {
+        let parts = traced.parts.iter().filter(|part| wanted(part.spent));
+        parts.map(|part| (part.spent, part.ns as f64)).collect()
+    };
+    // The tracer works outside of the times of calls: as if the program itself had computed. Only
+    // what is more than the program ever computed was in the calls.
+    let in_kernel: f64 = of(&|spent| is_on_cpu(spent) && spent != Spent::UserCode)
+        .iter()
+        .map(|part| part.1)
+        .sum();
+    let too_much = (known.tracing_ns - ns(Spent::UserCode)).clamp(0.0, in_kernel);
+    let kernel_factor = known.cpu_factor * (1.0 - too_much / in_kernel.max(1.0));
+    let cpu = |(spent, ns): (Spent, f64)| match spent {
+        Spent::UserCode => (spent, (ns - known.tracing_ns).max(0.0) * known.cpu_factor),
+        Spent::PageFaults => (
+            spent,
+            (ns - known.tracing_faults_ns).max(0.0) * kernel_factor,
+        ),
+        _ if is_on_cpu(spent) => (spent, ns * kernel_factor),
+        _ => (spent, ns),
+    };
+    let rest = |spent: Spent| {
+        !keeps_its_length(spent) && !matches!(spent, Spent::Ready | Spent::Unaccounted)
+    };
+    let bent: Vec<(Spent, f64)> = of(&rest).into_iter().map(cpu).collect();
+    for parts in [of(&keeps_its_length), bent] {
+        let total: f64 = parts.iter().map(|(_, ns)| ns).sum();
+        let fit = (room / total.max(1.0)).min(1.0);
+        for (spent, ns) in parts {
+            sums.add(spent, ns * fit);
+        }
+        room -= total * fit;
+    }
+    // Never more than was seen, in either kind of run.
+    let ready = ns(Spent::Ready).max(known.queued_ns).min(room);
+    sums.add(Spent::Ready, ready);
+    let factors = traced.parts.iter().map(|part| {
+        let factor = sums.get(part.spent) / (part.ns as f64).max(1.0);
+        (part.spent, factor)
+    });
+    let factors = factors.collect();
+    (sums.into_account(known.wall_ns.round() as u64), factors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_model::AccountPart;
+
+    fn traced(parts: &[(Spent, u64)]) -> TimeAccount {
+        TimeAccount {
+            wall_ns: parts.iter().map(|part| part.1).sum(),
+            parts: parts
+                .iter()
+                .map(|&(spent, ns)| AccountPart { spent, ns })
+                .collect(),
+        }
+    }
+
+    fn known(wall_ns: f64) -> Known {
+        Known {
+            wall_ns,
+            cpu_factor: 1.0,
+            tracing_ns: 0.0,
+            tracing_faults_ns: 0.0,
+            queued_ns: 0.0,
+        }
+    }
+
+    #[test]
+    fn a_sleep_keeps_its_length_and_computing_gives_way() {
+        let traced = traced(&[(Spent::Sleeping, 80_140), (Spent::UserCode, 100_000)]);
+        let (account, _) = account(&traced, known(150_000.0));
+        assert_eq!(account.ns(Spent::Sleeping), 80_140);
+        assert_eq!(account.ns(Spent::UserCode), 69_860);
+        assert_eq!(account.wall_ns, 150_000);
+    }
+
+    #[test]
+    fn what_the_tracer_did_is_not_the_programs_own_code() {
+        let traced = traced(&[(Spent::UserCode, 900), (Spent::KernelIo, 500)]);
+        let with = Known {
+            tracing_ns: 700.0,
+            ..known(700.0)
+        };
+        let (account, _) = account(&traced, with);
+        assert_eq!(account.ns(Spent::UserCode), 200);
+        assert_eq!(account.ns(Spent::KernelIo), 500);
+    }
+
+    #[test]
+    fn what_the_tracer_did_in_calls_is_not_the_calls_own() {
+        let traced = traced(&[(Spent::UserCode, 100), (Spent::KernelIo, 500)]);
+        let with = Known {
+            tracing_ns: 350.0,
+            ..known(250.0)
+        };
+        let (account, factors) = account(&traced, with);
+        assert_eq!(account.ns(Spent::KernelIo), 250);
+        assert_eq!(factors[&Spent::KernelIo], 0.5);
+    }
+
+    #[test]
+    fn a_run_that_was_quicker_than_the_others_explains_no_more_than_it_saw() {
+        let traced = traced(&[(Spent::UserCode, 70)]);
+        let with = Known {
+            queued_ns: 50.0,
+            ..known(160.0)
+        };
+        let (account, _) = account(&traced, with);
+        assert_eq!(account.ns(Spent::UserCode), 70);
+        assert_eq!(account.ns(Spent::Ready), 50);
+        assert_eq!(account.ns(Spent::Unaccounted), 40);
+    }
+
+    #[test]
+    fn without_tracing_nothing_changes() {
+        let traced = traced(&[
+            (Spent::UserCode, 500),
+            (Spent::Ready, 300),
+            (Spent::Disk, 150),
+            (Spent::Unaccounted, 50),
+        ]);
+        assert_eq!(account(&traced, known(1000.0)).0, traced);
+    }
+}
