@@ -574,7 +574,7 @@ impl<'a> View<'a> {
                 100.0 * unseen
             ));
         }
-        if !self.trace.lost.is_none() {
+        if !self.trace.lost.counts_are_whole() {
             told.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
         }
         told
@@ -652,6 +652,28 @@ mod tests {
                 .iter()
                 .all(|row| row.total_ns.is_none())
         );
+    }
+
+    #[test]
+    fn lost_names_leave_the_counts_whole() {
+        let told = |names, calls| {
+            let mut fake = crate::fake::Fake::new(400);
+            (fake.trace.lost.names, fake.trace.lost.calls) = (names, calls);
+            crate::diagnose(&fake.subject(&[])).warnings
+        };
+        assert_eq!(told(1_211, 0), Vec::<String>::new());
+        assert!(told(0, 1)[0].contains("lower limits"));
+    }
+
+    #[test]
+    fn listing_a_folder_reads_no_file() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.calls("getdents64", Some(3), 4_000, 256, 500);
+        fake.calls("read", Some(3), 10, 832, 500);
+        let subject = fake.subject(&[]);
+        let rows = crate::rows::io_rows(&View::new(&subject));
+        let seen: Vec<_> = rows.iter().map(|row| (row.reads, row.writes)).collect();
+        assert_eq!(seen, [(10, 0)]);
     }
 
     #[test]

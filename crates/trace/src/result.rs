@@ -432,4 +432,10 @@ impl Losses {
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Whether every call and every wait was counted: lost names and stretches of the timeline change no
+    /// number.
+    pub fn counts_are_whole(&self) -> bool {
+        [self.calls, self.off_cpu, self.records, self.threads] == [0; 4]
+    }
 }

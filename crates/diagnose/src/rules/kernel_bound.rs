@@ -33,7 +33,7 @@ fn most_called<'a>(view: &View<'a>, fits: impl Fn(&str) -> bool) -> Option<&'a s
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Walking folders and moving large blocks is what the kernel is for.
     // A walk asks for each of the 5 to 30 entries of a folder once.
-    let folders = view.tally_calls(|name| name.starts_with("getdents")).calls;
+    let folders = view.tally_calls(classify::lists_folder).calls;
     let asks = view.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
     let is_plain = |name: &str| match classify::on_cpu(name) {
         Spent::KernelFiles if asks_about_path(name) => !asks,
