@@ -48,12 +48,20 @@ impl Sums {
         }
     }
 
+    /// Makes the sum `ns` by making all parts longer or shorter alike; nothing stays nothing.
+    pub(crate) fn stretch_to(&mut self, ns: f64) {
+        let total = self.total();
+        if total > 0.0 {
+            self.0.values_mut().for_each(|part| *part *= ns / total);
+        }
+    }
+
     /// Makes the sum exactly `wall_ns`: what is missing is unaccounted; what is too much, which
     /// clocks read at different moments bring about, goes from all parts alike.
     pub(crate) fn into_account(mut self, wall_ns: u64) -> TimeAccount {
         let (total, wall) = (self.total(), wall_ns as f64);
-        if total > wall && total > 0.0 {
-            self.0.values_mut().for_each(|ns| *ns *= wall / total);
+        if total > wall {
+            self.stretch_to(wall);
         } else {
             self.add(Spent::Unaccounted, wall - total);
         }
@@ -251,6 +259,11 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
         let life_ns = (to_ns - thread.started_ns) as f64;
         let on_cpu = thread.on_cpu_ns.map(|ns| ns as f64);
         let on_cpu = on_cpu.or(running.get(&thread.tid).copied()).unwrap_or(0.0);
+        // Looks tell what was waited for; how long in all, the kernel's own counts tell better.
+        let ready = thread.ready_ns.map(|ns| ns as f64);
+        if let Some(ready) = ready {
+            sums.stretch_to((life_ns - on_cpu - ready).max(0.0));
+        }
         // A switch that was missed leaves a clock reading in the sum: no thread runs longer than
         // it lives and isn't off the CPU.
         let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
@@ -281,7 +294,7 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
                 sums.add(Spent::Kernel, ran * kernel_share);
                 // Running or ready: what no account says was run was waited for.
                 let looked = running.get(&thread.tid).copied().unwrap_or(0.0);
-                sums.add(Spent::Ready, looked - on_cpu);
+                sums.add(Spent::Ready, ready.unwrap_or(looked - on_cpu));
             }
         }
         Life {
@@ -317,4 +330,33 @@ pub(crate) fn of_threads(trace: &Trace, lives: &[Life]) -> Vec<ThreadAccount> {
         account: life.sums.clone().into_account(life.to_ns - life.from_ns),
     };
     trace.threads.iter().zip(lives).map(account).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, MS};
+
+    #[test]
+    fn the_kernels_counts_say_how_long_what_looks_saw_took() {
+        let mut fake = Fake::new(100);
+        fake.trace.tier = Some(Tier::Sample);
+        fake.waits(Some("nanosleep"), None, Cause::Asleep, 40, 1_000);
+        let thread = &mut fake.trace.threads[0];
+        (thread.on_cpu_ns, thread.ready_ns) = (Some(30 * MS), Some(20 * MS));
+        let descriptors = Descriptors::new(&fake.trace);
+        let lives = lives(&fake.trace, &classifier(&fake.trace, &descriptors));
+        let account = lives[0].sums.clone().into_account(100 * MS);
+        let told: Vec<_> = account
+            .parts
+            .iter()
+            .map(|part| (part.spent, part.ns / MS))
+            .collect();
+        let all = [
+            (Spent::Sleeping, 50),
+            (Spent::UserCode, 30),
+            (Spent::Ready, 20),
+        ];
+        assert_eq!(told, all);
+    }
 }

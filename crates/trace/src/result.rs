@@ -201,6 +201,10 @@ pub struct Thread {
     pub ended_ns: Option<u64>,
     /// Wall time on a CPU, stolen time included (kernel tier) or CPU time (sampling tier).
     pub on_cpu_ns: Option<u64>,
+    /// Time in which it could run and had no CPU, as the kernel counts it (sampling tier); elsewhere it is
+    /// among the rows off the CPU.
+    #[serde(default)]
+    pub ready_ns: Option<u64>,
     /// Page faults served without a disk; `None` where the tier does not tell.
     pub minor_faults: Option<u64>,
     /// Page faults that waited for a disk.

@@ -258,6 +258,7 @@ impl Collector {
                     started_ns,
                     ended_ns: Some(ended),
                     on_cpu_ns: Some(on_cpu),
+                    ready_ns: None,
                     minor_faults: Some(minor_faults),
                     major_faults: Some(major_faults),
                     timed_faults: timed.then_some(faults),
