@@ -30,6 +30,8 @@ pub fn run(program: usize, round: u32, cache: Cache) -> StartupRun {
         exit_ns: first + 40_000,
         exit_corrected: true,
         output_bytes: 14,
+        run_queue_wait_ns: Some(1000),
+        wait_is_exact: true,
         cpu_ns: 400_000,
         minor_faults: 97,
         major_faults: u64::from(cache == Cache::Cold) * 3,
@@ -148,6 +150,7 @@ pub fn full() -> StartupRecord {
             minor_faults: 97,
             major_faults: 0,
             slowdown: Some(1.06),
+            slowdown_metric: Some(StartupMetric::FirstOutput),
             agreement: Some(Agreement {
                 pairs: vec![(520_000, 500_000), (531_000, 500_000)],
                 median_difference_ns: 20_000,
