@@ -18,7 +18,7 @@ use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason}
 use progress::Watcher;
 
 use crate::cli::failure::Failure;
-use crate::cli::{apart, fingerprint, quiet};
+use crate::cli::{apart, fingerprint, null_output, quiet};
 
 /// How often identical programs may be called different.
 const ALPHA: f64 = 0.05;
@@ -78,7 +78,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     // Whatever is left of the commands ends before anything is printed.
     drop(executor);
 
-    let outcome = assess(
+    let mut outcome = assess(
         &session.runs,
         &record.benchmarks,
         &plan.question,
@@ -86,6 +86,9 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         session.stop,
         &session.floor_ns,
     );
+    let benchmarks = record.benchmarks.iter().enumerate();
+    let silenced = benchmarks.filter_map(|(index, one)| null_output::warning(index, one));
+    outcome.warnings.extend(silenced);
     record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
     record.runs = session.runs;
     record.outcome = Some(outcome);

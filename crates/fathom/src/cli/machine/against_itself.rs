@@ -70,6 +70,7 @@ pub fn smallest_difference() -> Result<(Option<f64>, ToldBy), Failure> {
         name: name.to_string(),
         command: String::new(),
         arguments: Vec::new(),
+        arguments_bytes: None,
         shell: None,
         parameters: Vec::new(),
         input: InputFrom::Null,
