@@ -74,6 +74,42 @@ fn two_commands_are_measured_and_compared() {
 }
 
 #[test]
+fn a_comparison_without_a_limit_says_first_how_long_it_may_take() {
+    let commands = ["true", "sleep 0.1"];
+    let output = run(&commands);
+    assert_eq!(
+        stderr(&output),
+        "2 commands are measured until they are decided, for at most 5 minutes: --time 30s or -r 20 makes it \
+         shorter\n"
+    );
+    for limited in [&["-r", "2"][..], &["--time", "1s"], &["-M", "2"]] {
+        let output = run(&[limited, &commands].concat());
+        assert_eq!(stderr(&output), "", "{limited:?}");
+    }
+}
+
+#[test]
+fn brief_is_a_line_for_each_command() {
+    let output = run(&["-r", "12", "--brief", "true", "sleep 0.05"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = stdout(&output);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(
+        lines[0].starts_with("1: true ") && lines[0].ends_with("reference"),
+        "{printed}"
+    );
+    assert!(
+        lines[1].starts_with("2: sleep 0.05 ") && lines[1].ends_with("slower"),
+        "{printed}"
+    );
+    assert!(lines[2].starts_with("median wall time, "), "{printed}");
+    assert!(
+        lines[2].contains("12 rounds; verdicts against 1 by "),
+        "{printed}"
+    );
+}
+
+#[test]
 fn arguments_that_are_no_text_are_shown_and_kept() {
     use std::os::unix::ffi::OsStringExt;
 

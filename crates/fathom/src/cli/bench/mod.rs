@@ -9,6 +9,7 @@ mod progress;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use arguments::Arguments;
+use arguments::Style;
 use commands::Prepared;
 use fathom_measure::{
     Frame, IgnoreFailure, Journal, Limits, Plan, ProcessExecutor, ProcessOptions, Question,
@@ -72,6 +73,11 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         journal.as_ref().map(Journal::file),
     )?;
     let shows = output::Shows::new(&arguments);
+    if !shows.progress
+        && let Some(text) = foretold(&arguments, &plan)
+    {
+        anstream::eprintln!("{text}");
+    }
     let mut watcher = Watcher::new(&plan, journal, shows.progress, shows.progress_width);
     let session = conduct(&plan, &mut executor, &mut watcher);
     watcher.clear();
@@ -160,6 +166,21 @@ fn plan(arguments: &Arguments, prepared: &[Prepared], reference: usize) -> Resul
             alpha: ALPHA,
         },
         ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+    })
+}
+
+/// How long it may take where nobody said how long it may, and how to make it shorter.
+fn foretold(arguments: &Arguments, plan: &Plan) -> Option<String> {
+    let StopRule::Answer(limits) = plan.stop else {
+        return None;
+    };
+    let chosen = arguments.time.is_some() || limits.maximum.is_some();
+    (plan.benchmarks > 1 && !chosen && arguments.style != Style::None).then(|| {
+        format!(
+            "{} commands are measured until they are decided, for at most {} minutes: --time 30s or -r 20 makes it shorter",
+            plan.benchmarks,
+            limits.soft.as_secs() / 60
+        )
     })
 }
 
