@@ -5,6 +5,7 @@
 //! file or looks at a clock. `docs/numbers.md` says what each printed number means.
 
 mod distribution;
+mod disturbance;
 mod experiment;
 mod export;
 mod line;

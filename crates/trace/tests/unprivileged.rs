@@ -26,6 +26,11 @@ fn stops_count_exactly_up_to_the_end() {
         .find(|f| f.name == "/dev/zero")
         .expect("a file");
     assert_eq!((zero.opens, zero.read_bytes), (1, 300));
+    let faults = t.threads.iter().map(|t| (t.minor_faults, t.timed_faults));
+    assert!(
+        faults.into_iter().all(|known| known == (None, None)),
+        "what a stop does not show is not 0"
+    );
     assert_eq!(t.end.code, Some(0));
 }
 

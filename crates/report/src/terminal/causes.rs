@@ -2,13 +2,11 @@
 
 use fathom_model::{Exit, Run};
 
+use crate::disturbance::{BUSY_FROM, disturbance};
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count, format_share};
 use crate::session::Subject;
 use crate::text::JOIN;
-
-/// From this share of the wall time on, waiting for a CPU is worth a word.
-const BUSY_FROM: f64 = 0.01;
 
 /// Divides the wall time into running, waiting for a CPU and waiting for anything else.
 ///
@@ -44,15 +42,13 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         format_share(other)
     );
     page.field("wall time", Tone::Plain, &text);
-    if wait > BUSY_FROM {
-        disturbed(
-            page,
-            &single,
-            waited,
-            "",
-            "; undisturbed time leaves that out",
-        );
-    }
+    disturbed(
+        page,
+        &single,
+        waited,
+        "",
+        "; undisturbed time leaves that out",
+    );
 }
 
 /// The part of the wait that is not the program's: it had ended, and Fathom had no CPU to see that.
@@ -79,27 +75,15 @@ fn several_threads(page: &mut Page, subject: &Subject) {
     );
     page.field("wall time", Tone::Plain, &text);
     let waited = |run: &Run| run.run_queue_wait_ns.unwrap_or(0);
-    if total(&subject.runs, waited) / wall > BUSY_FROM {
-        disturbed(page, &subject.runs, waited, "in the main thread ", "");
-    }
+    disturbed(page, &subject.runs, waited, "in the main thread ", "");
 }
 
-/// Says how many runs waited: two long waits in fifty runs are another matter than a busy machine.
+/// Says how many runs waited.
 fn disturbed(page: &mut Page, runs: &[&Run], waited: impl Fn(&Run) -> u64, who: &str, then: &str) {
-    let long = |run: &&&Run| waited(run) as f64 > BUSY_FROM * run.wall_ns as f64;
-    let count = runs.iter().filter(long).count();
-    let label = if 2 * count >= runs.len() {
-        "busy machine"
-    } else {
-        "disturbed"
-    };
-    let text = format!(
-        "{} of {} waited {who}more than {} of their time for a CPU{then}",
-        format_count(count as f64),
-        counted(runs.len() as u64, "run", "runs"),
-        format_share(BUSY_FROM)
-    );
-    page.field(label, Tone::Notice, &text);
+    let waits: Vec<(u64, u64)> = runs.iter().map(|run| (waited(run), run.wall_ns)).collect();
+    if let Some((label, text)) = disturbance(&waits, who) {
+        page.field(label, Tone::Notice, &format!("{text}{then}"));
+    }
 }
 
 fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
