@@ -95,6 +95,9 @@ pub struct Published {
     pub value: Option<f64>,
     /// Its unit; a plain number if absent.
     pub unit: Option<String>,
+    /// Whether the number is a limit that any better one keeps, and not the size that was found.
+    #[serde(default)]
+    pub limit: bool,
     /// The figures that it stands for, in words.
     pub figures: Option<String>,
     /// Where it stands, if not in the source of the file.

@@ -50,6 +50,7 @@ fn claim(id: &str, layer: Layer, judged: Judged) -> ClaimResult {
         published: Some(Published {
             value: Some(34.9),
             unit: Some("x".to_string()),
+            limit: false,
             figures: Some("2024 us against 58 us".to_string()),
             source: None,
         }),

@@ -73,11 +73,7 @@ pub enum Fault {
 /// [`Fault::Wrong`] where the expression can't be right whatever is measured, [`Fault::Elsewhere`] where
 /// it says nothing under this combination. What is missing otherwise is an [`Outcome`].
 pub fn judge(expression: &Expression, context: Context<'_>) -> Result<Judgement, Fault> {
-    let judge = Judge {
-        text: &expression.text,
-        context,
-    };
-    judge.statement(&expression.root)
+    Judge::new(expression, context).statement(&expression.root)
 }
 
 /// An expression's text and what it is judged by.
@@ -90,6 +86,13 @@ pub(super) struct Judge<'e, 'r> {
 pub(super) type Answer<T> = Result<T, Fault>;
 
 impl<'e, 'r> Judge<'e, 'r> {
+    pub(super) fn new(expression: &'e Expression, context: Context<'r>) -> Judge<'e, 'r> {
+        Judge {
+            text: &expression.text,
+            context,
+        }
+    }
+
     pub(super) fn written(&self, node: &Node) -> &'e str {
         self.text.get(node.span.clone()).unwrap_or_default()
     }
