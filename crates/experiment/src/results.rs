@@ -26,6 +26,9 @@ pub struct Samples {
     pub exact: bool,
     /// Whether bare names of subjects stand for this metric.
     pub primary: bool,
+    /// Parts of a whole, 0 to 1: no interval reaches beyond.
+    #[serde(default)]
+    pub is_share: bool,
 }
 
 impl Samples {
@@ -40,6 +43,19 @@ impl Samples {
     /// The values alone.
     pub fn plain(&self) -> Vec<f64> {
         self.values.iter().map(|(_, value)| *value).collect()
+    }
+
+    /// An estimate of these values, its interval cut to what they can be. Student's interval knows nothing
+    /// of a whole: of shares near 1 it reaches beyond 1.
+    pub fn within_bounds(&self, estimate: Estimate) -> Estimate {
+        match self.is_share {
+            true => Estimate {
+                low: estimate.low.clamp(0.0, 1.0),
+                high: estimate.high.clamp(0.0, 1.0),
+                ..estimate
+            },
+            false => estimate,
+        }
     }
 
     /// Median with its interval.

@@ -44,6 +44,14 @@ fn counts_shares_and_findings_are_read_of_why() {
     assert_eq!(of("calls_openat"), Some(vec![0.0]));
     assert_eq!(of("share_user_code"), Some(vec![0.75]));
     assert_eq!(of("share_locks"), Some(vec![0.0]));
+    for one in &samples {
+        assert_eq!(
+            one.is_share,
+            one.metric.starts_with("share_"),
+            "{}",
+            one.metric
+        );
+    }
     // Observing took half as long again: shares hold, times don't.
     assert_eq!(of("account_user_code"), None);
     assert_eq!(findings.ids, ["unbuffered-input"]);

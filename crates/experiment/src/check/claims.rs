@@ -164,6 +164,7 @@ fn pretended(experiment: &Experiment) -> Results {
                     values: (0..10).map(|round| (round, 1.0)).collect(),
                     exact: known.exact,
                     primary: known.primary,
+                    is_share: false,
                 });
             }
             if measure.how == How::Why {

@@ -293,6 +293,7 @@ fn samples(record: &BenchRecord, targets: &[Target], measure: &str) -> Vec<Sampl
                     values,
                     exact,
                     primary,
+                    is_share: false,
                 });
             }
         };

@@ -373,6 +373,7 @@ pub fn machine(program: &Path, measure: &Measure, amount: Amount, folders: &Fold
                     values: Vec::new(),
                     exact: true,
                     primary: false,
+                    is_share: false,
                 });
                 session.outcome.notes.push(format!("{id}: {why}"));
             }

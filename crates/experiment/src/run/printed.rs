@@ -181,6 +181,7 @@ impl Reading<'_> {
                 values,
                 exact: false,
                 primary: measure.values.len() == 1,
+                is_share: false,
             });
         }
         if let Some(why) = self.failure {
@@ -372,6 +373,7 @@ fn note(
             values: vec![(0, value)],
             exact: true,
             primary: false,
+            is_share: false,
         }),
         Err((why, cause)) => {
             outcome.failed |= cause == Cause::Failed;

@@ -37,6 +37,7 @@ impl Sampler<'_> {
             values,
             exact,
             primary,
+            is_share: metric.starts_with("share_"),
         });
     }
 }
@@ -377,6 +378,7 @@ pub fn machine(text: &str, measure: &str) -> Result<Probes, String> {
                 values: vec![(0, value * scale)],
                 exact: true,
                 primary: false,
+                is_share: false,
             }),
             None => {
                 let why = probe
