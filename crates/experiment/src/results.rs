@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{Combination, Estimate};
+use fathom_model::{Combination, CpuWaits, Estimate};
 use serde::{Deserialize, Serialize};
 
 use crate::unit::{self, Unit};
@@ -148,6 +148,9 @@ pub struct Results {
     pub findings: Vec<Findings>,
     /// What is missing.
     pub gaps: Vec<Gap>,
+    /// What the runs behind the numbers waited for a CPU.
+    #[serde(default)]
+    pub waits: CpuWaits,
     /// What the file measures: it says whose gap it is that a name has no result.
     #[serde(skip)]
     pub promised: Vec<Promised>,

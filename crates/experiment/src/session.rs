@@ -305,6 +305,7 @@ impl Running<'_> {
         self.results.samples.extend(done.results.samples);
         self.results.findings.extend(done.results.findings);
         self.results.gaps.extend(done.results.gaps);
+        self.results.waits.extend(&done.results.waits);
     }
 }
 

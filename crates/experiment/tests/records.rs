@@ -147,3 +147,16 @@ fn a_probe_without_an_answer_has_no_value() {
     assert!(records::machine("[]", "m").is_err());
     assert!(records::pipe("not json", "m", &[], &Vec::new()).is_err());
 }
+
+#[test]
+fn what_a_record_says_of_the_load_is_kept_and_nothing_else() {
+    let startup = json!({"kind": "startup", "warnings": [
+        {"id": "late_stamps", "benchmark": 0, "message": "first bytes were seen late"},
+        {"id": "failures", "benchmark": 0, "message": "1 of 5 runs failed"},
+    ]});
+    let said = records::said_of_load(&startup.to_string());
+    assert_eq!(said, ["first bytes were seen late"]);
+    let pipe = json!({"kind": "pipe", "notes": [{"id": "no_cpu", "stage": 1, "message": "xxd had no CPU"}]});
+    assert_eq!(records::said_of_load(&pipe.to_string()), ["xxd had no CPU"]);
+    assert!(records::said_of_load("no record").is_empty());
+}

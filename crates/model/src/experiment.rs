@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate};
+use crate::{CpuWaits, Environment, Estimate};
 
 /// Which kind of statement a claim is. Verdicts of different layers are not to be mixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -254,6 +254,8 @@ pub struct ExperimentRecord {
     pub complete: bool,
     /// Seconds that it took.
     pub seconds: f64,
+    /// What the runs of `bench` and `value` waited for a CPU; absent if there were none.
+    pub cpu_waits: Option<CpuWaits>,
     /// Programs that it needs.
     pub tools: Vec<ToolResult>,
     /// What was measured.

@@ -87,3 +87,68 @@ pub struct Run {
     /// How it ended.
     pub exit: Exit,
 }
+
+impl Run {
+    /// How long it was kept from a CPU: the main thread's wait, and where only that thread ran also the
+    /// wait of Fathom's launcher, which is in `wall_ns` too. 0 where the kernel does not tell.
+    pub fn waited_for_cpu_ns(&self) -> u64 {
+        let late = match self.undisturbed_ns {
+            Some(_) => self.harness_wait_ns.unwrap_or(0),
+            None => 0,
+        };
+        self.run_queue_wait_ns.unwrap_or(0).saturating_add(late)
+    }
+}
+
+/// What a number of runs waited for a CPU: how busy the machine was with other work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuWaits {
+    /// Number of runs.
+    pub runs: u64,
+    /// Those that waited more than [`CpuWaits::FROM`] of their wall time.
+    pub waited: u64,
+    /// Wall time of all.
+    pub wall_ns: u64,
+    /// Time that they waited.
+    pub waited_ns: u64,
+}
+
+impl CpuWaits {
+    /// From this share of the wall time on, waiting for a CPU is worth a word.
+    pub const FROM: f64 = 0.01;
+
+    /// Adds a run.
+    pub fn add(&mut self, run: &Run) {
+        let waited = run.waited_for_cpu_ns().min(run.wall_ns);
+        self.runs += 1;
+        self.waited += u64::from(waited as f64 > CpuWaits::FROM * run.wall_ns as f64);
+        self.wall_ns = self.wall_ns.saturating_add(run.wall_ns);
+        self.waited_ns = self.waited_ns.saturating_add(waited);
+    }
+
+    /// Adds what other runs waited.
+    pub fn extend(&mut self, others: &CpuWaits) {
+        self.runs += others.runs;
+        self.waited += others.waited;
+        self.wall_ns = self.wall_ns.saturating_add(others.wall_ns);
+        self.waited_ns = self.waited_ns.saturating_add(others.waited_ns);
+    }
+
+    /// The part of all wall time that was waited, 0 to 1.
+    pub fn share(&self) -> f64 {
+        match self.wall_ns {
+            0 => 0.0,
+            wall => self.waited_ns as f64 / wall as f64,
+        }
+    }
+
+    /// Whether it is worth a word.
+    pub fn disturbed(&self) -> bool {
+        self.share() > CpuWaits::FROM
+    }
+
+    /// Whether most runs waited: two long waits in fifty runs are another matter than a busy machine.
+    pub fn busy(&self) -> bool {
+        self.disturbed() && 2 * self.waited >= self.runs
+    }
+}

@@ -17,6 +17,7 @@ mod session;
 mod startup;
 mod terminal;
 mod text;
+mod waits;
 mod why;
 
 pub use experiment::{

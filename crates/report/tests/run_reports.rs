@@ -5,8 +5,8 @@ mod walker;
 use std::collections::BTreeSet;
 
 use fathom_model::{
-    AnswerResult, ClaimResult, ClaimVerdict, Environment, Estimate, ExperimentRecord, Judged,
-    Layer, MeasureResult, Measured, Published, ResultRow, Source, ToolResult,
+    AnswerResult, ClaimResult, ClaimVerdict, CpuWaits, Environment, Estimate, ExperimentRecord,
+    Judged, Layer, MeasureResult, Measured, Published, ResultRow, Source, ToolResult,
 };
 use fathom_report::{
     experiment_html, experiment_json, experiment_markdown, experiment_terminal, summary_terminal,
@@ -123,6 +123,12 @@ fn record() -> ExperimentRecord {
         quick: true,
         complete: false,
         seconds: 12.3,
+        cpu_waits: Some(CpuWaits {
+            runs: 40,
+            waited: 38,
+            wall_ns: 1_000_000_000,
+            waited_ns: 340_000_000,
+        }),
         tools: vec![
             ToolResult {
                 name: "cc".to_string(),
@@ -259,6 +265,7 @@ fn the_page_runs_nothing_and_loads_nothing() {
         "It starts late.",
         "go is missing",
         "a note",
+        "busy machine: 38 of 40 runs",
     ] {
         assert!(page.contains(word), "{word}");
     }
@@ -276,6 +283,7 @@ fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
     let mut bare = record();
     bare.source = None;
     bare.question = None;
+    bare.cpu_waits = None;
     bare.results[0].median = None;
     for record in [record(), bare] {
         let mut bytes = Vec::new();

@@ -55,6 +55,7 @@ impl<'s> Session<'s> {
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 self.outcome.records.push(relative);
+                self.outcome.notes.extend(records::said_of_load(&text));
                 Ok(text)
             }
             Err(_) if end.cut => Err(NO_TIME.to_string()),

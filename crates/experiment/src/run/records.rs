@@ -132,6 +132,30 @@ fn limited(explanation: &Explanation) -> Option<String> {
     })
 }
 
+/// What a record of `startup` or `pipe` says of a machine that is too busy, in its own words.
+pub fn said_of_load(text: &str) -> Vec<String> {
+    /// First bytes that were seen late; a stage that had no CPU.
+    const IDS: [&str; 2] = ["late_stamps", "no_cpu"];
+    #[derive(Deserialize)]
+    struct Said {
+        id: String,
+        message: String,
+    }
+    #[derive(Deserialize)]
+    struct Record {
+        #[serde(default, alias = "notes")]
+        warnings: Vec<Said>,
+    }
+    // What is no such record has been reported where its numbers were read.
+    serde_json::from_str::<Record>(text)
+        .map(|record| record.warnings)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|said| IDS.contains(&said.id.as_str()))
+        .map(|said| said.message)
+        .collect()
+}
+
 #[derive(Deserialize)]
 struct Startup {
     #[serde(default)]

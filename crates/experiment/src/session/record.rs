@@ -60,6 +60,7 @@ impl Running<'_> {
             quick: scope.quick,
             complete: !self.interrupted && !self.failed && measured_all,
             seconds,
+            cpu_waits: (self.results.waits.runs > 0).then_some(self.results.waits),
             tools: prepared.tools.clone(),
             measures: std::mem::take(&mut self.measures),
             results: rows(&self.results),

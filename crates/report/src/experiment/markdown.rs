@@ -4,6 +4,7 @@ use fathom_model::{ClaimResult, ExperimentRecord, Layer};
 
 use super::terminal::machine;
 use super::words;
+use crate::waits;
 use crate::why::markdown_text as plain;
 
 /// Each experiment with its tables of claims. Text from outside can't become markup, a mention or a link.
@@ -37,6 +38,9 @@ fn one(out: &mut String, record: &ExperimentRecord) {
     }
     if !record.complete {
         out.push_str("\n**Partial**: not everything was measured.\n");
+    }
+    if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
+        out.push_str(&format!("\n{}.\n", waits));
     }
     for layer in [Layer::Arithmetic, Layer::Mechanism, Layer::Size] {
         let claims: Vec<&ClaimResult> = record.claims.iter().filter(|c| c.layer == layer).collect();

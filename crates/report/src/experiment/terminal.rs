@@ -5,6 +5,7 @@ use fathom_model::{ClaimResult, ExperimentRecord, Layer};
 use super::words;
 use crate::line::{Line, Page, Tone};
 use crate::text::{columns, wrap};
+use crate::waits;
 
 /// Columns of the verdict.
 const VERDICT: usize = 17;
@@ -46,6 +47,9 @@ fn heading(page: &mut Page, record: &ExperimentRecord) {
     }
     if !record.complete {
         page.prose(2, Tone::Bad, "Partial: not everything was measured.");
+    }
+    if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
+        page.prose(2, Tone::Notice, &waits);
     }
 }
 

@@ -1,14 +1,12 @@
 //! Where the wall time went, and what went wrong.
 
-use fathom_model::{Exit, Run};
+use fathom_model::{CpuWaits, Exit, Run};
 
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count, format_share};
 use crate::session::Subject;
 use crate::text::JOIN;
-
-/// From this share of the wall time on, waiting for a CPU is worth a word.
-const BUSY_FROM: f64 = 0.01;
+use crate::waits;
 
 /// Divides the wall time into running, waiting for a CPU and waiting for anything else.
 ///
@@ -21,11 +19,6 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         .copied()
         .filter(|run| run.undisturbed_ns.is_some())
         .collect();
-    let waited = |run: &Run| {
-        run.run_queue_wait_ns
-            .unwrap_or(0)
-            .saturating_add(run.harness_wait_ns.unwrap_or(0))
-    };
     if single.is_empty() {
         return several_threads(page, subject);
     }
@@ -34,7 +27,7 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         return;
     }
     let cpu = (total(&single, |run| run.cpu_ns) / wall).min(1.0);
-    let wait = (total(&single, waited) / wall).min(1.0 - cpu);
+    let wait = (total(&single, Run::waited_for_cpu_ns) / wall).min(1.0 - cpu);
     let other = (1.0 - cpu - wait).max(0.0);
     let text = format!(
         "{} on CPU, {} waiting for a CPU{}, {} other waits",
@@ -44,21 +37,13 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         format_share(other)
     );
     page.field("wall time", Tone::Plain, &text);
-    if wait > BUSY_FROM {
-        disturbed(
-            page,
-            &single,
-            waited,
-            "",
-            "; undisturbed time leaves that out",
-        );
-    }
+    disturbed(page, &single, "", "; undisturbed time leaves that out");
 }
 
 /// The part of the wait that is not the program's: it had ended, and Fathom had no CPU to see that.
 fn late_notice(runs: &[&Run], wall: f64) -> String {
     let late = total(runs, |run| run.harness_wait_ns.unwrap_or(0)) / wall;
-    if late <= BUSY_FROM {
+    if late <= CpuWaits::FROM {
         return String::new();
     }
     format!(
@@ -78,28 +63,17 @@ fn several_threads(page: &mut Page, subject: &Subject) {
         "{busy:.2} CPUs busy on average; several threads or processes, so waits can't be told apart"
     );
     page.field("wall time", Tone::Plain, &text);
-    let waited = |run: &Run| run.run_queue_wait_ns.unwrap_or(0);
-    if total(&subject.runs, waited) / wall > BUSY_FROM {
-        disturbed(page, &subject.runs, waited, "in the main thread ", "");
-    }
+    disturbed(page, &subject.runs, "in the main thread ", "");
 }
 
-/// Says how many runs waited: two long waits in fifty runs are another matter than a busy machine.
-fn disturbed(page: &mut Page, runs: &[&Run], waited: impl Fn(&Run) -> u64, who: &str, then: &str) {
-    let long = |run: &&&Run| waited(run) as f64 > BUSY_FROM * run.wall_ns as f64;
-    let count = runs.iter().filter(long).count();
-    let label = if 2 * count >= runs.len() {
-        "busy machine"
-    } else {
-        "disturbed"
-    };
-    let text = format!(
-        "{} of {} waited {who}more than {} of their time for a CPU{then}",
-        format_count(count as f64),
-        counted(runs.len() as u64, "run", "runs"),
-        format_share(BUSY_FROM)
-    );
-    page.field(label, Tone::Notice, &text);
+/// Says how many runs waited, where they did.
+fn disturbed(page: &mut Page, runs: &[&Run], who: &str, then: &str) {
+    let mut all = CpuWaits::default();
+    runs.iter().for_each(|run| all.add(run));
+    if all.disturbed() {
+        let text = format!("{}{then}", waits::sentence(&all, who));
+        page.field(waits::label(&all), Tone::Notice, &text);
+    }
 }
 
 fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
