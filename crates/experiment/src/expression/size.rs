@@ -61,26 +61,34 @@ pub fn compared(expression: &Expression, context: Context<'_>) -> Option<Compare
 }
 
 impl Compared {
-    /// What is said where the whole interval is more than [`FACTOR`] away from the published size, which
-    /// is in the bases of `unit`: the outcome, and by how much. `None` where the size is the published one.
+    /// What is said where the size is more than [`FACTOR`] away from the published one, which is in the
+    /// bases of `unit`: the outcome, and by how much. `None` where the size is the published one.
     pub fn against_published(&self, published: f64) -> Option<(Outcome, String)> {
         let Estimate {
             value, low, high, ..
         } = self.estimate;
-        if published <= 0.0 || (low <= published * FACTOR && high >= published / FACTOR) {
+        let (least, most) = (published / FACTOR, published * FACTOR);
+        if published <= 0.0 || (least..=most).contains(&value) {
             return None;
+        }
+        let by = times_published(value / published);
+        if low <= most && high >= least {
+            let open = format!("the direction holds; {by}, and the interval reaches to it");
+            return Some((Outcome::Undecided, open));
         }
         let other_side = (published > 1.0 && high < 1.0) || (published < 1.0 && low > 1.0);
         let outcome = match self.is_ratio && other_side {
             true => Outcome::Opposite,
             false => Outcome::DirectionOnly,
         };
-        let ratio = value / published;
-        let by = match ratio {
-            ratio if ratio >= 1.0 => format!("{}x the published size", short(ratio)),
-            ratio if ratio > 0.0 => format!("1/{} of the published size", short(1.0 / ratio)),
-            _ => "nothing of the published size".to_string(),
-        };
         Some((outcome, by))
+    }
+}
+
+fn times_published(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 1.0 => format!("{}x the published size", short(ratio)),
+        ratio if ratio > 0.0 => format!("1/{} of the published size", short(1.0 / ratio)),
+        _ => "nothing of the published size".to_string(),
     }
 }
