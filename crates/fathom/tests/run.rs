@@ -199,6 +199,27 @@ fn a_plan_shows_every_command_and_runs_none() {
 }
 
 #[test]
+fn a_plan_can_be_read_by_programs_and_still_runs_nothing() {
+    let folder = whole();
+    let output = run(folder.path(), &["--plan", "--quick", "--json", "-"]);
+    let plan: Value = serde_json::from_str(&stdout(&output)).expect("JSON and nothing else");
+    assert_eq!(plan["kind"], "plan");
+    assert_eq!(plan["title"], "Programs of a shell");
+    assert_eq!(plan["quick"], true);
+    let commands: Vec<&str> = (plan["steps"].as_array().expect("steps").iter())
+        .flat_map(|step| step["commands"].as_array().expect("commands"))
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(
+        commands.iter().any(|c| c.starts_with("cp ")),
+        "{commands:?}"
+    );
+    assert!(!folder.path().join(".fathom").exists());
+    let page = run(folder.path(), &["--plan", "--html", "plan.html"]);
+    assert_eq!(page.status.code(), Some(2));
+}
+
+#[test]
 fn only_measures_what_is_asked_for() {
     let folder = whole();
     let (record, output) = record(folder.path(), &["--only", "val*"]);
@@ -326,6 +347,17 @@ fn a_catalogue_is_listed_and_run() {
     );
     assert!(text.contains("t is missing (write it)"), "{text}");
     assert!(!folder.path().join("one/.fathom").exists());
+    let list = fathom()
+        .args(["run", "--list", &catalogue, "--json", "-"])
+        .output()
+        .expect("runs");
+    let record: Value = serde_json::from_str(&stdout(&list)).expect("JSON and nothing else");
+    assert_eq!(record["experiments"][0]["rows"][0], "row-one");
+    assert_eq!(record["experiments"][0]["missing"], serde_json::json!([]));
+    assert_eq!(
+        record["experiments"][1]["missing"][0],
+        "t is missing (write it)"
+    );
     let all = fathom()
         .args(["run", "--all", "--quick", "--catalogue", &catalogue])
         .output()

@@ -11,6 +11,7 @@ mod explanation;
 mod finding;
 mod metric;
 mod pipe;
+mod plan;
 mod record;
 mod run;
 mod sample;
@@ -33,6 +34,7 @@ pub use pipe::{
     PipeRecord, PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary,
     StagedInput, WhatIf,
 };
+pub use plan::{CatalogueRecord, CatalogueRow, PlanRecord, PlanStep};
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,
     SCHEMA_VERSION, StopReason, Warning,

@@ -1,6 +1,6 @@
 //! What `fathom run` prints.
 
-use fathom_model::{ClaimResult, ExperimentRecord, Layer};
+use fathom_model::{CatalogueRow, ClaimResult, ExperimentRecord, Layer};
 
 use super::words;
 use crate::line::{Line, Page, Tone};
@@ -235,21 +235,6 @@ pub(super) fn machine(record: &ExperimentRecord) -> String {
     format!("machine: {}; {}", parts.join(", "), record.started_at)
 }
 
-/// One row of `fathom run --list`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CatalogueRow {
-    /// Name of the folder.
-    pub name: String,
-    /// Title of the experiment.
-    pub title: String,
-    /// Published rows that it covers.
-    pub rows: Vec<String>,
-    /// `runs here`, or what is missing.
-    pub state: String,
-    /// Whether all of it runs here.
-    pub runs: bool,
-}
-
 /// The catalogue.
 pub fn catalogue_terminal(
     rows: &[CatalogueRow],
@@ -260,8 +245,10 @@ pub fn catalogue_terminal(
     let mut page = Page::new(width, color, unicode);
     for row in rows {
         let name = page.clean(&row.name);
-        let tone = if row.runs { Tone::Good } else { Tone::Notice };
-        let state = page.clean(&row.state);
+        let (tone, state) = match row.missing.is_empty() {
+            true => (Tone::Good, "runs here".to_string()),
+            false => (Tone::Notice, page.clean(&row.missing.join("; "))),
+        };
         page.push(Line::new().add(Tone::Strong, name));
         let title = page.clean(&row.title);
         page.prose(2, Tone::Plain, &title);

@@ -78,14 +78,14 @@ pub struct Arguments {
     pub readme: bool,
 
     /// Write a report in Markdown
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub export_markdown: Option<PathBuf>,
 
     /// Write a report as one page
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub html: Option<PathBuf>,
 
-    /// Write the record as JSON; '-' is standard output
+    /// Write the record as JSON ('-' is standard output); with --plan or --list, the plan or the list
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }

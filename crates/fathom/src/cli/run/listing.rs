@@ -8,9 +8,10 @@ use fathom_experiment::prepare::{Prepared, Preparer};
 use fathom_experiment::resolve::Scope;
 use fathom_experiment::session;
 use fathom_measure::interrupt;
-use fathom_report::{self as report, CatalogueRow};
+use fathom_model::{CatalogueRecord, CatalogueRow, SCHEMA_VERSION};
+use fathom_report as report;
 
-use super::{Arguments, catalogue_files, name_of, read, work_of};
+use super::{Arguments, catalogue_files, json_to_stdout, name_of, read, work_of, write_json};
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
@@ -36,26 +37,31 @@ pub fn list(arguments: &Arguments) -> Result<i32, Failure> {
         let missing = missing(arguments, &experiment)?;
         rows.push(CatalogueRow {
             name: name_of(&file),
+            file: file.display().to_string(),
             title: experiment.title.clone(),
             rows: experiment
                 .source
                 .clone()
                 .map(|source| source.rows)
                 .unwrap_or_default(),
-            runs: missing.is_empty(),
-            state: match missing.is_empty() {
-                true => "runs here".to_string(),
-                false => missing.join("; "),
-            },
+            missing,
         });
     }
-    let text = report::catalogue_terminal(
-        &rows,
-        screen::stdout_width(),
-        screen::stdout_has_colour(),
-        screen::speaks_unicode(),
-    );
-    write::print(text.as_bytes())?;
+    if !json_to_stdout(arguments) {
+        let text = report::catalogue_terminal(
+            &rows,
+            screen::stdout_width(),
+            screen::stdout_has_colour(),
+            screen::speaks_unicode(),
+        );
+        write::print(text.as_bytes())?;
+    }
+    let record = CatalogueRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "catalogue".to_string(),
+        experiments: rows,
+    };
+    write_json(arguments, |bytes| report::catalogue_json(&record, bytes))?;
     Ok(0)
 }
 

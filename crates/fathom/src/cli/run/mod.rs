@@ -15,7 +15,7 @@ use fathom_experiment::session::{self, End, Options, RunError};
 use fathom_experiment::verdict::{self, Budgets};
 use fathom_experiment::{Experiment, ReadError, catalogue, plan};
 use fathom_measure::interrupt;
-use fathom_model::ExperimentRecord;
+use fathom_model::{ExperimentRecord, PlanRecord, SCHEMA_VERSION};
 use fathom_report as report;
 use progress::Line;
 
@@ -141,23 +141,56 @@ fn failure_of(error: RunError) -> Failure {
 }
 
 fn show_plans(arguments: &Arguments, experiments: &[Experiment]) -> Result<i32, Failure> {
-    for experiment in experiments {
-        let folders =
-            session::folders(experiment, &work_of(arguments, experiment)).map_err(failure_of)?;
-        let scope = Scope {
-            experiment,
-            folders: &folders,
-            quick: arguments.quick,
-        };
-        let selection = Selection::of(experiment, &arguments.only).map_err(Failure::Usage)?;
-        let steps = plan::plan(&scope, &selection, arguments.install).map_err(Failure::Usage)?;
-        let steps: Vec<(String, Vec<String>)> = steps
-            .into_iter()
-            .map(|step| (step.title, step.commands))
-            .collect();
-        write::print(report::plan_terminal(&experiment.title, &steps).as_bytes())?;
+    let plans = experiments
+        .iter()
+        .map(|experiment| plan_of(arguments, experiment))
+        .collect::<Result<Vec<_>, _>>()?;
+    if !json_to_stdout(arguments) {
+        for plan in &plans {
+            write::print(report::plan_terminal(plan).as_bytes())?;
+        }
     }
+    write_json(arguments, |bytes| report::plan_json(&plans, bytes))?;
     Ok(0)
+}
+
+fn plan_of(arguments: &Arguments, experiment: &Experiment) -> Result<PlanRecord, Failure> {
+    let folders =
+        session::folders(experiment, &work_of(arguments, experiment)).map_err(failure_of)?;
+    let scope = Scope {
+        experiment,
+        folders: &folders,
+        quick: arguments.quick,
+    };
+    let selection = Selection::of(experiment, &arguments.only).map_err(Failure::Usage)?;
+    Ok(PlanRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "plan".to_string(),
+        file: experiment.path.display().to_string(),
+        title: experiment.title.clone(),
+        quick: arguments.quick,
+        steps: plan::plan(&scope, &selection, arguments.install).map_err(Failure::Usage)?,
+    })
+}
+
+fn json_to_stdout(arguments: &Arguments) -> bool {
+    arguments.json.as_deref().is_some_and(write::is_stdout)
+}
+
+/// Writes what `--json` asks for, if it does.
+fn write_json(
+    arguments: &Arguments,
+    record: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let Some(path) = &arguments.json else {
+        return Ok(());
+    };
+    let mut bytes = Vec::new();
+    record(&mut bytes).map_err(|error| Failure::Write {
+        path: path.clone(),
+        error,
+    })?;
+    write::export(path, bytes)
 }
 
 /// How long an experiment may take.
@@ -237,7 +270,7 @@ fn worse(one: i32, other: i32) -> i32 {
 }
 
 fn show(arguments: &Arguments, record: &ExperimentRecord) -> Result<(), Failure> {
-    if arguments.json.as_deref().is_some_and(write::is_stdout) {
+    if json_to_stdout(arguments) {
         return Ok(());
     }
     let text = report::experiment_terminal(
@@ -250,8 +283,7 @@ fn show(arguments: &Arguments, record: &ExperimentRecord) -> Result<(), Failure>
 }
 
 fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Result<(), Failure> {
-    let to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
-    if records.len() > 1 && !to_stdout {
+    if records.len() > 1 && !json_to_stdout(arguments) {
         let text = report::summary_terminal(
             &records,
             screen::stdout_width(),
@@ -261,14 +293,7 @@ fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Re
         write::print(text.as_bytes())?;
     }
     let all: Vec<ExperimentRecord> = records.into_iter().map(|(_, record)| record).collect();
-    if let Some(path) = &arguments.json {
-        let mut bytes = Vec::new();
-        report::experiment_json(&all, &mut bytes).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error,
-        })?;
-        write::export(path, bytes)?;
-    }
+    write_json(arguments, |bytes| report::experiment_json(&all, bytes))?;
     if let Some(path) = &arguments.export_markdown {
         write::export(path, report::experiment_markdown(&all))?;
     }
