@@ -65,13 +65,25 @@ pub enum RunError {
     #[error("{0}")]
     Usage(String),
     /// The work folder can't be used.
-    #[error("can't use the work folder {}: {error}", path.display())]
+    #[error("can't use the work folder {}: {error}{}", path.display(), way_out(error))]
     Work {
         /// The folder.
         path: PathBuf,
         /// Why.
         error: std::io::Error,
     },
+}
+
+/// What to type where the folder beside the file is not the user's: a clone of someone else, a medium that
+/// can't be written.
+fn way_out(error: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    match error.kind() {
+        PermissionDenied | ReadOnlyFilesystem => {
+            "\nname a folder of your own for builds, inputs and records: --work DIR"
+        }
+        _ => "",
+    }
 }
 
 /// The end of a run.

@@ -160,3 +160,21 @@ fn what_a_record_says_of_the_load_is_kept_and_nothing_else() {
     assert_eq!(records::said_of_load(&pipe.to_string()), ["xxd had no CPU"]);
     assert!(records::said_of_load("no record").is_empty());
 }
+
+#[test]
+fn a_work_folder_of_another_user_is_refused_with_the_way_out() {
+    let said = |kind: std::io::ErrorKind| {
+        let error = fathom_experiment::session::RunError::Work {
+            path: "/somewhere".into(),
+            error: kind.into(),
+        };
+        error.to_string()
+    };
+    use std::io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+    for kind in [PermissionDenied, ReadOnlyFilesystem] {
+        let text = said(kind);
+        assert!(text.starts_with("can't use the work folder /somewhere: "));
+        assert!(text.ends_with("--work DIR"), "{text}");
+    }
+    assert!(!said(NotFound).contains("--work"));
+}

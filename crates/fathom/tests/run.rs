@@ -477,6 +477,33 @@ fn a_killed_run_leaves_nothing_running_and_can_be_resumed() {
 }
 
 #[test]
+fn several_experiments_get_a_folder_each_in_the_work_folder() {
+    let folder = TempDir::new().expect("a folder");
+    for name in ["one.toml", "two.toml"] {
+        let file = folder.path().join(name);
+        let text = "schema_version = 1\ntitle = \"t\"\n[[claims]]\nid = \"x\"\ntext = \"x\"\n\
+                    layer = \"arithmetic\"\nholds = \"1 < 2\"\n";
+        std::fs::write(file, text).expect("written");
+    }
+    let work = folder.path().join("work");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let go = |names: [&str; 2]| {
+        fathom()
+            .args(["run", &file(names[0]), &file(names[1]), "--work"])
+            .arg(&work)
+            .output()
+            .expect("runs")
+    };
+    let output = go(["one.toml", "two.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(work.join("one/records").is_dir() && work.join("two/records").is_dir());
+    assert!(!folder.path().join(".fathom").exists());
+    let twice = go(["one.toml", "one.toml"]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(stderr(&twice).contains("would share the folder"));
+}
+
+#[test]
 fn two_runs_do_not_share_a_work_folder() {
     let folder = TempDir::new().expect("a folder");
     let (mut child, pid) = start_sleeping(folder.path(), "value");

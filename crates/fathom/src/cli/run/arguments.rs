@@ -69,8 +69,9 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = quantities::duration, conflicts_with = "install")]
     pub within: Option<Duration>,
 
-    /// Folder for builds, inputs and records (default: .fathom beside the file)
-    #[arg(long, value_name = "DIR", conflicts_with = "all")]
+    /// Folder for builds, inputs and records, of several experiments one for each in it (default:
+    /// .fathom beside the file)
+    #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
 
     /// Write the figures into README.md beside each file, between its marks; the rest stays

@@ -48,6 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
         .iter()
         .map(|file| read(file))
         .collect::<Result<Vec<_>, _>>()?;
+    check_work(arguments, &experiments)?;
     if arguments.plan {
         return show_plans(arguments, &experiments);
     }
@@ -85,11 +86,6 @@ fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
     if arguments.experiments.is_empty() {
         return Err(Failure::Usage(
             "there is no experiment; try: fathom run experiments/NAME, or fathom run --list".into(),
-        ));
-    }
-    if arguments.work.is_some() && arguments.experiments.len() > 1 {
-        return Err(Failure::Usage(
-            "--work is for one experiment; several need a folder each".into(),
         ));
     }
     Ok(arguments.experiments.clone())
@@ -131,9 +127,30 @@ fn name_of(path: &Path) -> String {
     name.unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// `--work` is the folder of one experiment, and of several the folder that has one for each.
 fn work_of(arguments: &Arguments, experiment: &Experiment) -> PathBuf {
-    let default = || session::default_work(&experiment.path);
-    arguments.work.clone().unwrap_or_else(default)
+    match &arguments.work {
+        None => session::default_work(&experiment.path),
+        Some(work) if arguments.all || arguments.experiments.len() > 1 => {
+            work.join(name_of(&experiment.path))
+        }
+        Some(work) => work.clone(),
+    }
+}
+
+/// Two experiments must not share a folder.
+fn check_work(arguments: &Arguments, experiments: &[Experiment]) -> Result<(), Failure> {
+    let mut seen = std::collections::BTreeSet::new();
+    for experiment in experiments {
+        let work = work_of(arguments, experiment);
+        if arguments.work.is_some() && !seen.insert(work.clone()) {
+            return Err(Failure::Usage(format!(
+                "two experiments would share the folder {}; run them one by one, each with its --work",
+                work.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn failure_of(error: RunError) -> Failure {
