@@ -477,6 +477,47 @@ fn a_killed_run_leaves_nothing_running_and_can_be_resumed() {
 }
 
 #[test]
+fn outside_of_the_sources_a_list_says_where_the_catalogue_is() {
+    let folder = TempDir::new().expect("a folder");
+    let there = |arguments: &[&str]| {
+        fathom()
+            .arg("run")
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .expect("runs")
+    };
+    for (arguments, how) in [
+        (
+            &["--list"][..],
+            "fathom run --list PATH/TO/fathom/experiments",
+        ),
+        (
+            &["--all", "--quick"],
+            "fathom run --all --catalogue PATH/TO/fathom/experiments",
+        ),
+    ] {
+        let output = there(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(how), "{}", stderr(&output));
+    }
+    // The clone itself, its catalogue and one of its folders are all understood.
+    let inner = folder.path().join("clone/experiments/one");
+    std::fs::create_dir_all(&inner).expect("made");
+    let text = "schema_version = 1\ntitle = \"the one\"\n[[claims]]\nid = \"x\"\ntext = \"x\"\n\
+                layer = \"arithmetic\"\nholds = \"1 < 2\"\n";
+    std::fs::write(inner.join("experiment.toml"), text).expect("written");
+    for path in ["clone", "clone/experiments", "clone/experiments/one"] {
+        let output = there(&["--list", path]);
+        assert!(
+            stdout(&output).contains("the one"),
+            "{path}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
 fn several_experiments_get_a_folder_each_in_the_work_folder() {
     let folder = TempDir::new().expect("a folder");
     for name in ["one.toml", "two.toml"] {

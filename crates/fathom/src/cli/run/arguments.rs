@@ -13,7 +13,7 @@ use crate::cli::quantities;
   fathom run experiments/head-start
   fathom run experiment.toml --plan
   fathom run experiment.toml --quick --only 'buffer*' --html report.html
-  fathom run --list
+  fathom run --list PATH/TO/fathom/experiments
   fathom run --all --quick
 
 An experiment file runs programs: --plan shows every command and runs none. The format is described \
@@ -30,7 +30,8 @@ pub struct Arguments {
     #[arg(long)]
     pub plan: bool,
 
-    /// List the catalogue: what each experiment covers, and what it lacks here
+    /// List the catalogue, or that of the folders named: what each experiment covers, and what it
+    /// lacks here
     #[arg(long, conflicts_with_all = ["plan", "all", "resume", "install"])]
     pub list: bool,
 
@@ -38,7 +39,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["experiments", "only"])]
     pub all: bool,
 
-    /// Folder of the catalogue
+    /// Folder of the catalogue: `experiments` of Fathom's sources
     #[arg(long, value_name = "DIR", default_value = "experiments")]
     pub catalogue: PathBuf,
 

@@ -15,6 +15,9 @@ use super::{Arguments, catalogue_files, json_to_stdout, name_of, read, work_of, 
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
+/// What to type before the folder of a catalogue.
+const HOW: &str = "fathom run --list";
+
 /// Prints the list. Returns the exit code.
 ///
 /// # Errors
@@ -22,11 +25,11 @@ use crate::cli::{screen, write};
 pub fn list(arguments: &Arguments) -> Result<i32, Failure> {
     interrupt::catch();
     let files: Vec<PathBuf> = match arguments.experiments.as_slice() {
-        [] => catalogue_files(&arguments.catalogue)?,
+        [] => catalogue_files(&arguments.catalogue, HOW)?,
         folders => {
             let mut files = Vec::new();
             for folder in folders {
-                files.extend(catalogue_files(folder)?);
+                files.extend(catalogue_files(folder, HOW)?);
             }
             files
         }

@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
 /// The files that are meant.
 fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
     if arguments.all {
-        return catalogue_files(&arguments.catalogue);
+        return catalogue_files(&arguments.catalogue, "fathom run --all --catalogue");
     }
     if arguments.experiments.is_empty() {
         return Err(Failure::Usage(
@@ -91,13 +91,29 @@ fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
     Ok(arguments.experiments.clone())
 }
 
-fn catalogue_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let files = catalogue::files(folder).map_err(|error| {
+/// The experiments of a folder: a catalogue, the clone that has one, or a single experiment. `how` is what
+/// to type with the folder behind it.
+fn catalogue_files(folder: &Path, how: &str) -> Result<Vec<PathBuf>, Failure> {
+    if folder.join("experiment.toml").is_file() {
+        return Ok(vec![folder.join("experiment.toml")]);
+    }
+    let mut files = catalogue::files(folder).map_err(|error| {
+        // The catalogue comes with the sources, and `cargo install` brings the program alone.
+        let way_out = match error.kind() {
+            std::io::ErrorKind::NotFound => format!(
+                "\nthe catalogue is the folder `experiments` of Fathom's sources; name it: \
+                 {how} PATH/TO/fathom/experiments"
+            ),
+            _ => String::new(),
+        };
         Failure::Usage(format!(
-            "can't read the catalogue {}: {error}; name it with --catalogue DIR",
+            "can't read the catalogue {}: {error}{way_out}",
             folder.display()
         ))
     })?;
+    if files.is_empty() {
+        files = catalogue::files(&folder.join("experiments")).unwrap_or_default();
+    }
     if files.is_empty() {
         return Err(Failure::Usage(format!(
             "there is no NAME/experiment.toml in {}",
