@@ -284,6 +284,7 @@ impl Running<'_> {
         }
         if outcome.interrupted {
             results.gaps.push(gap(measure, "interrupted"));
+            notes.push("interrupted".to_string());
         }
         let done = Done {
             measure: MeasureResult {

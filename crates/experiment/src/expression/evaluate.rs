@@ -174,7 +174,7 @@ impl<'e, 'r> Judge<'e, 'r> {
             } => match name.as_str() {
                 "order" => self.order(arguments, within.as_deref()),
                 "same" => self.same(arguments, within.as_deref()),
-                "finding" => self.finding(node, arguments),
+                "finding" => self.finding(arguments),
                 "clean" => self.clean(arguments),
                 _ => self.no_statement(node),
             },
@@ -379,7 +379,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         }
     }
 
-    fn finding(&self, node: &Node, arguments: &[Node]) -> Answer<Judgement> {
+    fn finding(&self, arguments: &[Node]) -> Answer<Judgement> {
         let Kind::Text(id) = &arguments[1].kind else {
             return self.wrong(
                 &arguments[1],
@@ -407,7 +407,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         Ok(Judgement {
             outcome,
             reason,
-            measured: vec![self.said(node, text)],
+            measured: vec![self.said(&arguments[0], text)],
         })
     }
 

@@ -37,7 +37,9 @@ fn one(out: &mut String, record: &ExperimentRecord) {
         out.push_str(&format!("\nPublished: {}\n", plain(&text)));
     }
     if !record.complete {
-        out.push_str("\n**Partial**: not everything was measured.\n");
+        out.push_str(
+            "\n**Partial**: not everything was measured; the notes at the end say what.\n",
+        );
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
         out.push_str(&format!("\n{}.\n", waits));
@@ -110,6 +112,10 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
             .iter()
             .map(|warning| format!("warning: {warning}")),
     );
+    for measure in &record.measures {
+        let notes = measure.notes.iter();
+        lines.extend(notes.map(|note| format!("{}: {note}", measure.id)));
+    }
     lines.push(machine(record));
     if record.quick {
         lines.push("quick set".to_string());

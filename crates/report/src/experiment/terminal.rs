@@ -46,7 +46,11 @@ fn heading(page: &mut Page, record: &ExperimentRecord) {
         page.prose(2, Tone::Quiet, &format!("published: {text}"));
     }
     if !record.complete {
-        page.prose(2, Tone::Bad, "Partial: not everything was measured.");
+        page.prose(
+            2,
+            Tone::Bad,
+            "Partial: not everything was measured; the notes at the end say what.",
+        );
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
         page.prose(2, Tone::Notice, &waits);
@@ -97,9 +101,30 @@ fn table(page: &mut Page, layer: Layer, claims: &[&ClaimResult]) {
     }
 }
 
+/// Words that are wider than a cell, broken behind a sign within them where there is one:
+/// `share_wait_input.` and `counter:` instead of `share_wait_input.cou` and `nter:`.
+fn breakable(text: &str, width: usize) -> String {
+    const SIGNS: [char; 7] = ['.', ',', '(', '[', '=', '/', '_'];
+    let mut out: Vec<&str> = Vec::new();
+    for word in text.split(' ') {
+        let mut word = word;
+        while columns(word) > width {
+            let fits = |end: &usize| columns(&word[..*end]) <= width;
+            let ends = word.char_indices().filter(|(_, c)| SIGNS.contains(c));
+            let Some(end) = ends.map(|(at, c)| at + c.len_utf8()).filter(fits).last() else {
+                break;
+            };
+            out.push(&word[..end]);
+            word = &word[end..];
+        }
+        out.push(word);
+    }
+    out.join(" ")
+}
+
 fn row(page: &mut Page, claim: &ClaimResult, place: [usize; 4]) {
     let [text_width, published_width, measured_width] = widths(page.width());
-    let cell = |page: &Page, text: &str, width| wrap(&page.clean(text), width);
+    let cell = |page: &Page, text: &str, width| wrap(&breakable(&page.clean(text), width), width);
     let text = cell(page, &claim.text, text_width);
     let published = words::published(claim.published.as_ref());
     let published = cell(page, &published, published_width);
@@ -314,4 +339,32 @@ pub fn summary_terminal(
     );
     page.prose(0, Tone::Strong, &text);
     page.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_broken_at_its_signs() {
+        let lines = |text: &str| wrap(&breakable(text, 20), 20);
+        assert_eq!(
+            lines("share_wait_input.counter: 0.98"),
+            ["share_wait_input.", "counter: 0.98"]
+        );
+        assert_eq!(
+            lines("ratio(wall.a_long_name, wall.another_name[size=large]): 2"),
+            [
+                "ratio(wall.a_long_",
+                "name,",
+                "wall.another_name[",
+                "size=large]): 2"
+            ]
+        );
+        assert_eq!(
+            lines("nosignatallinthislongword"),
+            ["nosignatallinthislon", "gword"]
+        );
+        assert_eq!(lines("short  words"), ["short words"]);
+    }
 }
