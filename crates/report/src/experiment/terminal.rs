@@ -111,7 +111,7 @@ fn breakable(text: &str, width: usize) -> String {
         while columns(word) > width {
             let fits = |end: &usize| columns(&word[..*end]) <= width;
             let ends = word.char_indices().filter(|(_, c)| SIGNS.contains(c));
-            let Some(end) = ends.map(|(at, c)| at + c.len_utf8()).filter(fits).last() else {
+            let Some(end) = ends.map(|(at, c)| at + c.len_utf8()).rfind(fits) else {
                 break;
             };
             out.push(&word[..end]);
@@ -223,6 +223,8 @@ fn footer(page: &mut Page, record: &ExperimentRecord) {
         .tools
         .iter()
         .filter_map(|tool| tool.version.clone())
+        // A check that only says "there" tells no version.
+        .filter(|version| version.contains(|c: char| c.is_ascii_digit()))
         .collect();
     if !versions.is_empty() {
         let text = page.clean(&format!("tools: {}", versions.join("; ")));
