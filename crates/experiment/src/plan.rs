@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::Combination;
+use fathom_model::{Combination, PlanStep};
 
 use crate::file::experiment::{Content, How, Measure};
 use crate::prepare::install_jobs;
@@ -10,15 +10,6 @@ use crate::resolve::Scope;
 use crate::run::{bench, observed};
 use crate::select::Selection;
 use crate::sweep;
-
-/// A part of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// What it is for.
-    pub title: String,
-    /// The commands; none for what Fathom does itself.
-    pub commands: Vec<String>,
-}
 
 /// What is needed, and under which parameters, in the order in which it is needed.
 pub fn needs_of(
@@ -116,7 +107,11 @@ pub fn rounds(measure: &Measure, quick: bool) -> u64 {
 ///
 /// # Errors
 /// A sentence; a checked file gives none.
-pub fn plan(scope: &Scope<'_>, selection: &Selection, install: bool) -> Result<Vec<Step>, String> {
+pub fn plan(
+    scope: &Scope<'_>,
+    selection: &Selection,
+    install: bool,
+) -> Result<Vec<PlanStep>, String> {
     let mut steps = Vec::new();
     let mut seen = BTreeSet::new();
     for (need, combination) in needs_of(scope, selection)? {
@@ -134,20 +129,20 @@ fn preparing(
     combination: &Combination,
     install: bool,
     seen: &mut BTreeSet<(String, Combination)>,
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<PlanStep>,
 ) -> Result<(), String> {
     let experiment = scope.experiment;
     for tool in experiment.tools.iter().filter(|t| t.name.value == need) {
         if !seen.insert((format!("tool {need}"), Vec::new())) {
             continue;
         }
-        steps.push(Step {
+        steps.push(PlanStep {
             title: format!("is {need} there?"),
             commands: vec![scope.check(&tool.check)?.shown()],
         });
         let jobs = install_jobs(scope, tool);
         if !jobs.is_empty() {
-            steps.push(Step {
+            steps.push(PlanStep {
                 title: match install {
                     true => format!("if not, install {need}"),
                     false => format!("if not, only with --install: install {need}"),
@@ -166,7 +161,7 @@ fn preparing(
         for inner in needs {
             preparing(scope, &inner, combination, install, seen, steps)?;
         }
-        steps.push(Step {
+        steps.push(PlanStep {
             title: titled(&format!("build {need}"), &part),
             commands: vec![scope.build(build, combination)?.shown()],
         });
@@ -182,15 +177,15 @@ fn preparing(
         let path = scope.staged(input, combination).display().to_string();
         let command = scope.generator(input, combination)?;
         steps.push(match (&input.content, command) {
-            (_, Some(job)) => Step {
+            (_, Some(job)) => PlanStep {
                 title: titled(&format!("generate input {need}"), &part),
                 commands: vec![job.shown()],
             },
-            (Content::File(text), None) => Step {
+            (Content::File(text), None) => PlanStep {
                 title: format!("copy {} to {path}", scope.fill(text, combination)?),
                 commands: Vec::new(),
             },
-            _ => Step {
+            _ => PlanStep {
                 title: format!("write input {need} to {path}"),
                 commands: Vec::new(),
             },
@@ -207,7 +202,11 @@ fn titled(what: &str, part: &Combination) -> String {
 }
 
 /// The commands of one measure: what is run, and how often.
-fn measuring(scope: &Scope<'_>, selection: &Selection, measure: &Measure) -> Result<Step, String> {
+fn measuring(
+    scope: &Scope<'_>,
+    selection: &Selection,
+    measure: &Measure,
+) -> Result<PlanStep, String> {
     let rounds = rounds(measure, scope.quick);
     let targets = match measure.how.has_subjects() {
         true => scope.targets(measure, &|name| selection.subjects.contains(name))?,
@@ -280,5 +279,5 @@ fn measuring(scope: &Scope<'_>, selection: &Selection, measure: &Measure) -> Res
             (format!("measure {id}"), commands)
         }
     };
-    Ok(Step { title, commands })
+    Ok(PlanStep { title, commands })
 }

@@ -198,7 +198,7 @@ impl Preparer<'_> {
         };
         let log = self.log("check", &tool.name.value);
         match execute(&job.until(self.deadline), &log) {
-            Ok(ended) if ended.exit.is_success() => Ok(Some(
+            Ok(ended) if ended.run.exit.is_success() => Ok(Some(
                 command::first_line(&ended.stdout)
                     .or_else(|| command::first_line(&ended.stderr))
                     .unwrap_or_else(|| "there".to_string())
@@ -219,7 +219,7 @@ impl Preparer<'_> {
                 return Ok(Some(error.to_string()));
             }
             match execute(&job, &self.log("install", &tool.name.value)) {
-                Ok(ended) if ended.exit.is_success() => {}
+                Ok(ended) if ended.run.exit.is_success() => {}
                 Ok(ended) => {
                     return Ok(Some(format!(
                         "{} failed: {}",
@@ -272,17 +272,17 @@ impl Preparer<'_> {
         }
         tell(StepKind::Build, name);
         let reason = match execute(&job.clone().until(self.deadline), &log) {
-            Ok(ended) if ended.exit == Exit::TimedOut && is_over(self.deadline) => {
+            Ok(ended) if ended.run.exit == Exit::TimedOut && is_over(self.deadline) => {
                 return Ok(Some(no_time("build", name)));
             }
-            Ok(ended) if ended.exit.is_success() => {
+            Ok(ended) if ended.run.exit.is_success() => {
                 // Without the mark it is only built again.
                 let _ = std::fs::write(&mark, job.line());
                 return Ok(None);
             }
             Ok(ended) => format!(
                 "the build {name} failed ({}): {}",
-                command::describe(ended.exit),
+                command::describe(ended.run.exit),
                 command::last_words(&ended.stderr)
             ),
             Err(CommandError::NotStarted(why)) => format!("the build {name} can't be run: {why}"),
@@ -373,16 +373,16 @@ impl Preparer<'_> {
             return Ok(Some(no_time("input", name)));
         }
         match execute(&job.until(self.deadline), &log) {
-            Ok(ended) if ended.exit == Exit::TimedOut && is_over(self.deadline) => {
+            Ok(ended) if ended.run.exit == Exit::TimedOut && is_over(self.deadline) => {
                 Ok(Some(no_time("input", name)))
             }
-            Ok(ended) if ended.exit.is_success() => match std::fs::rename(&beside, &path) {
+            Ok(ended) if ended.run.exit.is_success() => match std::fs::rename(&beside, &path) {
                 Ok(()) => Ok(None),
                 Err(error) => failed(error.to_string()),
             },
             Ok(ended) => failed(format!(
                 "its generator failed ({}): {}",
-                command::describe(ended.exit),
+                command::describe(ended.run.exit),
                 command::last_words(&ended.stderr)
             )),
             Err(CommandError::NotStarted(why)) => failed(why),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{Combination, Estimate};
+use fathom_model::{Combination, CpuWaits, Estimate};
 use serde::{Deserialize, Serialize};
 
 use crate::unit::{self, Unit};
@@ -26,6 +26,9 @@ pub struct Samples {
     pub exact: bool,
     /// Whether bare names of subjects stand for this metric.
     pub primary: bool,
+    /// Parts of a whole, 0 to 1: no interval reaches beyond.
+    #[serde(default)]
+    pub is_share: bool,
 }
 
 impl Samples {
@@ -40,6 +43,19 @@ impl Samples {
     /// The values alone.
     pub fn plain(&self) -> Vec<f64> {
         self.values.iter().map(|(_, value)| *value).collect()
+    }
+
+    /// An estimate of these values, its interval cut to what they can be. Student's interval knows nothing
+    /// of a whole: of shares near 1 it reaches beyond 1.
+    pub fn within_bounds(&self, estimate: Estimate) -> Estimate {
+        match self.is_share {
+            true => Estimate {
+                low: estimate.low.clamp(0.0, 1.0),
+                high: estimate.high.clamp(0.0, 1.0),
+                ..estimate
+            },
+            false => estimate,
+        }
     }
 
     /// Median with its interval.
@@ -132,6 +148,9 @@ pub struct Results {
     pub findings: Vec<Findings>,
     /// What is missing.
     pub gaps: Vec<Gap>,
+    /// What the runs behind the numbers waited for a CPU.
+    #[serde(default)]
+    pub waits: CpuWaits,
     /// What the file measures: it says whose gap it is that a name has no result.
     #[serde(skip)]
     pub promised: Vec<Promised>,

@@ -65,13 +65,25 @@ pub enum RunError {
     #[error("{0}")]
     Usage(String),
     /// The work folder can't be used.
-    #[error("can't use the work folder {}: {error}", path.display())]
+    #[error("can't use the work folder {}: {error}{}", path.display(), way_out(error))]
     Work {
         /// The folder.
         path: PathBuf,
         /// Why.
         error: std::io::Error,
     },
+}
+
+/// What to type where the folder beside the file is not the user's: a clone of someone else, a medium that
+/// can't be written.
+fn way_out(error: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    match error.kind() {
+        PermissionDenied | ReadOnlyFilesystem => {
+            "\nname a folder of your own for builds, inputs and records: --work DIR"
+        }
+        _ => "",
+    }
 }
 
 /// The end of a run.
@@ -272,6 +284,7 @@ impl Running<'_> {
         }
         if outcome.interrupted {
             results.gaps.push(gap(measure, "interrupted"));
+            notes.push("interrupted".to_string());
         }
         let done = Done {
             measure: MeasureResult {
@@ -305,6 +318,7 @@ impl Running<'_> {
         self.results.samples.extend(done.results.samples);
         self.results.findings.extend(done.results.findings);
         self.results.gaps.extend(done.results.gaps);
+        self.results.waits.extend(&done.results.waits);
     }
 }
 

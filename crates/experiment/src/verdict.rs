@@ -2,8 +2,8 @@
 
 use fathom_model::{AnswerResult, ClaimResult, ClaimVerdict, Combination, Judged, Layer};
 
-use crate::expression::{Context, Fault, Judgement, Outcome, judge};
-use crate::file::experiment::{Answer, Claim};
+use crate::expression::{Context, Fault, Judgement, Outcome, compared, judge};
+use crate::file::experiment::{Answer, Claim, Formula};
 use crate::results::Results;
 use crate::sweep;
 
@@ -109,7 +109,7 @@ fn one(
         let reason = "the file does not say how it could be measured";
         return judged(ClaimVerdict::Undecided, reason.to_string(), Vec::new());
     };
-    let found = match judge(&formula.expression, context) {
+    let mut found = match judge(&formula.expression, context) {
         Ok(found) => found,
         Err(Fault::Elsewhere) => return None,
         // A checked file can still name a probe that this machine has not.
@@ -123,9 +123,25 @@ fn one(
             return judged(ClaimVerdict::Undecided, reason, Vec::new());
         }
     };
+    if found.outcome == Outcome::Holds
+        && let Some((outcome, by)) = another_size(claim, formula, context)
+    {
+        (found.outcome, found.reason) = (outcome, by);
+    }
     let verdict = verdict(claim.layer, found.outcome);
     let reason = reason(claim, verdict, &found);
     judged(verdict, reason, found.measured)
+}
+
+/// A size that satisfies `>= 6.5` may be 300 times the published one: then only the direction was
+/// reproduced. What is published as a limit is kept by any size on its side.
+fn another_size(
+    claim: &Claim,
+    formula: &Formula,
+    context: Context<'_>,
+) -> Option<(Outcome, String)> {
+    let published = claim.published_size()?;
+    compared(&formula.expression, context)?.against_published(published)
 }
 
 /// Published figures that do not give what is claimed of them make the claim ill-posed: there is nothing

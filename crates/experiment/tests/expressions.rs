@@ -3,7 +3,7 @@
 mod support;
 
 use fathom_experiment::expression::{Context, Fault, Judgement, Outcome, judge, parse};
-use fathom_experiment::results::Results;
+use fathom_experiment::results::{Results, Samples};
 use proptest::prelude::*;
 use support::wall;
 
@@ -52,6 +52,26 @@ fn arithmetic_has_its_usual_precedence() {
         ("10GB/s * 2s / 1GB", 20.0),
     ] {
         assert!((value(text) - expected).abs() < 1e-9, "{text}");
+    }
+}
+
+#[test]
+fn no_interval_of_a_share_reaches_beyond_the_whole() {
+    let mut shares = wall("a", &[0.99, 0.98, 0.9]);
+    shares.unit = String::new();
+    let high = |samples: &Samples, text: &str| {
+        let results = Results {
+            samples: vec![samples.clone()],
+            ..Results::default()
+        };
+        let measured = judgement(text, &results).expect("judged").measured;
+        measured[0].estimate.expect("a number").high
+    };
+    for text in ["wall.a >= 0.8", "mean(wall.a) >= 0.8"] {
+        assert!(high(&shares, text) > 1.0, "{text}: Student's interval");
+        shares.is_share = true;
+        assert_eq!(high(&shares, text), 1.0, "{text}");
+        shares.is_share = false;
     }
 }
 

@@ -44,6 +44,14 @@ fn counts_shares_and_findings_are_read_of_why() {
     assert_eq!(of("calls_openat"), Some(vec![0.0]));
     assert_eq!(of("share_user_code"), Some(vec![0.75]));
     assert_eq!(of("share_locks"), Some(vec![0.0]));
+    for one in &samples {
+        assert_eq!(
+            one.is_share,
+            one.metric.starts_with("share_"),
+            "{}",
+            one.metric
+        );
+    }
     // Observing took half as long again: shares hold, times don't.
     assert_eq!(of("account_user_code"), None);
     assert_eq!(findings.ids, ["unbuffered-input"]);
@@ -94,6 +102,18 @@ fn warm_cold_and_void_starts_are_told_apart() {
 }
 
 #[test]
+fn starts_say_what_they_waited_for_a_cpu_where_it_is_known() {
+    let record = json!({"kind": "startup", "runs": [
+        {"exit_ns": 2_000_000, "run_queue_wait_ns": 500_000},
+        {"exit_ns": 2_000_000},
+    ]});
+    let waits = records::startup_waits(&record.to_string());
+    assert_eq!((waits.runs, waits.waited_ns), (1, 500_000));
+    assert!(waits.busy());
+    assert_eq!(records::startup_waits("no record"), Default::default());
+}
+
+#[test]
 fn waits_of_a_pipeline_are_quoted_only_where_observing_did_not_slow_it() {
     let stage = |wait: Option<u64>| json!({"start_ns": 0, "end_ns": 1_000, "cpu_ns": 100, "wait_input_ns": wait, "wait_output_ns": wait});
     let record = |quoted: bool| {
@@ -138,4 +158,35 @@ fn a_probe_without_an_answer_has_no_value() {
     }
     assert!(records::machine("[]", "m").is_err());
     assert!(records::pipe("not json", "m", &[], &Vec::new()).is_err());
+}
+
+#[test]
+fn what_a_record_says_of_the_load_is_kept_and_nothing_else() {
+    let startup = json!({"kind": "startup", "warnings": [
+        {"id": "late_stamps", "benchmark": 0, "message": "first bytes were seen late"},
+        {"id": "failures", "benchmark": 0, "message": "1 of 5 runs failed"},
+    ]});
+    let said = records::said_of_load(&startup.to_string());
+    assert_eq!(said, ["first bytes were seen late"]);
+    let pipe = json!({"kind": "pipe", "notes": [{"id": "no_cpu", "stage": 1, "message": "xxd had no CPU"}]});
+    assert_eq!(records::said_of_load(&pipe.to_string()), ["xxd had no CPU"]);
+    assert!(records::said_of_load("no record").is_empty());
+}
+
+#[test]
+fn a_work_folder_of_another_user_is_refused_with_the_way_out() {
+    let said = |kind: std::io::ErrorKind| {
+        let error = fathom_experiment::session::RunError::Work {
+            path: "/somewhere".into(),
+            error: kind.into(),
+        };
+        error.to_string()
+    };
+    use std::io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+    for kind in [PermissionDenied, ReadOnlyFilesystem] {
+        let text = said(kind);
+        assert!(text.starts_with("can't use the work folder /somewhere: "));
+        assert!(text.ends_with("--work DIR"), "{text}");
+    }
+    assert!(!said(NotFound).contains("--work"));
 }

@@ -199,6 +199,27 @@ fn a_plan_shows_every_command_and_runs_none() {
 }
 
 #[test]
+fn a_plan_can_be_read_by_programs_and_still_runs_nothing() {
+    let folder = whole();
+    let output = run(folder.path(), &["--plan", "--quick", "--json", "-"]);
+    let plan: Value = serde_json::from_str(&stdout(&output)).expect("JSON and nothing else");
+    assert_eq!(plan["kind"], "plan");
+    assert_eq!(plan["title"], "Programs of a shell");
+    assert_eq!(plan["quick"], true);
+    let commands: Vec<&str> = (plan["steps"].as_array().expect("steps").iter())
+        .flat_map(|step| step["commands"].as_array().expect("commands"))
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(
+        commands.iter().any(|c| c.starts_with("cp ")),
+        "{commands:?}"
+    );
+    assert!(!folder.path().join(".fathom").exists());
+    let page = run(folder.path(), &["--plan", "--html", "plan.html"]);
+    assert_eq!(page.status.code(), Some(2));
+}
+
+#[test]
 fn only_measures_what_is_asked_for() {
     let folder = whole();
     let (record, output) = record(folder.path(), &["--only", "val*"]);
@@ -326,6 +347,17 @@ fn a_catalogue_is_listed_and_run() {
     );
     assert!(text.contains("t is missing (write it)"), "{text}");
     assert!(!folder.path().join("one/.fathom").exists());
+    let list = fathom()
+        .args(["run", "--list", &catalogue, "--json", "-"])
+        .output()
+        .expect("runs");
+    let record: Value = serde_json::from_str(&stdout(&list)).expect("JSON and nothing else");
+    assert_eq!(record["experiments"][0]["rows"][0], "row-one");
+    assert_eq!(record["experiments"][0]["missing"], serde_json::json!([]));
+    assert_eq!(
+        record["experiments"][1]["missing"][0],
+        "t is missing (write it)"
+    );
     let all = fathom()
         .args(["run", "--all", "--quick", "--catalogue", &catalogue])
         .output()
@@ -442,6 +474,74 @@ fn a_killed_run_leaves_nothing_running_and_can_be_resumed() {
         let (anew, _) = record(folder.path(), &["--only", "first"]);
         assert_eq!(verdict(&anew, "kept"), "reproduced", "{how}");
     }
+}
+
+#[test]
+fn outside_of_the_sources_a_list_says_where_the_catalogue_is() {
+    let folder = TempDir::new().expect("a folder");
+    let there = |arguments: &[&str]| {
+        fathom()
+            .arg("run")
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .expect("runs")
+    };
+    for (arguments, how) in [
+        (
+            &["--list"][..],
+            "fathom run --list PATH/TO/fathom/experiments",
+        ),
+        (
+            &["--all", "--quick"],
+            "fathom run --all --catalogue PATH/TO/fathom/experiments",
+        ),
+    ] {
+        let output = there(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(how), "{}", stderr(&output));
+    }
+    // The clone itself, its catalogue and one of its folders are all understood.
+    let inner = folder.path().join("clone/experiments/one");
+    std::fs::create_dir_all(&inner).expect("made");
+    let text = "schema_version = 1\ntitle = \"the one\"\n[[claims]]\nid = \"x\"\ntext = \"x\"\n\
+                layer = \"arithmetic\"\nholds = \"1 < 2\"\n";
+    std::fs::write(inner.join("experiment.toml"), text).expect("written");
+    for path in ["clone", "clone/experiments", "clone/experiments/one"] {
+        let output = there(&["--list", path]);
+        assert!(
+            stdout(&output).contains("the one"),
+            "{path}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn several_experiments_get_a_folder_each_in_the_work_folder() {
+    let folder = TempDir::new().expect("a folder");
+    for name in ["one.toml", "two.toml"] {
+        let file = folder.path().join(name);
+        let text = "schema_version = 1\ntitle = \"t\"\n[[claims]]\nid = \"x\"\ntext = \"x\"\n\
+                    layer = \"arithmetic\"\nholds = \"1 < 2\"\n";
+        std::fs::write(file, text).expect("written");
+    }
+    let work = folder.path().join("work");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let go = |names: [&str; 2]| {
+        fathom()
+            .args(["run", &file(names[0]), &file(names[1]), "--work"])
+            .arg(&work)
+            .output()
+            .expect("runs")
+    };
+    let output = go(["one.toml", "two.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(work.join("one/records").is_dir() && work.join("two/records").is_dir());
+    assert!(!folder.path().join(".fathom").exists());
+    let twice = go(["one.toml", "one.toml"]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(stderr(&twice).contains("would share the folder"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Estimate};
+use crate::{CpuWaits, Environment, Estimate};
 
 /// Which kind of statement a claim is. Verdicts of different layers are not to be mixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -95,6 +95,9 @@ pub struct Published {
     pub value: Option<f64>,
     /// Its unit; a plain number if absent.
     pub unit: Option<String>,
+    /// Whether the number is a limit that any better one keeps, and not the size that was found.
+    #[serde(default)]
+    pub limit: bool,
     /// The figures that it stands for, in words.
     pub figures: Option<String>,
     /// Where it stands, if not in the source of the file.
@@ -251,6 +254,8 @@ pub struct ExperimentRecord {
     pub complete: bool,
     /// Seconds that it took.
     pub seconds: f64,
+    /// What the runs of `bench` and `value` waited for a CPU; absent if there were none.
+    pub cpu_waits: Option<CpuWaits>,
     /// Programs that it needs.
     pub tools: Vec<ToolResult>,
     /// What was measured.

@@ -11,6 +11,7 @@ mod explanation;
 mod finding;
 mod metric;
 mod pipe;
+mod plan;
 mod record;
 mod run;
 mod sample;
@@ -33,11 +34,12 @@ pub use pipe::{
     PipeRecord, PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, StageRun, StageSummary,
     StagedInput, WhatIf,
 };
+pub use plan::{CatalogueRecord, CatalogueRow, PlanRecord, PlanStep};
 pub use record::{
     BenchRecord, Benchmark, BenchmarkResult, Conditions, Floor, InputFrom, Outcome, OutputTo,
     SCHEMA_VERSION, StopReason, Warning,
 };
-pub use run::{Exit, IoCounts, Run};
+pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
 pub use startup::{
     Agreement, Budget, BudgetResult, Cache, ColdBy, ColdEvidence, EvictedFile, FailedLookup,

@@ -87,3 +87,106 @@ pub struct Run {
     /// How it ended.
     pub exit: Exit,
 }
+
+impl Run {
+    /// How long it was kept from a CPU: the main thread's wait, and where only that thread ran also the
+    /// wait of Fathom's launcher, which is in `wall_ns` too. 0 where the kernel does not tell.
+    pub fn waited_for_cpu_ns(&self) -> u64 {
+        let late = match self.undisturbed_ns {
+            Some(_) => self.harness_wait_ns.unwrap_or(0),
+            None => 0,
+        };
+        self.run_queue_wait_ns.unwrap_or(0).saturating_add(late)
+    }
+}
+
+/// What a number of runs waited for a CPU: how busy the machine was with other work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuWaits {
+    /// Number of runs.
+    pub runs: u64,
+    /// Those that waited more than [`CpuWaits::FROM`] of their wall time.
+    pub waited: u64,
+    /// Wall time of all.
+    pub wall_ns: u64,
+    /// Time that they waited.
+    pub waited_ns: u64,
+}
+
+impl CpuWaits {
+    /// From this share of the wall time on, waiting for a CPU is worth a word.
+    pub const FROM: f64 = 0.01;
+    /// So much of each run is no sign of a busy machine: a new process is put on a CPU 5 to 7 µs after it is
+    /// ready wherever it runs, which alone is over 1 % of a start that takes half a millisecond.
+    pub const USUAL_NS: u64 = 10_000;
+
+    /// Adds a run.
+    pub fn add_run(&mut self, run: &Run) {
+        self.add(run.waited_for_cpu_ns(), run.wall_ns);
+    }
+
+    /// Adds a run that waited so long of the time that it took, ns.
+    pub fn add(&mut self, waited_ns: u64, took_ns: u64) {
+        let waited = waited_ns.min(took_ns);
+        let long = waited > Self::USUAL_NS && waited as f64 > Self::FROM * took_ns as f64;
+        self.runs += 1;
+        self.waited += u64::from(long);
+        self.wall_ns = self.wall_ns.saturating_add(took_ns);
+        self.waited_ns = self.waited_ns.saturating_add(waited);
+    }
+
+    /// Adds what other runs waited.
+    pub fn extend(&mut self, others: &CpuWaits) {
+        self.runs += others.runs;
+        self.waited += others.waited;
+        self.wall_ns = self.wall_ns.saturating_add(others.wall_ns);
+        self.waited_ns = self.waited_ns.saturating_add(others.waited_ns);
+    }
+
+    /// The part of all wall time that was waited, 0 to 1.
+    pub fn share(&self) -> f64 {
+        match self.wall_ns {
+            0 => 0.0,
+            wall => self.waited_ns as f64 / wall as f64,
+        }
+    }
+
+    /// Whether it is worth a word.
+    pub fn disturbed(&self) -> bool {
+        let usual = self.runs.saturating_mul(Self::USUAL_NS);
+        self.waited_ns.saturating_sub(usual) as f64 > Self::FROM * self.wall_ns as f64
+    }
+
+    /// Whether most runs waited: two long waits in fifty runs are another matter than a busy machine.
+    pub fn busy(&self) -> bool {
+        self.disturbed() && 2 * self.waited >= self.runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(runs: &[(u64, u64)]) -> CpuWaits {
+        let mut all = CpuWaits::default();
+        runs.iter().for_each(|run| all.add(run.0, run.1));
+        all
+    }
+
+    #[test]
+    fn many_waits_are_a_busy_machine_and_few_a_disturbance() {
+        const MS: u64 = 1_000_000;
+        assert!(!waits(&[]).disturbed());
+        assert!(!waits(&[(MS, 100 * MS), (0, 100 * MS)]).disturbed());
+        let many = waits(&[(50 * MS, 100 * MS), (30 * MS, 100 * MS), (0, 100 * MS)]);
+        assert_eq!((many.waited, many.busy()), (2, true));
+        let few = waits(&[(50 * MS, 100 * MS), (0, 100 * MS), (0, 100 * MS)]);
+        assert_eq!((few.disturbed(), few.busy()), (true, false));
+    }
+
+    #[test]
+    fn what_every_new_process_waits_is_no_disturbance() {
+        assert!(!waits(&[(7_000, 300_000); 20]).disturbed());
+        assert!(waits(&[(20_000, 300_000); 20]).disturbed());
+    }
+}

@@ -12,7 +12,7 @@ pub use figures::{
     FIGURES_BEGIN, FIGURES_END, FiguresError, check_figures, experiment_figures, with_figures,
 };
 pub use html::experiment_html;
-pub use json::experiment_json;
+pub use json::{catalogue_json, experiment_json, plan_json};
 pub use markdown::experiment_markdown;
 pub use plan::plan_terminal;
-pub use terminal::{CatalogueRow, catalogue_terminal, experiment_terminal, summary_terminal};
+pub use terminal::{catalogue_terminal, experiment_terminal, summary_terminal};

@@ -5,7 +5,6 @@
 //! file or looks at a clock. `docs/numbers.md` says what each printed number means.
 
 mod distribution;
-mod disturbance;
 mod experiment;
 mod export;
 mod line;
@@ -18,12 +17,13 @@ mod session;
 mod startup;
 mod terminal;
 mod text;
+mod waits;
 mod why;
 
 pub use experiment::{
-    CatalogueRow, FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_terminal, check_figures,
+    FIGURES_BEGIN, FIGURES_END, FiguresError, catalogue_json, catalogue_terminal, check_figures,
     experiment_figures, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
-    plan_terminal, summary_terminal, with_figures,
+    plan_json, plan_terminal, summary_terminal, with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
 pub use machine::machine_html;

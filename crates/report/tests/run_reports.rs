@@ -5,12 +5,13 @@ mod walker;
 use std::collections::BTreeSet;
 
 use fathom_model::{
-    AnswerResult, ClaimResult, ClaimVerdict, Environment, Estimate, ExperimentRecord, Fingerprint,
-    Judged, Layer, MachineFigure, MeasureResult, Measured, Published, ResultRow, Source,
-    ToolResult,
+    AnswerResult, CatalogueRecord, CatalogueRow, ClaimResult, ClaimVerdict, CpuWaits, Environment,
+    Estimate, ExperimentRecord, Fingerprint, Judged, Layer, MachineFigure, MeasureResult, Measured,
+    PlanRecord, PlanStep, Published, ResultRow, Source, ToolResult,
 };
 use fathom_report::{
-    experiment_html, experiment_json, experiment_markdown, experiment_terminal, summary_terminal,
+    catalogue_json, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
+    plan_json, summary_terminal,
 };
 use serde_json::Value;
 use walker::{Walker, offered, undescribed};
@@ -51,6 +52,7 @@ fn claim(id: &str, layer: Layer, judged: Judged) -> ClaimResult {
         published: Some(Published {
             value: Some(34.9),
             unit: Some("x".to_string()),
+            limit: false,
             figures: Some("2024 us against 58 us".to_string()),
             source: None,
         }),
@@ -139,6 +141,12 @@ fn record() -> ExperimentRecord {
         quick: true,
         complete: false,
         seconds: 12.3,
+        cpu_waits: Some(CpuWaits {
+            runs: 40,
+            waited: 38,
+            wall_ns: 1_000_000_000,
+            waited_ns: 340_000_000,
+        }),
         tools: vec![
             ToolResult {
                 name: "cc".to_string(),
@@ -275,6 +283,7 @@ fn the_page_runs_nothing_and_loads_nothing() {
         "It starts late.",
         "go is missing",
         "a note",
+        "busy machine: 38 of 40 runs",
     ] {
         assert!(page.contains(word), "{word}");
     }
@@ -292,6 +301,7 @@ fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
     let mut bare = record();
     bare.source = None;
     bare.question = None;
+    bare.cpu_waits = None;
     bare.results[0].median = None;
     for record in [record(), bare] {
         let mut bytes = Vec::new();
@@ -310,4 +320,57 @@ fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
     experiment_json(&[record(), record()], &mut more).expect("written");
     let list: Value = serde_json::from_slice(&more).expect("JSON");
     assert_eq!(list.as_array().map(Vec::len), Some(2));
+}
+
+/// What is written fits the schema, and the schema has no key beside it.
+fn fits(schema: &str, bytes: &[u8]) {
+    let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
+    let value = serde_json::from_slice(bytes).expect("JSON");
+    let mut walker = Walker::new(&schema);
+    if let Err(error) = walker.check(&value, &schema, "record") {
+        panic!("{error}");
+    }
+    let mut all = BTreeSet::new();
+    offered(&schema, "record", &mut all);
+    let idle: Vec<&String> = all.difference(&walker.used).collect();
+    assert!(idle.is_empty(), "no record uses {idle:?}");
+    assert_eq!(undescribed(&schema), Vec::<String>::new());
+}
+
+#[test]
+fn a_plan_and_a_list_fit_their_schemas() {
+    let mut plan = Vec::new();
+    let record = PlanRecord {
+        schema_version: 1,
+        kind: "plan".to_string(),
+        file: "experiment.toml".to_string(),
+        title: "A title".to_string(),
+        quick: true,
+        steps: vec![PlanStep {
+            title: "build a".to_string(),
+            commands: vec!["cc -o a a.c".to_string()],
+        }],
+    };
+    plan_json(&[record], &mut plan).expect("written");
+    fits(
+        include_str!("../../../docs/json-schema/plan.schema.json"),
+        &plan,
+    );
+    let mut list = Vec::new();
+    let record = CatalogueRecord {
+        schema_version: 1,
+        kind: "catalogue".to_string(),
+        experiments: vec![CatalogueRow {
+            name: "a".to_string(),
+            file: "a/experiment.toml".to_string(),
+            title: "A title".to_string(),
+            rows: vec!["row".to_string()],
+            missing: vec!["cc is missing".to_string()],
+        }],
+    };
+    catalogue_json(&record, &mut list).expect("written");
+    fits(
+        include_str!("../../../docs/json-schema/catalogue.schema.json"),
+        &list,
+    );
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Checker, measured_subjects};
-use crate::expression::{Context, Fault, judge};
-use crate::file::experiment::{Experiment, Formula, How};
+use crate::expression::{Context, Fault, compared, judge};
+use crate::file::experiment::{Claim, Experiment, Formula, How};
 use crate::file::parse::inside;
 use crate::file::table::Located;
 use crate::metrics;
 use crate::results::{Findings, Results, Samples};
 use crate::sweep;
+use crate::unit::Unit;
 
 impl Checker<'_> {
     /// Every claim is judged once, against results that are all 1: what is then wrong is wrong whatever
@@ -22,6 +23,7 @@ impl Checker<'_> {
                 self.selectors(formula);
                 self.claim(formula, &results, &combinations);
             }
+            self.published_size(claim, &results, &combinations);
         }
     }
 
@@ -58,6 +60,44 @@ impl Checker<'_> {
                 "its results are restricted by `only` to parameters that never come together",
             );
         }
+    }
+
+    /// A published size is compared with the measured one: both need the same unit.
+    fn published_size(
+        &self,
+        claim: &Claim,
+        results: &Results,
+        combinations: &[fathom_model::Combination],
+    ) {
+        let (Some(_), Some(formula), Some((unit, _))) =
+            (claim.published_size(), &claim.holds, claim.published_unit())
+        else {
+            return;
+        };
+        let measured = combinations.iter().find_map(|combination| {
+            let context = Context {
+                results,
+                combination,
+            };
+            compared(&formula.expression, context)
+        });
+        let Some(measured) = measured.filter(|measured| !measured.unit.agrees(&unit)) else {
+            return;
+        };
+        let named = |unit: &Unit| match unit.is_plain() {
+            true => "a plain number".to_string(),
+            false => format!("in {unit}"),
+        };
+        self.problems.add(
+            formula.text.span.clone(),
+            format!(
+                "the published value is {}, what is compared is {}",
+                named(&unit),
+                named(&measured.unit)
+            ),
+            "give `published` the value of the same quantity with its `unit`, such as \
+             { value = 150, unit = \"us\" }",
+        );
     }
 
     /// Parameters in brackets exist and have the value.
@@ -124,6 +164,7 @@ fn pretended(experiment: &Experiment) -> Results {
                     values: (0..10).map(|round| (round, 1.0)).collect(),
                     exact: known.exact,
                     primary: known.primary,
+                    is_share: false,
                 });
             }
             if measure.how == How::Why {

@@ -161,7 +161,8 @@ fn against(value: f64, claimed: f64) -> String {
     format!("{} where {} is claimed", short(value), short(claimed))
 }
 
-fn short(value: f64) -> String {
+/// A factor with three digits.
+pub(super) fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_string(),
         v if v >= 100.0 => format!("{value:.0}"),

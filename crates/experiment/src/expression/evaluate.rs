@@ -73,11 +73,7 @@ pub enum Fault {
 /// [`Fault::Wrong`] where the expression can't be right whatever is measured, [`Fault::Elsewhere`] where
 /// it says nothing under this combination. What is missing otherwise is an [`Outcome`].
 pub fn judge(expression: &Expression, context: Context<'_>) -> Result<Judgement, Fault> {
-    let judge = Judge {
-        text: &expression.text,
-        context,
-    };
-    judge.statement(&expression.root)
+    Judge::new(expression, context).statement(&expression.root)
 }
 
 /// An expression's text and what it is judged by.
@@ -90,6 +86,13 @@ pub(super) struct Judge<'e, 'r> {
 pub(super) type Answer<T> = Result<T, Fault>;
 
 impl<'e, 'r> Judge<'e, 'r> {
+    pub(super) fn new(expression: &'e Expression, context: Context<'r>) -> Judge<'e, 'r> {
+        Judge {
+            text: &expression.text,
+            context,
+        }
+    }
+
     pub(super) fn written(&self, node: &Node) -> &'e str {
         self.text.get(node.span.clone()).unwrap_or_default()
     }
@@ -171,7 +174,7 @@ impl<'e, 'r> Judge<'e, 'r> {
             } => match name.as_str() {
                 "order" => self.order(arguments, within.as_deref()),
                 "same" => self.same(arguments, within.as_deref()),
-                "finding" => self.finding(node, arguments),
+                "finding" => self.finding(arguments),
                 "clean" => self.clean(arguments),
                 _ => self.no_statement(node),
             },
@@ -376,7 +379,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         }
     }
 
-    fn finding(&self, node: &Node, arguments: &[Node]) -> Answer<Judgement> {
+    fn finding(&self, arguments: &[Node]) -> Answer<Judgement> {
         let Kind::Text(id) = &arguments[1].kind else {
             return self.wrong(
                 &arguments[1],
@@ -404,7 +407,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         Ok(Judgement {
             outcome,
             reason,
-            measured: vec![self.said(node, text)],
+            measured: vec![self.said(&arguments[0], text)],
         })
     }
 

@@ -282,7 +282,7 @@ impl<'r> Judge<'_, 'r> {
         };
         Ok(Quantity {
             weak,
-            ..quantity.derived(estimate)
+            ..quantity.derived(samples.within_bounds(estimate))
         })
     }
 

@@ -45,7 +45,7 @@ impl<'r> Quantity<'r> {
         let estimate = fathom_stats::median_interval(&values, LEVEL)?;
         let (estimate, weak) = supported(estimate, &values, samples.exact);
         Some(Quantity {
-            estimate,
+            estimate: samples.within_bounds(estimate),
             unit: samples.unit(),
             samples: Some(samples),
             is_ratio: false,

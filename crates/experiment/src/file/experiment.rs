@@ -8,6 +8,7 @@ use fathom_model::{Layer, Published, Source};
 
 use super::table::Located;
 use crate::expression::Expression;
+use crate::unit::{self, Unit};
 
 /// A whole file.
 #[derive(Debug, Clone)]
@@ -379,6 +380,26 @@ pub struct Claim {
     pub ill_posed_if: Option<Formula>,
     /// Why it then does.
     pub because: Option<String>,
+}
+
+impl Claim {
+    /// The published size in seconds, bytes or bare numbers, where the claim is about a size: a limit
+    /// and a budget are not.
+    pub fn published_size(&self) -> Option<f64> {
+        let published = self.published.as_ref()?;
+        if self.layer != Layer::Size || self.budget || published.limit {
+            return None;
+        }
+        let (_, size) = self.published_unit()?;
+        Some(published.value? * size)
+    }
+
+    /// The unit of the published value, and how many bases one of it is. `None` where nothing was published.
+    pub fn published_unit(&self) -> Option<(Unit, f64)> {
+        let text = self.published.as_ref()?.unit.as_deref().unwrap_or("");
+        // The reader has refused texts that are no units.
+        unit::parse(text).ok()
+    }
 }
 
 /// An open question of the source.

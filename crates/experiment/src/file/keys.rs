@@ -126,7 +126,7 @@ impl Section {
                 "ill_posed_if",
                 "because",
             ],
-            Section::Published => &["value", "unit", "figures", "source"],
+            Section::Published => &["value", "unit", "limit", "figures", "source"],
             Section::Answer => &["question", "answer", "status", "tried", "evidence"],
         }
     }

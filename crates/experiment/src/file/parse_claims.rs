@@ -70,9 +70,15 @@ impl Reader<'_> {
         {
             self.problems.add(text.span.clone(), message, "");
         }
+        let value = table.number("value");
+        let limit = table.flag("limit").unwrap_or(false);
+        if limit && value.is_none() {
+            table.missing("value", "write the limit as value = 0.1, with its unit");
+        }
         Some(Published {
-            value: table.number("value"),
+            value,
             unit: unit.map(|t| t.value),
+            limit,
             figures: table.text("figures").map(|t| t.value),
             source: table.text("source").map(|t| t.value),
         })

@@ -82,18 +82,18 @@ pub fn try_out(
         let reason = match execute(&job, &stem) {
             Err(CommandError::Interrupted) => return Err(Interrupted),
             Err(CommandError::NotStarted(why)) => why,
-            Ok(ended) if ended.exit == Exit::TimedOut && amount.is_over() => {
+            Ok(ended) if ended.run.exit == Exit::TimedOut && amount.is_over() => {
                 outcome.results.gaps.push(no_time(measure, &target));
                 continue;
             }
-            Ok(ended) if ended.exit.is_success() || target.may_fail => {
-                seconds += ended.seconds;
+            Ok(ended) if ended.run.exit.is_success() || target.may_fail => {
+                seconds += ended.run.wall_ns as f64 / 1e9;
                 good.push(target);
                 continue;
             }
             Ok(ended) => format!(
                 "{}: {}",
-                command::describe(ended.exit),
+                command::describe(ended.run.exit),
                 command::last_words(&ended.stderr)
             ),
         };
@@ -237,6 +237,9 @@ pub fn run(
         Ok(read) => {
             outcome.records.push(name);
             outcome.results.samples = samples(&read, &targets, &measure.id.value);
+            read.runs
+                .iter()
+                .for_each(|run| outcome.results.waits.add_run(run));
         }
         // It was ended before its first round.
         Err(_) if cut => {}
@@ -293,6 +296,7 @@ fn samples(record: &BenchRecord, targets: &[Target], measure: &str) -> Vec<Sampl
                     values,
                     exact,
                     primary,
+                    is_share: false,
                 });
             }
         };

@@ -11,17 +11,15 @@ use fathom_measure::{
     Attempt, CommandLine, Executor, Hooks, Input, MeasureError, Output, ProcessExecutor,
     ProcessOptions, lookup,
 };
-use fathom_model::Exit;
+use fathom_model::{Exit, Run};
 
 use crate::resolve::{Job, Sink};
 
 /// How a command ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// How.
-    pub exit: Exit,
-    /// Wall time in seconds.
-    pub seconds: f64,
+    /// Everything that was measured of it.
+    pub run: Run,
     /// What it wrote to standard output.
     pub stdout: PathBuf,
     /// What it wrote to standard error.
@@ -128,8 +126,7 @@ pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
         return Err(CommandError::Interrupted);
     }
     Ok(Ended {
-        exit: report.run.exit,
-        seconds: report.run.wall_ns as f64 / 1e9,
+        run: report.run,
         stdout,
         stderr,
     })

@@ -55,6 +55,7 @@ impl<'s> Session<'s> {
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 self.outcome.records.push(relative);
+                self.outcome.notes.extend(records::said_of_load(&text));
                 Ok(text)
             }
             Err(_) if end.cut => Err(NO_TIME.to_string()),
@@ -259,12 +260,14 @@ pub fn startup(
         .iter()
         .map(|target| (target.subject.clone(), target.parameters.clone()))
         .collect();
-    let read = session
-        .record(&measure.id.value, words)
-        .and_then(|text| records::startup(&text, &measure.id.value, &subjects));
+    let read = session.record(&measure.id.value, words).and_then(|text| {
+        let samples = records::startup(&text, &measure.id.value, &subjects)?;
+        Ok((samples, records::startup_waits(&text)))
+    });
     match read {
-        Ok(samples) => {
+        Ok((samples, waits)) => {
             session.outcome.results.samples = samples;
+            session.outcome.results.waits.extend(&waits);
         }
         Err(why) => {
             for target in targets {
@@ -373,6 +376,7 @@ pub fn machine(program: &Path, measure: &Measure, amount: Amount, folders: &Fold
                     values: Vec::new(),
                     exact: true,
                     primary: false,
+                    is_share: false,
                 });
                 session.outcome.notes.push(format!("{id}: {why}"));
             }

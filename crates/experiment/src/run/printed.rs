@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fathom_model::{Combination, Exit};
+use fathom_model::{Combination, CpuWaits, Exit};
 
 use super::bench::{Amount, no_time};
 use super::command::{self, CommandError, execute};
@@ -31,6 +31,7 @@ pub fn run(
             target,
             values: measure.values.iter().map(|_| Vec::new()).collect(),
             failure: None,
+            waits: CpuWaits::default(),
         })
         .collect();
     let mut rounds = amount.rounds;
@@ -100,6 +101,8 @@ struct Reading<'t> {
     target: &'t Target,
     values: Vec<Vec<(u32, f64)>>,
     failure: Option<String>,
+    /// Of the runs that count.
+    waits: CpuWaits,
 }
 
 impl Reading<'_> {
@@ -131,17 +134,20 @@ impl Reading<'_> {
             }
             Ok(ended) => ended,
         };
-        if ended.exit == Exit::TimedOut && amount.is_over() {
+        if ended.run.exit == Exit::TimedOut && amount.is_over() {
             // Ended by the end of the time, not by itself: no result and no failure.
             return Ok(());
         }
-        if !ended.exit.is_success() && !target.may_fail {
+        if !ended.run.exit.is_success() && !target.may_fail {
             self.failure = Some(format!(
                 "{}: {}",
-                command::describe(ended.exit),
+                command::describe(ended.run.exit),
                 command::last_words(&ended.stderr)
             ));
             return Ok(());
+        }
+        if round.is_some() {
+            self.waits.add_run(&ended.run);
         }
         for (value, numbers) in measure.values.iter().zip(&mut self.values) {
             let file = match value.from {
@@ -164,6 +170,7 @@ impl Reading<'_> {
     }
 
     fn finish(self, measure: &Measure, outcome: &mut Yield) {
+        outcome.results.waits.extend(&self.waits);
         let nothing = self.values.iter().all(Vec::is_empty);
         if nothing && self.failure.is_none() && !outcome.interrupted && !self.target.may_fail {
             outcome.results.gaps.push(no_time(measure, self.target));
@@ -181,6 +188,7 @@ impl Reading<'_> {
                 values,
                 exact: false,
                 primary: measure.values.len() == 1,
+                is_share: false,
             });
         }
         if let Some(why) = self.failure {
@@ -335,11 +343,11 @@ fn counted(
     Ok(match execute(&job, &stem) {
         Err(CommandError::Interrupted) => return Err(Interrupted),
         Err(CommandError::NotStarted(why)) => failed(why),
-        Ok(ended) if ended.exit == Exit::TimedOut && amount.is_over() => no_time(),
-        Ok(ended) if !ended.exit.is_success() => failed(format!(
+        Ok(ended) if ended.run.exit == Exit::TimedOut && amount.is_over() => no_time(),
+        Ok(ended) if !ended.run.exit.is_success() => failed(format!(
             "{} ({}): {}",
             job.words[0],
-            command::describe(ended.exit),
+            command::describe(ended.run.exit),
             command::last_words(&ended.stderr)
         )),
         Ok(ended) => {
@@ -372,6 +380,7 @@ fn note(
             values: vec![(0, value)],
             exact: true,
             primary: false,
+            is_share: false,
         }),
         Err((why, cause)) => {
             outcome.failed |= cause == Cause::Failed;

@@ -1,7 +1,7 @@
 //! The records of the other verbs, read as far as an experiment needs them. What a record lacks is
 //! absent here; nothing is guessed.
 
-use fathom_model::{Combination, Explanation};
+use fathom_model::{Combination, CpuWaits, Explanation};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -37,6 +37,7 @@ impl Sampler<'_> {
             values,
             exact,
             primary,
+            is_share: metric.starts_with("share_"),
         });
     }
 }
@@ -131,6 +132,30 @@ fn limited(explanation: &Explanation) -> Option<String> {
     })
 }
 
+/// What a record of `startup` or `pipe` says of a machine that is too busy, in its own words.
+pub fn said_of_load(text: &str) -> Vec<String> {
+    /// First bytes that were seen late; a stage that had no CPU.
+    const IDS: [&str; 2] = ["late_stamps", "no_cpu"];
+    #[derive(Deserialize)]
+    struct Said {
+        id: String,
+        message: String,
+    }
+    #[derive(Deserialize)]
+    struct Record {
+        #[serde(default, alias = "notes")]
+        warnings: Vec<Said>,
+    }
+    // What is no such record has been reported where its numbers were read.
+    serde_json::from_str::<Record>(text)
+        .map(|record| record.warnings)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|said| IDS.contains(&said.id.as_str()))
+        .map(|said| said.message)
+        .collect()
+}
+
 #[derive(Deserialize)]
 struct Startup {
     #[serde(default)]
@@ -213,6 +238,29 @@ pub fn startup(
         all.append(&mut sampler.all);
     }
     Ok(all)
+}
+
+/// What the programs of a `startup` record waited for a CPU, as far as it is known; nothing where the text
+/// is no such record.
+pub fn startup_waits(text: &str) -> CpuWaits {
+    #[derive(Deserialize)]
+    struct Run {
+        exit_ns: u64,
+        #[serde(default)]
+        run_queue_wait_ns: Option<u64>,
+    }
+    #[derive(Deserialize)]
+    struct Record {
+        runs: Vec<Run>,
+    }
+    let mut all = CpuWaits::default();
+    let record = serde_json::from_str::<Record>(text);
+    for run in record.iter().flat_map(|record| &record.runs) {
+        if let Some(waited) = run.run_queue_wait_ns {
+            all.add(waited, run.exit_ns);
+        }
+    }
+    all
 }
 
 #[derive(Deserialize)]
@@ -377,6 +425,7 @@ pub fn machine(text: &str, measure: &str) -> Result<Probes, String> {
                 values: vec![(0, value * scale)],
                 exact: true,
                 primary: false,
+                is_share: false,
             }),
             None => {
                 let why = probe

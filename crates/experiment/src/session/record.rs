@@ -6,10 +6,21 @@ use fathom_model::{ExperimentRecord, ResultRow, SCHEMA_VERSION};
 use super::{Running, sha256};
 use crate::expression::LEVEL;
 use crate::prepare::Prepared;
-use crate::results::{Cause, Results};
+use crate::results::{Cause, Gap, Results};
 use crate::verdict;
 
 impl Running<'_> {
+    /// Whether something that this run was to measure was not: interrupted, or out of time. What the machine
+    /// lacks is no part of it, and neither is what the quick set leaves to the full one.
+    fn was_left_out(&self, gap: &Gap) -> bool {
+        let measures = &self.scope.experiment.measures;
+        let measure = measures
+            .iter()
+            .find(|measure| gap.measure.as_ref() == Some(&measure.id.value));
+        let is_for_the_full_set = self.scope.quick && measure.is_some_and(|measure| !measure.quick);
+        gap.cause == Cause::NotMeasured && !is_for_the_full_set
+    }
+
     pub(super) fn record(
         &mut self,
         prepared: &Prepared,
@@ -33,8 +44,7 @@ impl Running<'_> {
         let answers = (experiment.answers.iter())
             .map(|answer| verdict::answer(answer, &claims))
             .collect();
-        let measured_all = (self.measures.iter())
-            .all(|measure| measure.complete || (scope.quick && measure.seconds == 0.0));
+        let measured_all = !self.results.gaps.iter().any(|gap| self.was_left_out(gap));
         for gap in self
             .results
             .gaps
@@ -60,6 +70,7 @@ impl Running<'_> {
             quick: scope.quick,
             complete: !self.interrupted && !self.failed && measured_all,
             seconds,
+            cpu_waits: (self.results.waits.runs > 0).then_some(self.results.waits),
             tools: prepared.tools.clone(),
             measures: std::mem::take(&mut self.measures),
             results: rows(&self.results),

@@ -69,6 +69,7 @@ pub fn samples(
         values: (0..).zip(values.iter().copied()).collect(),
         exact: false,
         primary: metric == "wall",
+        is_share: false,
     }
 }
 

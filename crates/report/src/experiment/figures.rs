@@ -7,6 +7,7 @@ use fathom_model::{ExperimentRecord, Measured, ResultRow};
 
 use super::terminal::machine;
 use super::words;
+use crate::waits;
 use crate::why::markdown_text as plain;
 
 /// The line before the figures.
@@ -90,6 +91,9 @@ pub fn experiment_figures(record: &ExperimentRecord) -> String {
     out.push_str(&format!("{}\n", plain(&taken(record))));
     if !record.complete {
         out.push_str("\n**Partial**: not everything was measured.\n");
+    }
+    if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
+        out.push_str(&format!("\n{}.\n", waits));
     }
     claims(&mut out, record);
     for measure in &record.measures {

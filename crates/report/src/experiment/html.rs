@@ -8,6 +8,7 @@ use super::terminal::machine;
 use super::words;
 use crate::policy::hash;
 use crate::text::html as text;
+use crate::waits;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -74,7 +75,10 @@ fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
         put!(out, "<p class=\"quiet\">published: {}</p>\n", text(&source));
     }
     if !record.complete {
-        out.push_str("<p class=\"bad\">Partial: not everything was measured.</p>\n");
+        out.push_str("<p class=\"bad\">Partial: not everything was measured; the notes at the end say what.</p>\n");
+    }
+    if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
+        put!(out, "<p class=\"notice\">{}</p>\n", waits);
     }
     put!(
         out,

@@ -1,8 +1,8 @@
-//! The complete record.
+//! The complete record, the plan and the list.
 
 use std::io::{self, Write};
 
-use fathom_model::ExperimentRecord;
+use fathom_model::{CatalogueRecord, ExperimentRecord, PlanRecord};
 use serde::Serialize;
 
 /// Writes one record, or a list of them, as indented JSON with a line end, in the form of
@@ -10,18 +10,35 @@ use serde::Serialize;
 ///
 /// # Errors
 /// When `out` can't be written.
-pub fn experiment_json(records: &[ExperimentRecord], mut out: impl Write) -> io::Result<()> {
-    /// One experiment is one object; a catalogue is a list.
-    #[derive(Serialize)]
-    #[serde(untagged)]
-    enum Either<'r> {
-        One(&'r ExperimentRecord),
-        Many(&'r [ExperimentRecord]),
+pub fn experiment_json(records: &[ExperimentRecord], out: impl Write) -> io::Result<()> {
+    one_or_many(records, out)
+}
+
+/// The same for plans: `docs/json-schema/plan.schema.json`.
+///
+/// # Errors
+/// When `out` can't be written.
+pub fn plan_json(plans: &[PlanRecord], out: impl Write) -> io::Result<()> {
+    one_or_many(plans, out)
+}
+
+/// The list of a catalogue: `docs/json-schema/catalogue.schema.json`.
+///
+/// # Errors
+/// When `out` can't be written.
+pub fn catalogue_json(catalogue: &CatalogueRecord, out: impl Write) -> io::Result<()> {
+    with_line_end(catalogue, out)
+}
+
+/// One experiment is one object; several are a list.
+fn one_or_many(records: &[impl Serialize], out: impl Write) -> io::Result<()> {
+    match records {
+        [one] => with_line_end(one, out),
+        many => with_line_end(many, out),
     }
-    let either = match records {
-        [one] => Either::One(one),
-        many => Either::Many(many),
-    };
-    serde_json::to_writer_pretty(&mut out, &either)?;
+}
+
+fn with_line_end(value: &(impl Serialize + ?Sized), mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, value)?;
     out.write_all(b"\n")
 }

@@ -4,6 +4,7 @@ use fathom_model::{ClaimResult, ExperimentRecord, Layer};
 
 use super::terminal::machine;
 use super::words;
+use crate::waits;
 use crate::why::markdown_text as plain;
 
 /// Each experiment with its tables of claims. Text from outside can't become markup, a mention or a link.
@@ -36,7 +37,12 @@ fn one(out: &mut String, record: &ExperimentRecord) {
         out.push_str(&format!("\nPublished: {}\n", plain(&text)));
     }
     if !record.complete {
-        out.push_str("\n**Partial**: not everything was measured.\n");
+        out.push_str(
+            "\n**Partial**: not everything was measured; the notes at the end say what.\n",
+        );
+    }
+    if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
+        out.push_str(&format!("\n{}.\n", waits));
     }
     for layer in [Layer::Arithmetic, Layer::Mechanism, Layer::Size] {
         let claims: Vec<&ClaimResult> = record.claims.iter().filter(|c| c.layer == layer).collect();
@@ -106,6 +112,10 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
             .iter()
             .map(|warning| format!("warning: {warning}")),
     );
+    for measure in &record.measures {
+        let notes = measure.notes.iter();
+        lines.extend(notes.map(|note| format!("{}: {note}", measure.id)));
+    }
     lines.push(machine(record));
     if record.quick {
         lines.push("quick set".to_string());

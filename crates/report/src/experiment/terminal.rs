@@ -1,10 +1,11 @@
 //! What `fathom run` prints.
 
-use fathom_model::{ClaimResult, ExperimentRecord, Layer};
+use fathom_model::{CatalogueRow, ClaimResult, ExperimentRecord, Layer};
 
 use super::words;
 use crate::line::{Line, Page, Tone};
 use crate::text::{columns, wrap};
+use crate::waits;
 
 /// Columns of the verdict.
 const VERDICT: usize = 17;
@@ -45,7 +46,14 @@ fn heading(page: &mut Page, record: &ExperimentRecord) {
         page.prose(2, Tone::Quiet, &format!("published: {text}"));
     }
     if !record.complete {
-        page.prose(2, Tone::Bad, "Partial: not everything was measured.");
+        page.prose(
+            2,
+            Tone::Bad,
+            "Partial: not everything was measured; the notes at the end say what.",
+        );
+    }
+    if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
+        page.prose(2, Tone::Notice, &waits);
     }
 }
 
@@ -93,9 +101,30 @@ fn table(page: &mut Page, layer: Layer, claims: &[&ClaimResult]) {
     }
 }
 
+/// Words that are wider than a cell, broken behind a sign within them where there is one:
+/// `share_wait_input.` and `counter:` instead of `share_wait_input.cou` and `nter:`.
+fn breakable(text: &str, width: usize) -> String {
+    const SIGNS: [char; 7] = ['.', ',', '(', '[', '=', '/', '_'];
+    let mut out: Vec<&str> = Vec::new();
+    for word in text.split(' ') {
+        let mut word = word;
+        while columns(word) > width {
+            let fits = |end: &usize| columns(&word[..*end]) <= width;
+            let ends = word.char_indices().filter(|(_, c)| SIGNS.contains(c));
+            let Some(end) = ends.map(|(at, c)| at + c.len_utf8()).rfind(fits) else {
+                break;
+            };
+            out.push(&word[..end]);
+            word = &word[end..];
+        }
+        out.push(word);
+    }
+    out.join(" ")
+}
+
 fn row(page: &mut Page, claim: &ClaimResult, place: [usize; 4]) {
     let [text_width, published_width, measured_width] = widths(page.width());
-    let cell = |page: &Page, text: &str, width| wrap(&page.clean(text), width);
+    let cell = |page: &Page, text: &str, width| wrap(&breakable(&page.clean(text), width), width);
     let text = cell(page, &claim.text, text_width);
     let published = words::published(claim.published.as_ref());
     let published = cell(page, &published, published_width);
@@ -194,6 +223,8 @@ fn footer(page: &mut Page, record: &ExperimentRecord) {
         .tools
         .iter()
         .filter_map(|tool| tool.version.clone())
+        // A check that only says "there" tells no version.
+        .filter(|version| version.contains(|c: char| c.is_ascii_digit()))
         .collect();
     if !versions.is_empty() {
         let text = page.clean(&format!("tools: {}", versions.join("; ")));
@@ -231,21 +262,6 @@ pub(super) fn machine(record: &ExperimentRecord) -> String {
     format!("machine: {}; {}", parts.join(", "), record.started_at)
 }
 
-/// One row of `fathom run --list`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CatalogueRow {
-    /// Name of the folder.
-    pub name: String,
-    /// Title of the experiment.
-    pub title: String,
-    /// Published rows that it covers.
-    pub rows: Vec<String>,
-    /// `runs here`, or what is missing.
-    pub state: String,
-    /// Whether all of it runs here.
-    pub runs: bool,
-}
-
 /// The catalogue.
 pub fn catalogue_terminal(
     rows: &[CatalogueRow],
@@ -256,8 +272,10 @@ pub fn catalogue_terminal(
     let mut page = Page::new(width, color, unicode);
     for row in rows {
         let name = page.clean(&row.name);
-        let tone = if row.runs { Tone::Good } else { Tone::Notice };
-        let state = page.clean(&row.state);
+        let (tone, state) = match row.missing.is_empty() {
+            true => (Tone::Good, "runs here".to_string()),
+            false => (Tone::Notice, page.clean(&row.missing.join("; "))),
+        };
         page.push(Line::new().add(Tone::Strong, name));
         let title = page.clean(&row.title);
         page.prose(2, Tone::Plain, &title);
@@ -323,4 +341,32 @@ pub fn summary_terminal(
     );
     page.prose(0, Tone::Strong, &text);
     page.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_broken_at_its_signs() {
+        let lines = |text: &str| wrap(&breakable(text, 20), 20);
+        assert_eq!(
+            lines("share_wait_input.counter: 0.98"),
+            ["share_wait_input.", "counter: 0.98"]
+        );
+        assert_eq!(
+            lines("ratio(wall.a_long_name, wall.another_name[size=large]): 2"),
+            [
+                "ratio(wall.a_long_",
+                "name,",
+                "wall.another_name[",
+                "size=large]): 2"
+            ]
+        );
+        assert_eq!(
+            lines("nosignatallinthislongword"),
+            ["nosignatallinthislon", "gword"]
+        );
+        assert_eq!(lines("short  words"), ["short words"]);
+    }
 }

@@ -45,23 +45,41 @@ pub(super) fn tone(verdict: ClaimVerdict) -> Tone {
     }
 }
 
-/// What was published: the number with its unit, or the figures in words.
+/// What was published: the number with its unit, or the figures in words. A limit is called one.
 pub(super) fn published(published: Option<&Published>) -> String {
     let Some(published) = published else {
         return String::new();
     };
     match (published.value, &published.figures) {
         (Some(value), _) => {
-            let number = plain(value);
-            match published.unit.as_deref() {
-                None | Some("") => number,
-                Some("%") => format!("{number} %"),
-                Some("x") => format!("{number}x"),
-                Some(unit) => format!("{number} {unit}"),
+            let number = with_unit(value, published.unit.as_deref().unwrap_or(""));
+            match published.limit {
+                true => format!("limit {number}"),
+                false => number,
             }
         }
         (None, Some(figures)) => figures.clone(),
         (None, None) => String::new(),
+    }
+}
+
+/// Times in the unit that fits, as the measured ones beside them; everything else as it was written.
+fn with_unit(value: f64, unit: &str) -> String {
+    if let Some(written) = TimeUnit::of_symbol(unit) {
+        let seconds = value * written.seconds();
+        let fitting = TimeUnit::fitting(seconds);
+        return format!(
+            "{} {}",
+            plain(seconds / fitting.seconds()),
+            fitting.symbol()
+        );
+    }
+    let number = plain(value);
+    match unit {
+        "" => number,
+        "%" => format!("{number} %"),
+        "x" => format!("{number}x"),
+        unit => format!("{number} {unit}"),
     }
 }
 
@@ -226,5 +244,49 @@ pub(super) fn tally(claims: &[ClaimResult]) -> String {
     match parts.is_empty() {
         true => "no claims".to_string(),
         false => parts.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(value: f64, unit: Option<&str>, limit: bool) -> String {
+        published(Some(&Published {
+            value: Some(value),
+            unit: unit.map(str::to_string),
+            limit,
+            figures: Some("words".to_string()),
+            source: None,
+        }))
+    }
+
+    #[test]
+    fn a_published_time_stands_in_the_unit_that_a_measured_one_would() {
+        for (value, unit, expected) in [
+            (150.0, "us", "150 µs"),
+            (5.009, "s", "5.009 s"),
+            (0.008, "s", "8 ms"),
+            (0.0005, "s", "500 µs"),
+            (14.1, "ns", "14.1 ns"),
+            (2400.0, "ms", "2.4 s"),
+            (5.0, "min", "300 s"),
+        ] {
+            assert_eq!(shown(value, Some(unit), false), expected);
+        }
+    }
+
+    #[test]
+    fn other_published_numbers_stand_as_they_were_written() {
+        assert_eq!(shown(34.9, None, false), "34.9");
+        assert_eq!(shown(2.6, Some("x"), false), "2.6x");
+        assert_eq!(shown(16.0, Some("%"), false), "16 %");
+        assert_eq!(shown(3.719, Some("MiB"), false), "3.719 MiB");
+        assert_eq!(shown(15.0, Some("GB/s"), false), "15 GB/s");
+    }
+
+    #[test]
+    fn a_published_limit_is_called_one() {
+        assert_eq!(shown(0.1, Some("ms"), true), "limit 100 µs");
     }
 }

@@ -34,6 +34,19 @@ impl TimeUnit {
         }
     }
 
+    /// The unit that a symbol stands for; `us` is read as `µs`.
+    pub fn of_symbol(symbol: &str) -> Option<TimeUnit> {
+        Some(match symbol {
+            "ns" => TimeUnit::Nanosecond,
+            // The micro sign and the Greek letter.
+            "us" | "\u{b5}s" | "\u{3bc}s" => TimeUnit::Microsecond,
+            "ms" => TimeUnit::Millisecond,
+            "s" => TimeUnit::Second,
+            "min" => TimeUnit::Minute,
+            _ => return None,
+        })
+    }
+
     /// Length of the unit in seconds.
     pub fn seconds(self) -> f64 {
         match self {

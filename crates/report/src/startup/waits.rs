@@ -1,8 +1,8 @@
 //! Did the machine keep the programs waiting for a CPU?
 
-use fathom_model::StartupRecord;
+use fathom_model::{CpuWaits, StartupRecord};
 
-use crate::disturbance::disturbance;
+use crate::waits;
 
 /// Of each program that had to wait a label and a sentence, in the words of `bench`.
 pub(super) fn of(record: &StartupRecord) -> Vec<(&'static str, String)> {
@@ -17,14 +17,21 @@ fn one(record: &StartupRecord, program: usize) -> Option<(&'static str, String)>
     let known: Vec<_> = runs
         .filter_map(|run| Some((run, run.run_queue_wait_ns?)))
         .collect();
-    let waits: Vec<(u64, u64)> = known.iter().map(|(run, ns)| (*ns, run.exit_ns)).collect();
+    let mut all = CpuWaits::default();
+    known.iter().for_each(|(run, ns)| all.add(*ns, run.exit_ns));
+    if !all.disturbed() {
+        return None;
+    }
     let who = match known.iter().all(|(run, _)| run.wait_is_exact) {
         true => "",
         false => "in the main thread ",
     };
-    let (label, text) = disturbance(&waits, who)?;
     let number = number(record, program);
-    Some((label, format!("{number}{text}; that is in these times")))
+    let text = waits::sentence(&all, who);
+    Some((
+        waits::label(&all),
+        format!("{number}{text}; that is in these times"),
+    ))
 }
 
 /// `program 2: ` where there are several.

@@ -1,12 +1,12 @@
 //! Where the wall time went, and what went wrong.
 
-use fathom_model::{Exit, Run};
+use fathom_model::{CpuWaits, Exit, Run};
 
-use crate::disturbance::{BUSY_FROM, disturbance};
 use crate::line::{Page, Tone};
 use crate::quantity::{counted, format_count, format_share};
 use crate::session::Subject;
 use crate::text::JOIN;
+use crate::waits;
 
 /// Divides the wall time into running, waiting for a CPU and waiting for anything else.
 ///
@@ -19,11 +19,6 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         .copied()
         .filter(|run| run.undisturbed_ns.is_some())
         .collect();
-    let waited = |run: &Run| {
-        run.run_queue_wait_ns
-            .unwrap_or(0)
-            .saturating_add(run.harness_wait_ns.unwrap_or(0))
-    };
     if single.is_empty() {
         return several_threads(page, subject);
     }
@@ -32,7 +27,7 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         return;
     }
     let cpu = (total(&single, |run| run.cpu_ns) / wall).min(1.0);
-    let wait = (total(&single, waited) / wall).min(1.0 - cpu);
+    let wait = (total(&single, Run::waited_for_cpu_ns) / wall).min(1.0 - cpu);
     let other = (1.0 - cpu - wait).max(0.0);
     let text = format!(
         "{} on CPU, {} waiting for a CPU{}, {} other waits",
@@ -42,19 +37,13 @@ pub(super) fn where_time_went(page: &mut Page, subject: &Subject) {
         format_share(other)
     );
     page.field("wall time", Tone::Plain, &text);
-    disturbed(
-        page,
-        &single,
-        waited,
-        "",
-        "; undisturbed time leaves that out",
-    );
+    disturbed(page, &single, "", "; undisturbed time leaves that out");
 }
 
 /// The part of the wait that is not the program's: it had ended, and Fathom had no CPU to see that.
 fn late_notice(runs: &[&Run], wall: f64) -> String {
     let late = total(runs, |run| run.harness_wait_ns.unwrap_or(0)) / wall;
-    if late <= BUSY_FROM {
+    if late <= CpuWaits::FROM {
         return String::new();
     }
     format!(
@@ -74,15 +63,16 @@ fn several_threads(page: &mut Page, subject: &Subject) {
         "{busy:.2} CPUs busy on average; several threads or processes, so waits can't be told apart"
     );
     page.field("wall time", Tone::Plain, &text);
-    let waited = |run: &Run| run.run_queue_wait_ns.unwrap_or(0);
-    disturbed(page, &subject.runs, waited, "in the main thread ", "");
+    disturbed(page, &subject.runs, "in the main thread ", "");
 }
 
-/// Says how many runs waited.
-fn disturbed(page: &mut Page, runs: &[&Run], waited: impl Fn(&Run) -> u64, who: &str, then: &str) {
-    let waits: Vec<(u64, u64)> = runs.iter().map(|run| (waited(run), run.wall_ns)).collect();
-    if let Some((label, text)) = disturbance(&waits, who) {
-        page.field(label, Tone::Notice, &format!("{text}{then}"));
+/// Says how many runs waited, where they did.
+fn disturbed(page: &mut Page, runs: &[&Run], who: &str, then: &str) {
+    let mut all = CpuWaits::default();
+    runs.iter().for_each(|run| all.add_run(run));
+    if all.disturbed() {
+        let text = format!("{}{then}", waits::sentence(&all, who));
+        page.field(waits::label(&all), Tone::Notice, &text);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::cli::quantities;
   fathom run experiments/head-start
   fathom run experiment.toml --plan
   fathom run experiment.toml --quick --only 'buffer*' --html report.html
-  fathom run --list
+  fathom run --list PATH/TO/fathom/experiments
   fathom run --all --quick
 
 An experiment file runs programs: --plan shows every command and runs none. The format is described \
@@ -30,7 +30,8 @@ pub struct Arguments {
     #[arg(long)]
     pub plan: bool,
 
-    /// List the catalogue: what each experiment covers, and what it lacks here
+    /// List the catalogue, or that of the folders named: what each experiment covers, and what it
+    /// lacks here
     #[arg(long, conflicts_with_all = ["plan", "all", "resume", "install"])]
     pub list: bool,
 
@@ -38,7 +39,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["experiments", "only"])]
     pub all: bool,
 
-    /// Folder of the catalogue
+    /// Folder of the catalogue: `experiments` of Fathom's sources
     #[arg(long, value_name = "DIR", default_value = "experiments")]
     pub catalogue: PathBuf,
 
@@ -69,8 +70,9 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = quantities::duration, conflicts_with = "install")]
     pub within: Option<Duration>,
 
-    /// Folder for builds, inputs and records (default: .fathom beside the file)
-    #[arg(long, value_name = "DIR", conflicts_with = "all")]
+    /// Folder for builds, inputs and records, of several experiments one for each in it (default:
+    /// .fathom beside the file)
+    #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
 
     /// Write the figures into README.md beside each file, between its marks; the rest stays
@@ -78,14 +80,14 @@ pub struct Arguments {
     pub readme: bool,
 
     /// Write a report in Markdown
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub export_markdown: Option<PathBuf>,
 
     /// Write a report as one page
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub html: Option<PathBuf>,
 
-    /// Write the record as JSON; '-' is standard output
+    /// Write the record as JSON ('-' is standard output); with --plan or --list, the plan or the list
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }

@@ -8,11 +8,15 @@ use fathom_experiment::prepare::{Prepared, Preparer};
 use fathom_experiment::resolve::Scope;
 use fathom_experiment::session;
 use fathom_measure::interrupt;
-use fathom_report::{self as report, CatalogueRow};
+use fathom_model::{CatalogueRecord, CatalogueRow, SCHEMA_VERSION};
+use fathom_report as report;
 
-use super::{Arguments, catalogue_files, name_of, read, work_of};
+use super::{Arguments, catalogue_files, json_to_stdout, name_of, read, work_of, write_json};
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
+
+/// What to type before the folder of a catalogue.
+const HOW: &str = "fathom run --list";
 
 /// Prints the list. Returns the exit code.
 ///
@@ -21,11 +25,11 @@ use crate::cli::{screen, write};
 pub fn list(arguments: &Arguments) -> Result<i32, Failure> {
     interrupt::catch();
     let files: Vec<PathBuf> = match arguments.experiments.as_slice() {
-        [] => catalogue_files(&arguments.catalogue)?,
+        [] => catalogue_files(&arguments.catalogue, HOW)?,
         folders => {
             let mut files = Vec::new();
             for folder in folders {
-                files.extend(catalogue_files(folder)?);
+                files.extend(catalogue_files(folder, HOW)?);
             }
             files
         }
@@ -36,26 +40,31 @@ pub fn list(arguments: &Arguments) -> Result<i32, Failure> {
         let missing = missing(arguments, &experiment)?;
         rows.push(CatalogueRow {
             name: name_of(&file),
+            file: file.display().to_string(),
             title: experiment.title.clone(),
             rows: experiment
                 .source
                 .clone()
                 .map(|source| source.rows)
                 .unwrap_or_default(),
-            runs: missing.is_empty(),
-            state: match missing.is_empty() {
-                true => "runs here".to_string(),
-                false => missing.join("; "),
-            },
+            missing,
         });
     }
-    let text = report::catalogue_terminal(
-        &rows,
-        screen::stdout_width(),
-        screen::stdout_has_colour(),
-        screen::speaks_unicode(),
-    );
-    write::print(text.as_bytes())?;
+    if !json_to_stdout(arguments) {
+        let text = report::catalogue_terminal(
+            &rows,
+            screen::stdout_width(),
+            screen::stdout_has_colour(),
+            screen::speaks_unicode(),
+        );
+        write::print(text.as_bytes())?;
+    }
+    let record = CatalogueRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "catalogue".to_string(),
+        experiments: rows,
+    };
+    write_json(arguments, |bytes| report::catalogue_json(&record, bytes))?;
     Ok(0)
 }
 

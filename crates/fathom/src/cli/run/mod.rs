@@ -15,7 +15,7 @@ use fathom_experiment::session::{self, End, Options, RunError};
 use fathom_experiment::verdict::{self, Budgets};
 use fathom_experiment::{Experiment, ReadError, catalogue, plan};
 use fathom_measure::interrupt;
-use fathom_model::ExperimentRecord;
+use fathom_model::{ExperimentRecord, PlanRecord, SCHEMA_VERSION};
 use fathom_report as report;
 use progress::Line;
 
@@ -48,6 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
         .iter()
         .map(|file| read(file))
         .collect::<Result<Vec<_>, _>>()?;
+    check_work(arguments, &experiments)?;
     if arguments.plan {
         return show_plans(arguments, &experiments);
     }
@@ -80,28 +81,39 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
 /// The files that are meant.
 fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
     if arguments.all {
-        return catalogue_files(&arguments.catalogue);
+        return catalogue_files(&arguments.catalogue, "fathom run --all --catalogue");
     }
     if arguments.experiments.is_empty() {
         return Err(Failure::Usage(
             "there is no experiment; try: fathom run experiments/NAME, or fathom run --list".into(),
         ));
     }
-    if arguments.work.is_some() && arguments.experiments.len() > 1 {
-        return Err(Failure::Usage(
-            "--work is for one experiment; several need a folder each".into(),
-        ));
-    }
     Ok(arguments.experiments.clone())
 }
 
-fn catalogue_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let files = catalogue::files(folder).map_err(|error| {
+/// The experiments of a folder: a catalogue, the clone that has one, or a single experiment. `how` is what
+/// to type with the folder behind it.
+fn catalogue_files(folder: &Path, how: &str) -> Result<Vec<PathBuf>, Failure> {
+    if folder.join("experiment.toml").is_file() {
+        return Ok(vec![folder.join("experiment.toml")]);
+    }
+    let mut files = catalogue::files(folder).map_err(|error| {
+        // The catalogue comes with the sources, and `cargo install` brings the program alone.
+        let way_out = match error.kind() {
+            std::io::ErrorKind::NotFound => format!(
+                "\nthe catalogue is the folder `experiments` of Fathom's sources; name it: \
+                 {how} PATH/TO/fathom/experiments"
+            ),
+            _ => String::new(),
+        };
         Failure::Usage(format!(
-            "can't read the catalogue {}: {error}; name it with --catalogue DIR",
+            "can't read the catalogue {}: {error}{way_out}",
             folder.display()
         ))
     })?;
+    if files.is_empty() {
+        files = catalogue::files(&folder.join("experiments")).unwrap_or_default();
+    }
     if files.is_empty() {
         return Err(Failure::Usage(format!(
             "there is no NAME/experiment.toml in {}",
@@ -131,9 +143,30 @@ fn name_of(path: &Path) -> String {
     name.unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// `--work` is the folder of one experiment, and of several the folder that has one for each.
 fn work_of(arguments: &Arguments, experiment: &Experiment) -> PathBuf {
-    let default = || session::default_work(&experiment.path);
-    arguments.work.clone().unwrap_or_else(default)
+    match &arguments.work {
+        None => session::default_work(&experiment.path),
+        Some(work) if arguments.all || arguments.experiments.len() > 1 => {
+            work.join(name_of(&experiment.path))
+        }
+        Some(work) => work.clone(),
+    }
+}
+
+/// Two experiments must not share a folder.
+fn check_work(arguments: &Arguments, experiments: &[Experiment]) -> Result<(), Failure> {
+    let mut seen = std::collections::BTreeSet::new();
+    for experiment in experiments {
+        let work = work_of(arguments, experiment);
+        if arguments.work.is_some() && !seen.insert(work.clone()) {
+            return Err(Failure::Usage(format!(
+                "two experiments would share the folder {}; run them one by one, each with its --work",
+                work.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn failure_of(error: RunError) -> Failure {
@@ -141,23 +174,56 @@ fn failure_of(error: RunError) -> Failure {
 }
 
 fn show_plans(arguments: &Arguments, experiments: &[Experiment]) -> Result<i32, Failure> {
-    for experiment in experiments {
-        let folders =
-            session::folders(experiment, &work_of(arguments, experiment)).map_err(failure_of)?;
-        let scope = Scope {
-            experiment,
-            folders: &folders,
-            quick: arguments.quick,
-        };
-        let selection = Selection::of(experiment, &arguments.only).map_err(Failure::Usage)?;
-        let steps = plan::plan(&scope, &selection, arguments.install).map_err(Failure::Usage)?;
-        let steps: Vec<(String, Vec<String>)> = steps
-            .into_iter()
-            .map(|step| (step.title, step.commands))
-            .collect();
-        write::print(report::plan_terminal(&experiment.title, &steps).as_bytes())?;
+    let plans = experiments
+        .iter()
+        .map(|experiment| plan_of(arguments, experiment))
+        .collect::<Result<Vec<_>, _>>()?;
+    if !json_to_stdout(arguments) {
+        for plan in &plans {
+            write::print(report::plan_terminal(plan).as_bytes())?;
+        }
     }
+    write_json(arguments, |bytes| report::plan_json(&plans, bytes))?;
     Ok(0)
+}
+
+fn plan_of(arguments: &Arguments, experiment: &Experiment) -> Result<PlanRecord, Failure> {
+    let folders =
+        session::folders(experiment, &work_of(arguments, experiment)).map_err(failure_of)?;
+    let scope = Scope {
+        experiment,
+        folders: &folders,
+        quick: arguments.quick,
+    };
+    let selection = Selection::of(experiment, &arguments.only).map_err(Failure::Usage)?;
+    Ok(PlanRecord {
+        schema_version: SCHEMA_VERSION,
+        kind: "plan".to_string(),
+        file: experiment.path.display().to_string(),
+        title: experiment.title.clone(),
+        quick: arguments.quick,
+        steps: plan::plan(&scope, &selection, arguments.install).map_err(Failure::Usage)?,
+    })
+}
+
+fn json_to_stdout(arguments: &Arguments) -> bool {
+    arguments.json.as_deref().is_some_and(write::is_stdout)
+}
+
+/// Writes what `--json` asks for, if it does.
+fn write_json(
+    arguments: &Arguments,
+    record: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let Some(path) = &arguments.json else {
+        return Ok(());
+    };
+    let mut bytes = Vec::new();
+    record(&mut bytes).map_err(|error| Failure::Write {
+        path: path.clone(),
+        error,
+    })?;
+    write::export(path, bytes)
 }
 
 /// How long an experiment may take.
@@ -237,7 +303,7 @@ fn worse(one: i32, other: i32) -> i32 {
 }
 
 fn show(arguments: &Arguments, record: &ExperimentRecord) -> Result<(), Failure> {
-    if arguments.json.as_deref().is_some_and(write::is_stdout) {
+    if json_to_stdout(arguments) {
         return Ok(());
     }
     let text = report::experiment_terminal(
@@ -250,8 +316,7 @@ fn show(arguments: &Arguments, record: &ExperimentRecord) -> Result<(), Failure>
 }
 
 fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Result<(), Failure> {
-    let to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
-    if records.len() > 1 && !to_stdout {
+    if records.len() > 1 && !json_to_stdout(arguments) {
         let text = report::summary_terminal(
             &records,
             screen::stdout_width(),
@@ -261,14 +326,7 @@ fn finish(arguments: &Arguments, records: Vec<(String, ExperimentRecord)>) -> Re
         write::print(text.as_bytes())?;
     }
     let all: Vec<ExperimentRecord> = records.into_iter().map(|(_, record)| record).collect();
-    if let Some(path) = &arguments.json {
-        let mut bytes = Vec::new();
-        report::experiment_json(&all, &mut bytes).map_err(|error| Failure::Write {
-            path: path.clone(),
-            error,
-        })?;
-        write::export(path, bytes)?;
-    }
+    write_json(arguments, |bytes| report::experiment_json(&all, bytes))?;
     if let Some(path) = &arguments.export_markdown {
         write::export(path, report::experiment_markdown(&all))?;
     }

@@ -1,0 +1,55 @@
+//! What would be run, and what there is to run: what `fathom run --plan` and `--list` write as JSON.
+
+use serde::{Deserialize, Serialize};
+
+/// Every command of an experiment, in order; none was run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanRecord {
+    /// [`crate::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Always `plan`.
+    pub kind: String,
+    /// The experiment file as it was given.
+    pub file: String,
+    /// What it is about.
+    pub title: String,
+    /// Whether it is the plan of the small set (`--quick`).
+    pub quick: bool,
+    /// The parts, in order.
+    pub steps: Vec<PlanStep>,
+}
+
+/// A part of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// What it is for.
+    pub title: String,
+    /// The commands as a shell would take them; none for what Fathom does itself.
+    pub commands: Vec<String>,
+}
+
+/// The experiments of a catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogueRecord {
+    /// [`crate::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Always `catalogue`.
+    pub kind: String,
+    /// One row for each, by name.
+    pub experiments: Vec<CatalogueRow>,
+}
+
+/// One experiment of a catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogueRow {
+    /// Name of the folder.
+    pub name: String,
+    /// Its file.
+    pub file: String,
+    /// Title of the experiment.
+    pub title: String,
+    /// Published rows that it covers.
+    pub rows: Vec<String>,
+    /// What is missing here, each with how to get it; empty if all of it runs.
+    pub missing: Vec<String>,
+}

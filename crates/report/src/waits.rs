@@ -1,0 +1,71 @@
+//! How busy the machine was with other work, in the same words for every verb.
+
+use fathom_model::CpuWaits;
+
+use crate::quantity::{counted, format_count, format_share};
+
+/// What is said where runs waited for a CPU.
+pub(crate) fn label(waits: &CpuWaits) -> &'static str {
+    match waits.busy() {
+        true => "busy machine",
+        false => "disturbed",
+    }
+}
+
+/// `38 of 40 runs waited more than 1 % of their time for a CPU`; `who` says which of their threads, with
+/// a space behind it.
+pub(crate) fn sentence(waits: &CpuWaits, who: &str) -> String {
+    format!(
+        "{} of {} waited {who}more than {} of their time for a CPU",
+        format_count(waits.waited as f64),
+        counted(waits.runs, "run", "runs"),
+        format_share(CpuWaits::FROM)
+    )
+}
+
+/// The line of a report whose numbers are wall times; `None` where nothing waited.
+pub(crate) fn line(waits: Option<&CpuWaits>) -> Option<String> {
+    let waits = waits.filter(|waits| waits.disturbed())?;
+    Some(format!(
+        "{}: {}, {} of all their time; wall times have that in them",
+        label(waits),
+        sentence(waits, ""),
+        format_share(waits.share())
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(waited: u64, waited_ns: u64) -> CpuWaits {
+        CpuWaits {
+            runs: 60,
+            waited,
+            wall_ns: 1_000_000_000,
+            waited_ns,
+        }
+    }
+
+    #[test]
+    fn a_quiet_machine_is_not_spoken_of() {
+        assert_eq!(line(None), None);
+        assert_eq!(line(Some(&waits(1, 9_000_000))), None);
+    }
+
+    #[test]
+    fn a_busy_machine_is_said_with_how_much() {
+        assert_eq!(
+            line(Some(&waits(58, 340_000_000)))
+                .unwrap()
+                .replace(crate::text::JOIN, " "),
+            "busy machine: 58 of 60 runs waited more than 1 % of their time for a CPU, 34 % of all their \
+             time; wall times have that in them"
+        );
+        assert!(
+            line(Some(&waits(2, 20_000_000)))
+                .unwrap()
+                .starts_with("disturbed: 2 of 60")
+        );
+    }
+}
