@@ -41,7 +41,7 @@ pub mod task {
     /// Descriptors below 64, as bits, that calls of `crate::calls::TOTALS` were made on since they
     /// were last closed: closing another is not worth a record.
     pub const MOVED: i16 = 112;
-    /// What the scheduler had counted for the thread when it last left a CPU, ns.
+    /// What the scheduler had counted for the thread when it last left or got a CPU, ns, not 0 then.
     pub const RAN: i16 = 120;
     /// Its voluntary switches then.
     pub const VOLUNTARY: i16 = 128;
