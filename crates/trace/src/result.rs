@@ -201,8 +201,9 @@ pub struct Thread {
     pub ended_ns: Option<u64>,
     /// Wall time on a CPU, stolen time included (kernel tier) or CPU time (sampling tier).
     pub on_cpu_ns: Option<u64>,
-    /// Time in which it could run and had no CPU, as the kernel counts it (sampling tier); elsewhere it is
-    /// among the rows off the CPU.
+    /// Time in which it could run and had no CPU, as the kernel's scheduler counts it; `None` where it
+    /// doesn't, or where the end of the thread was not seen. In the kernel tier the rows off the CPU say more
+    /// where a CPU was idle: it takes up a thread some microseconds before that can be seen.
     #[serde(default)]
     pub ready_ns: Option<u64>,
     /// Page faults served without a disk; `None` where the tier does not tell.

@@ -119,6 +119,9 @@ pub mod record {
     /// ARG0: address of the instruction.
     pub const CODE_FAULT: i32 = 7;
 
+    /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it doesn't.
+    pub const UNKNOWN: i32 = -1;
+
     /// Longest path that is recorded, its final zero included.
     pub const PATH_MAX: i32 = 256;
     /// Longest argument list that is recorded.
