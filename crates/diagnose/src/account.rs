@@ -95,6 +95,8 @@ pub(crate) struct Life {
     pub from_ns: u64,
     pub to_ns: u64,
     pub on_cpu_ns: f64,
+    /// Part of what looks like waiting for a CPU that is; the rest is work, see [`taken_up_unseen`].
+    pub truly_ready: f64,
     pub sums: Sums,
 }
 
@@ -316,6 +318,7 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
             from_ns: thread.started_ns,
             to_ns,
             on_cpu_ns: ran,
+            truly_ready: 1.0 - taken_up.share,
             sums,
         }
     };

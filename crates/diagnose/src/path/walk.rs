@@ -151,7 +151,9 @@ impl<'a> Walk<'a> {
             self.ran(life.tid, at - back);
             let begin = interval.from_ns.max(from);
             let woken = woken_ns(interval).clamp(begin, back);
-            self.waited(life.tid, Spent::Ready, back - woken);
+            let ready = (back - woken) as f64 * life.truly_ready;
+            self.waited(life.tid, Spent::Ready, ready.round() as u64);
+            self.ran(life.tid, back - woken - ready.round() as u64);
             match self.waker(life, interval, woken) {
                 Some(waker) if depth < DEEPEST => self.cover(waker, begin, woken, depth + 1),
                 _ => {
@@ -312,7 +314,8 @@ impl<'a> Walk<'a> {
                 self.classifier.interval(interval),
                 (woken - interval.from_ns) as f64,
             );
-            rest.take(Spent::Ready, (interval.to_ns - woken) as f64);
+            let ready = (interval.to_ns - woken) as f64 * life.truly_ready;
+            rest.take(Spent::Ready, ready);
         }
         rest
     }
