@@ -1,0 +1,221 @@
+//! How many calls were there, and what do they cost an untraced run?
+
+use fathom_model::Run;
+use fathom_trace::{SyscallRow, Tier};
+
+use super::{View, median};
+use crate::account::{AROUND_CALL_NS, cpu_in_calls};
+use crate::classify;
+use crate::thresholds as t;
+
+/// One of the kernel's counts of a run.
+type IoCount = fn(&fathom_model::IoCounts) -> u64;
+
+/// Calls added up.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub calls: u64,
+    pub errors: u64,
+    pub would_block: u64,
+    pub bytes: u64,
+    pub sizes: [u64; 8],
+    /// Of the calls: by the part of their threads' time that is on the critical path.
+    on_path: f64,
+    /// CPU time in the kernel on the critical path, in time of an untraced run. Modelled.
+    pub cost_ns: f64,
+    /// Time from entry to return as traced, waits included.
+    pub total_ns: f64,
+    pub pid: Option<u32>,
+}
+
+impl Tally {
+    pub(crate) fn bytes_per_call(&self) -> f64 {
+        self.bytes as f64 / (self.calls.max(1)) as f64
+    }
+
+    pub(crate) fn each_ns(&self) -> f64 {
+        self.cost_ns / self.on_path.max(1.0)
+    }
+}
+
+impl View<'_> {
+    /// Whether the calls were seen by stopping at each: then their times hold the stops, and those
+    /// after the budget was spent are missing.
+    pub(super) fn by_stops(&self) -> bool {
+        self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
+    }
+
+    /// Calls and bytes that a row has to be given beside its own: where only the first calls were looked at,
+    /// the kernel's counts of an untraced run tell how many reads and writes there were. The rest is
+    /// what the program did when the looking ended, so the busiest row of its kind has it: what a
+    /// program and its loader read at the start stays with them.
+    fn missed(&self, row: &SyscallRow) -> (u64, u64) {
+        let is_plain = |name: &str| !name.starts_with("recv") && !name.starts_with("send");
+        if !self.by_stops() || !is_plain(&row.name) {
+            return (0, 0);
+        }
+        let (fits, calls, bytes): (fn(&str) -> bool, IoCount, IoCount) =
+            if classify::is_read(&row.name) {
+                (classify::is_read, |io| io.read_calls, |io| io.read_bytes)
+            } else if classify::is_write(&row.name) {
+                (
+                    classify::is_write,
+                    |io| io.write_calls,
+                    |io| io.written_bytes,
+                )
+            } else {
+                return (0, 0);
+            };
+        let same = || {
+            let rows = self.trace.syscalls.iter();
+            rows.filter(|other| fits(&other.name) && is_plain(&other.name))
+        };
+        let busiest = same().max_by_key(|other| (other.calls, other.tid, other.fd));
+        if !busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
+            return (0, 0);
+        }
+        let rest = |of: IoCount, seen: u64| {
+            let runs = self.subject.timed.iter();
+            let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
+            all.map_or(0, |all| (all as u64).saturating_sub(seen))
+        };
+        (
+            rest(calls, same().map(|row| row.calls).sum()),
+            rest(bytes, same().map(|row| row.bytes).sum()),
+        )
+    }
+
+    /// By what CPU time in this call is to be multiplied for an untraced run.
+    pub(crate) fn call_factor(&self, call: &str) -> f64 {
+        let factor = self.factors.get(&classify::on_cpu(call));
+        factor.copied().unwrap_or(1.0)
+    }
+
+    /// What the calls of a row cost an untraced run.
+    fn cost_ns(&self, row: &SyscallRow) -> f64 {
+        if self.by_stops() {
+            let each = self
+                .subject
+                .limits
+                .syscall_seconds
+                .unwrap_or(t::CALL_SECONDS)
+                * 1e9;
+            let modelled = (each + AROUND_CALL_NS).max(self.each_by_ticks_ns);
+            return (row.calls + self.missed(row).0) as f64 * modelled;
+        }
+        let calls = row.calls.max(1) as f64;
+        let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
+        let measured = match row.total_ns {
+            0 => AROUND_CALL_NS,
+            _ => cpu_in_calls(row) / calls,
+        };
+        let factor = self.call_factor(&row.name).min(1.0);
+        self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
+    }
+
+    /// What a call of a run costs on average by the kernel's own ticks, page faults taken off: for calls
+    /// whose times are the stops'. 0 where there are too few ticks, or so few calls that they are a start's.
+    pub(super) fn average_call_ns(&self) -> f64 {
+        let rows = self.trace.syscalls.iter();
+        let calls: u64 = rows.map(|row| row.calls + self.missed(row).0).sum();
+        let calls = calls as f64;
+        let of = |value: fn(&Run) -> u64| median(self.subject.timed.iter().map(value).collect());
+        let faults = of(|run| run.minor_faults).unwrap_or(0.0) * t::PAGE_FAULT_SECONDS * 1e9;
+        let system = of(|run| run.system_ns).unwrap_or(0.0) - faults;
+        if system < t::ENOUGH_TICKS_NS || calls < t::CALLS_TO_DIVIDE_BY {
+            return 0.0;
+        }
+        (system / calls).min(t::DEAREST_SMALL_CALL_NS)
+    }
+
+    /// Adds up the calls that fit.
+    pub(crate) fn tally(&self, fits: impl Fn(&SyscallRow) -> bool) -> Tally {
+        let mut sum = Tally::default();
+        let mut most = 0.0;
+        for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
+            let cost = self.cost_ns(row);
+            if cost > most || sum.pid.is_none() {
+                most = cost;
+                sum.pid = Some(row.pid);
+            }
+            let (calls, bytes) = self.missed(row);
+            let part = 1.0 + calls as f64 / row.calls.max(1) as f64;
+            sum.calls += row.calls + calls;
+            sum.on_path += match self.by_stops() {
+                true => (row.calls + calls) as f64,
+                false => row.calls as f64 * self.weight(row.tid),
+            };
+            sum.errors += row.errors;
+            sum.would_block += row.would_block;
+            sum.bytes += row.bytes + bytes;
+            sum.cost_ns += cost;
+            sum.total_ns += row.total_ns as f64;
+            sum.sizes
+                .iter_mut()
+                .zip(row.sizes)
+                .for_each(|(sum, n)| *sum += (n as f64 * part).round() as u64);
+        }
+        // A part can't cost more CPU than the whole.
+        sum.cost_ns = sum.cost_ns.min(0.97 * self.cpu_ns.min(self.wall_ns));
+        sum
+    }
+
+    /// Adds up the calls of these names.
+    pub(crate) fn tally_calls(&self, is: impl Fn(&str) -> bool) -> Tally {
+        self.tally(|row| is(&row.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn calls_that_were_not_looked_at_are_the_busiest_descriptors() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.calls("read", Some(4), 10, 832, 0);
+        fake.calls("read", Some(3), 19_990, 1, 0);
+        fake.trace.tier = Some(Tier::Stops);
+        let mut run = crate::fake::run(400_000_000, 300_000_000);
+        run.io = Some(fathom_model::IoCounts {
+            read_calls: 300_010,
+            read_bytes: 308_320,
+            ..Default::default()
+        });
+        let timed = [run];
+        let subject = fake.subject(&timed);
+        let view = View::new(&subject);
+        let of = |fd| view.tally(|row| row.fd == Some(fd));
+        assert_eq!((of(3).calls, of(3).bytes), (300_000, 300_000));
+        assert_eq!((of(4).calls, of(4).bytes), (10, 8_320));
+        let told = view.warnings().pop().expect("a part is not the whole");
+        assert!(
+            told.starts_with("20,000 of 300,010 reads and writes"),
+            "{told}"
+        );
+        assert!(
+            crate::rows::io_rows(&view)
+                .iter()
+                .all(|row| row.total_ns.is_none())
+        );
+    }
+
+    #[test]
+    fn stops_take_the_cost_of_a_call_from_the_kernels_ticks() {
+        let cost = |system_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(Tier::Stops);
+            fake.calls("getrusage", None, 20_000, 0, 90_000);
+            let timed = [Run {
+                system_ns: system_ms * 1_000_000,
+                ..fake.run()
+            }];
+            let subject = fake.subject(&timed);
+            View::new(&subject).tally_calls(classify::is_clock).cost_ns
+        };
+        // 20 ms of ticks are too few: 0.25 us and 45 ns around each call.
+        assert_eq!(cost(20).round(), 5_900_000.0);
+        assert_eq!(cost(60).round(), 20_000.0 * 1_600.0);
+    }
+}

@@ -1,0 +1,107 @@
+//! What must be known to trust the answer?
+
+use fathom_model::Spent;
+use fathom_trace::Tier;
+
+use super::{View, crowded, median};
+use crate::classify;
+use crate::draft::{count, time};
+use crate::thresholds as t;
+
+impl View<'_> {
+    /// That other programs had the CPU meanwhile. A program with more busy threads than there are CPUs
+    /// waits for itself.
+    fn neighbours(&self) -> Option<String> {
+        let waits = self.subject.timed.iter();
+        let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
+        let crowded = crowded(&self.lives, self.subject.cpus, self.trace);
+        if crowded || wait < t::NEIGHBOURS_SHARE * self.timed_ns {
+            return None;
+        }
+        let how_much = if self.trace.threads.len() == 1 {
+            format!(
+                "waited {:.0} % of their wall time for a CPU",
+                100.0 * self.of_wall(wait)
+            )
+        } else {
+            format!(
+                "took {}, and their threads waited {} in all for a CPU",
+                time(self.timed_ns),
+                time(wait)
+            )
+        };
+        Some(format!(
+            "The timed runs {how_much} that others had; run again on a quiet machine."
+        ))
+    }
+
+    /// That only a part of the reads and writes was looked at.
+    fn not_looked_at(&self) -> Option<String> {
+        let moves = |name: &str| classify::is_read(name) || classify::is_write(name);
+        let rows = self.trace.syscalls.iter();
+        let seen: u64 = rows
+            .filter(|row| moves(&row.name))
+            .map(|row| row.calls)
+            .sum();
+        let runs = self.subject.timed.iter();
+        let counts =
+            runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
+        let all = median(counts.collect())? as u64;
+        // A few more or fewer are those of another run.
+        if !self.by_stops() || seen * 10 >= all * 9 {
+            return None;
+        }
+        Some(format!(
+            "{} of {} reads and writes were looked at: the tables hold these alone, and findings take the rest for calls of the busiest descriptor.",
+            count(seen),
+            count(all)
+        ))
+    }
+
+    /// What must be known to trust the answer.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        told.extend(self.neighbours());
+        told.extend(self.not_looked_at());
+        let unseen = self.account.share(Spent::Unaccounted);
+        if self.trace.tier == Some(Tier::Sample) && unseen >= t::UNSEEN_SHARE {
+            told.push(format!(
+                "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
+                100.0 * unseen
+            ));
+        }
+        if !self.trace.lost.counts_are_whole() {
+            told.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    fn queued(wait: u64, wall: u64) -> Option<String> {
+        let fake = crate::fake::Fake::new(240);
+        let mut run = crate::fake::run(wall, 50_000_000);
+        run.run_queue_wait_ns = Some(wait);
+        let timed = [run];
+        crate::diagnose(&fake.subject(&timed)).warnings.pop()
+    }
+
+    #[test]
+    fn the_share_of_waiting_for_a_cpu_is_that_of_the_wall_time() {
+        let told = queued(190_000_000, 240_000_000).expect("a busy machine is told");
+        assert!(told.contains("waited 79 % of their wall time"), "{told}");
+        assert_eq!(queued(10_000_000, 240_000_000), None);
+    }
+
+    #[test]
+    fn lost_names_leave_the_counts_whole() {
+        let told = |names, calls| {
+            let mut fake = crate::fake::Fake::new(400);
+            (fake.trace.lost.names, fake.trace.lost.calls) = (names, calls);
+            crate::diagnose(&fake.subject(&[])).warnings
+        };
+        assert_eq!(told(1_211, 0), Vec::<String>::new());
+        assert!(told(0, 1)[0].contains("lower limits"));
+    }
+}
