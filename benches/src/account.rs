@@ -44,6 +44,9 @@ const SCENARIOS: [(&str, &str); 9] = [
     ),
 ];
 
+/// Untraced runs, an odd number.
+const RUNS: &str = "3";
+
 /// Nanoseconds by part.
 type Parts = BTreeMap<String, f64>;
 
@@ -93,7 +96,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             ]);
         }
     }
-    table.note("Truth: CPU time by the thread's clock, time in the run queue by /proc/thread-self/schedstat, the wait by what is left of the monotonic clock; of the run that was observed.");
+    table.note("Truth: CPU time by the thread's clock, time in the run queue by /proc/thread-self/schedstat, the wait by what is left of the monotonic clock; medians of the three untraced runs, whose account it is.");
     table.note("'a pipeline', 'a child' and 'two threads': the truth is that of whoever the main thread waited for. 'kernel' is all parts of the kernel but page faults.");
     table.note(
         "Start and end of the program are in Fathom's account and not in the truth: 2 to 5 ms.",
@@ -133,7 +136,7 @@ fn scratch_file(folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The truth, what Fathom said, and the wall time in nanoseconds, of the observed run.
+/// The truth of the untraced runs, what Fathom said of them, and their median wall time in nanoseconds.
 fn observe(
     tools: &Tools,
     known: &Path,
@@ -146,7 +149,7 @@ fn observe(
     let (input, output) = (folder.join("known.stdin"), folder.join("known.stdout"));
     let partners = [Partner::new(&input, feed)?, Partner::new(&output, take)?];
     let run = Command::new(&tools.fathom)
-        .args(["why", "--runs", "1", "--json", "-", "--input"])
+        .args(["why", "--runs", RUNS, "--json", "-", "--input"])
         .arg(&input)
         .arg("--output")
         .arg(&output)
@@ -165,15 +168,32 @@ fn observe(
     }
     let told: Value = serde_json::from_slice(&run.stdout).map_err(|error| error.to_string())?;
     let lines = std::fs::read_to_string(&truth).map_err(|error| format!("known: {error}"))?;
-    // The observed run is the last.
-    let last = lines.lines().last().unwrap_or_default();
-    let truth: Value = serde_json::from_str(last).map_err(|error| format!("known: {error}"))?;
+    let truths: Vec<Value> = lines
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|error| format!("known: {error}"))?;
+    // Each run adds a line: that to warm up, the timed ones, the observed one.
+    let runs: usize = RUNS.parse().unwrap_or(1);
+    let timed: Vec<Parts> = truths
+        .iter()
+        .rev()
+        .skip(1)
+        .take(runs)
+        .map(|truth| parts_of_truth(&truth["path"]))
+        .collect();
     let wall = told["account"]["wall_ns"].as_f64().unwrap_or(f64::NAN);
-    Ok((
-        parts_of_truth(&truth["path"]),
-        parts_told(&told["account"]),
-        wall,
-    ))
+    Ok((medians(&timed), parts_told(&told["account"]), wall))
+}
+
+fn medians(runs: &[Parts]) -> Parts {
+    let names = runs.first().into_iter().flat_map(BTreeMap::keys);
+    let of = |name: &String| {
+        let mut values: Vec<f64> = runs.iter().map(|run| run[name]).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        (name.clone(), values[values.len() / 2])
+    };
+    names.map(of).collect()
 }
 
 fn parts_of_truth(truth: &Value) -> Parts {

@@ -195,6 +195,7 @@ fn record() -> BenchRecord {
         name: name.to_string(),
         command: name.to_string(),
         arguments: vec![name.to_string()],
+        arguments_bytes: None,
         shell: None,
         parameters: Vec::new(),
         input: InputFrom::Null,

@@ -195,6 +195,10 @@ pub(crate) fn is_read(call: &str) -> bool {
 pub(crate) fn is_write(call: &str) -> bool {
     WRITES.contains(&call)
 }
+/// Whether it gives the names in a folder.
+pub(crate) fn lists_folder(call: &str) -> bool {
+    ["getdents", "getdents64"].contains(&call)
+}
 /// Whether only sockets have this call.
 pub(crate) fn is_of_sockets(call: &str) -> bool {
     let names = ["recv", "accept", "sendto", "sendm"];

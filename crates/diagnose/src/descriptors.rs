@@ -98,12 +98,16 @@ impl<'a> Descriptors<'a> {
         self.names.get(&(pid, fd)).copied().unwrap_or_default()
     }
 
-    /// What it is for a call that waits: nothing waits for a file, so what else it has been counts.
+    /// What it is for a call that waits: nothing waits for a file, so what else it has been counts, and
+    /// of several things the one that most calls went to.
     pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> Kind {
         let kinds = || self.names(pid, fd).iter().map(|name| Kind::of(name));
         let waitable = |kind: &Kind| !matches!(kind, Kind::File | Kind::Unknown);
-        kinds()
+        let used = self.files.get(&(pid, fd)).into_iter().flatten();
+        used.filter(|file| file.reads + file.writes > 0)
+            .map(|file| Kind::of(&file.name))
             .find(waitable)
+            .or_else(|| kinds().find(waitable))
             .or_else(|| self.crowded.get(&(pid, fd)).copied())
             .or_else(|| kinds().next())
             .unwrap_or(Kind::Unknown)
@@ -261,6 +265,28 @@ mod tests {
             ..Trace::default()
         };
         assert_eq!(Descriptors::new(&trace).mostly(1, 3), Kind::File);
+    }
+
+    #[test]
+    fn a_number_that_was_a_pipe_and_then_a_socket_waits_for_what_most_calls_went_to() {
+        let names = |names: &[&str]| fathom_trace::DescriptorRow {
+            pid: 1,
+            fd: 3,
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            more_names: 0,
+        };
+        let mut trace = Trace {
+            files: vec![file("pipe", 1), file("socket to 127.0.0.1:80", 40)],
+            descriptors: vec![names(&[
+                "/etc/ld.so.cache",
+                "pipe",
+                "socket to 127.0.0.1:80",
+            ])],
+            ..Trace::default()
+        };
+        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), Kind::Socket);
+        trace.files.clear();
+        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), Kind::Pipe);
     }
 
     #[test]

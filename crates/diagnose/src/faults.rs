@@ -56,7 +56,7 @@ pub(crate) fn cost(view: &View<'_>) -> FaultCost {
 
 fn measured(view: &View<'_>) -> Option<FaultCost> {
     let trace = view.trace;
-    let tracer = trace.fault_edges?.tracer_ns;
+    let tracer = trace.fault_edges?.tracer_ns * view.fault_tracing;
     let (mut ns, mut count) = (0.0, 0.0);
     for thread in &trace.threads {
         let (Some(took), Some(faults)) = (traced_ns(trace, thread), thread.timed_faults) else {
@@ -150,6 +150,17 @@ mod tests {
         assert_eq!(cost.count, 100_000);
         assert!((cost.ns - 100e6).abs() < 1.0, "{cost:?}");
         assert!((cost.each_ns - 1000.0).abs() < 1e-6, "{cost:?}");
+    }
+
+    #[test]
+    fn tracing_faults_cost_no_more_than_the_traced_run_took_beyond_the_others() {
+        let mut fake = timed();
+        fake.trace.accounts.user_ns = 200_000_000;
+        let timed = [crate::fake::run(200_000_000, 195_000_000)];
+        let subject = fake.subject(&timed);
+        // 20 ms were estimated, 5 ms can be.
+        let cost = cost(&View::new(&subject));
+        assert!((cost.ns - 115e6).abs() < 1.0, "{cost:?}");
     }
 
     #[test]

@@ -49,7 +49,8 @@ pub(crate) fn call_rows(view: &View<'_>) -> Vec<CallRow> {
     rows
 }
 
-/// Descriptors with what went through them, most time first.
+/// Descriptors with what went through them, most time first. Names of a folder are not what it holds: calls
+/// that list it are among the calls, not here.
 ///
 /// A descriptor that was several files has the name of the one that most calls were made on, and how
 /// many more there were.
@@ -63,7 +64,8 @@ pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
             classify::is_write(&call.name),
         );
         let seeks = call.name == "lseek";
-        if !(reads || writes || seeks || call.bytes > 0) {
+        let other_bytes = call.bytes > 0 && !classify::lists_folder(&call.name);
+        if !(reads || writes || seeks || other_bytes) {
             continue;
         }
         let row = rows.entry((call.pid, fd)).or_insert_with(|| IoRow {

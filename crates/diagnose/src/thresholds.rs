@@ -80,7 +80,13 @@ pub(crate) const MANY_STATS: u64 = 50_000;
 pub(crate) const MANY_SYNCS: u64 = 10;
 /// One wait or two are chance: `cp` that meets a commit of the file system's journal.
 pub(crate) const LEAST_DISK_WAITS: u64 = 3;
-/// Disk waits of fewer faults are the program's own start.
+/// A file that is made anew so often in one run: each time may wait for what the time before wrote.
+pub(crate) const MANY_OPENS_TO_REPLACE: u64 = 10;
+/// Whoever is at the other end of a pipe is kept from a CPU by others for some slices of 3 to 4 ms: five are
+/// chance, and no pace.
+pub(crate) const LEAST_PACE_NS: f64 = 20e6;
+/// Disk waits of fewer faults are the program's own start, unless they take [`LONG_START_NS`]: where the
+/// kernel reads ahead by megabytes, 38 faults of a mapped file of 200 MB took 313 ms.
 pub(crate) const MANY_MAJOR_FAULTS: u64 = 100;
 /// Interpreters ask for 20 to 150 paths that aren't there in a sound start.
 pub(crate) const MANY_MISSES: u64 = 1_000;
@@ -132,6 +138,9 @@ pub(crate) const CROWD_PER_CPU: f64 = 2.0;
 /// What idle CPUs must cost: git's threads look at its index for 20 ms, and in so short a time it is chance
 /// which of them gets how much.
 pub(crate) const LEAST_PARALLEL_WIN_NS: f64 = 10e6;
+/// Results of one thread that are waited for in turn: Java's main thread waits for the pool's start, and for one
+/// job's end.
+pub(crate) const LEAST_RESULTS: usize = 4;
 /// A thread that ran this part of the wall time is the one that all wait for.
 pub(crate) const BUSY_THREAD: f64 = 0.8;
 /// Kernel time without a better name.

@@ -41,21 +41,6 @@ fn keeps_its_length(spent: Spent) -> bool {
     )
 }
 
-pub(crate) fn is_on_cpu(spent: Spent) -> bool {
-    matches!(
-        spent,
-        Spent::UserCode
-            | Spent::KernelIo
-            | Spent::KernelFiles
-            | Spent::KernelMemory
-            | Spent::KernelProcesses
-            | Spent::KernelWaiting
-            | Spent::KernelOther
-            | Spent::PageFaults
-            | Spent::Kernel
-    )
-}
-
 /// The account of an untraced run, and the factor by which each part of the traced one became its.
 pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashMap<Spent, f64>) {
     let mut room = known.wall_ns;
@@ -67,10 +52,7 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
     };
     // The tracer works outside of the times of calls: as if the program itself had computed. Only
     // what is more than the program ever computed was in the calls.
-    let in_kernel: f64 = of(&|spent| is_on_cpu(spent) && spent != Spent::UserCode)
-        .iter()
-        .map(|part| part.1)
-        .sum();
+    let in_kernel: f64 = of(&Spent::is_in_kernel).iter().map(|part| part.1).sum();
     let too_much = (known.tracing_ns - ns(Spent::UserCode)).clamp(0.0, in_kernel);
     let kernel_factor = known.cpu_factor * (1.0 - too_much / in_kernel.max(1.0));
     let cpu = |(spent, ns): (Spent, f64)| match spent {
@@ -79,7 +61,7 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
             spent,
             (ns - known.tracing_faults_ns).max(0.0) * kernel_factor,
         ),
-        _ if is_on_cpu(spent) => (spent, ns * kernel_factor),
+        _ if spent.is_in_kernel() => (spent, ns * kernel_factor),
         _ => (spent, ns),
     };
     let rest = |spent: Spent| {

@@ -42,6 +42,8 @@ pub(crate) struct View<'a> {
     pub cpu_ns: f64,
     /// What the tracer added to each call, as far as CPU times tell.
     pub overhead_ns: f64,
+    /// Part of what tracing a page fault was measured to cost that it did cost, 0 to 1.
+    pub fault_tracing: f64,
     /// What a call costs on average where only the kernel's ticks tell; 0 elsewhere.
     each_by_ticks_ns: f64,
 }
@@ -176,7 +178,14 @@ impl<'a> View<'a> {
         // shorter than its work takes.
         let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-        let faults_tracer_ns = faults::tracer_ns(trace);
+        // A few hundred faults before the run told what tracing one costs; all of it together can't be more
+        // than the CPU time that the traced run took beyond the others.
+        let estimate = faults::tracer_ns(trace);
+        let faults_tracer_ns = match subject.timed {
+            [] => estimate,
+            _ => estimate.min((traced_cpu - cpu_ns).max(0.0)),
+        };
+        let fault_tracing = faults_tracer_ns / estimate.max(1.0);
         // More than 1 us per call is not the tracer but another load of the machine.
         let overhead_ns =
             ((traced_cpu - faults_tracer_ns - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
@@ -185,7 +194,7 @@ impl<'a> View<'a> {
             wall_ns: timed_wall,
             cpu_factor: cpu_factor(cpu_ns, own_cpu),
             tracing_ns: calls_on_path(trace, &path) * overhead_ns,
-            tracing_faults_ns: faults::tracer_on_path_ns(trace, &path),
+            tracing_faults_ns: fault_tracing * faults::tracer_on_path_ns(trace, &path),
             queued_ns: match trace.threads.len() {
                 1 => queued_share(subject.timed) * timed_wall,
                 _ => 0.0,
@@ -207,6 +216,7 @@ impl<'a> View<'a> {
             cpu_ns,
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             overhead_ns,
+            fault_tracing,
             each_by_ticks_ns: 0.0,
         };
         if view.by_stops() {
@@ -574,7 +584,7 @@ impl<'a> View<'a> {
                 100.0 * unseen
             ));
         }
-        if !self.trace.lost.is_none() {
+        if !self.trace.lost.counts_are_whole() {
             told.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
         }
         told
@@ -652,6 +662,28 @@ mod tests {
                 .iter()
                 .all(|row| row.total_ns.is_none())
         );
+    }
+
+    #[test]
+    fn lost_names_leave_the_counts_whole() {
+        let told = |names, calls| {
+            let mut fake = crate::fake::Fake::new(400);
+            (fake.trace.lost.names, fake.trace.lost.calls) = (names, calls);
+            crate::diagnose(&fake.subject(&[])).warnings
+        };
+        assert_eq!(told(1_211, 0), Vec::<String>::new());
+        assert!(told(0, 1)[0].contains("lower limits"));
+    }
+
+    #[test]
+    fn listing_a_folder_reads_no_file() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.calls("getdents64", Some(3), 4_000, 256, 500);
+        fake.calls("read", Some(3), 10, 832, 500);
+        let subject = fake.subject(&[]);
+        let rows = crate::rows::io_rows(&View::new(&subject));
+        let seen: Vec<_> = rows.iter().map(|row| (row.reads, row.writes)).collect();
+        assert_eq!(seen, [(10, 0)]);
     }
 
     #[test]

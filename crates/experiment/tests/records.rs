@@ -102,6 +102,18 @@ fn warm_cold_and_void_starts_are_told_apart() {
 }
 
 #[test]
+fn starts_say_what_they_waited_for_a_cpu_where_it_is_known() {
+    let record = json!({"kind": "startup", "runs": [
+        {"exit_ns": 2_000_000, "run_queue_wait_ns": 500_000},
+        {"exit_ns": 2_000_000},
+    ]});
+    let waits = records::startup_waits(&record.to_string());
+    assert_eq!((waits.runs, waits.waited_ns), (1, 500_000));
+    assert!(waits.busy());
+    assert_eq!(records::startup_waits("no record"), Default::default());
+}
+
+#[test]
 fn waits_of_a_pipeline_are_quoted_only_where_observing_did_not_slow_it() {
     let stage = |wait: Option<u64>| json!({"start_ns": 0, "end_ns": 1_000, "cpu_ns": 100, "wait_input_ns": wait, "wait_output_ns": wait});
     let record = |quoted: bool| {

@@ -1,6 +1,10 @@
 //! `fathom machine` as its users see it, and what `bench` makes of it. Counts and words, never times.
 #![cfg(target_os = "linux")]
 
+#[path = "../../report/tests/walker/mod.rs"]
+mod walker;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -29,6 +33,25 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// Checks `record` against the schema in `text`, in which every key must be described and in use.
+fn fits(text: &str, record: &Value) {
+    let schema: Value = serde_json::from_str(text).expect("the schema is JSON");
+    let mut walker = walker::Walker::new(&schema);
+    walker
+        .check(record, &schema, "machine")
+        .expect("the record fits the schema");
+    let mut all = BTreeSet::new();
+    walker::offered(&schema, "machine", &mut all);
+    // Alternatives are names; keys must all be used.
+    let idle = all.difference(&walker.used).filter(|p| !p.contains('|'));
+    assert_eq!(idle.collect::<Vec<_>>(), Vec::<&String>::new());
+    assert_eq!(walker::undescribed(&schema), Vec::<String>::new());
+    let mut spoilt = record.clone();
+    spoilt["extra"] = Value::Bool(true);
+    let refused = walker::Walker::new(&schema).check(&spoilt, &schema, "machine");
+    assert!(refused.is_err(), "the schema is closed");
+}
+
 #[test]
 fn every_figure_has_a_verdict_and_the_record_says_what_it_is() {
     let output = run(&["machine", "--quick", "--json", "-"]);
@@ -38,8 +61,10 @@ fn every_figure_has_a_verdict_and_the_record_says_what_it_is() {
         (&record["kind"], &record["profile"], &record["complete"]),
         (&"machine".into(), &"quick".into(), &true.into())
     );
-    assert_eq!(record["schema_version"], 1);
-    assert!(record["environment"]["kernel"].is_string());
+    fits(
+        include_str!("../../../docs/json-schema/machine.schema.json"),
+        &record,
+    );
     let results = record["results"].as_array().unwrap();
     for id in [
         "core_clock",
@@ -78,6 +103,13 @@ fn the_check_says_what_it_found_and_what_can_be_told_here() {
     );
     let told = record["noise"]["smallest_difference"].as_f64().unwrap();
     assert!(told > 0.0, "{told}");
+    let by = &record["noise"]["told_by"];
+    assert!(by["rounds"].as_u64().unwrap() <= 50, "{by}");
+    assert!(by["program_seconds"].as_f64().unwrap() > 0.0, "{by}");
+    fits(
+        include_str!("../../../docs/json-schema/machine-check.schema.json"),
+        &record,
+    );
 }
 
 #[test]

@@ -13,6 +13,8 @@ fn fathom(arguments: &[&str]) -> Command {
         .arg("startup")
         .args(arguments)
         .env_remove("NO_COLOR")
+        // No profile of the machine is remembered there, so none is held against it.
+        .env("XDG_CACHE_HOME", "/no/such/folder")
         // Cargo sets it, and the loader then looks for libraries in vain a hundred times.
         .env_remove("LD_LIBRARY_PATH")
         .stdin(Stdio::null());
@@ -265,6 +267,13 @@ fn what_cant_be_started_is_refused_with_the_way_out() {
     let (code, said) = refusal(&["no-such-program-here"]);
     assert_eq!(code, 2);
     assert!(said.contains("no such program"), "{said}");
+    let (code, said) = refusal(&["echo", "3"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        said,
+        "error: no such program: 3; each word is a command of its own: write -- echo 3 for one command with \
+         arguments"
+    );
     assert_eq!(refusal(&[]).0, 2);
     let (code, said) = refusal(&["--output", "null", "echo x"]);
     assert_eq!(code, 2);

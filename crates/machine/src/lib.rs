@@ -24,7 +24,7 @@ mod visits;
 mod work;
 
 pub use check::{
-    AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, check, disturbance,
+    AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, ToldBy, check, disturbance,
 };
 pub use environment::environment;
 pub use probes::noise::Gaps;

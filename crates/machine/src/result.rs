@@ -47,10 +47,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The words that are printed.
+    /// The words that are printed. Of a figure that is believed: that it was measured, and not that the machine
+    /// is as it should be.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Ok => "ok",
+            Verdict::Ok => "measured",
             Verdict::Disturbed => "disturbed",
             Verdict::NoAnswer => "no answer",
             Verdict::NotMeasurable => "not measurable here",

@@ -1,13 +1,14 @@
 //! Results as a table of 80 columns: pure text.
 
-use crate::check::{CheckReport, Fitness};
-use crate::result::{ProbeResult, Verdict};
+use crate::check::{BUSY_FROM, CheckReport, Fitness, ToldBy};
+use crate::probes::noise;
+use crate::result::{NOT_REACHED, ProbeResult, Verdict};
 
-/// A time in ns as people write it: `1.20 us`.
+/// A time in ns as people write it: `1.20 µs`.
 pub fn time(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
         n if n < 1e3 => (ns, "ns"),
-        n if n < 1e6 => (ns / 1e3, "us"),
+        n if n < 1e6 => (ns / 1e3, "µs"),
         n if n < 1e9 => (ns / 1e6, "ms"),
         _ => (ns / 1e9, "s"),
     };
@@ -47,8 +48,30 @@ pub fn figure(value: f64, unit: &str) -> String {
         "ns" => time(value),
         "us" => time(value * 1e3),
         "GHz" => format!("{value:.3} GHz"),
-        "pages" | "branches" | "ticks" | "slots" | "gaps" | "nodes" => format!("{value:.0} {unit}"),
+        "pages" | "branches" | "ticks" | "slots" | "gaps" | "nodes" => count(value, unit),
         _ => format!("{} {unit}", digits(value)),
+    }
+}
+
+/// A number of things; `units` are more than one of them.
+fn count(value: f64, units: &str) -> String {
+    let unit = match (value.round() == 1.0, units) {
+        (true, "branches") => "branch",
+        (true, _) => units.strip_suffix('s').unwrap_or(units),
+        _ => units,
+    };
+    format!("{value:.0} {unit}")
+}
+
+/// How a result stands, in a word. A row that tells of disturbance says whether there is any: that it has a figure
+/// is no praise of the machine.
+pub fn standing(result: &ProbeResult) -> &'static str {
+    match result.value {
+        Some(lost) if result.id == noise::HEADING.id => match lost >= BUSY_FROM * 100.0 {
+            true => "busy",
+            false => "quiet",
+        },
+        _ => result.verdict.name(),
     }
 }
 
@@ -65,18 +88,16 @@ pub struct Detail {
     pub curves: bool,
 }
 
-/// One line a probe: title, value, spread, verdict; the reason beneath where there is no figure.
+/// First the names of what was not reached, then one line a probe: title, value, spread, standing; the reason
+/// beneath where there is no figure.
 pub fn render(results: &[ProbeResult], detail: Detail) -> String {
     let mut out = String::new();
+    not_reached(&mut out, results);
     out.push_str(&format!(
-        "{:<TITLE$} {:>VALUE$} {:>SPREAD$}  {}\n{}\n",
-        "probe",
-        "value",
-        "spread",
-        "verdict",
-        "-".repeat(80)
+        "{:<TITLE$} {:>VALUE$} {:>SPREAD$}  {}\n",
+        "probe", "value", "spread", "standing",
     ));
-    for result in results {
+    for result in results.iter().filter(|result| !is_not_reached(result)) {
         line(&mut out, result);
         if detail.methods {
             wrapped(&mut out, &result.method);
@@ -88,6 +109,30 @@ pub fn render(results: &[ProbeResult], detail: Detail) -> String {
         }
     }
     out
+}
+
+/// There is nothing to say of it but its name.
+fn is_not_reached(result: &ProbeResult) -> bool {
+    let note = result.note.as_deref();
+    note == Some(NOT_REACHED) && result.value.is_none() && result.reported.is_none()
+}
+
+fn not_reached(out: &mut String, results: &[ProbeResult]) {
+    let names: Vec<&str> = results
+        .iter()
+        .filter(|result| is_not_reached(result))
+        .map(|result| result.title.as_str())
+        .collect();
+    if names.is_empty() {
+        return;
+    }
+    out.push_str(&format!(
+        "{NOT_REACHED} for {} of {} probes ('fathom machine --check' says what disturbs)\n",
+        names.len(),
+        results.len()
+    ));
+    wrapped(out, &names.join(", "));
+    out.push('\n');
 }
 
 fn line(out: &mut String, result: &ProbeResult) {
@@ -103,7 +148,7 @@ fn line(out: &mut String, result: &ProbeResult) {
     let text = format!(
         "{:<TITLE$} {value:>VALUE$} {spread:>SPREAD$}  {}",
         result.title,
-        result.verdict.name()
+        standing(result)
     );
     out.push_str(text.trim_end());
     out.push('\n');
@@ -137,7 +182,7 @@ fn line(out: &mut String, result: &ProbeResult) {
 
 /// The checks, what each does to results and what mends it, and the sum.
 pub fn render_check(report: &CheckReport) -> String {
-    let mut out = format!("{:<20} {:<8} found\n{}\n", "check", "state", "-".repeat(80));
+    let mut out = format!("{:<20} {:<8} found\n", "check", "state");
     for item in &report.items {
         let head = format!("{:<20} {:<8} ", item.id, item.state.name());
         out.push_str(&head);
@@ -160,11 +205,8 @@ pub fn render_check(report: &CheckReport) -> String {
         gaps.count,
         time(gaps.longest_ns)
     ));
-    if let Some(smallest) = report.noise.smallest_difference {
-        out.push_str(&format!(
-            "smallest difference that 50 rounds of 'fathom bench' tell here: {:.1} %\n",
-            smallest * 100.0
-        ));
+    if let Some(by) = &report.noise.told_by {
+        smallest_difference(&mut out, report.noise.smallest_difference, by);
     }
     out.push_str(match report.fitness {
         Fitness::Quiet => "quiet: fit to measure on\n",
@@ -172,6 +214,32 @@ pub fn render_check(report: &CheckReport) -> String {
         Fitness::Unfit => "unfit: wall times would not be worth printing\n",
     });
     out
+}
+
+fn smallest_difference(out: &mut String, smallest: Option<f64>, by: &ToldBy) {
+    let runs = format!(
+        "{} rounds of a program of {}, against itself",
+        by.rounds,
+        time(by.program_seconds * 1e9)
+    );
+    let clock = match by.clock.as_str() {
+        "wall" => "wall time",
+        "undisturbed" => "undisturbed time",
+        other => other,
+    };
+    match smallest {
+        Some(smallest) => {
+            out.push_str(&format!(
+                "smallest difference that 'fathom bench' tells here: {:.1} % of {clock}\n",
+                smallest * 100.0
+            ));
+            wrapped(out, &format!("in four of five tries of {runs}"));
+        }
+        None => {
+            out.push_str("no difference that 'fathom bench' would tell here\n");
+            wrapped(out, &format!("by {clock}, in {runs}"));
+        }
+    }
 }
 
 /// Text beneath a line, indented, at most 80 columns wide.
@@ -223,12 +291,79 @@ mod tests {
     #[test]
     fn figures_read_as_people_write_them() {
         assert_eq!(time(0.84), "0.84 ns");
-        assert_eq!(time(1204.0), "1.20 us");
+        assert_eq!(time(1204.0), "1.20 µs");
         assert_eq!(time(83e6), "83.0 ms");
         assert_eq!(bytes(32768.0), "32 KiB");
         assert_eq!(bytes(1.5 * 1048576.0), "1.50 MiB");
         assert_eq!(figure(3.6944, "GHz"), "3.694 GHz");
         assert_eq!(figure(26.0, "ticks"), "26 ticks");
+    }
+
+    #[test]
+    fn one_thing_is_one() {
+        assert_eq!(figure(1.0, "nodes"), "1 node");
+        assert_eq!(figure(1.0, "branches"), "1 branch");
+        assert_eq!(figure(2.0, "nodes"), "2 nodes");
+    }
+
+    #[test]
+    fn a_figure_of_disturbance_does_not_read_as_a_machine_that_is_fine() {
+        let shown = |lost: f64| {
+            let gaps = noise::Gaps {
+                lost,
+                ..noise::Gaps::default()
+            };
+            render(&[noise::result(&gaps)], Detail::default())
+        };
+        let row = |text: String| text.lines().nth(1).unwrap().to_owned();
+        assert!(row(shown(0.838)).ends_with("busy"));
+        assert!(row(shown(0.004)).ends_with("quiet"));
+        let mut other = ProbeResult::blank(HEAD, Estimator::Derived, Verdict::Ok);
+        other.value = Some(32768.0);
+        assert!(row(render(&[other], Detail::default())).ends_with("measured"));
+    }
+
+    #[test]
+    fn what_was_not_reached_is_named_once_and_first() {
+        let head = |id, title| Heading { id, title, ..HEAD };
+        let results = [
+            ProbeResult::not_measurable(head("a", "energy"), "no meter"),
+            ProbeResult::not_reached(head("b", "memory nodes")),
+            ProbeResult::not_reached(head("c", "pipe round trip")),
+        ];
+        let text = render(&results, Detail::default());
+        assert!(
+            text.starts_with("not reached: the machine was too busy for 2 of 3 probes"),
+            "{text}"
+        );
+        assert!(
+            text.contains("    memory nodes, pipe round trip\n\nprobe"),
+            "{text}"
+        );
+        assert_eq!(text.matches("memory nodes").count(), 1, "{text}");
+        assert!(text.contains("energy"), "{text}");
+    }
+
+    #[test]
+    fn the_smallest_difference_says_what_it_rests_on() {
+        let by = ToldBy {
+            rounds: 50,
+            clock: "undisturbed".into(),
+            program_seconds: 0.005_21,
+        };
+        let mut told = String::new();
+        smallest_difference(&mut told, Some(0.02), &by);
+        assert_eq!(
+            told,
+            "smallest difference that 'fathom bench' tells here: 2.0 % of undisturbed time\n    in four of \
+             five tries of 50 rounds of a program of 5.21 ms, against itself\n"
+        );
+        let mut none = String::new();
+        smallest_difference(&mut none, None, &by);
+        assert!(
+            none.contains("no difference") && none.contains("50 rounds"),
+            "{none}"
+        );
     }
 
     #[test]

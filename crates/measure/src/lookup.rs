@@ -132,9 +132,14 @@ fn check(program: &Path) -> Result<(), MeasureError> {
     }
 }
 
-/// The name that differs least from `wanted`, if it differs little enough to be a slip.
-fn most_similar(wanted: &str, names: impl Iterator<Item = String>) -> Option<String> {
-    let limit = if wanted.chars().count() <= 3 { 1 } else { 2 };
+/// The name that differs least from `wanted`, if it differs little enough to be a slip. Of one or two
+/// characters every other is a different program: of those only the case may differ.
+fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option<String> {
+    let limit = match wanted.chars().count() {
+        ..=2 => return names.find(|name| name != wanted && name.eq_ignore_ascii_case(wanted)),
+        3 => 1,
+        _ => 2,
+    };
     names
         .filter(|name| name.len().abs_diff(wanted.len()) <= limit)
         .map(|name| (distance(wanted, &name), name))
@@ -205,6 +210,19 @@ mod tests {
             error_of("frobnicate", folder.path()),
             "no such program: frobnicate"
         );
+    }
+
+    #[test]
+    fn short_names_are_only_similar_to_the_same_in_another_case() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["[", "ls", "w", "R"] {
+            program(folder.path(), name, "#!/bin/sh\n", 0o755);
+        }
+        let said = |name: &str| error_of(name, folder.path());
+        assert_eq!(said("3"), "no such program: 3");
+        assert_eq!(said("lz"), "no such program: lz");
+        assert_eq!(said("LS"), "no such program: LS; did you mean ls?");
+        assert_eq!(said("r"), "no such program: r; did you mean R?");
     }
 
     #[test]

@@ -55,6 +55,51 @@ pub enum Spent {
     Unaccounted,
 }
 
+impl Spent {
+    /// Every part that an account can have, in order.
+    pub const ALL: [Self; 23] = [
+        Self::UserCode,
+        Self::KernelIo,
+        Self::KernelFiles,
+        Self::KernelMemory,
+        Self::KernelProcesses,
+        Self::KernelWaiting,
+        Self::KernelOther,
+        Self::PageFaults,
+        Self::Kernel,
+        Self::WaitingForInput,
+        Self::WaitingForOutput,
+        Self::WaitingForPipe,
+        Self::Disk,
+        Self::Network,
+        Self::Locks,
+        Self::Sleeping,
+        Self::WaitingForChild,
+        Self::WaitingForEvents,
+        Self::Signals,
+        Self::OtherWait,
+        Self::Ready,
+        Self::Stolen,
+        Self::Unaccounted,
+    ];
+    /// The parts in which the kernel works for the program.
+    pub const IN_KERNEL: [Self; 8] = [
+        Self::KernelIo,
+        Self::KernelFiles,
+        Self::KernelMemory,
+        Self::KernelProcesses,
+        Self::KernelWaiting,
+        Self::KernelOther,
+        Self::PageFaults,
+        Self::Kernel,
+    ];
+
+    /// Whether the kernel works for the program, on a CPU.
+    pub fn is_in_kernel(self) -> bool {
+        Self::IN_KERNEL.contains(&self)
+    }
+}
+
 /// One part of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AccountPart {

@@ -37,10 +37,13 @@ pub enum OutputTo {
 pub struct Benchmark {
     /// Name under which it is shown: `-n`, else the command as it was given.
     pub name: String,
-    /// The command as it was given, for people (lossy where it isn't UTF-8).
+    /// The command as it was given, for people (where it isn't UTF-8, bytes are written as `\xff`).
     pub command: String,
     /// The arguments as they are executed, program first (lossy where they aren't UTF-8).
     pub arguments: Vec<String>,
+    /// The same arguments as bytes, only where `arguments` is lossy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments_bytes: Option<Vec<Vec<u8>>>,
     /// The shell that interprets the command, if any.
     pub shell: Option<String>,
     /// Parameters of a scan, in the order of definition.

@@ -116,13 +116,22 @@ pub struct CpuWaits {
 impl CpuWaits {
     /// From this share of the wall time on, waiting for a CPU is worth a word.
     pub const FROM: f64 = 0.01;
+    /// So much of each run is no sign of a busy machine: a new process is put on a CPU 5 to 7 µs after it is
+    /// ready wherever it runs, which alone is over 1 % of a start that takes half a millisecond.
+    pub const USUAL_NS: u64 = 10_000;
 
     /// Adds a run.
-    pub fn add(&mut self, run: &Run) {
-        let waited = run.waited_for_cpu_ns().min(run.wall_ns);
+    pub fn add_run(&mut self, run: &Run) {
+        self.add(run.waited_for_cpu_ns(), run.wall_ns);
+    }
+
+    /// Adds a run that waited so long of the time that it took, ns.
+    pub fn add(&mut self, waited_ns: u64, took_ns: u64) {
+        let waited = waited_ns.min(took_ns);
+        let long = waited > Self::USUAL_NS && waited as f64 > Self::FROM * took_ns as f64;
         self.runs += 1;
-        self.waited += u64::from(waited as f64 > CpuWaits::FROM * run.wall_ns as f64);
-        self.wall_ns = self.wall_ns.saturating_add(run.wall_ns);
+        self.waited += u64::from(long);
+        self.wall_ns = self.wall_ns.saturating_add(took_ns);
         self.waited_ns = self.waited_ns.saturating_add(waited);
     }
 
@@ -144,11 +153,40 @@ impl CpuWaits {
 
     /// Whether it is worth a word.
     pub fn disturbed(&self) -> bool {
-        self.share() > CpuWaits::FROM
+        let usual = self.runs.saturating_mul(Self::USUAL_NS);
+        self.waited_ns.saturating_sub(usual) as f64 > Self::FROM * self.wall_ns as f64
     }
 
     /// Whether most runs waited: two long waits in fifty runs are another matter than a busy machine.
     pub fn busy(&self) -> bool {
         self.disturbed() && 2 * self.waited >= self.runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(runs: &[(u64, u64)]) -> CpuWaits {
+        let mut all = CpuWaits::default();
+        runs.iter().for_each(|run| all.add(run.0, run.1));
+        all
+    }
+
+    #[test]
+    fn many_waits_are_a_busy_machine_and_few_a_disturbance() {
+        const MS: u64 = 1_000_000;
+        assert!(!waits(&[]).disturbed());
+        assert!(!waits(&[(MS, 100 * MS), (0, 100 * MS)]).disturbed());
+        let many = waits(&[(50 * MS, 100 * MS), (30 * MS, 100 * MS), (0, 100 * MS)]);
+        assert_eq!((many.waited, many.busy()), (2, true));
+        let few = waits(&[(50 * MS, 100 * MS), (0, 100 * MS), (0, 100 * MS)]);
+        assert_eq!((few.disturbed(), few.busy()), (true, false));
+    }
+
+    #[test]
+    fn what_every_new_process_waits_is_no_disturbance() {
+        assert!(!waits(&[(7_000, 300_000); 20]).disturbed());
+        assert!(waits(&[(20_000, 300_000); 20]).disturbed());
     }
 }

@@ -105,6 +105,12 @@ pub struct StartupRun {
     pub exit_corrected: bool,
     /// Bytes that it wrote to standard output.
     pub output_bytes: u64,
+    /// Time that the main thread was ready to run but had no CPU; absent where the kernel doesn't say.
+    #[serde(default)]
+    pub run_queue_wait_ns: Option<u64>,
+    /// `run_queue_wait_ns` is all that the program waited for a CPU: it had one thread and no children.
+    #[serde(default)]
+    pub wait_is_exact: bool,
     /// CPU time, user and kernel, of the process and the children that it waited for.
     pub cpu_ns: u64,
     /// Page faults served without the storage device.
@@ -179,14 +185,20 @@ pub enum StartupPhase {
     Exec,
     /// The dynamic loader: from the end of `execve` to the program's first own instruction.
     Loader,
-    /// The language's runtime and `main`, up to the call that writes first.
+    /// A static program, which has no loader: from the end of `execve` to its first own instruction.
+    Entry,
+    /// The language's runtime and `main`, up to the call that writes first. Of a static program whose first
+    /// own instruction was not seen: from the end of `execve`.
     RuntimeAndMain,
-    /// Where the loader's end could not be seen: both of the former together.
+    /// Where the loader's end could not be seen: loader, runtime and `main` together.
     LoaderToMain,
     /// The call that writes first.
     FirstWrite,
     /// From the end of that call to the exit.
     Exit,
+    /// From the first `execve` to the exit: moments in which a thread of the program was ready to run and none was
+    /// on a CPU. They are in none of the other phases. Absent where the tier can't tell.
+    WaitingForCpu,
 }
 
 /// How long a phase took: the median over the traced runs.
@@ -234,8 +246,11 @@ pub struct StartupTrace {
     pub minor_faults: u64,
     /// Page faults that had to read from the storage device.
     pub major_faults: u64,
-    /// Median time to the first output of the traced runs, divided by that of the timed ones.
+    /// Median time of the traced runs, divided by that of the timed ones.
     pub slowdown: Option<f64>,
+    /// Which stretch `slowdown` compares: the exit where a run wrote nothing.
+    #[serde(default)]
+    pub slowdown_metric: Option<StartupMetric>,
     /// Times of the traced runs, seen from both sides at once.
     pub agreement: Option<Agreement>,
     /// What this tier could not see, one sentence each.

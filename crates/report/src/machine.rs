@@ -5,7 +5,7 @@
 mod axis;
 mod curve;
 
-use fathom_machine::table::figure;
+use fathom_machine::table::{figure, standing};
 use fathom_machine::{ProbeResult, Verdict};
 
 use crate::policy::hash;
@@ -132,7 +132,7 @@ fn marks(results: &[ProbeResult]) -> Vec<Mark> {
 fn table(results: &[ProbeResult]) -> String {
     let mut out = String::from(
         "<section>\n<h2>All figures</h2>\n<table>\n<thead><tr><th>probe</th><th>value</th>\
-         <th>spread</th><th>verdict</th><th>reported</th><th>how, and what to know</th></tr></thead>\n\
+         <th>spread</th><th>standing</th><th>reported</th><th>how, and what to know</th></tr></thead>\n\
          <tbody>\n",
     );
     for result in results {
@@ -159,7 +159,7 @@ fn table(results: &[ProbeResult]) -> String {
              <td>{}</td><td class=\"n\">{}</td><td>{}{note}</td></tr>\n",
             html(&result.title),
             html(&cell(result.value)),
-            result.verdict.name(),
+            standing(result),
             html(&reported),
             html(&result.method),
         ));

@@ -21,6 +21,10 @@ pub struct Progress<'a> {
     pub elapsed_seconds: f64,
     /// Time that is likely still needed, in seconds.
     pub remaining_seconds: Option<f64>,
+    /// `remaining_seconds` is a limit: it ends as soon as there is an answer.
+    pub may_end_sooner: bool,
+    /// How to make it shorter, or nothing to say.
+    pub advice: &'static str,
 }
 
 /// `p` in one line of at most `width` columns, without colour and without a line end. What matters
@@ -32,14 +36,20 @@ pub fn progress_line(p: &Progress, width: usize) -> String {
     };
     let clock = match p.remaining_seconds {
         Some(left) => format!(
-            "{}, about {} left",
+            "{}, {} {} left",
             minutes(p.elapsed_seconds),
+            if p.may_end_sooner { "at most" } else { "about" },
             minutes(left)
         ),
         None => minutes(p.elapsed_seconds),
     };
     let mut parts = vec![round, clock];
-    let optional = [p.estimate_seconds.map(estimate), p.leading_ratio.map(ratio)];
+    let advice = (!p.advice.is_empty()).then(|| p.advice.to_owned());
+    let optional = [
+        p.estimate_seconds.map(estimate),
+        p.leading_ratio.map(ratio),
+        advice,
+    ];
     // A name that is cut to fewer columns than this tells nothing.
     let least_name = columns(&escape(p.benchmark_name)).min(8) + 2;
     for part in optional.into_iter().flatten() {
@@ -101,6 +111,8 @@ mod tests {
             leading_ratio: Some((0.43, 0.41, 0.45)),
             elapsed_seconds: 7.2,
             remaining_seconds: Some(22.6),
+            may_end_sooner: false,
+            advice: "",
         }
     }
 
@@ -132,6 +144,22 @@ mod tests {
             120,
         );
         assert!(line.contains("2.0 % faster to 3.0 % slower"), "{line}");
+    }
+
+    #[test]
+    fn what_may_end_sooner_is_a_limit_and_says_how_to_lower_it() {
+        let limited = Progress {
+            rounds_planned: None,
+            may_end_sooner: true,
+            advice: "(--time 30s: sooner)",
+            ..progress()
+        };
+        let line = progress_line(&limited, 120);
+        assert!(
+            line.contains("(--time 30s: sooner)  0:07, at most 0:23 left"),
+            "{line}"
+        );
+        assert!(!progress_line(&limited, 60).contains("--time"));
     }
 
     #[test]

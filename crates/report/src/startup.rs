@@ -9,6 +9,7 @@ mod svg;
 mod tables;
 mod terminal;
 mod verdicts;
+mod waits;
 mod words;
 
 pub use html::startup_html;

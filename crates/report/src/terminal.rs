@@ -1,6 +1,7 @@
 //! What `fathom bench` prints at the end.
 
 mod benchmark;
+mod brief;
 mod causes;
 mod comparison;
 mod conditions;
@@ -28,8 +29,12 @@ pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
     let color = options.color && options.style.has_color();
     let mut page = Page::new(options.width, color, options.unicode);
     footer::partial(&mut page, record);
-    conditions::common(&mut page, record);
     let subjects = Subject::all(record);
+    if options.brief {
+        brief::write(&mut page, record, &subjects, options);
+        return page.finish();
+    }
+    conditions::common(&mut page, record);
     for subject in &subjects {
         page.gap();
         benchmark::write(&mut page, record, subject, options.time_unit);

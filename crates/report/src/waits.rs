@@ -42,7 +42,7 @@ mod tests {
         CpuWaits {
             runs: 60,
             waited,
-            wall_ns: 1_000_000,
+            wall_ns: 1_000_000_000,
             waited_ns,
         }
     }
@@ -50,20 +50,20 @@ mod tests {
     #[test]
     fn a_quiet_machine_is_not_spoken_of() {
         assert_eq!(line(None), None);
-        assert_eq!(line(Some(&waits(1, 9_000))), None);
+        assert_eq!(line(Some(&waits(1, 9_000_000))), None);
     }
 
     #[test]
     fn a_busy_machine_is_said_with_how_much() {
         assert_eq!(
-            line(Some(&waits(58, 340_000)))
+            line(Some(&waits(58, 340_000_000)))
                 .unwrap()
                 .replace(crate::text::JOIN, " "),
             "busy machine: 58 of 60 runs waited more than 1 % of their time for a CPU, 34 % of all their \
              time; wall times have that in them"
         );
         assert!(
-            line(Some(&waits(2, 20_000)))
+            line(Some(&waits(2, 20_000_000)))
                 .unwrap()
                 .starts_with("disturbed: 2 of 60")
         );

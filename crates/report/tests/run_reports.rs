@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use fathom_model::{
     AnswerResult, CatalogueRecord, CatalogueRow, ClaimResult, ClaimVerdict, CpuWaits, Environment,
-    Estimate, ExperimentRecord, Judged, Layer, MeasureResult, Measured, PlanRecord, PlanStep,
-    Published, ResultRow, Source, ToolResult,
+    Estimate, ExperimentRecord, Fingerprint, Judged, Layer, MachineFigure, MeasureResult, Measured,
+    PlanRecord, PlanStep, Published, ResultRow, Source, ToolResult,
 };
 use fathom_report::{
     catalogue_json, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
@@ -64,6 +64,15 @@ fn claim(id: &str, layer: Layer, judged: Judged) -> ClaimResult {
     }
 }
 
+/// A figure of the machine.
+fn core_clock() -> MachineFigure {
+    MachineFigure {
+        id: "core_clock".into(),
+        value: 3.244,
+        unit: "GHz".into(),
+    }
+}
+
 fn record() -> ExperimentRecord {
     use ClaimVerdict as V;
     let ratio = || vec![measured("ratio(wall.a, wall.b)", estimate(31.4), "", None)];
@@ -108,6 +117,13 @@ fn record() -> ExperimentRecord {
             architecture: "x86_64".to_string(),
             cpu_model: Some("A processor".to_string()),
             cpus: 2,
+            fingerprint: Some(Fingerprint {
+                measured_seconds_ago: 3600,
+                profile: vec![core_clock()],
+                canaries: vec![core_clock()],
+                skipped: vec!["read_bandwidth_1".into()],
+                changed: vec!["core_clock".into()],
+            }),
             ..Environment::default()
         },
         file: "experiment.toml".to_string(),

@@ -51,6 +51,7 @@ fn records() -> Vec<BenchRecord> {
     );
     full.conditions.pinned_cpus = Some(vec![1]);
     full.benchmarks[0].parameters = vec![("n".into(), "1000".into())];
+    full.benchmarks[0].arguments_bytes = Some(vec![b"seq".to_vec(), vec![0xff]]);
     full.benchmarks[0].environment_variables = vec![("A".into(), "1".into())];
     full.benchmarks[0].input = InputFrom::File("in".into());
     full.benchmarks[0].output = OutputTo::File("out".into());

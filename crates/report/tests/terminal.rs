@@ -11,6 +11,14 @@ fn print(record: &BenchRecord) -> String {
     terminal(record, &TerminalOptions::default())
 }
 
+fn brief(record: &BenchRecord) -> String {
+    let options = TerminalOptions {
+        brief: true,
+        ..TerminalOptions::default()
+    };
+    terminal(record, &options)
+}
+
 fn grep() -> Program {
     Program {
         preempted: vec![(17, 0.008), (31, 0.011)],
@@ -206,6 +214,34 @@ fn ignored_failures_and_processes_left_behind() {
     record.runs[14].steal_ns = Some(60_000_000);
     record.outcome = Some(outcome(&record));
     insta::assert_snapshot!(print(&record));
+}
+
+#[test]
+fn one_line_a_command() {
+    insta::assert_snapshot!(brief(&two_faster()));
+}
+
+#[test]
+fn one_line_a_command_with_warnings() {
+    insta::assert_snapshot!(brief(&three()));
+}
+
+#[test]
+fn brief_lines_stay_within_the_width_and_let_no_name_act() {
+    for record in [two_faster(), three(), busy(), hostile()] {
+        for width in [32, 60, 80, 120] {
+            let options = TerminalOptions {
+                brief: true,
+                width,
+                ..TerminalOptions::default()
+            };
+            let text = terminal(&record, &options);
+            assert!(!text.contains('\x1b'), "{text}");
+            for line in text.lines() {
+                assert!(columns(line) <= width, "{line:?} is wider than {width}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn explanations() -> Vec<Explanation> {
     sparse.calls[0].blocked_ns = None;
     sparse.findings[0].place.pid = None;
     let mut all = clean();
-    all.timeline = explained::ALL_SPENT
+    all.timeline = Spent::ALL
         .iter()
         .enumerate()
         .map(|(at, spent)| explained::stretch(4120, at as u64, at as u64 + 1, *spent, None))
@@ -82,7 +82,7 @@ fn the_parts_of_the_schema_are_those_of_the_program() {
         .iter()
         .map(|alternative| &alternative["const"])
         .collect();
-    let written: Vec<Value> = explained::ALL_SPENT
+    let written: Vec<Value> = Spent::ALL
         .iter()
         .map(|spent| serde_json::to_value(spent).expect("a part is JSON"))
         .collect();

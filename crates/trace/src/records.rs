@@ -58,6 +58,8 @@ pub enum Record<'a> {
         voluntary: u64,
         involuntary: u64,
         on_cpu: u64,
+        /// In the run queue, by the kernel's count.
+        queued: Option<u64>,
         /// 0 if it is not told here.
         started: u64,
         /// Faults of its own code that were timed, and their time.
@@ -139,6 +141,7 @@ pub fn record(bytes: &[u8]) -> Option<Record<'_>> {
             voluntary: u64_at(bytes, record::EXIT_VOLUNTARY)?,
             involuntary: u64_at(bytes, record::EXIT_INVOLUNTARY)?,
             on_cpu: u64_at(bytes, record::EXIT_ON_TOTAL)?,
+            queued: (a2 != i64::from(record::UNKNOWN) as u64).then_some(a2),
             started: u64_at(bytes, record::EXIT_STARTED)?,
             faults: u64_at(bytes, record::EXIT_FAULTS)?,
             fault_total: u64_at(bytes, record::EXIT_FAULT_TOTAL)?,

@@ -201,6 +201,11 @@ pub struct Thread {
     pub ended_ns: Option<u64>,
     /// Wall time on a CPU, stolen time included (kernel tier) or CPU time (sampling tier).
     pub on_cpu_ns: Option<u64>,
+    /// Time in which it could run and had no CPU, as the kernel's scheduler counts it; `None` where it
+    /// doesn't, or where the end of the thread was not seen. In the kernel tier the rows off the CPU say more
+    /// where a CPU was idle: it takes up a thread some microseconds before that can be seen.
+    #[serde(default)]
+    pub ready_ns: Option<u64>,
     /// Page faults served without a disk; `None` where the tier does not tell.
     pub minor_faults: Option<u64>,
     /// Page faults that waited for a disk.
@@ -431,5 +436,11 @@ impl Losses {
     /// Whether nothing was lost.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether every call and every wait was counted: lost names and stretches of the timeline change no
+    /// number.
+    pub fn counts_are_whole(&self) -> bool {
+        [self.calls, self.off_cpu, self.records, self.threads] == [0; 4]
     }
 }

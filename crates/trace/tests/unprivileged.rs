@@ -26,6 +26,11 @@ fn stops_count_exactly_up_to_the_end() {
         .find(|f| f.name == "/dev/zero")
         .expect("a file");
     assert_eq!((zero.opens, zero.read_bytes), (1, 300));
+    let faults = t.threads.iter().map(|t| (t.minor_faults, t.timed_faults));
+    assert!(
+        faults.into_iter().all(|known| known == (None, None)),
+        "what a stop does not show is not 0"
+    );
     assert_eq!(t.end.code, Some(0));
 }
 
@@ -91,7 +96,7 @@ fn samples_name_the_call_and_descriptor_that_is_waited_for() {
     if !available(Tier::Sample) {
         return;
     }
-    let t = run(Tier::Sample, &["sh", "-c", "sleep 0.08 | cat; exit 5"]);
+    let t = run(Tier::Sample, &["sh", "-c", "sleep 0.5 | cat; exit 5"]);
     let asleep = |call: &str, fd: Option<i32>| {
         let mut rows = t.off_cpu.iter();
         rows.any(|o| {
@@ -108,7 +113,7 @@ fn samples_name_the_call_and_descriptor_that_is_waited_for() {
         .flat_map(|p| &p.execs)
         .map(|e| &e.arguments)
         .collect();
-    assert!(paths.iter().any(|a| **a == ["sleep", "0.08"]), "{paths:?}");
+    assert!(paths.iter().any(|a| **a == ["sleep", "0.5"]), "{paths:?}");
 }
 
 #[test]

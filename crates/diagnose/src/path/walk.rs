@@ -27,6 +27,10 @@ const DEEPEST: u32 = 100;
 /// where a CPU is free.
 const JOIN_NS: u64 = 2_000_000;
 
+/// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of the
+/// wake-up: 20 to 40 us between the CPUs of a VM.
+const WAKING_NS: u64 = 500_000;
+
 struct Walk<'a> {
     trace: &'a Trace,
     classifier: &'a Classifier<'a>,
@@ -147,7 +151,9 @@ impl<'a> Walk<'a> {
             self.ran(life.tid, at - back);
             let begin = interval.from_ns.max(from);
             let woken = woken_ns(interval).clamp(begin, back);
-            self.waited(life.tid, Spent::Ready, back - woken);
+            let ready = (back - woken) as f64 * life.truly_ready;
+            self.waited(life.tid, Spent::Ready, ready.round() as u64);
+            self.ran(life.tid, back - woken - ready.round() as u64);
             match self.waker(life, interval, woken) {
                 Some(waker) if depth < DEEPEST => self.cover(waker, begin, woken, depth + 1),
                 _ => {
@@ -192,10 +198,11 @@ impl<'a> Walk<'a> {
         next.checked_sub(1).and_then(|last| list.get(last)).copied()
     }
 
-    /// Whether a thread was alive and not off a CPU, so that it can have done something then.
+    /// Whether a thread was alive and not off a CPU, or just so, so that it can have done something then.
     fn runs(&self, life: &Life, at: u64) -> bool {
         let off = self.last_interval(life.tid, at);
-        life.from_ns < at && off.is_none_or(|interval| interval.to_ns <= at)
+        let just_left = |interval: &Interval| at - interval.from_ns <= WAKING_NS;
+        life.from_ns < at && off.is_none_or(|interval| interval.to_ns <= at || just_left(interval))
     }
 
     /// Who ended a wait, if that is what was waited for.
@@ -307,7 +314,8 @@ impl<'a> Walk<'a> {
                 self.classifier.interval(interval),
                 (woken - interval.from_ns) as f64,
             );
-            rest.take(Spent::Ready, (interval.to_ns - woken) as f64);
+            let ready = (interval.to_ns - woken) as f64 * life.truly_ready;
+            rest.take(Spent::Ready, ready);
         }
         rest
     }
@@ -422,6 +430,28 @@ mod tests {
         is(&account, Spent::WaitingForChild, 0);
         is(&account, Spent::WaitingForInput, 0);
         is(&account, Spent::UserCode, 1000);
+    }
+
+    #[test]
+    fn a_reader_that_sleeps_right_after_it_woke_the_writer_was_waited_for() {
+        // The shell waits for the producer first, which waits 600 ms for the consumer.
+        let mut fake = Fake::new(1000);
+        fake.child(200, 10, 900, 290);
+        fake.child(300, 20, 990, 970);
+        for pid in [200, 300] {
+            fake.descriptor_of(pid, 0, "pipe");
+            fake.descriptor_of(pid, 1, "pipe");
+        }
+        fake.wait_for(ROOT, "wait4", None, (30, 900, 900), Some(200));
+        fake.wait_for(ROOT, "wait4", None, (901, 990, 990), Some(300));
+        fake.wait_for(200, "write", Some(1), (200, 800, 800), Some(300));
+        // It left its CPU 40 us before the wake-up was noted.
+        fake.wait_for(300, "read", Some(0), (799, 801, 802), Some(200));
+        let intervals = fake.trace.timeline.as_mut().expect("a timeline");
+        intervals.last_mut().expect("the last wait").from_ns = 800 * MS - 40_000;
+        let account = account(&fake);
+        assert!(account.ns(Spent::WaitingForOutput) < MS, "{account:?}");
+        assert!(account.ns(Spent::WaitingForPipe) < MS, "{account:?}");
     }
 
     #[test]

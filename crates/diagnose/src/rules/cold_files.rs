@@ -13,7 +13,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         row.cause == Cause::Disk && (call.is_empty() || call.starts_with("execve"))
     });
     let faults = view.trace.accounts.major_faults;
-    if faults < t::MANY_MAJOR_FAULTS || !wait_matters(view, wait) {
+    let few = faults < t::MANY_MAJOR_FAULTS && wait < t::LONG_START_NS;
+    if faults == 0 || few || !wait_matters(view, wait) {
         return None;
     }
     let statement = format!(

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, Spent};
 
 use crate::Language;
 use crate::account::Life;
+use crate::classify;
 use crate::draft::{Draft, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
@@ -60,6 +61,40 @@ fn left_without_work<'a>(view: &'a View<'_>, busy: &'a Life) -> impl Iterator<It
         .map(|(_, life)| life)
 }
 
+/// Whether somebody waited for results of this thread more than once: one job given away can't be cut from
+/// outside, several can be spread. Without a timeline nobody knows.
+fn gave_several(view: &View<'_>, worker: &Life) -> bool {
+    // The thread that runs `main` has the process's name; those of the virtual machine have their own.
+    let threads = || view.trace.threads.iter().filter(|t| t.pid == worker.pid);
+    let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
+    let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
+    let told = view.trace.timeline.iter().flatten();
+    let waits = told.filter(|interval| {
+        interval.woken_by == Some(worker.tid)
+            && interval.call.as_deref().is_some_and(classify::is_lock)
+            && asks(interval.tid)
+    });
+    waits.count() >= t::LEAST_RESULTS
+}
+
+/// Whether threads wait for something outside more than for each other and a CPU: they are there to have
+/// several requests in flight, and their computing beside that is no work that somebody wanted to spread.
+fn awaits_outside(workers: &[&Life]) -> bool {
+    let sum = |kinds: &[Spent]| -> f64 {
+        let of = |life: &&Life| kinds.iter().map(|spent| life.sums.get(*spent)).sum::<f64>();
+        workers.iter().map(of).sum()
+    };
+    use Spent::{Disk, Network, WaitingForChild, WaitingForEvents, WaitingForPipe};
+    let outside = sum(&[
+        Network,
+        Disk,
+        WaitingForPipe,
+        WaitingForChild,
+        WaitingForEvents,
+    ]);
+    outside > sum(&[Spent::Locks, Spent::Ready])
+}
+
 /// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its pool
 /// and works nearly all the time has been given all the work.
 fn single_executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
@@ -67,7 +102,9 @@ fn single_executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
     let own = threads.filter(|(thread, life)| life.pid == pid && thread.name.starts_with("pool-"));
     let pools: Vec<_> = own.collect();
     match &pools[..] {
-        [(thread, life)] if thread.name.ends_with("-thread-1") => vec![life],
+        [(thread, life)] if thread.name.ends_with("-thread-1") && gave_several(view, life) => {
+            vec![life]
+        }
         _ => Vec::new(),
     }
 }
@@ -88,7 +125,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             language => workers(view, process.pid, language == Some(Language::Go)),
         };
         let alone_in_pool = language == Some(Language::Java) && workers.len() == 1;
-        if workers.len() < 2 && !alone_in_pool {
+        if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {
             return None;
         }
         // Go moves one goroutine over many threads; only threads that are bound to their
@@ -103,10 +140,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let from = workers.iter().map(|l| l.from_ns).min()?;
         let to = workers.iter().map(|l| l.to_ns).max()?;
         let span = (to - from) as f64;
-        let ready: f64 = workers
-            .iter()
-            .map(|l| l.sums.get(fathom_model::Spent::Ready))
-            .sum();
+        let ready: f64 = workers.iter().map(|l| l.sums.get(Spent::Ready)).sum();
         let used = (cpu + ready) / span.max(1.0);
         // One works while the rest wait, in turn or all the time.
         let alone = used < 1.25 && used > 0.7;
@@ -189,13 +223,32 @@ mod tests {
     }
 
     #[test]
-    fn an_executor_of_one_thread_is_told_in_java() {
-        let mut fake = Fake::new(1000);
-        fake.language = Some(crate::Language::Java);
-        fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
-        fake.thread(ROOT, 101, 0, 1000, 990);
-        fake.trace.threads.last_mut().unwrap().name = "pool-1-thread-1".to_owned();
-        assert_eq!(fake.ids(), ["idle-cores"]);
+    fn an_executor_of_one_thread_is_told_in_java_if_it_had_several_jobs() {
+        let told = |jobs: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Java);
+            fake.thread(ROOT, 101, 0, 1000, 990);
+            fake.trace.threads.last_mut().unwrap().name = "pool-1-thread-1".to_owned();
+            let each = 1000 / jobs;
+            for job in 0..jobs {
+                let (from, to) = (job * each + 1, (job + 1) * each - 1);
+                fake.wait_for(ROOT, "futex", None, (from, to, to), Some(101));
+            }
+            fake.ids()
+        };
+        assert_eq!(told(10), ["idle-cores"]);
+        assert!(told(1).is_empty());
+    }
+
+    #[test]
+    fn threads_that_await_replies_are_not() {
+        let mut fake = workers([500, 500]);
+        for tid in 101..103 {
+            fake.trace.off_cpu.retain(|row| row.tid != tid);
+            fake.descriptor(3, "socket");
+            fake.waits_of(tid, Some("recvfrom"), Some(3), Cause::Asleep, 50, 10_000);
+        }
+        assert!(!fake.ids().contains(&"idle-cores".to_owned()));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use fathom_model::Finding;
 
 use crate::Language;
 use crate::draft::{Draft, count, percent, time};
+use crate::path::covered_ns;
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -22,7 +23,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .collect();
     opened.sort_unstable();
     let last = *opened.get((opened.len() * 98 / 100).min(opened.len().checked_sub(1)?))?;
-    let start = view.untraced(last.saturating_sub(begun) as f64);
+    let loading = last.saturating_sub(begun) - childrens_ns(view, root.pid, begun, last);
+    let start = view.untraced(loading as f64);
     if opened.len() < t::MANY_START_FILES || start < t::LONG_START_NS || view.share(start) < 0.5 {
         return None;
     }
@@ -57,6 +59,23 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// Part of the time from `from` to `to` in which children of the process ran: it had begun its work, as a test
+/// that starts the program under test, and loads what it needs on the way.
+fn childrens_ns(view: &View<'_>, pid: u32, from: u64, to: u64) -> u64 {
+    let children = view.trace.processes.iter();
+    let lives = children
+        .filter(|child| child.parent == Some(pid))
+        .map(|child| {
+            let end = child.ended_ns.unwrap_or(to);
+            (
+                child.pid,
+                child.started_ns.clamp(from, to),
+                end.clamp(from, to),
+            )
+        });
+    covered_ns(&lives.collect::<Vec<_>>())
+}
+
 /// Programs, libraries and modules, as opposed to data.
 fn is_code(name: &str) -> bool {
     let ends = [
@@ -67,7 +86,7 @@ fn is_code(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::fake::{Fake, MS};
+    use crate::fake::{Fake, MS, ROOT};
 
     fn imports(files: u64) -> Fake {
         let mut fake = Fake::new(1000);
@@ -86,6 +105,23 @@ mod tests {
     #[test]
     fn hundreds_of_modules_before_the_work_are_told() {
         assert_eq!(imports(400).ids(), ["startup-dominated"]);
+    }
+
+    #[test]
+    fn while_children_run_the_work_has_begun() {
+        let mut fake = imports(400);
+        for (n, pid) in (200..203).enumerate() {
+            let from = 100 + 200 * n as u64;
+            fake.child(pid, from, from + 180, 10);
+            fake.wait_for(
+                ROOT,
+                "wait4",
+                None,
+                (from, from + 180, from + 180),
+                Some(pid),
+            );
+        }
+        assert!(!fake.ids().contains(&"startup-dominated".to_owned()));
     }
 
     #[test]

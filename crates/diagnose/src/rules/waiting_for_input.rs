@@ -3,11 +3,12 @@
 use fathom_model::{Finding, Place, Spent};
 
 use crate::draft::{Draft, percent, time, wait_matters};
+use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let wait = view.spent_ns(Spent::WaitingForInput) - view.partners_start_ns(0);
-    if !wait_matters(view, wait) {
+    if wait < t::LEAST_PACE_NS || !wait_matters(view, wait) {
         return None;
     }
     let statement = format!(

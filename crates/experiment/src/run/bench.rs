@@ -239,7 +239,7 @@ pub fn run(
             outcome.results.samples = samples(&read, &targets, &measure.id.value);
             read.runs
                 .iter()
-                .for_each(|run| outcome.results.waits.add(run));
+                .for_each(|run| outcome.results.waits.add_run(run));
         }
         // It was ended before its first round.
         Err(_) if cut => {}

@@ -260,12 +260,14 @@ pub fn startup(
         .iter()
         .map(|target| (target.subject.clone(), target.parameters.clone()))
         .collect();
-    let read = session
-        .record(&measure.id.value, words)
-        .and_then(|text| records::startup(&text, &measure.id.value, &subjects));
+    let read = session.record(&measure.id.value, words).and_then(|text| {
+        let samples = records::startup(&text, &measure.id.value, &subjects)?;
+        Ok((samples, records::startup_waits(&text)))
+    });
     match read {
-        Ok(samples) => {
+        Ok((samples, waits)) => {
             session.outcome.results.samples = samples;
+            session.outcome.results.waits.extend(&waits);
         }
         Err(why) => {
             for target in targets {

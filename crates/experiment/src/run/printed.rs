@@ -147,7 +147,7 @@ impl Reading<'_> {
             return Ok(());
         }
         if round.is_some() {
-            self.waits.add(&ended.run);
+            self.waits.add_run(&ended.run);
         }
         for (value, numbers) in measure.values.iter().zip(&mut self.values) {
             let file = match value.from {

@@ -1,7 +1,7 @@
 //! The records of the other verbs, read as far as an experiment needs them. What a record lacks is
 //! absent here; nothing is guessed.
 
-use fathom_model::{Combination, Explanation};
+use fathom_model::{Combination, CpuWaits, Explanation};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -238,6 +238,29 @@ pub fn startup(
         all.append(&mut sampler.all);
     }
     Ok(all)
+}
+
+/// What the programs of a `startup` record waited for a CPU, as far as it is known; nothing where the text
+/// is no such record.
+pub fn startup_waits(text: &str) -> CpuWaits {
+    #[derive(Deserialize)]
+    struct Run {
+        exit_ns: u64,
+        #[serde(default)]
+        run_queue_wait_ns: Option<u64>,
+    }
+    #[derive(Deserialize)]
+    struct Record {
+        runs: Vec<Run>,
+    }
+    let mut all = CpuWaits::default();
+    let record = serde_json::from_str::<Record>(text);
+    for run in record.iter().flat_map(|record| &record.runs) {
+        if let Some(waited) = run.run_queue_wait_ns {
+            all.add(waited, run.exit_ns);
+        }
+    }
+    all
 }
 
 #[derive(Deserialize)]

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use clap::Args;
 
+use fathom_measure::MeasureError;
+
 use crate::cli::failure::Failure;
 use crate::cli::target::{Source, line};
 
@@ -43,5 +45,21 @@ impl GivenCommands {
             )));
         }
         Ok(sources)
+    }
+
+    /// Adds to an error what was probably meant: `./daemon 3` are two commands.
+    pub fn explain(&self, failure: Failure) -> Failure {
+        let Failure::Measure(MeasureError::NoSuchProgram { name, hint: None }) = failure else {
+            return failure;
+        };
+        let is_word = |command: &OsString| !command.to_string_lossy().contains(char::is_whitespace);
+        let later = self.commands.iter().skip(1);
+        let is_later = later.into_iter().any(|command| *command == *name);
+        let hint = (is_later && self.commands.iter().all(is_word)).then(|| {
+            let words = self.commands.iter().map(|word| word.to_string_lossy());
+            let words = words.collect::<Vec<_>>().join(" ");
+            format!("; each word is a command of its own: write -- {words} for one command with arguments")
+        });
+        Failure::Measure(MeasureError::NoSuchProgram { name, hint })
     }
 }

@@ -7,6 +7,7 @@ mod failure;
 mod fingerprint;
 mod given_commands;
 mod machine;
+mod null_output;
 mod parameters;
 mod pipe;
 mod quantities;

@@ -105,10 +105,23 @@ pub fn for_command<'a>(
         0 => Ok(None),
         1 => Ok(Some(&values[0])),
         n if n == commands => Ok(Some(&values[index])),
-        n => Err(format!(
-            "{option} was given {n} times for {commands} command{}: give it once for all, or once for each",
-            if commands == 1 { "" } else { "s" }
+        // Other tools take one variable each time.
+        n if option == "--env" => Err(format!(
+            "--env was given {n} times for {}: write all variables of a command in one, --env '{}'",
+            counted(commands),
+            values.join(" ")
         )),
+        n => Err(format!(
+            "{option} was given {n} times for {}: give it once for all, or once for each",
+            counted(commands)
+        )),
+    }
+}
+
+fn counted(commands: usize) -> String {
+    match commands {
+        1 => "1 command".to_string(),
+        _ => format!("{commands} commands"),
     }
 }
 

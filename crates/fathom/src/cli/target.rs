@@ -1,6 +1,7 @@
 //! One command with everything that belongs to it: words, shell, files, variables, directory.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use fathom_measure::{CommandLine, Expectation, Hook, Input, MeasureError, lookup};
@@ -158,7 +159,8 @@ pub fn target(
         .map(|(_, value)| value.clone())
         .or_else(|| std::env::var_os("PATH"))
         .unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let program = lookup::find(&words[0], &search_path, directory.as_deref())?;
+    let program = lookup::find(&words[0], &search_path, directory.as_deref())
+        .map_err(|error| looked_for_in(error, &variables))?;
 
     let prepare = value("--prepare", &options.prepare)?.map(|text| {
         hook(
@@ -177,6 +179,7 @@ pub fn target(
             .iter()
             .map(|w| w.to_string_lossy().into_owned())
             .collect(),
+        arguments_bytes: bytes_if_lossy(&words),
         shell: shell.as_ref().map(|words| words.join(" ")),
         parameters: assignment.clone(),
         input: match &input {
@@ -242,9 +245,42 @@ fn fill_word(word: &OsStr, assignment: &Assignment) -> OsString {
     }
 }
 
+/// As a shell would take it; bytes that are not UTF-8 are written as `\xff`.
 fn quoted(word: &OsStr) -> String {
-    let text = word.to_string_lossy();
-    shell_words::quote(&text).into_owned()
+    if let Some(text) = word.to_str() {
+        return shell_words::quote(text).into_owned();
+    }
+    let chunks = word.as_bytes().utf8_chunks();
+    chunks.fold(String::new(), |mut text, chunk| {
+        text.push_str(chunk.valid());
+        let bytes = chunk.invalid().iter();
+        text.extend(bytes.map(|byte| format!("\\x{byte:02x}")));
+        text
+    })
+}
+
+/// The words as bytes, if text would lose something of them.
+fn bytes_if_lossy(words: &[OsString]) -> Option<Vec<Vec<u8>>> {
+    let is_lossy = words.iter().any(|word| word.to_str().is_none());
+    is_lossy.then(|| words.iter().map(|word| word.as_bytes().to_vec()).collect())
+}
+
+/// Says of a program that isn't found that it was looked for in a PATH of the user's own.
+fn looked_for_in(error: MeasureError, variables: &[(OsString, OsString)]) -> MeasureError {
+    let path = variables.iter().find(|(name, _)| name == "PATH");
+    match (error, path) {
+        (MeasureError::NoSuchProgram { name, hint }, Some((_, path))) if !name.contains('/') => {
+            let hint = hint.unwrap_or_default();
+            let path = path.to_string_lossy();
+            MeasureError::NoSuchProgram {
+                name,
+                hint: Some(format!(
+                    "{hint}; it was looked for in the PATH of --env, {path:?}"
+                )),
+            }
+        }
+        (error, _) => error,
+    }
 }
 
 fn assignments_of(text: Option<&str>) -> Result<Vec<(OsString, OsString)>, Failure> {

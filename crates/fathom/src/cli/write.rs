@@ -1,7 +1,7 @@
 //! Results into files and onto standard output, whole or not at all.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 
@@ -51,8 +51,25 @@ pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(), Failur
                 }
             )));
         }
+        if is_replaceable(path) {
+            try_beside(path)?;
+        }
     }
     Ok(())
+}
+
+/// The name under which a file is written before it takes its place.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}", std::process::id()))
+}
+
+/// Makes a file beside `path`, as it is going to be written, and takes it away again: that a folder is there
+/// doesn't say that files can be made in it.
+fn try_beside(path: &Path) -> Result<(), Failure> {
+    let beside = beside(path);
+    let tried = std::fs::File::create(&beside).and_then(|_| std::fs::remove_file(&beside));
+    tried.map_err(|error| Failure::Usage(format!("can't write {}: {error}", path.display())))
 }
 
 /// Writes to standard output; a reader that has seen enough is no error.
@@ -86,8 +103,7 @@ pub fn export(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Failure> {
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return std::fs::write(path, text).map_err(failed);
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let beside = beside(path);
     std::fs::write(&beside, text)
         .and_then(|()| std::fs::rename(&beside, path))
         .map_err(|error| {

@@ -100,6 +100,20 @@ pub struct NoiseFloor {
     /// Smallest relative difference that `bench` would tell, from runs of one program against
     /// itself (0.01 = 1 %); absent if no such runs were offered, or none would be told.
     pub smallest_difference: Option<f64>,
+    /// What `smallest_difference` rests on; absent if no such runs were offered or made.
+    #[serde(default)]
+    pub told_by: Option<ToldBy>,
+}
+
+/// The runs of one program against itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToldBy {
+    /// Rounds of two runs.
+    pub rounds: usize,
+    /// The clock by which `bench` would judge here: `undisturbed` or `wall`.
+    pub clock: String,
+    /// Median time of a run on that clock, in seconds. Of longer programs smaller differences can be told.
+    pub program_seconds: f64,
 }
 
 /// All checks with the noise floor.
@@ -114,8 +128,11 @@ pub struct CheckReport {
 }
 
 /// Runs a program of some milliseconds against itself and returns the smallest relative
-/// difference that can be told, or `None` if it could not run.
-pub type AgainstItself<'a> = &'a mut dyn FnMut() -> Option<f64>;
+/// difference that can be told, if any, and what that rests on; or `None` if it could not run.
+pub type AgainstItself<'a> = &'a mut dyn FnMut() -> Option<(Option<f64>, ToldBy)>;
+
+/// From this share of a spinning core on, lost to others, medians are wide.
+pub(crate) const BUSY_FROM: f64 = 0.01;
 
 /// Where the files of the system are read.
 #[derive(Debug, Clone)]
@@ -176,9 +193,11 @@ pub fn check(
     items.extend(kernel::items(&system));
     items.extend(place::items(&system, &cpus, directory));
     items.extend(load::items(&system, &before, &after, cpus.len()));
+    let (smallest_difference, told_by) = against_itself.and_then(|run| run()).unzip();
     let floor = NoiseFloor {
         gaps,
-        smallest_difference: against_itself.and_then(|run| run()),
+        smallest_difference: smallest_difference.flatten(),
+        told_by,
     };
     let fitness = fitness(&items, floor.gaps.lost);
     CheckReport {
@@ -206,7 +225,7 @@ pub fn disturbance(report: &CheckReport) -> Option<String> {
     if let Some(item) = bad.clone().find(|item| item.state == State::Bad) {
         return Some(format!("{}: {}", item.id.replace('_', " "), item.found));
     }
-    (report.noise.gaps.lost >= 0.01).then(|| {
+    (report.noise.gaps.lost >= BUSY_FROM).then(|| {
         format!(
             "{:.1} % of a spinning core went to others",
             report.noise.gaps.lost * 100.0
@@ -219,7 +238,7 @@ fn fitness(items: &[CheckItem], lost: f64) -> Fitness {
     match lost {
         _ if bad => Fitness::Unfit,
         lost if lost >= 0.1 => Fitness::Unfit,
-        lost if lost >= 0.01 => Fitness::Usable,
+        lost if lost >= BUSY_FROM => Fitness::Usable,
         _ => Fitness::Quiet,
     }
 }
@@ -275,6 +294,7 @@ pub(crate) mod tests {
                     ..Gaps::default()
                 },
                 smallest_difference: None,
+                told_by: None,
             },
             fitness: Fitness::Usable,
         };
@@ -300,10 +320,16 @@ pub(crate) mod tests {
 
     #[test]
     fn a_report_is_complete_and_survives_its_json() {
-        let mut told = || Some(0.02);
+        let told_by = ToldBy {
+            rounds: 50,
+            clock: "wall".into(),
+            program_seconds: 0.005,
+        };
+        let mut told = || Some((Some(0.02), told_by.clone()));
         let here = std::env::temp_dir();
         let report = check(Duration::from_millis(2), &here, Some(&mut told));
         assert_eq!(report.noise.smallest_difference, Some(0.02));
+        assert_eq!(report.noise.told_by, Some(told_by.clone()));
         let mut ids: Vec<_> = report.items.iter().map(|item| item.id.clone()).collect();
         ids.sort();
         ids.dedup();

@@ -324,7 +324,7 @@ fn other(context: &Context) -> ProbeResult {
         .flat_map(|pass| pass.values.iter().copied())
         .collect();
     if let (Some(median), Some(high)) = (quantile(&all, 0.5), quantile(&all, 0.9)) {
-        result.add_note(format!("median {median:.1} us, p90 {high:.1} us"));
+        result.add_note(format!("median {median:.1} µs, p90 {high:.1} µs"));
     }
     result
 }

@@ -9,7 +9,7 @@ use crate::kernels;
 use crate::result::{Estimator, Heading, ProbeResult, Verdict};
 use crate::samples::quantile;
 
-const HEADING: Heading = Heading {
+pub(crate) const HEADING: Heading = Heading {
     id: "noise_lost",
     title: "time lost to others",
     unit: "%",

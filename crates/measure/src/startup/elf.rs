@@ -5,7 +5,9 @@
 pub(crate) struct Elf {
     /// Address of the first instruction, before the file is moved to where it is loaded.
     pub entry: u64,
-    /// The dynamic loader; `None` for a static program.
+    /// It asks for no dynamic loader.
+    pub is_static: bool,
+    /// The dynamic loader; `None` for a static program, and where its name is not among the first bytes.
     pub loader: Option<String>,
 }
 
@@ -23,18 +25,20 @@ pub(crate) fn parse(start: &[u8]) -> Option<Elf> {
     let at = word(start, 32)? as usize;
     let size = usize::from(half(start, 54)?);
     let count = usize::from(half(start, 56)?);
-    let mut loader = None;
+    let (mut is_static, mut loader) = (true, None);
     for index in 0..count {
         let from = at.checked_add(index.checked_mul(size)?)?;
         let Some(entry) = start.get(from..from.checked_add(PROGRAM_HEADER)?) else {
             break;
         };
         if u32::from_le_bytes(entry[..4].try_into().ok()?) == PT_INTERP {
+            is_static = false;
             loader = text(start, word(entry, 8)? as usize, word(entry, 32)? as usize);
         }
     }
     Some(Elf {
         entry: word(start, 24)?,
+        is_static,
         loader,
     })
 }
@@ -63,6 +67,7 @@ mod tests {
         start.truncate(4096);
         let elf = parse(&start).unwrap();
         assert!(elf.entry > 0);
+        assert!(elf.is_static || elf.loader.is_some());
         if let Some(loader) = elf.loader {
             assert!(std::path::Path::new(&loader).exists(), "{loader}");
         }

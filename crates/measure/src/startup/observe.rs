@@ -1,25 +1,28 @@
 //! Further runs that are observed: for phases, files, and how well both ways of timing agree.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fathom_model::{
-    Agreement, Cache, PhaseTime, StampedBy, StartupPhase, StartupRun, StartupTrace,
+use fathom_model::{Agreement, Cache, StampedBy, StartupMetric, StartupRun, StartupTrace};
+use fathom_trace::{
+    Io, Tier, TimelineOptions, Trace, TraceCommand, TraceError, TraceOptions, detect,
 };
-use fathom_trace::{Io, Tier, Trace, TraceCommand, TraceError, TraceOptions, detect};
 
+use super::phases;
 use super::session::Subject;
 use super::story::{self, Story};
+use super::summary::judged_metric;
 use super::watch::Watch;
-use crate::{CommandLine, Input, MeasureError};
+use crate::{CommandLine, MeasureError, traced_input};
 
 /// Beyond this the budget of stops is used up: a start has some hundreds to thousands of calls.
 const STOPS: u64 = 100_000;
 /// Longest time that stops may take.
 const STOPS_TIME: Duration = Duration::from_secs(20);
+/// Shorter times off a CPU are taken for times on it: a switch alone takes 1 to 2 µs.
+const SHORTEST_WAIT: Duration = Duration::from_micros(1);
 
 /// What observing a program told.
 #[derive(Debug, Clone)]
@@ -33,6 +36,8 @@ pub struct Observed {
     /// Times to the first byte of the runs whose phases were observed, ns: by the kernel's stamps in tier `kernel`,
     /// in tier `stops` by the parent's, less the time at stops.
     pub first_output_ns: Vec<u64>,
+    /// Times to the exit of the same runs, ns, likewise.
+    pub exit_ns: Vec<u64>,
 }
 
 /// How a program may be observed here: the best tier that names files; `None` if none is allowed.
@@ -135,11 +140,12 @@ impl SoFar {
         let first_output_ns = self.timed.iter().filter_map(|story| story.first_output_ns);
         Some(Observed {
             first_output_ns: first_output_ns.collect(),
+            exit_ns: self.timed.iter().filter_map(|s| s.exit_ns).collect(),
             trace: StartupTrace {
                 program,
                 tier: tier_name(tier).to_string(),
                 runs: self.runs,
-                phases: median_phases(&self.timed),
+                phases: phases::median(&self.timed),
                 libraries: lossy(&last.libraries),
                 files: lossy(&last.files),
                 failed_lookups: last.failed_lookups,
@@ -148,6 +154,7 @@ impl SoFar {
                 minor_faults: last.minor_faults,
                 major_faults: last.major_faults,
                 slowdown: None,
+                slowdown_metric: None,
                 agreement: agreement(self.pairs.clone()),
                 not_visible: self.not_visible.clone(),
             },
@@ -164,22 +171,34 @@ fn lossy(paths: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// Fills in how much slower the traced runs were than the timed ones, by the stamps of the former.
+/// Fills in how much slower the traced runs were than the timed ones: to the first output, or to the exit where
+/// a run wrote nothing.
 pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
     let trace = &mut observed.trace;
+    let metric = match observed.first_output_ns.is_empty() {
+        true => StartupMetric::Exit,
+        false => judged_metric(runs, trace.program),
+    };
+    let traced = match metric {
+        StartupMetric::FirstOutput => &observed.first_output_ns,
+        StartupMetric::Exit => &observed.exit_ns,
+    };
     let timed: Vec<f64> = runs
         .iter()
         .filter(|run| run.program == trace.program && run.cache == Cache::Warm)
-        .filter_map(|run| run.first_output_ns)
+        .filter_map(|run| match metric {
+            StartupMetric::FirstOutput => run.first_output_ns,
+            StartupMetric::Exit => Some(run.exit_ns),
+        })
         .map(|ns| ns as f64)
         .collect();
-    let traced = observed.first_output_ns.iter();
-    let traced: Vec<f64> = traced.map(|ns| *ns as f64).collect();
+    let traced: Vec<f64> = traced.iter().map(|ns| *ns as f64).collect();
     let median = |values: &[f64]| fathom_stats::median_interval(values, 0.95).map(|m| m.value);
     trace.slowdown = median(&traced)
         .zip(median(&timed))
         .filter(|(_, timed)| *timed > 0.0)
         .map(|(traced, timed)| traced / timed);
+    trace.slowdown_metric = trace.slowdown.map(|_| metric);
 }
 
 fn once(
@@ -200,6 +219,11 @@ fn once(
         &command,
         tier,
         &TraceOptions {
+            // Where the start waited for a CPU; in tier stops nothing tells.
+            timeline: (tier == Tier::Kernel).then_some(TimelineOptions {
+                shortest: SHORTEST_WAIT,
+                ..TimelineOptions::default()
+            }),
             code_faults: tier == Tier::Kernel,
             // The phases hold them; the less a start is disturbed the better.
             fault_times: false,
@@ -272,16 +296,7 @@ fn command(
     command.env = Some(own.chain(line.variables.iter().cloned()).collect());
     command.cwd = line.directory.clone();
     command.timeout = timeout;
-    command.stdin = match &line.input {
-        Input::Null => Io::Null,
-        Input::File(path) => {
-            let file = File::open(path).map_err(|error| MeasureError::Input {
-                path: path.clone(),
-                error,
-            })?;
-            Io::Fd(file.into())
-        }
-    };
+    command.stdin = traced_input(&line.input)?;
     command.stdout = Io::Fd(stdout);
     command.stderr = Io::Null;
     Ok(command)
@@ -310,30 +325,6 @@ fn tier_name(tier: Tier) -> &'static str {
     }
 }
 
-/// The median of each phase, where all runs have the same ones.
-fn median_phases(stories: &[Story]) -> Vec<PhaseTime> {
-    // A run may lack the entry, when its page was in place already: take the kind that most have.
-    let kinds = |story: &Story| -> Vec<StartupPhase> {
-        story.phases.iter().map(|phase| phase.phase).collect()
-    };
-    let count = |wanted: &[StartupPhase]| stories.iter().filter(|s| kinds(s) == wanted).count();
-    let Some(most) = stories.iter().map(kinds).max_by_key(|kind| count(kind)) else {
-        return Vec::new();
-    };
-    let alike: Vec<&Story> = stories.iter().filter(|s| kinds(s) == most).collect();
-    most.iter()
-        .enumerate()
-        .map(|(at, phase)| {
-            let mut values: Vec<u64> = alike.iter().map(|story| story.phases[at].ns).collect();
-            values.sort_unstable();
-            PhaseTime {
-                phase: *phase,
-                ns: values[values.len() / 2],
-            }
-        })
-        .collect()
-}
-
 fn agreement(pairs: Vec<(u64, u64)>) -> Option<Agreement> {
     let mut differences: Vec<i64> = pairs
         .iter()
@@ -352,27 +343,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phases_are_the_median_of_the_runs_that_have_the_same_ones() {
-        let story = |times: &[(StartupPhase, u64)]| Story {
-            phases: times
-                .iter()
-                .map(|(phase, ns)| PhaseTime {
-                    phase: *phase,
-                    ns: *ns,
-                })
-                .collect(),
+    fn a_silent_program_is_compared_by_the_time_to_its_exit() {
+        let run = |first_output_ns, exit_ns| StartupRun {
+            program: 0,
+            round: 0,
+            position: 0,
+            cache: Cache::Warm,
+            first_output_ns,
+            first_output_by: None,
+            first_output_uncertainty_ns: None,
+            exit_ns,
+            exit_corrected: true,
+            output_bytes: 0,
+            run_queue_wait_ns: None,
+            wait_is_exact: false,
+            cpu_ns: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            read_bytes: None,
+            void: false,
+            left_behind: 0,
+            exit: fathom_model::Exit::Code(0),
+        };
+        let story = |first_output_ns, exit_ns| Story {
+            first_output_ns,
+            exit_ns: Some(exit_ns),
             ..Story::default()
         };
-        use StartupPhase::{Exec, Loader, LoaderToMain};
-        let stories = [
-            story(&[(Exec, 10), (Loader, 100)]),
-            story(&[(Exec, 9999), (LoaderToMain, 1)]),
-            story(&[(Exec, 30), (Loader, 300)]),
-            story(&[(Exec, 20), (Loader, 200)]),
-        ];
-        let told: Vec<_> = median_phases(&stories).iter().map(|p| p.ns).collect();
-        assert_eq!(told, [20, 200]);
-        assert!(median_phases(&[]).is_empty());
+        let compared = |story: Story, run| {
+            let mut so_far = SoFar::default();
+            let not_visible = Vec::new();
+            let glance = Glance {
+                story,
+                parent_ns: None,
+                not_visible,
+            };
+            so_far.add(Look::Both, glance);
+            let mut observed = so_far.observed(0, Tier::Kernel).unwrap();
+            compare_with_timed(&mut observed, &[run]);
+            (observed.trace.slowdown, observed.trace.slowdown_metric)
+        };
+        assert_eq!(
+            compared(story(None, 900), run(None, 300)),
+            (Some(3.0), Some(StartupMetric::Exit))
+        );
+        assert_eq!(
+            compared(story(Some(200), 900), run(Some(100), 300)),
+            (Some(2.0), Some(StartupMetric::FirstOutput))
+        );
     }
 
     #[test]

@@ -3,20 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use fathom_model::{FailedLookup, PhaseTime, StartupPhase};
+use fathom_model::{FailedLookup, PhaseTime};
 use fathom_trace::{Exec, Process, Trace};
 
 use super::chain;
 use super::elf;
+use super::phases;
 
 /// What standard output is called in the trace, to tell it from other pipes.
 pub(crate) const STDOUT: &str = "standard output of the command";
 /// Paths that were looked for in vain that are kept.
 const MOST_MISSING: usize = 50;
 /// Enough of an executable for its headers.
-const HEADERS: usize = 4096;
-/// Addresses within a page are the same wherever a file is loaded.
-const PAGE: u64 = 4096;
+pub(super) const HEADERS: usize = 4096;
 
 /// What one traced run told.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -27,6 +26,8 @@ pub(crate) struct Story {
     pub phases: Vec<PhaseTime>,
     /// From the call of the first `execve` to the call of the first write, ns.
     pub first_output_ns: Option<u64>,
+    /// From the same to the exit of the command, ns.
+    pub exit_ns: Option<u64>,
     /// Shared libraries, the loader first.
     pub libraries: Vec<PathBuf>,
     /// Other files that were opened.
@@ -66,12 +67,18 @@ pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
         .and_then(|root| root.execs.first()?.called_ns);
     Story {
         phases: match with_times {
-            true => phases(trace, &line, writer, directory),
+            true => phases::of(trace, &line, writer, directory),
             false => Vec::new(),
         },
         first_output_ns: until
             .zip(called)
             .map(|(first, called)| first.saturating_sub(called)),
+        exit_ns: trace
+            .processes
+            .first()
+            .and_then(|root| root.ended_ns)
+            .zip(called)
+            .map(|(ended, called)| ended.saturating_sub(called)),
         ran,
         libraries,
         files,
@@ -122,7 +129,7 @@ fn line_to<'a>(trace: &'a Trace, writer: Option<&'a Process>) -> Vec<&'a Process
 }
 
 /// The programs that a process ran before this time.
-fn before(process: &Process, until: Option<u64>) -> impl Iterator<Item = &Exec> {
+pub(super) fn before(process: &Process, until: Option<u64>) -> impl Iterator<Item = &Exec> {
     process
         .execs
         .iter()
@@ -131,7 +138,7 @@ fn before(process: &Process, until: Option<u64>) -> impl Iterator<Item = &Exec> 
 
 /// A script and its interpreter, or a program. The kernel tier names what was asked for, the stops tier
 /// what came of it: there the script is among the arguments.
-fn files_of_exec(exec: &Exec, directory: &Path) -> Vec<PathBuf> {
+pub(super) fn files_of_exec(exec: &Exec, directory: &Path) -> Vec<PathBuf> {
     let files = chain::files_of(Path::new(&exec.path), directory);
     let [program] = &files[..] else { return files };
     let script = exec
@@ -190,105 +197,12 @@ fn is_library(name: &str) -> bool {
     }
 }
 
-/// The stretches from the first `execve` to the exit of the command.
-fn phases(
-    trace: &Trace,
-    line: &[&Process],
-    writer: Option<&Process>,
-    directory: &Path,
-) -> Vec<PhaseTime> {
-    let Some(start) = trace
-        .processes
-        .first()
-        .and_then(|root| root.execs.first()?.called_ns)
-    else {
-        return Vec::new();
-    };
-    let last = line.last().copied();
-    let first_output = writer.and_then(|process| process.first_output_ns);
-    let exec = last.and_then(|process| before(process, first_output).last());
-    // A writer that execs nothing is a shell's copy of itself: its parent's program is what ran.
-    let exec = exec.or_else(|| {
-        line.iter()
-            .rev()
-            .find_map(|process| before(process, first_output).last())
-    });
-    let Some(exec) = exec else {
-        return Vec::new();
-    };
-    // Where the call was not seen its time is the wrappers'.
-    let called = exec.called_ns.unwrap_or(exec.at_ns);
-    let end = trace
-        .processes
-        .first()
-        .and_then(|root| root.ended_ns)
-        .unwrap_or(trace.duration_ns);
-    let wrote = first_output.map(|at| (at, first_write_ns(trace, last, at)));
-    let entered = last.and_then(|process| entered(process, exec, directory));
-    let mut points = vec![(StartupPhase::Wrappers, start, called)];
-    points.push((StartupPhase::Exec, called, exec.at_ns));
-    let until_main = wrote.map_or(end, |(at, _)| at);
-    match entered {
-        Some(entered) if entered <= until_main => {
-            points.push((StartupPhase::Loader, exec.at_ns, entered));
-            points.push((StartupPhase::RuntimeAndMain, entered, until_main));
-        }
-        _ => points.push((StartupPhase::LoaderToMain, exec.at_ns, until_main)),
-    }
-    match wrote {
-        Some((at, Some(took))) => {
-            points.push((StartupPhase::FirstWrite, at, at + took));
-            points.push((StartupPhase::Exit, at + took, end));
-        }
-        Some((at, None)) => points.push((StartupPhase::Exit, at, end)),
-        None => {}
-    }
-    points
-        .into_iter()
-        .map(|(phase, from, to)| PhaseTime {
-            phase,
-            ns: to.saturating_sub(from),
-        })
-        .filter(|time| {
-            let may_lack = [StartupPhase::Wrappers, StartupPhase::Exec];
-            !may_lack.contains(&time.phase) || time.ns > 0
-        })
-        .collect()
-}
-
-/// How long the first write took, where it was the only one of its row.
-fn first_write_ns(trace: &Trace, writer: Option<&Process>, at: u64) -> Option<u64> {
-    let pid = writer?.pid;
-    let row = trace
-        .syscalls
-        .iter()
-        .find(|row| row.pid == pid && row.fd == Some(1) && row.first_ns == at)?;
-    (row.calls == 1 && row.unfinished == 0).then_some(row.total_ns)
-}
-
-/// When the first own instruction of the program in `exec` was fetched: the first fetch that faulted at
-/// the place in a page where the program begins.
-fn entered(process: &Process, exec: &Exec, directory: &Path) -> Option<u64> {
-    let program = files_of_exec(exec, directory).pop()?;
-    let entry = elf::parse(&chain::start_of(&program, HEADERS))?.entry;
-    let next = process
-        .execs
-        .iter()
-        .map(|other| other.at_ns)
-        .find(|at| *at > exec.at_ns)
-        .unwrap_or(u64::MAX);
-    process
-        .code_faults
-        .iter()
-        .filter(|fault| fault.at_ns >= exec.at_ns && fault.at_ns < next)
-        .find(|fault| fault.address % PAGE == entry % PAGE)
-        .map(|fault| fault.at_ns)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_trace::{CodeFault, FileRow, SyscallRow};
+    use crate::startup::phases::PAGE;
+    use fathom_model::StartupPhase;
+    use fathom_trace::{Cause, CodeFault, FileRow, Interval, SyscallRow, Thread};
 
     fn process(pid: u32, parent: Option<u32>, first_output_ns: Option<u64>) -> Process {
         Process {
@@ -383,6 +297,48 @@ mod tests {
                 (StartupPhase::Exit, 393),
             ]
         );
+        assert_eq!(phases.iter().map(|p| p.1).sum::<u64>(), 890);
+    }
+
+    #[test]
+    fn waits_for_a_cpu_are_a_phase_and_in_no_other() {
+        let mut only = process(1, None, Some(500));
+        only.execs = vec![exec("/nowhere/a", 10, 110)];
+        let off = |from_ns, to_ns| Interval {
+            pid: 1,
+            tid: 1,
+            from_ns,
+            woken_ns: None,
+            to_ns,
+            cause: Cause::Preempted,
+            call: None,
+            fd: None,
+            woken_by: None,
+        };
+        let trace = Trace {
+            processes: vec![only],
+            threads: vec![Thread {
+                pid: 1,
+                tid: 1,
+                ended_ns: Some(900),
+                ..Thread::default()
+            }],
+            files: vec![wrote(1, STDOUT)],
+            timeline: Some(vec![off(5, 70), off(300, 320), off(600, 700)]),
+            ..Trace::default()
+        };
+        let story = read(&trace, Path::new("/"), true);
+        let phases: Vec<_> = story.phases.iter().map(|p| (p.phase, p.ns)).collect();
+        assert_eq!(
+            phases,
+            [
+                (StartupPhase::Exec, 40),
+                (StartupPhase::LoaderToMain, 370),
+                (StartupPhase::Exit, 300),
+                (StartupPhase::WaitingForCpu, 180),
+            ]
+        );
+        assert_eq!(story.exit_ns, Some(890));
         assert_eq!(phases.iter().map(|p| p.1).sum::<u64>(), 890);
     }
 

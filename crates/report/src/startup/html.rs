@@ -2,7 +2,7 @@
 
 use fathom_model::{StartupMetric, StartupPhase, StartupRecord, StartupTrace};
 
-use super::{svg, verdicts, words};
+use super::{svg, verdicts, waits, words};
 use crate::policy::hash;
 use crate::text::html as text;
 use crate::{format_bytes, format_count};
@@ -68,10 +68,12 @@ fn pictures(out: &mut String, record: &StartupRecord) {
         StartupPhase::Wrappers,
         StartupPhase::Exec,
         StartupPhase::Loader,
+        StartupPhase::Entry,
         StartupPhase::RuntimeAndMain,
         StartupPhase::LoaderToMain,
         StartupPhase::FirstWrite,
         StartupPhase::Exit,
+        StartupPhase::WaitingForCpu,
     ] {
         let used = record
             .traces
@@ -131,14 +133,15 @@ fn comparisons(out: &mut String, record: &StartupRecord) {
         return;
     }
     out.push_str(&format!(
-        "<h2>Against {}</h2>\n<table>\n<tr><th>program</th><th>state</th><th>verdict</th></tr>\n",
+        "<h2>Against {}</h2>\n<table>\n<tr><th>program</th><th>state</th><th>from exec to the</th><th>verdict</th></tr>\n",
         name(record, 0)
     ));
     for comparison in &record.comparisons {
         out.push_str(&format!(
-            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             name(record, comparison.subject),
             words::cache(comparison.cache),
+            words::metric(comparison.metric),
             text(&verdicts::verdict(comparison))
         ));
     }
@@ -203,10 +206,14 @@ fn list(out: &mut String, title: &str, paths: &[String]) {
 }
 
 fn warnings(out: &mut String, record: &StartupRecord) {
-    if record.warnings.is_empty() {
+    let waits = waits::of(record);
+    if record.warnings.is_empty() && waits.is_empty() {
         return;
     }
     out.push_str("<h2>Notes</h2>\n<ul>\n");
+    for (label, sentence) in waits {
+        out.push_str(&format!("<li>{label}: {}</li>\n", text(&sentence)));
+    }
     for warning in &record.warnings {
         let who = warning
             .benchmark

@@ -1,31 +1,43 @@
 //! The phases of a start as a bar and a list.
 
-use fathom_model::StartupTrace;
+use fathom_model::{StartupPhase, StartupTrace};
 
 use super::words;
 use crate::line::{Line, Page, Tone};
 use crate::why::bar::cells;
 
-const BLOCKS: [char; 7] = ['▓', '█', '▒', '░', '▚', '▌', '·'];
-const PLAIN: [char; 7] = ['%', '#', '=', '+', 'o', '|', '.'];
+const BLOCKS: [char; 8] = ['▓', '█', '▒', '░', '▚', '▌', '·', '▞'];
+const PLAIN: [char; 8] = ['%', '#', '=', '+', 'o', '|', '.', '~'];
 
-/// Draws the bar with its legend. Nothing where the tier told no phases.
+/// Where waits for a CPU are not told apart, shares of runs that were slower than this are no shares of a
+/// usual start: on a busy machine `exec` had 42 % of a run that was 3.6 times slower, all of it such a wait.
+const MOST_SLOWDOWN: f64 = 1.5;
+
+/// Draws the bar with its legend. Nothing where the tier told no phases; no bar and no shares where they
+/// would not be those of a usual start.
 pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     if trace.phases.is_empty() {
         return;
     }
     let glyphs = if page.unicode() { BLOCKS } else { PLAIN };
     let glyph = |index: usize| glyphs[index % glyphs.len()];
+    let has_shares = has_shares(trace);
     let shares: Vec<f64> = trace.phases.iter().map(|phase| phase.ns as f64).collect();
-    let width = page.width().saturating_sub(4).clamp(15, 100);
-    let mut bar = Line::new().add(Tone::Plain, "  ");
-    for (index, (phase, cells)) in trace.phases.iter().zip(cells(&shares, width)).enumerate() {
-        let piece: String = std::iter::repeat_n(glyph(index), cells).collect();
-        bar = bar.add(words::phase_tone(phase.phase), piece);
+    if has_shares {
+        let width = page.width().saturating_sub(4).clamp(15, 100);
+        let mut bar = Line::new().add(Tone::Plain, "  ");
+        for (index, (phase, cells)) in trace.phases.iter().zip(cells(&shares, width)).enumerate() {
+            let piece: String = std::iter::repeat_n(glyph(index), cells).collect();
+            bar = bar.add(words::phase_tone(phase.phase), piece);
+        }
+        page.push(bar);
     }
-    page.push(bar);
     let total: f64 = shares.iter().sum();
     for (index, phase) in trace.phases.iter().enumerate() {
+        // That nothing waited is in the JSON.
+        if phase.phase == StartupPhase::WaitingForCpu && phase.ns == 0 {
+            continue;
+        }
         let glyph = glyph(index);
         let time = words::time_ns(phase.ns);
         let share = if total > 0.0 {
@@ -39,8 +51,21 @@ pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
             .add(Tone::Plain, "  ")
             .add(Tone::Plain, words::phase(phase.phase))
             .pad_to(30)
-            .add(Tone::Plain, format!("{time:>9}"))
-            .add(Tone::Quiet, format!("{share:>6.0} %"));
-        page.push(line);
+            .add(Tone::Plain, format!("{time:>9}"));
+        page.push(match has_shares {
+            true => line.add(Tone::Quiet, format!("{share:>6.0} %")),
+            false => line,
+        });
     }
+    if !has_shares {
+        let text = "no shares: these runs were far slower than the timed ones, and what of that is \
+                    waiting for a CPU is not known";
+        page.prose(2, Tone::Quiet, text);
+    }
+}
+
+fn has_shares(trace: &StartupTrace) -> bool {
+    let mut phases = trace.phases.iter();
+    let waits_are_known = phases.any(|phase| phase.phase == StartupPhase::WaitingForCpu);
+    waits_are_known || trace.slowdown.is_none_or(|times| times <= MOST_SLOWDOWN)
 }

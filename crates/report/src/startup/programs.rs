@@ -93,6 +93,9 @@ fn observed(page: &mut Page, trace: &StartupTrace) {
     if let Some(slowdown) = trace.slowdown {
         text.push_str(&format!(", {slowdown:.2}x the time of the timed ones"));
     }
+    if let Some(metric) = trace.slowdown_metric {
+        text.push_str(&format!(" to the {}", words::metric(metric)));
+    }
     if let Some(agreement) = &trace.agreement {
         text.push_str(&format!(
             "; seen by the parent {} {} than by the kernel, {} apart at most",

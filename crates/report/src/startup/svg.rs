@@ -85,10 +85,11 @@ pub(super) fn class(phase: StartupPhase) -> &'static str {
     match phase {
         StartupPhase::Wrappers => "wrappers",
         StartupPhase::Exec => "exec",
-        StartupPhase::Loader => "loader",
+        StartupPhase::Loader | StartupPhase::Entry => "loader",
         StartupPhase::RuntimeAndMain => "main",
         StartupPhase::LoaderToMain => "main",
         StartupPhase::FirstWrite => "write",
         StartupPhase::Exit => "exit",
+        StartupPhase::WaitingForCpu => "starved",
     }
 }

@@ -2,7 +2,7 @@
 
 use fathom_model::{StartupRecord, StopReason};
 
-use super::{cold, programs, tables, verdicts, words};
+use super::{cold, programs, tables, verdicts, waits, words};
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 
@@ -116,11 +116,13 @@ fn footer(page: &mut Page, record: &StartupRecord) {
         );
         page.field("floor", Tone::Quiet, &text);
     }
+    for (label, text) in waits::of(record) {
+        page.field(label, Tone::Notice, &text);
+    }
     for warning in &record.warnings {
-        let who = match (warning.benchmark, record.programs.len()) {
-            (Some(index), 2..) => format!("program {}: ", index + 1),
-            _ => String::new(),
-        };
+        let who = warning
+            .benchmark
+            .map_or(String::new(), |index| waits::number(record, index));
         let text = page.clean(&warning.message);
         page.field("note", Tone::Notice, &format!("{who}{text}"));
     }

@@ -22,10 +22,14 @@ pub(super) fn write(page: &mut Page, record: &StartupRecord) {
             None => String::new(),
             Some(_) => format!(", {}", words::cache(cache)),
         };
+        let clock = common_clock(&mine);
+        let by = clock.map_or(String::new(), |metric| {
+            format!(", by the time to the {}", words::metric(metric))
+        });
         page.prose(
             0,
             Tone::Strong,
-            &format!("Against program 1{state}, round by round"),
+            &format!("Against program 1{state}{by}, round by round"),
         );
         for comparison in mine {
             let number = format!("  {}: ", comparison.subject + 1);
@@ -35,7 +39,12 @@ pub(super) fn write(page: &mut Page, record: &StartupRecord) {
                 .map_or("?", |program| program.name.as_str());
             let name = page.fit(name, page.width() - number.len());
             page.push(Line::new().add(Tone::Quiet, number).add(Tone::Strong, name));
-            page.prose(5, tone(comparison.verdict), &verdict(comparison));
+            let by = match clock {
+                Some(_) => String::new(),
+                None => format!("by the time to the {}: ", words::metric(comparison.metric)),
+            };
+            let text = format!("{by}{}", verdict(comparison));
+            page.prose(5, tone(comparison.verdict), &text);
         }
     }
     if record.comparisons.len() > 1 {
@@ -54,21 +63,24 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
+/// The stretch by which all of them are compared; `None` where they are compared by different ones.
+fn common_clock(comparisons: &[&StartupComparison]) -> Option<StartupMetric> {
+    let first = comparisons.first()?.metric;
+    let same = comparisons.iter().all(|other| other.metric == first);
+    same.then_some(first)
+}
+
 /// The verdict in words.
 pub(super) fn verdict(comparison: &StartupComparison) -> String {
     let ratio = &comparison.ratio;
     let words = Words::of(Metric::Wall);
     let rounds = counted(comparison.rounds as u64, "round", "rounds");
-    let by = match comparison.metric {
-        StartupMetric::FirstOutput => "",
-        StartupMetric::Exit => "by the time to its exit, ",
-    };
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => {
-            format!("{by}{}, {rounds}", change_with_interval(ratio, words))
+            format!("{}, {rounds}", change_with_interval(ratio, words))
         }
         Verdict::Same => format!(
-            "{by}same: any difference is under {} ({} interval, {rounds})",
+            "same: any difference is under {} ({} interval, {rounds})",
             bound(ratio),
             format_level(ratio.level)
         ),
@@ -80,7 +92,7 @@ pub(super) fn verdict(comparison: &StartupComparison) -> String {
                 )
             });
             format!(
-                "{by}undecided after {rounds}: between {} and {}{more}",
+                "undecided after {rounds}: between {} and {}{more}",
                 change(ratio.low, words),
                 change(ratio.high, words)
             )

@@ -24,18 +24,20 @@ pub(super) fn phase(phase: StartupPhase) -> &'static str {
         StartupPhase::Wrappers => "wrappers before it",
         StartupPhase::Exec => "exec, in the kernel",
         StartupPhase::Loader => "loader and libraries",
+        StartupPhase::Entry => "to its entry (static)",
         StartupPhase::RuntimeAndMain => "runtime and main",
         StartupPhase::LoaderToMain => "loader, runtime, main",
         StartupPhase::FirstWrite => "first write",
         StartupPhase::Exit => "to the exit",
+        StartupPhase::WaitingForCpu => "waiting for a CPU",
     }
 }
 
 pub(super) fn phase_tone(phase: StartupPhase) -> Tone {
     match phase {
-        StartupPhase::Wrappers => Tone::StarvedTime,
+        StartupPhase::WaitingForCpu => Tone::StarvedTime,
         StartupPhase::Exec | StartupPhase::FirstWrite => Tone::KernelTime,
-        StartupPhase::Loader => Tone::WaitTime,
+        StartupPhase::Wrappers | StartupPhase::Loader | StartupPhase::Entry => Tone::WaitTime,
         StartupPhase::RuntimeAndMain | StartupPhase::LoaderToMain => Tone::OwnTime,
         StartupPhase::Exit => Tone::Quiet,
     }

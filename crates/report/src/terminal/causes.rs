@@ -69,7 +69,7 @@ fn several_threads(page: &mut Page, subject: &Subject) {
 /// Says how many runs waited, where they did.
 fn disturbed(page: &mut Page, runs: &[&Run], who: &str, then: &str) {
     let mut all = CpuWaits::default();
-    runs.iter().for_each(|run| all.add(run));
+    runs.iter().for_each(|run| all.add_run(run));
     if all.disturbed() {
         let text = format!("{}{then}", waits::sentence(&all, who));
         page.field(waits::label(&all), Tone::Notice, &text);

@@ -84,7 +84,7 @@ fn name_of<'a>(subjects: &'a [Subject], index: usize) -> &'a str {
         .map_or("?", |subject| subject.benchmark.name.as_str())
 }
 
-fn tone(comparison: &Comparison) -> Tone {
+pub(super) fn tone(comparison: &Comparison) -> Tone {
     match comparison.verdict {
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
@@ -93,7 +93,7 @@ fn tone(comparison: &Comparison) -> Tone {
     }
 }
 
-fn clock(metric: Metric) -> String {
+pub(super) fn clock(metric: Metric) -> String {
     match metric {
         Metric::Wall => "wall time".to_owned(),
         Metric::Undisturbed => "undisturbed time".to_owned(),

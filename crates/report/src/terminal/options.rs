@@ -17,6 +17,8 @@ pub struct TerminalOptions {
     pub sort: SortOrder,
     /// Colour and progress, as hyperfine's `--style` names them.
     pub style: Style,
+    /// One line for each command, and no more than must be known to trust it.
+    pub brief: bool,
 }
 
 impl Default for TerminalOptions {
@@ -29,6 +31,7 @@ impl Default for TerminalOptions {
             time_unit: None,
             sort: SortOrder::Command,
             style: Style::Full,
+            brief: false,
         }
     }
 }

@@ -17,11 +17,14 @@ pub(super) struct Row {
     /// Empty where there is no interval: one run has none.
     low: String,
     high: String,
-    /// min, p90, p99, max.
+    /// min, p90, p99, max; empty where the runs are too few to tell.
     quantiles: [String; 4],
 }
 
 const QUANTILES: [&str; 4] = ["min", "p90", "p99", "max"];
+/// Of fewer runs nine in ten, or 99 in 100, are all of them: the quantile would be the maximum by another name.
+const FEWEST_FOR_P90: usize = 10;
+const FEWEST_FOR_P99: usize = 100;
 /// Columns of a unit with the space before it: ` MiB`.
 const UNIT_WIDTH: usize = 4;
 /// Least columns of a number, so that the tables of several benchmarks stand below each other.
@@ -39,6 +42,10 @@ impl Row {
     ) -> Row {
         let number = |value: f64| fixed(value / size, decimals);
         let has_interval = summary.median.level > 0.0;
+        let from = |fewest: usize, value: f64| match summary.runs >= fewest {
+            true => number(value),
+            false => String::new(),
+        };
         Row {
             label,
             metric,
@@ -56,7 +63,12 @@ impl Row {
             } else {
                 String::new()
             },
-            quantiles: [summary.min, summary.p90, summary.p99, summary.max].map(number),
+            quantiles: [
+                number(summary.min),
+                from(FEWEST_FOR_P90, summary.p90),
+                from(FEWEST_FOR_P99, summary.p99),
+                number(summary.max),
+            ],
         }
     }
 }
@@ -201,6 +213,7 @@ fn stacked(page: &mut Page, rows: &[Row]) {
         let quantiles: Vec<String> = QUANTILES
             .iter()
             .zip(&row.quantiles)
+            .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| format!("{name}{JOIN}{value}"))
             .collect();
         page.field("", Tone::Plain, &quantiles.join(", "));

@@ -23,7 +23,7 @@ pub(super) struct Entry {
 pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     let mut large: Vec<Entry> = Vec::new();
     let mut small: Vec<Spent> = Vec::new();
-    for spent in words::ALL {
+    for spent in Spent::ALL {
         let ns = account.ns(spent);
         let share = account.share(spent);
         if ns == 0 {

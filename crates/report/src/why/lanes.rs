@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use fathom_model::{Explanation, Stretch, TimeAccount};
+use fathom_model::{Explanation, Spent, Stretch, TimeAccount};
 use serde::Serialize;
 
 use super::page_data::{Limits, safe};
 use super::processes::{ordered, program, programs};
-use super::words;
 
 /// All lanes, and the texts to which their stretches point.
 #[derive(Serialize)]
@@ -237,7 +236,7 @@ fn coarsen_to<'a>(lanes: &[&[&'a Stretch]], most: usize) -> (Vec<Vec<Drawn<'a>>>
 /// Draws neighbours that are shorter than `short` as one, until they are as long as that.
 fn coarsen<'a>(stretches: &[&'a Stretch], short: u64) -> Vec<Drawn<'a>> {
     let mut out: Vec<Drawn> = Vec::new();
-    let mut sums = [0u64; words::ALL.len()];
+    let mut sums = [0u64; Spent::ALL.len()];
     let mut open = false;
     for stretch in stretches {
         let length = stretch.to_ns - stretch.from_ns;
@@ -255,7 +254,7 @@ fn coarsen<'a>(stretches: &[&'a Stretch], short: u64) -> Vec<Drawn<'a>> {
             last.part = (0..sums.len()).max_by_key(|&at| sums[at]).unwrap_or(part);
             continue;
         }
-        sums = [0; words::ALL.len()];
+        sums = [0; Spent::ALL.len()];
         sums[part] = length;
         open = length < short;
         out.push(Drawn {

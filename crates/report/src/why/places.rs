@@ -32,16 +32,7 @@ pub(super) fn parts(id: &str) -> &'static [Spent] {
             Spent::WaitingForPipe,
             Spent::Locks,
         ],
-        "kernel-bound" => &[
-            Spent::KernelIo,
-            Spent::KernelFiles,
-            Spent::KernelMemory,
-            Spent::KernelProcesses,
-            Spent::KernelWaiting,
-            Spent::KernelOther,
-            Spent::PageFaults,
-            Spent::Kernel,
-        ],
+        "kernel-bound" => &Spent::IN_KERNEL,
         _ => &[],
     }
 }

@@ -41,33 +41,6 @@ impl Kind {
     }
 }
 
-/// All parts, in the order of the model.
-pub(super) const ALL: [Spent; 23] = [
-    Spent::UserCode,
-    Spent::KernelIo,
-    Spent::KernelFiles,
-    Spent::KernelMemory,
-    Spent::KernelProcesses,
-    Spent::KernelWaiting,
-    Spent::KernelOther,
-    Spent::PageFaults,
-    Spent::Kernel,
-    Spent::WaitingForInput,
-    Spent::WaitingForOutput,
-    Spent::WaitingForPipe,
-    Spent::Disk,
-    Spent::Network,
-    Spent::Locks,
-    Spent::Sleeping,
-    Spent::WaitingForChild,
-    Spent::WaitingForEvents,
-    Spent::Signals,
-    Spent::OtherWait,
-    Spent::Ready,
-    Spent::Stolen,
-    Spent::Unaccounted,
-];
-
 /// The kind of a part.
 pub(super) fn kind(spent: Spent) -> Kind {
     match spent {
@@ -161,16 +134,19 @@ mod tests {
 
     #[test]
     fn no_two_parts_share_a_name_and_all_fit_their_column() {
-        let names: BTreeSet<&str> = ALL.into_iter().map(name).collect();
-        let shorts: BTreeSet<&str> = ALL.into_iter().map(short).collect();
-        assert_eq!((names.len(), shorts.len()), (ALL.len(), ALL.len()));
+        let names: BTreeSet<&str> = Spent::ALL.into_iter().map(name).collect();
+        let shorts: BTreeSet<&str> = Spent::ALL.into_iter().map(short).collect();
+        assert_eq!(
+            (names.len(), shorts.len()),
+            (Spent::ALL.len(), Spent::ALL.len())
+        );
         assert!(names.iter().all(|name| name.len() <= 34));
     }
 
     #[test]
     fn the_list_follows_the_model() {
-        let places: Vec<usize> = ALL.into_iter().map(|spent| spent as usize).collect();
-        assert_eq!(places, (0..ALL.len()).collect::<Vec<_>>());
-        assert_eq!(Spent::Unaccounted as usize + 1, ALL.len());
+        let places: Vec<usize> = Spent::ALL.into_iter().map(|spent| spent as usize).collect();
+        assert_eq!(places, (0..Spent::ALL.len()).collect::<Vec<_>>());
+        assert_eq!(Spent::Unaccounted as usize + 1, Spent::ALL.len());
     }
 }

@@ -354,30 +354,3 @@ pub fn findings() -> Explanation {
         ..plain
     }
 }
-
-/// Every part that an account can have, in the order of the model.
-pub const ALL_SPENT: [Spent; 23] = [
-    Spent::UserCode,
-    Spent::KernelIo,
-    Spent::KernelFiles,
-    Spent::KernelMemory,
-    Spent::KernelProcesses,
-    Spent::KernelWaiting,
-    Spent::KernelOther,
-    Spent::PageFaults,
-    Spent::Kernel,
-    Spent::WaitingForInput,
-    Spent::WaitingForOutput,
-    Spent::WaitingForPipe,
-    Spent::Disk,
-    Spent::Network,
-    Spent::Locks,
-    Spent::Sleeping,
-    Spent::WaitingForChild,
-    Spent::WaitingForEvents,
-    Spent::Signals,
-    Spent::OtherWait,
-    Spent::Ready,
-    Spent::Stolen,
-    Spent::Unaccounted,
-];

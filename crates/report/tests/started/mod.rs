@@ -3,9 +3,10 @@
 
 use fathom_model::{
     Agreement, Budget, BudgetResult, Cache, ColdBy, ColdEvidence, Environment, Estimate,
-    EvictedFile, Exit, FailedLookup, MoreRounds, PhaseTime, SCHEMA_VERSION, StampedBy,
-    StartupComparison, StartupConditions, StartupMetric, StartupPhase, StartupProgram,
-    StartupRecord, StartupRun, StartupSummary, StartupTrace, StopReason, Verdict, Warning,
+    EvictedFile, Exit, FailedLookup, Fingerprint, MachineFigure, MoreRounds, PhaseTime,
+    SCHEMA_VERSION, StampedBy, StartupComparison, StartupConditions, StartupMetric, StartupPhase,
+    StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace, StopReason, Verdict,
+    Warning,
 };
 
 fn estimate(value: f64) -> Estimate {
@@ -30,6 +31,8 @@ pub fn run(program: usize, round: u32, cache: Cache) -> StartupRun {
         exit_ns: first + 40_000,
         exit_corrected: true,
         output_bytes: 14,
+        run_queue_wait_ns: Some(1000),
+        wait_is_exact: true,
         cpu_ns: 400_000,
         minor_faults: 97,
         major_faults: u64::from(cache == Cache::Cold) * 3,
@@ -65,6 +68,15 @@ fn program(name: &str, ran: &[&str]) -> StartupProgram {
     }
 }
 
+/// A figure of the machine.
+fn core_clock() -> MachineFigure {
+    MachineFigure {
+        id: "core_clock".into(),
+        value: 3.244,
+        unit: "GHz".into(),
+    }
+}
+
 /// Two programs, warm and cold, traced, with a budget that is exceeded.
 pub fn full() -> StartupRecord {
     let mut runs = Vec::new();
@@ -84,7 +96,13 @@ pub fn full() -> StartupRecord {
         fathom_version: "0.1.0".to_string(),
         started_at: "2026-11-21T09:00:00Z".to_string(),
         environment: Environment {
-            fingerprint: Default::default(),
+            fingerprint: Some(Fingerprint {
+                measured_seconds_ago: 3600,
+                profile: vec![core_clock()],
+                canaries: vec![core_clock()],
+                skipped: vec!["read_bandwidth_1".into()],
+                changed: vec!["core_clock".into()],
+            }),
             kernel: "Linux 6.18".to_string(),
             architecture: "x86_64".to_string(),
             cpu_model: Some("A processor".to_string()),
@@ -148,6 +166,7 @@ pub fn full() -> StartupRecord {
             minor_faults: 97,
             major_faults: 0,
             slowdown: Some(1.06),
+            slowdown_metric: Some(StartupMetric::FirstOutput),
             agreement: Some(Agreement {
                 pairs: vec![(520_000, 500_000), (531_000, 500_000)],
                 median_difference_ns: 20_000,

@@ -130,6 +130,7 @@ fn benchmark(program: &Program) -> Benchmark {
         name: program.name.clone(),
         command: program.name.clone(),
         arguments: program.name.split(' ').map(str::to_owned).collect(),
+        arguments_bytes: None,
         shell: None,
         parameters: Vec::new(),
         input: InputFrom::Null,

@@ -41,7 +41,7 @@ pub mod task {
     /// Descriptors below 64, as bits, that calls of `crate::calls::TOTALS` were made on since they
     /// were last closed: closing another is not worth a record.
     pub const MOVED: i16 = 112;
-    /// What the scheduler had counted for the thread when it last left a CPU, ns.
+    /// What the scheduler had counted for the thread when it last left or got a CPU, ns, not 0 then.
     pub const RAN: i16 = 120;
     /// Its voluntary switches then.
     pub const VOLUNTARY: i16 = 128;
@@ -118,6 +118,9 @@ pub mod record {
     pub const FOLLOW: i32 = 6;
     /// ARG0: address of the instruction.
     pub const CODE_FAULT: i32 = 7;
+
+    /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it doesn't.
+    pub const UNKNOWN: i32 = -1;
 
     /// Longest path that is recorded, its final zero included.
     pub const PATH_MAX: i32 = 256;

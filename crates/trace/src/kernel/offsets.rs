@@ -17,6 +17,8 @@ pub struct Offsets {
     pub task_in_iowait: Member,
     /// Time on a CPU by the scheduler's own count, ns.
     pub task_runtime: i16,
+    /// Time in the run queue by the scheduler's own count, ns; not every kernel keeps it.
+    pub task_queued: Option<i16>,
     pub mm_arg_start: i16,
     pub mm_arg_end: i16,
     pub binprm_filename: i16,
@@ -73,6 +75,7 @@ impl Offsets {
             task_involuntary: of_task("nivcsw")?,
             task_in_iowait: btf.member(task, "in_iowait")?,
             task_runtime: of_task("se")? + runtime,
+            task_queued: queued(btf, task).ok(),
             mm_arg_start: btf.member(mm, "arg_start")?.byte_offset(),
             mm_arg_end: btf.member(mm, "arg_end")?.byte_offset(),
             binprm_filename: btf.member(binprm, "filename")?.byte_offset(),
@@ -90,6 +93,12 @@ impl Offsets {
             page_fault_user: tracepoint("page_fault_user").ok(),
         })
     }
+}
+
+fn queued(btf: &Btf<'_>, task: u32) -> Result<i16, BtfError> {
+    let info = btf.find(Kind::Struct, "sched_info")?;
+    let at = btf.member(task, "sched_info")?.byte_offset();
+    Ok(at + btf.member(info, "run_delay")?.byte_offset())
 }
 
 /// Arguments, code segment, instruction pointer.

@@ -100,7 +100,6 @@ fn watch(
         not_visible: vec![
             NO_CALLS.to_owned(),
             "processes that live for less than a few milliseconds".to_owned(),
-            "whether a thread that could run did run: take CPU time from the accounts".to_owned(),
         ],
         ..Trace::default()
     };

@@ -63,10 +63,11 @@ pub fn stat(text: &[u8]) -> Option<Stat> {
     })
 }
 
-/// CPU time in ns, the first number of `schedstat`.
-pub fn on_cpu(text: &[u8]) -> Option<u64> {
+/// CPU time and time in the run queue in ns, the first two numbers of `schedstat`.
+pub fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
     let text = std::str::from_utf8(text).ok()?;
-    text.split_whitespace().next()?.parse().ok()
+    let mut words = text.split_whitespace();
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
 /// Process numbers of `children`.
@@ -105,7 +106,8 @@ mod tests {
 
     #[test]
     fn numbers_are_found_in_their_places() {
-        assert_eq!(on_cpu(b"123456 789 3\n"), Some(123_456));
+        assert_eq!(schedstat(b"123456 789 3\n"), Some((123_456, 789)));
+        assert_eq!(schedstat(b"123456\n"), None);
         assert_eq!(children(b"12 13 \n"), [12, 13]);
         assert_eq!(children(b""), []);
     }

@@ -21,8 +21,9 @@ pub(super) struct Looked {
     /// When it was first looked at and last, ns of the monotonic clock.
     pub first: u64,
     pub last: u64,
-    /// CPU time when last looked at, ns.
+    /// CPU time and time in the run queue when last looked at, ns.
     pub on_cpu: Option<u64>,
+    pub ready: Option<u64>,
     /// Page faults likewise.
     pub faults: Option<(u64, u64)>,
     syscall: File,
@@ -53,6 +54,7 @@ impl Looked {
             first: now,
             last: now,
             on_cpu: None,
+            ready: None,
             faults: None,
             syscall: file("syscall")?,
             stat: file("stat")?,
@@ -84,7 +86,7 @@ impl Looked {
         if let Some(file) = &self.schedstat
             && let Ok(text) = read(file)
         {
-            self.on_cpu = parse::on_cpu(&text);
+            (self.on_cpu, self.ready) = parse::schedstat(&text).unzip();
         }
         let call = match doing {
             Some(Doing::Call(nr, first)) => Some((nr, first)),

@@ -209,6 +209,7 @@ impl Tree {
             started_ns: thread.first - self.start,
             ended_ns: ended,
             on_cpu_ns: thread.on_cpu,
+            ready_ns: thread.ready,
             minor_faults: thread.faults.map(|f| f.0),
             major_faults: thread.faults.map(|f| f.1),
             ..Thread::default()

@@ -423,6 +423,7 @@ fn exit(who: Who, status: i32, time: u64) -> Record<'static> {
         voluntary: 0,
         involuntary: 0,
         on_cpu: 0,
+        queued: None,
         started: 0,
         faults: 0,
         fault_total: 0,

@@ -159,6 +159,10 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Style::Auto, help_heading = "What is shown and written")]
     pub style: Style,
 
+    /// Print one line for each command: name, median, interval, verdict
+    #[arg(long, help_heading = "What is shown and written")]
+    pub brief: bool,
+
     /// Order of the results
     #[arg(long, value_enum, default_value_t = Sort::Auto, help_heading = "What is shown and written")]
     pub sort: Sort,

@@ -33,7 +33,8 @@ pub fn prepare(arguments: &Arguments) -> Result<(Vec<Prepared>, usize), Failure>
     // All values of one command together, so that -n and the per-command options count commands.
     for (index, source) in sources.iter().enumerate() {
         for assignment in &assignments {
-            all.push(one(arguments, source, index, sources.len(), assignment)?);
+            let one = one(arguments, source, index, sources.len(), assignment);
+            all.push(one.map_err(|failure| arguments.given.explain(failure))?);
         }
     }
     name_them(arguments, &mut all, sources.len())?;

@@ -9,6 +9,7 @@ mod progress;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use arguments::Arguments;
+use arguments::Style;
 use commands::Prepared;
 use fathom_measure::{
     Frame, IgnoreFailure, Journal, Limits, Plan, ProcessExecutor, ProcessOptions, Question,
@@ -18,7 +19,7 @@ use fathom_model::{BenchRecord, Conditions, Outcome, SCHEMA_VERSION, StopReason}
 use progress::Watcher;
 
 use crate::cli::failure::Failure;
-use crate::cli::{apart, fingerprint, quiet};
+use crate::cli::{apart, fingerprint, null_output, quiet};
 
 /// How often identical programs may be called different.
 const ALPHA: f64 = 0.05;
@@ -72,13 +73,18 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         journal.as_ref().map(Journal::file),
     )?;
     let shows = output::Shows::new(&arguments);
+    if !shows.progress
+        && let Some(text) = foretold(&arguments, &plan)
+    {
+        anstream::eprintln!("{text}");
+    }
     let mut watcher = Watcher::new(&plan, journal, shows.progress, shows.progress_width);
     let session = conduct(&plan, &mut executor, &mut watcher);
     watcher.clear();
     // Whatever is left of the commands ends before anything is printed.
     drop(executor);
 
-    let outcome = assess(
+    let mut outcome = assess(
         &session.runs,
         &record.benchmarks,
         &plan.question,
@@ -86,6 +92,9 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         session.stop,
         &session.floor_ns,
     );
+    let benchmarks = record.benchmarks.iter().enumerate();
+    let silenced = benchmarks.filter_map(|(index, one)| null_output::warning(index, one));
+    outcome.warnings.extend(silenced);
     record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
     record.runs = session.runs;
     record.outcome = Some(outcome);
@@ -157,6 +166,21 @@ fn plan(arguments: &Arguments, prepared: &[Prepared], reference: usize) -> Resul
             alpha: ALPHA,
         },
         ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+    })
+}
+
+/// How long it may take where nobody said how long it may, and how to make it shorter.
+fn foretold(arguments: &Arguments, plan: &Plan) -> Option<String> {
+    let StopRule::Answer(limits) = plan.stop else {
+        return None;
+    };
+    let chosen = arguments.time.is_some() || limits.maximum.is_some();
+    (plan.benchmarks > 1 && !chosen && arguments.style != Style::None).then(|| {
+        format!(
+            "{} commands are measured until they are decided, for at most {} minutes: --time 30s or -r 20 makes it shorter",
+            plan.benchmarks,
+            limits.soft.as_secs() / 60
+        )
     })
 }
 

@@ -37,6 +37,7 @@ impl Shows {
                 color,
                 unicode: screen::speaks_unicode(),
                 time_unit: arguments.time_unit.map(unit),
+                brief: arguments.brief,
                 sort: match arguments.sort {
                     Sort::Median => SortOrder::Median,
                     Sort::Auto | Sort::Command => SortOrder::Command,

@@ -14,6 +14,11 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Estimates for the line come from the last runs only: they cost time between runs.
 const LOOKED_AT: usize = 400;
 
+/// From this limit on it is worth saying how to lower it.
+const LONG: Duration = Duration::from_secs(60);
+/// For so long at the beginning.
+const ADVISED_SECONDS: f64 = 10.0;
+
 /// Draws and records.
 pub struct Watcher<'a> {
     /// The record on disk, if one was asked for.
@@ -74,6 +79,8 @@ impl<'a> Watcher<'a> {
                 leading_ratio: self.ratio,
                 elapsed_seconds: elapsed,
                 remaining_seconds: self.remaining(elapsed),
+                may_end_sooner: matches!(self.plan.stop, StopRule::Answer(_)),
+                advice: self.advice(elapsed),
             },
             self.width.saturating_sub(1),
         );
@@ -86,6 +93,16 @@ impl<'a> Watcher<'a> {
         match self.plan.stop {
             StopRule::Runs(rounds) => Some(rounds),
             StopRule::Answer(limits) => limits.maximum,
+        }
+    }
+
+    /// How to make it shorter, while that is news.
+    fn advice(&self, elapsed: f64) -> &'static str {
+        match self.plan.stop {
+            StopRule::Answer(limits) if limits.soft >= LONG && elapsed < ADVISED_SECONDS => {
+                "(--time 30s or -r 20: sooner)"
+            }
+            _ => "",
         }
     }
 

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use fathom_machine::ToldBy;
 use fathom_measure::{
     CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Output, Plan, ProcessExecutor,
     ProcessOptions, Question, Silent, StopRule, assess, conduct,
@@ -25,11 +26,11 @@ const ALPHA: f64 = 0.05;
 
 /// Runs 5 ms of fixed work 50 times against itself, in rounds of random order as `bench` does, and
 /// returns the relative difference (0.01 = 1 %) that `bench` would tell in four of five tries with its
-/// usual margin; `None` if it would tell none.
+/// usual margin, `None` if it would tell none; and what that rests on.
 ///
 /// # Errors
 /// When the work can't be run, or was interrupted.
-pub fn smallest_difference() -> Result<Option<f64>, Failure> {
+pub fn smallest_difference() -> Result<(Option<f64>, ToldBy), Failure> {
     let names = ["work", "the same work"];
     let command = command()?;
     let mut executor = ProcessExecutor::new(
@@ -69,6 +70,7 @@ pub fn smallest_difference() -> Result<Option<f64>, Failure> {
         name: name.to_string(),
         command: String::new(),
         arguments: Vec::new(),
+        arguments_bytes: None,
         shell: None,
         parameters: Vec::new(),
         input: InputFrom::Null,
@@ -88,9 +90,17 @@ pub fn smallest_difference() -> Result<Option<f64>, Failure> {
         return Err(MeasureError::Interrupted.into());
     };
     let (one, other) = by_round(&session.runs, comparison.metric);
-    Ok(fathom_stats::smallest_difference(
-        &one, &other, MARGIN, ALPHA,
-    ))
+    let told_by = ToldBy {
+        rounds: one.len(),
+        clock: comparison.metric.name().to_string(),
+        program_seconds: median(&[&one[..], &other[..]].concat()),
+    };
+    let smallest = fathom_stats::smallest_difference(&one, &other, MARGIN, ALPHA);
+    Ok((smallest, told_by))
+}
+
+fn median(values: &[f64]) -> f64 {
+    fathom_stats::median_interval(values, 0.95).map_or(0.0, |median| median.value)
 }
 
 /// The values of both, of the clock that carries the verdict, in the rounds that have both.

@@ -128,7 +128,7 @@ fn check(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     );
     let mut failure = None;
     let mut against_itself = || match against_itself::smallest_difference() {
-        Ok(difference) => difference,
+        Ok(told) => Some(told),
         Err(error) => {
             failure = Some(error);
             None

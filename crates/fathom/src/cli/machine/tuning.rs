@@ -49,10 +49,21 @@ pub fn fix() -> Result<i32, Failure> {
 /// Puts everything back and shows it.
 ///
 /// # Errors
-/// Without root, and when a setting refuses; the others are put back all the same.
+/// Without root, when it can't be seen whether there is something to put back, and when a setting refuses; the
+/// others are put back all the same.
 pub fn restore() -> Result<i32, Failure> {
-    if !Path::new(STATE).exists() {
-        write::print(b"nothing to put back: nothing was changed, or all was put back already\n")?;
+    let is_there = Path::new(STATE).try_exists();
+    let is_there = is_there.map_err(|error| {
+        Failure::Usage(format!(
+            "can't see whether there is something to put back: {STATE}: {error}; run it as root"
+        ))
+    })?;
+    if !is_there {
+        let text = format!(
+            "nothing to put back: --fix keeps what it changes in {STATE}, which is not there: \
+             nothing was changed, or all was put back already\n"
+        );
+        write::print(text.as_bytes())?;
         return Ok(0);
     }
     needs_root("--restore")?;

@@ -37,7 +37,8 @@ pub fn prepare(arguments: &Arguments) -> Result<Vec<Prepared>, Failure> {
         .iter()
         .enumerate()
         .map(|(index, source)| {
-            let mut target = target(options, None, source, index, count, &Vec::new())?;
+            let mut target = target(options, None, source, index, count, &Vec::new())
+                .map_err(|failure| arguments.given.explain(failure))?;
             target.command.output = Output::Pipe;
             Ok(Prepared {
                 program: StartupProgram {

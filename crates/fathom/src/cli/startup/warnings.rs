@@ -157,6 +157,8 @@ mod tests {
             exit_ns,
             exit_corrected: true,
             output_bytes: 6,
+            run_queue_wait_ns: Some(0),
+            wait_is_exact: true,
             cpu_ns: 0,
             minor_faults: 0,
             major_faults: 0,

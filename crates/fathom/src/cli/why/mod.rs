@@ -19,7 +19,7 @@ use timing::Timing;
 
 use crate::cli::failure::Failure;
 use crate::cli::target::{Source, Target, line, target};
-use crate::cli::{apart, fingerprint, screen, write};
+use crate::cli::{apart, fingerprint, null_output, screen, write};
 
 /// Beyond this the times of the observed run are only quoted as modelled for an untraced one.
 const QUOTABLE_SLOWDOWN: f64 = 1.1;
@@ -103,7 +103,9 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         language: language::language_of(&target.command.program),
         python_unbuffered: language::python_unbuffered(&target.command.variables),
     };
-    let diagnosis = fathom_diagnose::diagnose(&subject);
+    let mut diagnosis = fathom_diagnose::diagnose(&subject);
+    let less_work = null_output::warning(0, &target.benchmark);
+    diagnosis.warnings.extend(less_work.map(|it| it.message));
     let slowdown = slowdown(timing, trace);
     Explanation {
         schema_version: SCHEMA_VERSION,

@@ -158,7 +158,15 @@ pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
         a.load(width, R1, R6, from);
         a.store(Width::Double, R9, to, R1);
     }
-    a.store_imm(Width::Double, R9, record::ARG2, 0);
+    match o.task_queued {
+        Some(queued) => {
+            a.load(Width::Double, R1, R6, queued);
+            a.store(Width::Double, R9, record::ARG2, R1);
+        }
+        None => {
+            a.store_imm(Width::Double, R9, record::ARG2, record::UNKNOWN);
+        }
+    }
     for (from, to) in [
         (task::ON_TOTAL, record::EXIT_ON_TOTAL),
         (task::STARTED, record::EXIT_STARTED),

@@ -38,9 +38,21 @@ pub(super) fn switch(c: &Context<'_>, a: &mut Asm) {
     find_task(c, a, R1, out);
     a.mov(R7, R0);
     mend_departure(c, a);
+    note_count(c, a);
     get_cpu(c, a, out);
     a.bind(out);
     a.exit();
+}
+
+/// Notes what the scheduler has counted so far for the thread in `R7`, whose task is in `R8`: from there its
+/// next departure can be mended, also the first one, which for a program that only sleeps is all there is.
+fn note_count(c: &Context<'_>, a: &mut Asm) {
+    a.load(Width::Double, R1, R8, c.offsets.task_runtime);
+    // 0 means that nothing was noted.
+    a.alu_imm(Alu::Or, R1, 1);
+    a.store(Width::Double, R7, task::RAN, R1);
+    a.load(Width::Double, R1, R8, c.offsets.task_voluntary);
+    a.store(Width::Double, R7, task::VOLUNTARY, R1);
 }
 
 /// `sched_waking(task)`: who wakes a thread, and when.
@@ -97,10 +109,7 @@ fn wake(a: &mut Asm, awake: Label) {
 fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     let (unseen, known) = (a.label(), a.label());
     mend_arrival(c, a);
-    a.load(Width::Double, R1, R8, c.offsets.task_runtime);
-    a.store(Width::Double, R7, task::RAN, R1);
-    a.load(Width::Double, R1, R8, c.offsets.task_voluntary);
-    a.store(Width::Double, R7, task::VOLUNTARY, R1);
+    note_count(c, a);
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, NOW, R0);
     a.store(Width::Double, R7, task::OFF_SINCE, R0);
@@ -156,28 +165,33 @@ fn note_call(a: &mut Asm) {
 /// task is in `R8`. The kernel does not show every departure either: what the scheduler counted tells
 /// when it was and whether the thread wanted it, and it is still in the call that it was in.
 fn mend_departure(c: &Context<'_>, a: &mut Asm) {
-    let (seen, preempted) = (a.label(), a.label());
+    let (seen, uncounted, departed) = (a.label(), a.label(), a.label());
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::NotEqual, R1, 0, seen);
     a.load(Width::Double, R9, R7, task::ON_SINCE);
     a.jump_if_imm(Cond::Equal, R9, 0, seen);
-    // Before the first departure that was seen there is no count to begin from.
+    a.mov_imm(R3, cause::SLEEP);
     a.load(Width::Double, R1, R7, task::RAN);
-    a.jump_if_imm(Cond::Equal, R1, 0, seen);
+    a.jump_if_imm(Cond::Equal, R1, 0, uncounted);
     a.load(Width::Double, R2, R8, c.offsets.task_runtime);
     a.alu(Alu::Sub, R2, R1);
+    a.load(Width::Double, R1, R8, c.offsets.task_voluntary);
+    a.load(Width::Double, R4, R7, task::VOLUNTARY);
+    a.jump_if(Cond::NotEqual, R1, R4, departed);
+    a.mov_imm(R3, cause::PREEMPTED);
+    a.jump(departed);
+    // The command itself before any departure that was seen: it went to sleep in the call that it is in.
+    a.bind(uncounted);
+    a.load(Width::Double, R2, R7, task::ENTER);
+    a.jump_if(Cond::Greater, R9, R2, seen);
+    a.alu(Alu::Sub, R2, R9);
+    a.bind(departed);
+    a.store(Width::Word, R7, task::OFF_CAUSE, R3);
     add_to(a, R7, task::ON_TOTAL, R2, R1);
     a.alu(Alu::Add, R9, R2);
     a.store(Width::Double, R7, task::OFF_SINCE, R9);
     a.store_imm(Width::Double, R7, task::WOKEN, 0);
     note_call(a);
-    a.mov_imm(R3, cause::PREEMPTED);
-    a.load(Width::Double, R1, R8, c.offsets.task_voluntary);
-    a.load(Width::Double, R2, R7, task::VOLUNTARY);
-    a.jump_if(Cond::Equal, R1, R2, preempted);
-    a.mov_imm(R3, cause::SLEEP);
-    a.bind(preempted);
-    a.store(Width::Word, R7, task::OFF_CAUSE, R3);
     a.bind(seen);
 }
 

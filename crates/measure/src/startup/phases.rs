@@ -1,0 +1,186 @@
+//! From a trace to the stretches of a start. Reads executables, to know where they begin.
+
+use std::path::Path;
+
+use fathom_model::{PhaseTime, StartupPhase};
+use fathom_trace::{Exec, Process, Trace};
+
+use super::chain;
+use super::elf::{self, Elf};
+use super::starved;
+use super::story::{HEADERS, Story, before, files_of_exec};
+
+/// Addresses within a page are the same wherever a file is loaded.
+pub(super) const PAGE: u64 = 4096;
+
+/// The stretches from the first `execve` to the exit of the command.
+pub(super) fn of(
+    trace: &Trace,
+    line: &[&Process],
+    writer: Option<&Process>,
+    directory: &Path,
+) -> Vec<PhaseTime> {
+    let Some(start) = trace
+        .processes
+        .first()
+        .and_then(|root| root.execs.first()?.called_ns)
+    else {
+        return Vec::new();
+    };
+    let last = line.last().copied();
+    let first_output = writer.and_then(|process| process.first_output_ns);
+    let exec = last.and_then(|process| before(process, first_output).last());
+    // A writer that execs nothing is a shell's copy of itself: its parent's program is what ran.
+    let exec = exec.or_else(|| {
+        line.iter()
+            .rev()
+            .find_map(|process| before(process, first_output).last())
+    });
+    let Some(exec) = exec else {
+        return Vec::new();
+    };
+    // Where the call was not seen its time is the wrappers'.
+    let called = exec.called_ns.unwrap_or(exec.at_ns);
+    let end = trace
+        .processes
+        .first()
+        .and_then(|root| root.ended_ns)
+        .unwrap_or(trace.duration_ns);
+    let wrote = first_output.map(|at| (at, first_write_ns(trace, last, at)));
+    let program = program(exec, directory);
+    let is_static = program.as_ref().is_some_and(|elf| elf.is_static);
+    let entry = program.map(|elf| elf.entry);
+    let entered = last
+        .zip(entry)
+        .and_then(|(process, entry)| entered(process, exec, entry));
+    let mut points = vec![(StartupPhase::Wrappers, start, called)];
+    points.push((StartupPhase::Exec, called, exec.at_ns));
+    let until_main = wrote.map_or(end, |(at, _)| at);
+    match entered {
+        Some(entered) if entered <= until_main => {
+            let loading = match is_static {
+                true => StartupPhase::Entry,
+                false => StartupPhase::Loader,
+            };
+            points.push((loading, exec.at_ns, entered));
+            points.push((StartupPhase::RuntimeAndMain, entered, until_main));
+        }
+        _ if is_static => points.push((StartupPhase::RuntimeAndMain, exec.at_ns, until_main)),
+        _ => points.push((StartupPhase::LoaderToMain, exec.at_ns, until_main)),
+    }
+    match wrote {
+        Some((at, Some(took))) => {
+            points.push((StartupPhase::FirstWrite, at, at + took));
+            points.push((StartupPhase::Exit, at + took, end));
+        }
+        Some((at, None)) => points.push((StartupPhase::Exit, at, end)),
+        None => {}
+    }
+    let starved = starved::moments(trace);
+    let without = |from, to| starved.as_ref().map_or(0, |all| all.within(from, to));
+    let mut times: Vec<PhaseTime> = points
+        .into_iter()
+        .map(|(phase, from, to)| PhaseTime {
+            phase,
+            ns: to.saturating_sub(from).saturating_sub(without(from, to)),
+        })
+        .filter(|time| {
+            let may_lack = [StartupPhase::Wrappers, StartupPhase::Exec];
+            !may_lack.contains(&time.phase) || time.ns > 0
+        })
+        .collect();
+    if let Some(starved) = starved {
+        // Also where it is nothing: that is known then.
+        times.push(PhaseTime {
+            phase: StartupPhase::WaitingForCpu,
+            ns: starved.within(start, end),
+        });
+    }
+    times
+}
+
+/// How long the first write took, where it was the only one of its row.
+fn first_write_ns(trace: &Trace, writer: Option<&Process>, at: u64) -> Option<u64> {
+    let pid = writer?.pid;
+    let row = trace
+        .syscalls
+        .iter()
+        .find(|row| row.pid == pid && row.fd == Some(1) && row.first_ns == at)?;
+    (row.calls == 1 && row.unfinished == 0).then_some(row.total_ns)
+}
+
+/// The program that an `execve` put in place.
+fn program(exec: &Exec, directory: &Path) -> Option<Elf> {
+    let program = files_of_exec(exec, directory).pop()?;
+    elf::parse(&chain::start_of(&program, HEADERS))
+}
+
+/// When the first own instruction of the program in `exec` was fetched: the first fetch that faulted at
+/// the place in a page where the program begins.
+fn entered(process: &Process, exec: &Exec, entry: u64) -> Option<u64> {
+    let next = process
+        .execs
+        .iter()
+        .map(|other| other.at_ns)
+        .find(|at| *at > exec.at_ns)
+        .unwrap_or(u64::MAX);
+    process
+        .code_faults
+        .iter()
+        .filter(|fault| fault.at_ns >= exec.at_ns && fault.at_ns < next)
+        .find(|fault| fault.address % PAGE == entry % PAGE)
+        .map(|fault| fault.at_ns)
+}
+
+/// The median of each phase, where all runs have the same ones.
+pub(super) fn median(stories: &[Story]) -> Vec<PhaseTime> {
+    // A run may lack the entry, when its page was in place already: take the kind that most have.
+    let kinds = |story: &Story| -> Vec<StartupPhase> {
+        story.phases.iter().map(|phase| phase.phase).collect()
+    };
+    let count = |wanted: &[StartupPhase]| stories.iter().filter(|s| kinds(s) == wanted).count();
+    let Some(most) = stories.iter().map(kinds).max_by_key(|kind| count(kind)) else {
+        return Vec::new();
+    };
+    let alike: Vec<&Story> = stories.iter().filter(|s| kinds(s) == most).collect();
+    most.iter()
+        .enumerate()
+        .map(|(at, phase)| {
+            let mut values: Vec<u64> = alike.iter().map(|story| story.phases[at].ns).collect();
+            values.sort_unstable();
+            PhaseTime {
+                phase: *phase,
+                ns: values[values.len() / 2],
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_are_the_median_of_the_runs_that_have_the_same_ones() {
+        let story = |times: &[(StartupPhase, u64)]| Story {
+            phases: times
+                .iter()
+                .map(|(phase, ns)| PhaseTime {
+                    phase: *phase,
+                    ns: *ns,
+                })
+                .collect(),
+            ..Story::default()
+        };
+        use StartupPhase::{Exec, Loader, LoaderToMain};
+        let stories = [
+            story(&[(Exec, 10), (Loader, 100)]),
+            story(&[(Exec, 9999), (LoaderToMain, 1)]),
+            story(&[(Exec, 30), (Loader, 300)]),
+            story(&[(Exec, 20), (Loader, 200)]),
+        ];
+        let told: Vec<_> = median(&stories).iter().map(|p| p.ns).collect();
+        assert_eq!(told, [20, 200]);
+        assert!(median(&[]).is_empty());
+    }
+}

@@ -1,0 +1,43 @@
+//! Did the machine keep the programs waiting for a CPU?
+
+use fathom_model::{CpuWaits, StartupRecord};
+
+use crate::waits;
+
+/// Of each program that had to wait a label and a sentence, in the words of `bench`.
+pub(super) fn of(record: &StartupRecord) -> Vec<(&'static str, String)> {
+    let programs = 0..record.programs.len();
+    programs
+        .filter_map(|program| one(record, program))
+        .collect()
+}
+
+fn one(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
+    let runs = record.runs.iter().filter(|run| run.program == program);
+    let known: Vec<_> = runs
+        .filter_map(|run| Some((run, run.run_queue_wait_ns?)))
+        .collect();
+    let mut all = CpuWaits::default();
+    known.iter().for_each(|(run, ns)| all.add(*ns, run.exit_ns));
+    if !all.disturbed() {
+        return None;
+    }
+    let who = match known.iter().all(|(run, _)| run.wait_is_exact) {
+        true => "",
+        false => "in the main thread ",
+    };
+    let number = number(record, program);
+    let text = waits::sentence(&all, who);
+    Some((
+        waits::label(&all),
+        format!("{number}{text}; that is in these times"),
+    ))
+}
+
+/// `program 2: ` where there are several.
+pub(super) fn number(record: &StartupRecord, program: usize) -> String {
+    match record.programs.len() {
+        2.. => format!("program {}: ", program + 1),
+        _ => String::new(),
+    }
+}
