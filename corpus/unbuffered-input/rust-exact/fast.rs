@@ -3,6 +3,7 @@ use std::io::{BufReader, Read};
 use std::os::fd::FromRawFd;
 
 fn main() {
+    // SAFETY: standard input is open, and nothing else here owns it.
     let mut input = BufReader::new(unsafe { File::from_raw_fd(0) });
     let mut record = [0u8; 16];
     let mut total = 0u64;

@@ -2,7 +2,7 @@
 //!
 //! Measured where the trace times them; else their number times what one costs, which is a model.
 
-use fathom_trace::{Thread, Tier, Trace};
+use fathom_trace::{Thread, Trace};
 
 use crate::account::cpu_in_calls;
 use crate::path::CriticalPath;
@@ -56,16 +56,16 @@ pub(crate) fn cost(view: &View<'_>) -> FaultCost {
 
 fn measured(view: &View<'_>) -> Option<FaultCost> {
     let trace = view.trace;
-    let tracer = trace.fault_edges?.tracer_ns * view.fault_tracing;
+    trace.fault_edges?;
     let (mut ns, mut count) = (0.0, 0.0);
     for thread in &trace.threads {
         let (Some(took), Some(faults)) = (traced_ns(trace, thread), thread.timed_faults) else {
             continue;
         };
-        let faults = faults as f64;
         let weight = view.weight(thread.tid);
-        ns += weight * (took - faults * tracer).max(0.0);
-        count += weight * faults;
+        let tracer = view.fault_tracing * tracer_of_ns(trace, thread);
+        ns += weight * (took - tracer).max(0.0);
+        count += weight * faults as f64;
     }
     Some(FaultCost {
         ns,
@@ -99,8 +99,7 @@ fn modelled_each_ns(view: &View<'_>) -> f64 {
     let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
     let in_calls: f64 = trace.syscalls.iter().map(cpu_in_calls).sum();
     let outside = accounts.system_ns as f64 - in_calls - calls as f64 * view.overhead_ns;
-    let by_stops = trace.calls_from.or(trace.tier) == Some(Tier::Stops);
-    let enough = !by_stops
+    let enough = !view.by_stops()
         && accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY
         && outside >= t::ENOUGH_TICKS_NS;
     let by_ticks = outside / accounts.minor_faults.max(1) as f64;

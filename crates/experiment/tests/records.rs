@@ -86,7 +86,7 @@ fn warm_cold_and_void_starts_are_told_apart() {
         run(1, 0, "warm", None, false),
     ]});
     let subjects = [("a".to_string(), Vec::new()), ("b".to_string(), Vec::new())];
-    let samples = records::startup(&record.to_string(), "start", &subjects).expect("a record");
+    let (samples, _) = records::startup(&record.to_string(), "start", &subjects).expect("a record");
     assert_eq!(
         values(&samples, "first_output", Some("a")),
         Some(vec![0.001])
@@ -104,13 +104,13 @@ fn warm_cold_and_void_starts_are_told_apart() {
 #[test]
 fn starts_say_what_they_waited_for_a_cpu_where_it_is_known() {
     let record = json!({"kind": "startup", "runs": [
-        {"exit_ns": 2_000_000, "run_queue_wait_ns": 500_000},
-        {"exit_ns": 2_000_000},
+        {"program": 0, "exit_ns": 2_000_000, "run_queue_wait_ns": 500_000},
+        {"program": 0, "exit_ns": 2_000_000},
     ]});
-    let waits = records::startup_waits(&record.to_string());
+    let (_, waits) = records::startup(&record.to_string(), "start", &[]).expect("a record");
     assert_eq!((waits.runs, waits.waited_ns), (1, 500_000));
     assert!(waits.busy());
-    assert_eq!(records::startup_waits("no record"), Default::default());
+    assert!(records::startup("no record", "start", &[]).is_err());
 }
 
 #[test]

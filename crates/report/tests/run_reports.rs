@@ -1,20 +1,20 @@
 //! The reports of an experiment, and `docs/json-schema/run.schema.json`.
 
+mod fingerprinted;
 mod walker;
-
-use std::collections::BTreeSet;
 
 use fathom_model::{
     AnswerResult, CatalogueRecord, CatalogueRow, ClaimResult, ClaimVerdict, CpuWaits, Environment,
-    Estimate, ExperimentRecord, Fingerprint, Judged, Layer, MachineFigure, MeasureResult, Measured,
-    PlanRecord, PlanStep, Published, ResultRow, Source, ToolResult,
+    Estimate, ExperimentRecord, Judged, Layer, MeasureResult, Measured, PlanRecord, PlanStep,
+    Published, ResultRow, Source, ToolResult,
 };
 use fathom_report::{
     catalogue_json, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
     plan_json, summary_terminal,
 };
+use fingerprinted::fingerprint;
 use serde_json::Value;
-use walker::{Walker, offered, undescribed};
+use walker::{assert_covered, undescribed};
 
 fn estimate(value: f64) -> Option<Estimate> {
     Some(Estimate {
@@ -64,15 +64,6 @@ fn claim(id: &str, layer: Layer, judged: Judged) -> ClaimResult {
     }
 }
 
-/// A figure of the machine.
-fn core_clock() -> MachineFigure {
-    MachineFigure {
-        id: "core_clock".into(),
-        value: 3.244,
-        unit: "GHz".into(),
-    }
-}
-
 fn record() -> ExperimentRecord {
     use ClaimVerdict as V;
     let ratio = || vec![measured("ratio(wall.a, wall.b)", estimate(31.4), "", None)];
@@ -117,13 +108,7 @@ fn record() -> ExperimentRecord {
             architecture: "x86_64".to_string(),
             cpu_model: Some("A processor".to_string()),
             cpus: 2,
-            fingerprint: Some(Fingerprint {
-                measured_seconds_ago: 3600,
-                profile: vec![core_clock()],
-                canaries: vec![core_clock()],
-                skipped: vec!["read_bandwidth_1".into()],
-                changed: vec!["core_clock".into()],
-            }),
+            fingerprint: Some(fingerprint()),
             ..Environment::default()
         },
         file: "experiment.toml".to_string(),
@@ -297,24 +282,17 @@ fn schema() -> Value {
 #[test]
 fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
     let schema = schema();
-    let mut walker = Walker::new(&schema);
     let mut bare = record();
     bare.source = None;
     bare.question = None;
     bare.cpu_waits = None;
     bare.results[0].median = None;
-    for record in [record(), bare] {
+    let values = [record(), bare].map(|record| {
         let mut bytes = Vec::new();
         experiment_json(&[record], &mut bytes).expect("written");
-        let value = serde_json::from_slice(&bytes).expect("JSON");
-        if let Err(error) = walker.check(&value, &schema, "record") {
-            panic!("{error}");
-        }
-    }
-    let mut all = BTreeSet::new();
-    offered(&schema, "record", &mut all);
-    let idle: Vec<&String> = all.difference(&walker.used).collect();
-    assert!(idle.is_empty(), "no record uses {idle:?}");
+        serde_json::from_slice(&bytes).expect("JSON")
+    });
+    assert_covered(&schema, "record", values, |_| true);
     assert_eq!(undescribed(&schema), Vec::<String>::new());
     let mut more = Vec::new();
     experiment_json(&[record(), record()], &mut more).expect("written");
@@ -326,14 +304,7 @@ fn every_record_fits_the_schema_and_nothing_in_the_schema_is_idle() {
 fn fits(schema: &str, bytes: &[u8]) {
     let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
     let value = serde_json::from_slice(bytes).expect("JSON");
-    let mut walker = Walker::new(&schema);
-    if let Err(error) = walker.check(&value, &schema, "record") {
-        panic!("{error}");
-    }
-    let mut all = BTreeSet::new();
-    offered(&schema, "record", &mut all);
-    let idle: Vec<&String> = all.difference(&walker.used).collect();
-    assert!(idle.is_empty(), "no record uses {idle:?}");
+    assert_covered(&schema, "record", [value], |_| true);
     assert_eq!(undescribed(&schema), Vec::<String>::new());
 }
 

@@ -151,9 +151,9 @@ impl<'a> Walk<'a> {
             self.ran(life.tid, at - back);
             let begin = interval.from_ns.max(from);
             let woken = woken_ns(interval).clamp(begin, back);
-            let ready = (back - woken) as f64 * life.truly_ready;
-            self.waited(life.tid, Spent::Ready, ready.round() as u64);
-            self.ran(life.tid, back - woken - ready.round() as u64);
+            let ready = ((back - woken) as f64 * life.truly_ready).round() as u64;
+            self.waited(life.tid, Spent::Ready, ready);
+            self.ran(life.tid, back - woken - ready);
             match self.waker(life, interval, woken) {
                 Some(waker) if depth < DEEPEST => self.cover(waker, begin, woken, depth + 1),
                 _ => {

@@ -41,7 +41,7 @@ impl Tally {
 impl View<'_> {
     /// Whether the calls were seen by stopping at each: then their times hold the stops, and those
     /// after the budget was spent are missing.
-    pub(super) fn by_stops(&self) -> bool {
+    pub(crate) fn by_stops(&self) -> bool {
         self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
     }
 

@@ -260,10 +260,9 @@ pub fn startup(
         .iter()
         .map(|target| (target.subject.clone(), target.parameters.clone()))
         .collect();
-    let read = session.record(&measure.id.value, words).and_then(|text| {
-        let samples = records::startup(&text, &measure.id.value, &subjects)?;
-        Ok((samples, records::startup_waits(&text)))
-    });
+    let read = session
+        .record(&measure.id.value, words)
+        .and_then(|text| records::startup(&text, &measure.id.value, &subjects));
     match read {
         Ok((samples, waits)) => {
             session.outcome.results.samples = samples;

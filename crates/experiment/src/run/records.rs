@@ -178,6 +178,8 @@ struct StartupRun {
     #[serde(default)]
     read_bytes: Option<f64>,
     #[serde(default)]
+    run_queue_wait_ns: Option<u64>,
+    #[serde(default)]
     void: Option<Value>,
 }
 
@@ -188,7 +190,8 @@ impl StartupRun {
     }
 }
 
-/// First output and exit of a `startup` record. `subjects` are in the order of its programs.
+/// First output and exit of a `startup` record, and what its runs waited for a CPU. `subjects` are in the
+/// order of its programs.
 ///
 /// # Errors
 /// When the text is no such record.
@@ -196,7 +199,7 @@ pub fn startup(
     text: &str,
     measure: &str,
     subjects: &[(String, Combination)],
-) -> Result<Vec<Samples>, String> {
+) -> Result<(Vec<Samples>, CpuWaits), String> {
     let record: Startup = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let mut all = Vec::new();
     for (index, (subject, parameters)) in subjects.iter().enumerate() {
@@ -237,27 +240,15 @@ pub fn startup(
         }
         all.append(&mut sampler.all);
     }
-    Ok(all)
+    Ok((all, waits(&record.runs)))
 }
 
-/// What the programs of a `startup` record waited for a CPU, as far as it is known; nothing where the text
-/// is no such record.
-pub fn startup_waits(text: &str) -> CpuWaits {
-    #[derive(Deserialize)]
-    struct Run {
-        exit_ns: u64,
-        #[serde(default)]
-        run_queue_wait_ns: Option<u64>,
-    }
-    #[derive(Deserialize)]
-    struct Record {
-        runs: Vec<Run>,
-    }
+/// What the programs waited for a CPU, as far as it is known.
+fn waits(runs: &[StartupRun]) -> CpuWaits {
     let mut all = CpuWaits::default();
-    let record = serde_json::from_str::<Record>(text);
-    for run in record.iter().flat_map(|record| &record.runs) {
-        if let Some(waited) = run.run_queue_wait_ns {
-            all.add(waited, run.exit_ns);
+    for run in runs {
+        if let (Some(waited), Some(took)) = (run.run_queue_wait_ns, run.exit_ns) {
+            all.add(waited, took as u64);
         }
     }
     all

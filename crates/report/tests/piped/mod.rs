@@ -1,10 +1,11 @@
 //! A record of `pipe` for tests: a slow writer, a compressor, a counter.
 
+use crate::fingerprinted::fingerprint;
 use fathom_model::{
-    AloneRuns, DelayedRounds, Environment, Estimate, Exit, Fingerprint, InputFrom, IoCounts,
-    MachineFigure, OutputTo, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord,
-    PipeRound, PipeStage, PipeState, PipeStretch, PipeSummary, SCHEMA_VERSION, StageRun,
-    StageSummary, StagedInput, StopReason, WhatIf,
+    AloneRuns, DelayedRounds, Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo,
+    PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord, PipeRound, PipeStage,
+    PipeState, PipeStretch, PipeSummary, SCHEMA_VERSION, StageRun, StageSummary, StagedInput,
+    StopReason, WhatIf,
 };
 
 /// A millisecond in nanoseconds.
@@ -142,15 +143,6 @@ fn summary() -> PipeSummary {
     }
 }
 
-/// A figure of the machine.
-fn core_clock() -> MachineFigure {
-    MachineFigure {
-        id: "core_clock".into(),
-        value: 3.244,
-        unit: "GHz".into(),
-    }
-}
-
 /// `./produce | gzip -1 | wc -c`, observed in the kernel.
 pub fn record() -> PipeRecord {
     let stages = [
@@ -167,13 +159,7 @@ pub fn record() -> PipeRecord {
             kernel: "Linux 6.18".to_string(),
             architecture: "x86_64".to_string(),
             cpus: 2,
-            fingerprint: Some(Fingerprint {
-                measured_seconds_ago: 3600,
-                profile: vec![core_clock()],
-                canaries: vec![core_clock()],
-                skipped: vec!["read_bandwidth_1".into()],
-                changed: vec!["core_clock".into()],
-            }),
+            fingerprint: Some(fingerprint()),
             ..Environment::default()
         },
         conditions: PipeConditions {

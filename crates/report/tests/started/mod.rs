@@ -1,12 +1,12 @@
 //! Records of `fathom startup` that the tests show.
 #![allow(dead_code)]
 
+use crate::fingerprinted::fingerprint;
 use fathom_model::{
     Agreement, Budget, BudgetResult, Cache, ColdBy, ColdEvidence, Environment, Estimate,
-    EvictedFile, Exit, FailedLookup, Fingerprint, MachineFigure, MoreRounds, PhaseTime,
-    SCHEMA_VERSION, StampedBy, StartupComparison, StartupConditions, StartupMetric, StartupPhase,
-    StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace, StopReason, Verdict,
-    Warning,
+    EvictedFile, Exit, FailedLookup, MoreRounds, PhaseTime, SCHEMA_VERSION, StampedBy,
+    StartupComparison, StartupConditions, StartupMetric, StartupPhase, StartupProgram,
+    StartupRecord, StartupRun, StartupSummary, StartupTrace, StopReason, Verdict, Warning,
 };
 
 fn estimate(value: f64) -> Estimate {
@@ -68,15 +68,6 @@ fn program(name: &str, ran: &[&str]) -> StartupProgram {
     }
 }
 
-/// A figure of the machine.
-fn core_clock() -> MachineFigure {
-    MachineFigure {
-        id: "core_clock".into(),
-        value: 3.244,
-        unit: "GHz".into(),
-    }
-}
-
 /// Two programs, warm and cold, traced, with a budget that is exceeded.
 pub fn full() -> StartupRecord {
     let mut runs = Vec::new();
@@ -96,13 +87,7 @@ pub fn full() -> StartupRecord {
         fathom_version: "0.1.0".to_string(),
         started_at: "2026-11-21T09:00:00Z".to_string(),
         environment: Environment {
-            fingerprint: Some(Fingerprint {
-                measured_seconds_ago: 3600,
-                profile: vec![core_clock()],
-                canaries: vec![core_clock()],
-                skipped: vec!["read_bandwidth_1".into()],
-                changed: vec!["core_clock".into()],
-            }),
+            fingerprint: Some(fingerprint()),
             kernel: "Linux 6.18".to_string(),
             architecture: "x86_64".to_string(),
             cpu_model: Some("A processor".to_string()),

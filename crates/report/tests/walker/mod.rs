@@ -189,7 +189,7 @@ fn check_bound(value: &Value, keyword: &str, bound: &Value, path: &str) -> Resul
 }
 
 /// All properties and alternatives that the schema offers.
-pub fn offered(schema: &Value, path: &str, all: &mut BTreeSet<String>) {
+fn offered(schema: &Value, path: &str, all: &mut BTreeSet<String>) {
     let Value::Object(keywords) = schema else {
         return;
     };
@@ -233,6 +233,26 @@ pub fn offered(schema: &Value, path: &str, all: &mut BTreeSet<String>) {
     {
         offered(inner, name, all);
     }
+}
+
+/// Every value fits the schema, and between them they use all of it that is `needed`, by its path.
+pub fn assert_covered(
+    schema: &Value,
+    path: &str,
+    values: impl IntoIterator<Item = Value>,
+    needed: impl Fn(&str) -> bool,
+) {
+    let mut walker = Walker::new(schema);
+    for value in values {
+        if let Err(error) = walker.check(&value, schema, path) {
+            panic!("it does not fit the schema: {error}");
+        }
+    }
+    let mut all = BTreeSet::new();
+    offered(schema, path, &mut all);
+    let idle = all.difference(&walker.used).filter(|path| needed(path));
+    let idle: Vec<&String> = idle.collect();
+    assert!(idle.is_empty(), "nothing uses {idle:?}");
 }
 
 /// Properties and definitions without a description.

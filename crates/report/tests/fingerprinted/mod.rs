@@ -1,0 +1,19 @@
+//! The fingerprint that made-up records have.
+
+use fathom_model::{Fingerprint, MachineFigure};
+
+/// One figure, measured an hour ago and changed since.
+pub fn fingerprint() -> Fingerprint {
+    let figure = MachineFigure {
+        id: "core_clock".into(),
+        value: 3.244,
+        unit: "GHz".into(),
+    };
+    Fingerprint {
+        measured_seconds_ago: 3600,
+        profile: vec![figure.clone()],
+        canaries: vec![figure],
+        skipped: vec!["read_bandwidth_1".into()],
+        changed: vec!["core_clock".into()],
+    }
+}
