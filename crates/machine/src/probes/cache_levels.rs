@@ -1,23 +1,15 @@
-//! Sizes of the caches from the curve of load latency over working-set size.
+//! Sizes of the caches past the first level from the curve of load latency over working-set size.
 
 use std::time::{Duration, Instant};
 
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
 use crate::gate::CpuOf;
-use crate::kernels;
 use crate::mapping::Pages;
+use crate::probes::first_level;
 use crate::result::{Estimator, Heading, ProbeResult, Verdict};
 use crate::samples::quantile;
 use crate::track::sample;
-
-const FIRST: Heading = Heading {
-    id: "l1_size",
-    title: "first-level cache, size",
-    unit: "B",
-    method: "the largest working set whose random chase runs at first-level speed, in eighths of \
-             an octave.",
-};
 
 const CURVE: Heading = Heading {
     id: "cache_curve",
@@ -44,7 +36,7 @@ const LAST: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[FIRST, CURVE, SECOND, LAST];
+pub const HEADINGS: &[Heading] = &[first_level::HEADING, CURVE, SECOND, LAST];
 
 /// Slots are this far apart in bytes.
 const SPACING: usize = 64;
@@ -58,7 +50,9 @@ pub fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
     let Ok(mut cycle) = Cycle::new(most / SPACING, Layout::every(SPACING), Pages::Huge, 0xcac4e)
     else {
         let refuse = |heading| ProbeResult::not_measurable(heading, "no memory for the curve");
-        return [FIRST, SECOND, LAST, CURVE].map(refuse).into();
+        return [first_level::HEADING, SECOND, LAST, CURVE]
+            .map(refuse)
+            .into();
     };
     let mut pass = || -> Vec<(f64, f64)> {
         cycle.restart();
@@ -67,7 +61,7 @@ pub fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
             .filter_map(|bytes| Some((bytes as f64, point(&mut cycle, bytes)?)))
             .collect()
     };
-    let first = first_size(context);
+    let first = first_level::run(context);
     let passes = [pass(), pass()];
     let huge = cycle.mapping().huge_bytes();
     let [once, again] = passes.map(|points| levels(context, &first, &points));
@@ -144,82 +138,6 @@ fn point(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
     (samples.values.len() >= 5)
         .then(|| quantile(&samples.values, p))
         .flatten()
-}
-
-/// Most passes over the first level.
-const MOST_FIRST: usize = 6;
-
-/// The first level's size in steps of an eighth of an octave, in passes until two agree on the
-/// largest.
-fn first_size(context: &Context) -> ProbeResult {
-    let mut result = if kernels::EXACT {
-        let mut found = Vec::new();
-        while found.len() < MOST_FIRST && decide_first(&found).value.is_none() {
-            found.push(first_size_once());
-        }
-        decide_first(&found)
-    } else {
-        ProbeResult::not_measurable(FIRST, kernels::NO_MACHINE_CODE)
-    };
-    result.reported = context.cache_bytes(1).map(|bytes| bytes as f64);
-    result
-}
-
-/// What disturbs takes lines away, so a pass can find too little: the largest of the passes counts,
-/// if two of them found it.
-fn decide_first(passes: &[Option<usize>]) -> ProbeResult {
-    let found: Vec<usize> = passes.iter().copied().flatten().collect();
-    let (Some(most), Some(least)) = (found.iter().max(), found.iter().min()) else {
-        let why = "no knee below 512 KiB, or the CPU was not had";
-        return ProbeResult::no_answer(FIRST, why);
-    };
-    if found.iter().filter(|bytes| *bytes == most).count() >= 2 {
-        let mut result = ProbeResult::blank(FIRST, Estimator::Derived, Verdict::Ok);
-        result.value = Some(*most as f64);
-        result.n = found.len();
-        result.spread = Some(0.0);
-        return result;
-    }
-    let mut result = ProbeResult::blank(FIRST, Estimator::Derived, Verdict::Disturbed);
-    result.add_note(format!("passes said {least} to {most} bytes"));
-    result
-}
-
-fn first_size_once() -> Option<usize> {
-    const MOST: usize = 512 << 10;
-    let mut cycle = Cycle::new(MOST / SPACING, Layout::every(SPACING), Pages::Huge, 0x11).ok()?;
-    let mut base = None;
-    let mut largest = None;
-    let mut octave = 8 << 10;
-    while octave < MOST {
-        for eighths in 8..16 {
-            let bytes = octave / 8 * eighths;
-            let ns = lap_time(&mut cycle, bytes)?;
-            let base = *base.get_or_insert(ns);
-            // One line too many makes the loads of one set miss: 9 of 512 loads at 8 ways, 4 %.
-            if ns > base * 1.1 {
-                return largest;
-            }
-            largest = Some(bytes);
-        }
-        octave *= 2;
-    }
-    None
-}
-
-/// The least time a load over whole laps of `bytes`.
-fn lap_time(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
-    let slots = bytes / SPACING;
-    cycle.grow(slots);
-    let rounds = (slots * (8192 / slots).max(1) / 16) as u64;
-    cycle.walk(rounds);
-    let mut chunk = || {
-        let start = Instant::now();
-        std::hint::black_box(cycle.walk(rounds));
-        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
-    };
-    let samples = sample(CpuOf::Thread, Duration::from_millis(2), &mut chunk);
-    quantile(&samples.values, 0.0)
 }
 
 /// Judges the curve: effective sizes of the levels past the first.
@@ -323,20 +241,6 @@ mod tests {
     }
 
     #[test]
-    fn two_passes_must_agree_on_the_largest_first_level() {
-        let value = |passes: &[Option<usize>]| decide_first(passes).value;
-        assert_eq!(value(&[Some(32768), Some(32768)]), Some(32768.0));
-        let disturbed = [Some(28672), Some(28672), Some(32768)];
-        assert_eq!(decide_first(&disturbed[1..]).verdict, Verdict::Disturbed);
-        assert_eq!(value(&disturbed), None);
-        assert_eq!(
-            value(&[&disturbed[..], &[None, Some(32768)]].concat()),
-            Some(32768.0)
-        );
-        assert_eq!(decide_first(&[None, None]).verdict, Verdict::NoAnswer);
-    }
-
-    #[test]
     fn levels_are_read_from_a_curve_with_steps() {
         let curve: Vec<(f64, f64)> = sizes(128 << 20)
             .into_iter()
@@ -353,7 +257,7 @@ mod tests {
             })
             .collect();
         let context = Context::bare();
-        let first = derived(FIRST, 32768.0, 2);
+        let first = derived(first_level::HEADING, 32768.0, 2);
         let results = levels(&context, &first, &curve);
         assert_eq!(results[0].value, Some(524_288.0));
         assert_eq!(results[1].value, Some(16_777_216.0));

@@ -12,6 +12,7 @@ pub mod core_to_core;
 pub mod echo_process;
 pub mod energy;
 pub mod files;
+pub mod first_level;
 pub mod hand_over;
 pub mod hypervisor;
 pub mod line_distance;
