@@ -211,7 +211,9 @@ fn stolen_share(trace: &Trace) -> f64 {
         .map(|ns| ns as f64)
         .sum();
     let charged = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
-    if trace.tier != Some(Tier::Kernel) || on_cpu <= 0.0 || charged <= 0.0 {
+    // The clock of a thread that is on a CPU goes on while the host has taken it; its CPU time does not.
+    let by_the_clock = matches!(trace.tier, Some(Tier::Kernel | Tier::Perf));
+    if !by_the_clock || on_cpu <= 0.0 || charged <= 0.0 {
         return 0.0;
     }
     let share = 1.0 - charged / on_cpu;
@@ -267,7 +269,7 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
         let on_cpu = on_cpu.or(running.get(&thread.tid).copied()).unwrap_or(0.0);
         // Looks tell what was waited for; how long in all, the kernel's own counts tell better.
         let ready = thread.ready_ns.map(|ns| ns as f64);
-        let ready = ready.filter(|_| trace.tier == Some(Tier::Sample));
+        let ready = ready.filter(|_| trace.tier.is_some_and(Tier::only_looks));
         if let Some(ready) = ready {
             sums.stretch_to((life_ns - on_cpu - ready).max(0.0));
         }
@@ -348,11 +350,11 @@ fn taken_up_unseen(trace: &Trace, thread: &fathom_trace::Thread, sums: &mut Sums
     }
 }
 
-/// For the sampling tier, which sees no calls: the split by ticks, once there are enough of them.
+/// For the tiers that see no calls: the split by ticks, once there are enough of them.
 fn kernel_share_by_ticks(trace: &Trace) -> f64 {
     let total = trace.accounts.user_ns + trace.accounts.system_ns;
     // 50 ms are a dozen ticks of 4 ms.
-    if trace.tier != Some(Tier::Sample) || total < 50_000_000 {
+    if !trace.tier.is_some_and(Tier::only_looks) || total < 50_000_000 {
         return 0.0;
     }
     trace.accounts.system_ns as f64 / total as f64

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use fathom_model::{CallRow, IoRow, Phase, ProcessRow};
-use fathom_trace::{End, SyscallRow, Tier, Trace};
+use fathom_trace::{End, Process, SyscallRow, Tier, Trace};
 
 use crate::account::cpu_in_calls;
 use crate::classify;
@@ -102,8 +102,9 @@ pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
     rows
 }
 
-fn in_words(end: Option<End>) -> String {
-    match end {
+/// How a process ended; nothing where only that it did is known.
+fn in_words(process: &Process) -> String {
+    match process.end {
         Some(End {
             cut_short: true, ..
         }) => "ended by Fathom".to_owned(),
@@ -114,6 +115,7 @@ fn in_words(end: Option<End>) -> String {
         Some(End {
             code: Some(code), ..
         }) => format!("exit code {code}"),
+        _ if process.ended_ns.is_some() => String::new(),
         _ => "not seen to end".to_owned(),
     }
 }
@@ -139,7 +141,7 @@ pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
             .collect(),
         from_ns: process.started_ns,
         to_ns: process.ended_ns.unwrap_or(trace.duration_ns),
-        end: in_words(process.end),
+        end: in_words(process),
         threads: threads.get(&process.pid).copied().unwrap_or(0),
     };
     trace.processes.iter().map(row).collect()

@@ -55,7 +55,7 @@ fn parts_add_up(explanation: &Value) {
 
 #[test]
 fn every_tier_that_is_allowed_explains_a_program_and_its_account_adds_up() {
-    for tier in ["kernel", "sample", "stops"]
+    for tier in ["kernel", "perf", "sample", "stops"]
         .into_iter()
         .filter(|tier| allows(tier))
     {
@@ -143,7 +143,7 @@ fn the_picture_runs_nothing_that_the_program_put_into_its_name() {
 
 #[test]
 fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
-    let Some(tier) = ["kernel", "sample", "stops"]
+    let Some(tier) = ["kernel", "perf", "sample", "stops"]
         .into_iter()
         .find(|tier| allows(tier))
     else {
@@ -169,7 +169,7 @@ fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
 
 #[test]
 fn a_failing_program_is_explained_and_its_failure_is_said() {
-    let Some(tier) = ["kernel", "sample", "stops"]
+    let Some(tier) = ["kernel", "perf", "sample", "stops"]
         .into_iter()
         .find(|tier| allows(tier))
     else {

@@ -22,7 +22,7 @@ pub struct TimedRuns {
 /// How the explaining run was made, and what it may be trusted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explaining {
-    /// `kernel`, `sample` or `stops`.
+    /// `kernel`, `perf`, `sample` or `stops`.
     pub tier: String,
     /// Wall time of the explaining run in nanoseconds.
     pub wall_ns: u64,

@@ -150,7 +150,7 @@ pub struct PipeRound {
 /// How the explaining rounds were made, and what they may be trusted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PipeExplaining {
-    /// `kernel`, `sample` or `accounts`.
+    /// `kernel`, `perf`, `sample` or `accounts`.
     pub tier: String,
     /// Median wall time of the explaining rounds divided by that of the timed rounds.
     pub slowdown: f64,

@@ -60,7 +60,7 @@ pub struct Member {
 /// How much is traced and kept.
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
-    /// Single off-CPU intervals, if wanted (kernel and sampling tier).
+    /// Single off-CPU intervals, if wanted (not in the stops tier).
     pub timeline: Option<TimelineOptions>,
     /// Threads alive at once that can be followed (kernel tier).
     pub most_threads: u32,
@@ -74,7 +74,7 @@ pub struct TraceOptions {
     pub fault_times: bool,
     /// Bytes of the ring of records, a power of 2 of at least a page (kernel tier).
     pub ring_bytes: u32,
-    /// Distance of samples (sampling tier).
+    /// Distance of samples (perf and sampling tier).
     pub sample_period: Duration,
     /// Calls that are looked at before the command is let run freely (stops tier).
     pub most_stops: u64,

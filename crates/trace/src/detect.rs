@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::{TraceCommand, TraceOptions};
 use crate::error::TraceError;
 use crate::kernel::session::Session;
+use crate::perf;
 use crate::result::Tier;
 use crate::spawn;
 use crate::stops;
@@ -34,6 +35,7 @@ pub struct Availability {
 pub fn detect() -> Vec<Availability> {
     vec![
         verdict(Tier::Kernel, try_kernel(), kernel_remedy),
+        verdict(Tier::Perf, try_perf(), perf_remedy),
         verdict(Tier::Sample, try_sample(), child_remedy),
         verdict(Tier::Stops, stops::attempt(), child_remedy),
     ]
@@ -88,6 +90,16 @@ fn kernel_remedy(error: &TraceError) -> &'static str {
     }
 }
 
+fn perf_remedy(error: &TraceError) -> &'static str {
+    match error {
+        TraceError::NotAllowed(_) => {
+            "sudo sysctl kernel.perf_event_paranoid=2; in a container allow perf_event_open(2) in \
+             its seccomp profile"
+        }
+        _ => child_remedy(error),
+    }
+}
+
 fn child_remedy(_: &TraceError) -> &'static str {
     "mount /proc, set kernel.yama.ptrace_scope to 0 or 1, and allow ptrace in the container's \
      seccomp profile"
@@ -107,6 +119,11 @@ fn try_kernel() -> Result<(), TraceError> {
 /// A command that a held child is made for and that is never run.
 pub(crate) fn nothing() -> TraceCommand {
     TraceCommand::new(["/"])
+}
+
+fn try_perf() -> Result<(), TraceError> {
+    try_sample()?;
+    perf::attempt()
 }
 
 fn try_sample() -> Result<(), TraceError> {

@@ -35,6 +35,12 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, S
     }
 }
 
+/// The number of the pipe or socket that a link of `/proc/PID/fd` names.
+pub(crate) fn inode(target: &str) -> Option<u64> {
+    let (_, number) = target.strip_suffix(']')?.split_once(":[")?;
+    number.parse().ok()
+}
+
 /// The label of what a link of `/proc/PID/fd` says, or the words for it.
 pub(crate) fn named(target: &str, labels: &[(String, String)]) -> String {
     let label = labels.iter().find(|(link, _)| link == target);
@@ -61,6 +67,14 @@ fn closes_on_exec(fdinfo: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pipes_and_sockets_have_numbers() {
+        assert_eq!(inode("pipe:[4711]"), Some(4711));
+        assert_eq!(inode("socket:[1]"), Some(1));
+        assert_eq!(inode("/tmp/a:[7"), None);
+        assert_eq!(inode("anon_inode:[eventfd]"), None);
+    }
 
     #[test]
     fn links_of_proc_are_put_in_words() {

@@ -27,6 +27,7 @@ mod kernel;
 mod made;
 mod merge;
 mod names;
+mod perf;
 mod records;
 mod result;
 mod sample;
@@ -57,6 +58,7 @@ pub fn trace(
 ) -> Result<Trace, TraceError> {
     match tier {
         Tier::Kernel => kernel::observe(command, options),
+        Tier::Perf => sample::observe_recorded(command, options),
         Tier::Sample => sample::observe(command, options),
         Tier::Stops => stops::observe(command, options),
     }
@@ -78,7 +80,8 @@ pub fn trace_group(
 ) -> Result<GroupTrace, TraceError> {
     match tier {
         Tier::Kernel => kernel::observe_group(members, options),
-        Tier::Sample => sample::observe_group(members, options),
+        Tier::Perf => sample::observe_group(members, Tier::Perf, options),
+        Tier::Sample => sample::observe_group(members, Tier::Sample, options),
         Tier::Stops => Err(TraceError::Group),
     }
 }

@@ -13,10 +13,30 @@ use serde::{Deserialize, Serialize};
 pub enum Tier {
     /// Programs in the kernel that count and time every call (root, or `CAP_BPF` and `CAP_PERFMON`).
     Kernel,
+    /// The kernel's records of switches, forks and ends (any user, `kernel.perf_event_paranoid` up to 2), and
+    /// threads looked at as in the sampling tier: exact times of waits, no calls.
+    Perf,
     /// Threads looked at about 1000 times a second through `/proc` (any user): shares, no counts.
     Sample,
     /// Every call stopped and looked at through `ptrace`, up to a budget (any user): exact and slow.
     Stops,
+}
+
+impl Tier {
+    /// Its name, as users type it and records hold it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Kernel => "kernel",
+            Tier::Perf => "perf",
+            Tier::Sample => "sample",
+            Tier::Stops => "stops",
+        }
+    }
+
+    /// Whether calls are not seen, and what was waited for is known from looks at threads.
+    pub fn only_looks(self) -> bool {
+        matches!(self, Tier::Perf | Tier::Sample)
+    }
 }
 
 /// Everything that one traced run told.
@@ -47,7 +67,7 @@ pub struct Trace {
     pub processes: Vec<Process>,
     /// Threads in the order in which they began.
     pub threads: Vec<Thread>,
-    /// One row for each thread, call and descriptor; most time first. Empty in the sampling tier.
+    /// One row for each thread, call and descriptor; most time first. Empty in the perf and the sampling tier.
     pub syscalls: Vec<SyscallRow>,
     /// One row for each thread, call, descriptor and cause; most time first.
     pub off_cpu: Vec<OffCpuRow>,
@@ -57,10 +77,10 @@ pub struct Trace {
     pub files: Vec<FileRow>,
     /// Paths that were asked for and not there (or not allowed); most calls first.
     pub failed_lookups: Vec<LookupRow>,
-    /// Single off-CPU intervals in the order in which they ended, if they were asked for (kernel and
-    /// sampling tier).
+    /// Single off-CPU intervals in the order in which they ended, if they were asked for (not in the stops
+    /// tier).
     pub timeline: Option<Vec<Interval>>,
-    /// How the sampler fared; only in the sampling tier.
+    /// How the sampler fared; only in the perf and the sampling tier.
     pub sampling: Option<Sampling>,
     /// What a page fault takes beside [`Thread::fault_ns`]; `None` where they are not timed.
     #[serde(default)]
@@ -199,7 +219,7 @@ pub struct Thread {
     pub started_ns: u64,
     /// When it ended; `None` if it outlived the trace or its end was not seen.
     pub ended_ns: Option<u64>,
-    /// Wall time on a CPU, stolen time included (kernel tier) or CPU time (sampling tier).
+    /// Wall time on a CPU, stolen time included (kernel and perf tier) or CPU time (sampling tier).
     pub on_cpu_ns: Option<u64>,
     /// Time in which it could run and had no CPU, as the kernel's scheduler counts it; `None` where it
     /// doesn't, or where the end of the thread was not seen. In the kernel tier the rows off the CPU say more
@@ -312,9 +332,10 @@ pub struct OffCpuRow {
     pub fd: Option<i32>,
     /// Why.
     pub cause: Cause,
-    /// Intervals (kernel tier) or samples (sampling tier).
+    /// Intervals (kernel and perf tier) or samples (sampling tier).
     pub count: u64,
-    /// Time: measured (kernel tier) or samples times their distance (sampling tier).
+    /// Time: measured (kernel tier, and in the perf tier but for how waits too short for its looks are shared
+    /// out), or samples times their distance (sampling tier).
     pub total_ns: u64,
     /// The longest interval; `None` in the sampling tier.
     pub longest_ns: Option<u64>,

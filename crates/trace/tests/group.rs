@@ -65,7 +65,7 @@ fn slow_writer(tier: Tier) -> GroupTrace {
 
 #[test]
 fn a_reader_is_seen_waiting_for_the_labelled_pipe() {
-    for tier in [Tier::Kernel, Tier::Sample] {
+    for tier in [Tier::Kernel, Tier::Perf, Tier::Sample] {
         if !available(tier) {
             continue;
         }
@@ -121,7 +121,7 @@ fn the_kernel_tells_when_bytes_first_and_last_moved() {
 
 #[test]
 fn a_member_is_let_go_at_its_time_and_holds_up_no_pipe_before() {
-    for tier in [Tier::Kernel, Tier::Sample] {
+    for tier in [Tier::Kernel, Tier::Perf, Tier::Sample] {
         if !available(tier) {
             continue;
         }

@@ -118,7 +118,7 @@ fn samples_name_the_call_and_descriptor_that_is_waited_for() {
 
 #[test]
 fn unprivileged_tiers_end_what_never_ends() {
-    for tier in [Tier::Sample, Tier::Stops] {
+    for tier in [Tier::Perf, Tier::Sample, Tier::Stops] {
         if !available(tier) {
             continue;
         }

@@ -64,7 +64,7 @@ impl View<'_> {
         told.extend(self.neighbours());
         told.extend(self.not_looked_at());
         let unseen = self.account.share(Spent::Unaccounted);
-        if self.trace.tier == Some(Tier::Sample) && unseen >= t::UNSEEN_SHARE {
+        if self.trace.tier.is_some_and(Tier::only_looks) && unseen >= t::UNSEEN_SHARE {
             told.push(format!(
                 "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
                 100.0 * unseen

@@ -59,7 +59,10 @@ fn tiers() -> Vec<&'static str> {
             words.next() == Some(*tier) && words.next() == Some("yes")
         })
     };
-    let found: Vec<&str> = ["kernel", "sample"].into_iter().filter(allowed).collect();
+    let found: Vec<&str> = ["kernel", "perf", "sample"]
+        .into_iter()
+        .filter(allowed)
+        .collect();
     println!("tiers that are allowed here: {found:?}");
     found
 }

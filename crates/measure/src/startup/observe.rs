@@ -143,7 +143,7 @@ impl SoFar {
             exit_ns: self.timed.iter().filter_map(|s| s.exit_ns).collect(),
             trace: StartupTrace {
                 program,
-                tier: tier_name(tier).to_string(),
+                tier: tier.name().to_string(),
                 runs: self.runs,
                 phases: phases::median(&self.timed),
                 libraries: lossy(&last.libraries),
@@ -315,14 +315,6 @@ fn directory_of(command: &CommandLine) -> Result<PathBuf, MeasureError> {
         error,
     })?;
     Ok(here.join(command.directory.as_deref().unwrap_or(Path::new(""))))
-}
-
-fn tier_name(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Kernel => "kernel",
-        Tier::Sample => "sample",
-        Tier::Stops => "stops",
-    }
 }
 
 fn agreement(pairs: Vec<(u64, u64)>) -> Option<Agreement> {

@@ -134,6 +134,7 @@ fn median(record: &PipeRecord) -> String {
 fn how_observed(explaining: &PipeExplaining) -> String {
     let how = match explaining.tier.as_str() {
         "kernel" => "counted in the kernel (tier kernel)",
+        "perf" => "switches recorded by the kernel, threads looked at (tier perf)",
         "sample" => "threads looked at 1,000 times a second (tier sample)",
         _ => {
             return "not: only the accounts of ended processes (tier accounts), so no waits"

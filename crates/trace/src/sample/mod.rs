@@ -1,6 +1,7 @@
 //! The sampling tier: what is each thread doing, asked 1000 times a second from outside.
 //!
-//! Needs no privilege and does not slow the target, but sees shares and no counts.
+//! Needs no privilege and does not slow the target, but sees shares and no counts. Where the kernel also
+//! records the switches (the perf tier), the times of waits are exact.
 
 mod observe;
 mod parse;
@@ -8,4 +9,4 @@ mod thread;
 mod timeline;
 mod tree;
 
-pub(crate) use observe::{NO_CALLS, observe, observe_group};
+pub(crate) use observe::{NO_CALLS, observe, observe_group, observe_recorded};

@@ -6,6 +6,7 @@ use super::tree::Tree;
 use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::TraceError;
 use crate::group::{Group, descriptors_of};
+use crate::perf::Recorder;
 use crate::result::{GroupTrace, Sampling, Tier, Trace};
 use crate::watch::{Limits, now};
 
@@ -18,13 +19,27 @@ const ROUNDS_PER_LISTING: u64 = 4;
 
 /// Runs the command and tells what the samples saw.
 pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
-    let group = Group::hold([(command, Duration::ZERO)], None, &[])?;
-    watch(group, command.timeout, options).map(GroupTrace::into_single)
+    single(command, Tier::Sample, options)
 }
 
-/// Runs the commands at once and tells what the samples saw of all of them.
+/// Runs the command and tells what the samples and the kernel's records of its switches say.
+pub(crate) fn observe_recorded(
+    command: &TraceCommand,
+    options: &TraceOptions,
+) -> Result<Trace, TraceError> {
+    single(command, Tier::Perf, options)
+}
+
+fn single(command: &TraceCommand, tier: Tier, options: &TraceOptions) -> Result<Trace, TraceError> {
+    let group = Group::hold([(command, Duration::ZERO)], None, &[])?;
+    watch(group, tier, command.timeout, options).map(GroupTrace::into_single)
+}
+
+/// Runs the commands at once and tells what the samples (in the perf tier with the kernel's records) saw of
+/// all of them.
 pub(crate) fn observe_group(
     members: Vec<Member>,
+    tier: Tier,
     options: &TraceOptions,
 ) -> Result<GroupTrace, TraceError> {
     let unwanted = descriptors_of(&members);
@@ -33,30 +48,45 @@ pub(crate) fn observe_group(
     let group = Group::hold(commands, None, &unwanted)?;
     // Our copies of the pipes between them: nobody would ever see an end of input.
     drop(members);
-    watch(group, timeout, options)
+    watch(group, tier, timeout, options)
 }
 
 fn watch(
     mut group: Group,
+    tier: Tier,
     timeout: Option<Duration>,
     options: &TraceOptions,
 ) -> Result<GroupTrace, TraceError> {
     let limits = Limits::start(timeout, options.stop.clone());
     let _slack = Slack::least();
+    let roots = group.pids();
+    let mut recorder = match tier {
+        Tier::Perf => Some(Recorder::attach(&roots, options)?),
+        _ => None,
+    };
     let start = now();
-    let mut tree = Tree::new(start, options);
+    recorder.iter_mut().for_each(|one| one.begin(start));
+    let mut tree = match recorder {
+        Some(_) => Tree::for_recorder(start, options),
+        None => Tree::new(start, options),
+    };
     let period = options.sample_period.as_nanos().max(100_000) as u64;
     let mut sampling = Sampling {
         period_ns: period,
         ..Sampling::default()
     };
-    let roots = group.pids();
     // Its descriptors are named while it is held.
     roots.iter().for_each(|pid| tree.name(*pid));
     group.begin(now());
-    for pid in group.release_due(now())? {
-        tree.add_root(pid, now());
-    }
+    let let_go = |group: &mut Group, tree: &mut Tree, recorder: &mut Option<Recorder>| {
+        let at = now();
+        for pid in group.release_due(at)? {
+            recorder.iter_mut().for_each(|one| one.released(pid, at));
+            tree.add_root(pid, at);
+        }
+        Ok::<(), TraceError>(())
+    };
+    let_go(&mut group, &mut tree, &mut recorder)?;
 
     let mut next = start + period;
     let mut cut_short = false;
@@ -65,9 +95,7 @@ fn watch(
         if group.all_ended(limits.shorten(wait)) {
             break;
         }
-        for pid in group.release_due(now())? {
-            tree.add_root(pid, now());
-        }
+        let_go(&mut group, &mut tree, &mut recorder)?;
         if limits.reached() && !cut_short {
             cut_short = true;
             group.kill();
@@ -81,9 +109,16 @@ fn watch(
         sampling.late_ticks += u64::from(late > period / 2);
         sampling.worst_lateness_ns = sampling.worst_lateness_ns.max(late);
         tree.look(now);
-        if sampling.ticks.is_multiple_of(ROUNDS_PER_LISTING) {
+        let news = recorder.as_mut().map(|one| one.read(tree.taken()));
+        let is_new = match &news {
+            Some(news) => news.begun,
+            None => sampling.ticks.is_multiple_of(ROUNDS_PER_LISTING),
+        };
+        if is_new {
             tree.discover(now());
         }
+        let execs = news.into_iter().flat_map(|news| news.execs);
+        execs.for_each(|pid| tree.executed(pid, now()));
         sampling.ticks += 1;
         // Rounds that were missed are not made up for: each look stands for the time it covers.
         next = (next + period).max(now());
@@ -94,16 +129,22 @@ fn watch(
     tree.look(now);
     tree.survivors(&roots).iter().for_each(kill);
     let mut trace = Trace {
-        tier: Some(Tier::Sample),
+        tier: Some(tier),
         duration_ns: end - start,
         sampling: Some(sampling),
-        not_visible: vec![
-            NO_CALLS.to_owned(),
-            "processes that live for less than a few milliseconds".to_owned(),
-        ],
+        not_visible: vec![NO_CALLS.to_owned()],
         ..Trace::default()
     };
+    trace.not_visible.push(match recorder {
+        Some(_) => "which call a wait of less than a millisecond was in: such waits are shared \
+                    out by what looks at the threads saw"
+            .to_owned(),
+        None => "processes that live for less than a few milliseconds".to_owned(),
+    });
     tree.finish(&roots, end, &mut trace);
+    if let Some(recorder) = recorder {
+        recorder.finish(end, &mut trace);
+    }
     let mut seen = group.reap(trace, start, cut_short)?;
     for root in seen.trace.processes.iter_mut() {
         if let Some(member) = seen.members.iter().find(|m| m.pid == root.pid) {

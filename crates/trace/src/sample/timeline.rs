@@ -4,10 +4,8 @@ use std::collections::HashMap;
 
 use crate::calls;
 use crate::command::TimelineOptions;
+use crate::perf::Key;
 use crate::result::{Cause, Interval};
-
-/// Thread, process, call, descriptor, cause: what a sample is filed under.
-type Key = (u32, u32, Option<u32>, Option<i32>, Cause);
 
 /// Samples in a row that saw the same become one interval.
 #[derive(Debug)]

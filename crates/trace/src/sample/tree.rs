@@ -10,10 +10,8 @@ use crate::calls;
 use crate::command::TraceOptions;
 use crate::inherited;
 use crate::names::Names;
+use crate::perf::{self, Key, LookAt};
 use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
-
-/// What a sample is filed under: thread, process, call, descriptor, cause.
-type Key = (u32, u32, Option<u32>, Option<i32>, Cause);
 
 #[derive(Debug, Default)]
 struct Seen {
@@ -36,6 +34,8 @@ pub(super) struct Tree {
     names: Names,
     labels: Vec<(String, String)>,
     timeline: Option<Timeline>,
+    /// What is kept for a recorder that takes it.
+    kept: Option<perf::Looked>,
 }
 
 impl Tree {
@@ -53,7 +53,22 @@ impl Tree {
             names: Names::default(),
             labels: options.labels.clone(),
             timeline: options.timeline.map(|t| Timeline::new(start, t)),
+            kept: None,
         }
+    }
+
+    /// A tree whose looks are taken by [`Tree::taken`]; when threads waited is told by others.
+    pub fn for_recorder(start: u64, options: &TraceOptions) -> Self {
+        Self {
+            timeline: None,
+            kept: Some(perf::Looked::default()),
+            ..Self::new(start, options)
+        }
+    }
+
+    /// What was seen since the last time.
+    pub fn taken(&mut self) -> perf::Looked {
+        self.kept.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Names what a held command will begin with.
@@ -71,12 +86,17 @@ impl Tree {
         let mut looked = std::mem::take(&mut self.alive);
         looked.retain_mut(|thread| {
             let before = thread.last;
+            let from = now();
             let look = thread.look();
             let at = now();
             match look {
                 Ok(Some(look)) => {
                     thread.last = at;
-                    self.saw(thread, &look, at - before);
+                    let key = self.saw(thread, &look, at - before);
+                    let waits = look.cause != Cause::Running;
+                    if let Some(kept) = self.kept.as_mut().filter(|_| waits) {
+                        kept.waits.push(LookAt { from, to: at, key });
+                    }
                     true
                 }
                 // A zombie leader's other threads may live on; its files stay readable.
@@ -95,7 +115,8 @@ impl Tree {
         self.alive = looked;
     }
 
-    fn saw(&mut self, thread: &Looked, look: &Look, ns: u64) {
+    /// Returns what the look is filed under.
+    fn saw(&mut self, thread: &Looked, look: &Look, ns: u64) -> Key {
         let Looked { pid, tid, .. } = *thread;
         let fd = look.call.and_then(|(nr, first)| {
             let has_fd = calls::flags(nr) & calls::FD != 0;
@@ -111,14 +132,33 @@ impl Tree {
         // Asked again now and then: the number may lead elsewhere by now.
         if seen.samples % 64 == 1
             && let Some(fd) = fd
-            && let Ok(target) = fs::read_link(format!("/proc/{pid}/fd/{fd}"))
         {
-            let name = inherited::named(&target.to_string_lossy(), &self.labels);
-            let time = thread.last - self.start;
-            self.names.opened(pid, fd, &name, false, false, time);
+            self.ask(pid, fd, thread.last - self.start);
         }
         if look.renamed && tid == pid {
             self.note_exec(pid, thread.last - self.start);
+        }
+        key
+    }
+
+    /// A process runs another program.
+    pub fn executed(&mut self, pid: u32, at: u64) {
+        self.note_exec(pid, at - self.start);
+        for standard in 0..=2 {
+            self.ask(pid, standard, at - self.start);
+        }
+    }
+
+    /// Asks where a descriptor leads.
+    fn ask(&mut self, pid: u32, fd: i32, time: u64) {
+        let Ok(target) = fs::read_link(format!("/proc/{pid}/fd/{fd}")) else {
+            return;
+        };
+        let target = target.to_string_lossy();
+        let name = inherited::named(&target, &self.labels);
+        self.names.opened(pid, fd, &name, false, false, time);
+        if let (Some(kept), Some(inode)) = (&mut self.kept, inherited::inode(&target)) {
+            kept.links.push((pid, fd, inode));
         }
     }
 

@@ -105,6 +105,8 @@ pub struct Arguments {
 pub enum Tier {
     /// Counted and timed in the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
+    /// Switches recorded by the kernel, threads looked at (any user)
+    Perf,
     /// Threads looked at 1,000 times a second (any user)
     Sample,
     /// Not observed: only what the kernel tells of ended processes

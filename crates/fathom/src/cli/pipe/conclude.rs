@@ -153,12 +153,7 @@ fn explaining(explained: &Explained, summary: &PipeSummary) -> Option<PipeExplai
     let mut not_visible = shown.not_visible.clone();
     not_visible.extend(explained.why_not.iter().cloned());
     Some(PipeExplaining {
-        tier: match explained.tier {
-            Some(Tier::Kernel) => "kernel",
-            Some(Tier::Sample) => "sample",
-            _ => "accounts",
-        }
-        .to_string(),
+        tier: explained.tier.map_or("accounts", Tier::name).to_string(),
         slowdown,
         times_are_quoted: slowdown <= QUOTABLE_SLOWDOWN,
         not_visible,

@@ -56,6 +56,7 @@ pub fn tier(arguments: &Arguments) -> Result<(Option<Tier>, Vec<String>), Failur
             ));
         }
         Some(Asked::Kernel) => Some(Tier::Kernel),
+        Some(Asked::Perf) => Some(Tier::Perf),
         Some(Asked::Sample) => Some(Tier::Sample),
         None => None,
     };

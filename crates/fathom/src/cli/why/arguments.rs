@@ -82,6 +82,8 @@ pub struct Arguments {
 pub enum Tier {
     /// Counted and timed in the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
+    /// Switches, forks and ends recorded by the kernel, threads looked at (any user)
+    Perf,
     /// Threads looked at 1,000 times a second (any user)
     Sample,
     /// Every call stopped and looked at, for a while (any user)
@@ -92,6 +94,7 @@ impl From<Tier> for fathom_trace::Tier {
     fn from(tier: Tier) -> Self {
         match tier {
             Tier::Kernel => fathom_trace::Tier::Kernel,
+            Tier::Perf => fathom_trace::Tier::Perf,
             Tier::Sample => fathom_trace::Tier::Sample,
             Tier::Stops => fathom_trace::Tier::Stops,
         }

@@ -74,7 +74,7 @@ fn target_of(arguments: &Arguments) -> Result<Target, Failure> {
 fn tiers() -> Result<i32, Failure> {
     let mut text = String::new();
     for tier in observe::detected(&cache::rights_stamp()) {
-        let name = observe::name(tier.tier);
+        let name = tier.tier.name();
         let what = observe::description(tier.tier);
         if tier.available {
             text.push_str(&format!("{name:<8} yes  {what}\n"));
@@ -118,7 +118,10 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         end: end_of(&timing.runs, trace),
         timed: timing.timed.clone(),
         explaining: Explaining {
-            tier: trace.tier.map_or("none", observe::name).to_string(),
+            tier: trace
+                .tier
+                .map_or("none", fathom_trace::Tier::name)
+                .to_string(),
             wall_ns: trace.duration_ns,
             slowdown,
             // As it is shown, with two digits.

@@ -1,0 +1,135 @@
+//! How is a perf event opened?
+//!
+//! Events are owned descriptors: closing them (also by the kernel, when this process is killed) removes
+//! them. Layout: `struct perf_event_attr` of `include/uapi/linux/perf_event.h` in its third version, whose
+//! first 64 bytes are the first version.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+const TYPE_SOFTWARE: u32 = 1;
+const FLAG_FD_CLOEXEC: u64 = 8;
+
+/// Events that the kernel counts itself, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum SoftwareEvent {
+    /// A page fault was served without a disk.
+    MinorFault = 5,
+    /// A page fault was served from a disk.
+    MajorFault = 6,
+    /// Never counts; it carries records.
+    Dummy = 9,
+}
+
+/// Bits of `Attributes::flags`.
+pub(crate) mod flag {
+    pub(crate) const DISABLED: u64 = 1;
+    /// Children and threads made from now on are watched, too.
+    pub(crate) const INHERIT: u64 = 1 << 1;
+    pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
+    pub(crate) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+    /// Records of files that are mapped to be executed.
+    pub(crate) const MAPPED: u64 = 1 << 8;
+    /// Records of new names of threads.
+    pub(crate) const NAMES: u64 = 1 << 9;
+    /// Records of threads that begin and end.
+    pub(crate) const TASKS: u64 = 1 << 13;
+    /// Every record ends with who and when.
+    pub(crate) const WHO_AND_WHEN: u64 = 1 << 18;
+    /// Names given by `execve` are marked.
+    pub(crate) const MARK_EXEC: u64 = 1 << 24;
+    /// Times are of the clock in `Attributes::clock`.
+    pub(crate) const CLOCK: u64 = 1 << 25;
+    /// Records of switches to and from a CPU.
+    pub(crate) const SWITCHES: u64 = 1 << 26;
+}
+
+/// `sample_type`: process, thread and time.
+pub(crate) const WHO: u64 = 1 << 1;
+/// See [`WHO`].
+pub(crate) const WHEN: u64 = 1 << 2;
+
+/// Which threads are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watched {
+    /// Every thread of the machine; needs `CAP_PERFMON`.
+    Any,
+    /// One thread, and what it makes where the event is inherited.
+    Thread(u32),
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    pub(crate) period: u64,
+    pub(crate) sample_type: u64,
+    read_format: u64,
+    pub(crate) flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+    config2: u64,
+    branch_sample_type: u64,
+    user_registers: u64,
+    user_stack: u32,
+    pub(crate) clock: i32,
+}
+
+impl Attributes {
+    /// A software event with nothing asked for.
+    pub(crate) fn software(event: SoftwareEvent) -> Self {
+        Self {
+            kind: TYPE_SOFTWARE,
+            size: size_of::<Self>() as u32,
+            config: event as u64,
+            ..Self::default()
+        }
+    }
+}
+
+/// Numbers of the CPUs that may be there.
+pub(crate) fn cpus() -> std::ops::Range<i32> {
+    // SAFETY: asks for a constant of the system.
+    let cpus = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+    0..cpus.max(1) as i32
+}
+
+/// Opens an event of these threads while they run on this CPU; `None` for a CPU that is switched off.
+///
+/// # Errors
+/// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOSYS` without perf, `EMFILE` without free
+/// descriptors, `ESRCH` for a thread that has ended.
+pub(crate) fn open(
+    attributes: &Attributes,
+    watched: Watched,
+    cpu: i32,
+) -> io::Result<Option<OwnedFd>> {
+    const NO_GROUP: i32 = -1;
+    let pid = match watched {
+        Watched::Any => -1,
+        Watched::Thread(tid) => tid as i32,
+    };
+    // SAFETY: a live repr(C) third version of the kernel's struct that says its own size.
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            std::ptr::from_ref(attributes),
+            pid,
+            cpu,
+            NO_GROUP,
+            FLAG_FD_CLOEXEC,
+        )
+    };
+    match fd {
+        -1 => match io::Error::last_os_error() {
+            error if error.raw_os_error() == Some(libc::ENODEV) => Ok(None),
+            error => Err(error),
+        },
+        // SAFETY: the kernel has just returned this descriptor to us; nobody else owns it.
+        fd => Ok(Some(unsafe { OwnedFd::from_raw_fd(fd as i32) })),
+    }
+}

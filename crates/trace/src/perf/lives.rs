@@ -1,0 +1,464 @@
+//! What do the records of all threads say of their lives?
+
+mod fill;
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::record::{Record, What};
+use super::waits::{LookAt, Waits};
+use crate::calls;
+use crate::command::TimelineOptions;
+use crate::result::{Cause, Interval};
+
+/// Where a thread is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// On a CPU since then.
+    On(u64),
+    /// Off it since then, able to run.
+    Able(u64),
+    /// Off it since then, waiting.
+    Waiting(u64),
+}
+
+#[derive(Debug)]
+struct Life {
+    pid: u32,
+    tid: u32,
+    name: String,
+    started: u64,
+    ended: Option<u64>,
+    place: Place,
+    on_cpu: u64,
+    able: u64,
+    waits: Waits,
+    /// Times it left the CPU because it waited, and because it was taken away.
+    switches: (u64, u64),
+}
+
+/// Who wakes another thread may have left its CPU before the other is on one, by this much: 20 to 40 us
+/// between the CPUs of a virtual machine, more where they are busy.
+const WAKING_NS: u64 = 500_000;
+/// With more threads alive, who woke whom is not looked for.
+const MOST_WAKERS: usize = 256;
+
+/// A program that a process began to run.
+#[derive(Clone, Debug, Default)]
+struct Begun {
+    at: u64,
+    path: String,
+}
+
+/// All threads and processes that the records told of.
+#[derive(Debug)]
+pub(super) struct Lives {
+    /// Times count from here.
+    pub(super) start: u64,
+    /// Distance of looks, ns.
+    distance: u64,
+    options: Option<TimelineOptions>,
+    alive: HashMap<u32, Life>,
+    over: Vec<Life>,
+    /// Parent and begin of each process that was made.
+    made: BTreeMap<u32, (u32, u64)>,
+    execs: HashMap<u32, Vec<Begun>>,
+    /// Which pipe or socket a descriptor is, by its inode, and how many descriptors a process has of it.
+    links: HashMap<(u32, i32), u64>,
+    intervals: Vec<Interval>,
+    lost_intervals: u64,
+    lost_records: u64,
+}
+
+impl Lives {
+    /// Nobody lives yet. Times count from `start`; looks are `distance` ns apart.
+    pub(super) fn new(start: u64, distance: u64, options: Option<TimelineOptions>) -> Self {
+        Self {
+            start,
+            distance,
+            options,
+            alive: HashMap::new(),
+            over: Vec::new(),
+            made: BTreeMap::new(),
+            execs: HashMap::new(),
+            links: HashMap::new(),
+            intervals: Vec::new(),
+            lost_intervals: 0,
+            lost_records: 0,
+        }
+    }
+
+    /// A held command is let go at this time: it is able to run from here on.
+    pub(super) fn released(&mut self, pid: u32, at: u64) {
+        self.begin(pid, pid, at);
+    }
+
+    fn begin(&mut self, pid: u32, tid: u32, at: u64) {
+        let life = Life {
+            pid,
+            tid,
+            name: String::new(),
+            started: at,
+            ended: None,
+            place: Place::Able(at),
+            on_cpu: 0,
+            able: 0,
+            waits: Waits::default(),
+            switches: (0, 0),
+        };
+        // A number that is used again.
+        if let Some(before) = self.alive.insert(tid, life) {
+            self.over.push(before);
+        }
+    }
+
+    /// A look from outside saw a thread wait.
+    pub(super) fn saw(&mut self, look: LookAt) {
+        if let Some(life) = self.alive.get_mut(&look.key.0) {
+            life.waits.saw(look);
+        }
+    }
+
+    /// A descriptor of a process leads to this pipe or socket.
+    pub(super) fn linked(&mut self, pid: u32, fd: i32, inode: u64) {
+        self.links.insert((pid, fd), inode);
+    }
+
+    /// Takes what happened next.
+    pub(super) fn take(&mut self, record: Record) {
+        let Record { at, what } = record;
+        match what {
+            What::Begun { pid, tid, parent } => {
+                if pid == tid {
+                    self.made.insert(pid, (parent, at));
+                }
+                self.begin(pid, tid, at);
+                let name = self.alive.get(&parent).map(|life| life.name.clone());
+                if let (Some(name), Some(life)) = (name, self.alive.get_mut(&tid)) {
+                    life.name = name;
+                }
+            }
+            What::Ended { tid, .. } => self.end(tid, at),
+            What::Named {
+                pid,
+                tid,
+                name,
+                exec,
+            } => {
+                if let Some(life) = self.alive.get_mut(&tid).filter(|life| at >= life.started) {
+                    life.name = name;
+                    if exec {
+                        let path = String::new();
+                        self.execs.entry(pid).or_default().push(Begun { at, path });
+                    }
+                }
+            }
+            What::Mapped { pid, path } => {
+                // The first file that a new program maps to be executed is itself.
+                let begun = self.execs.get_mut(&pid).and_then(|all| all.last_mut());
+                if let Some(begun) = begun.filter(|begun| begun.path.is_empty()) {
+                    begun.path = path;
+                }
+            }
+            What::In { tid } => self.came(tid, at),
+            What::Out { tid, able } => self.left(tid, at, able),
+            What::Lost(records) => self.lost_records += records,
+        }
+    }
+
+    fn left(&mut self, tid: u32, at: u64, able: bool) {
+        let Some(life) = self.alive.get_mut(&tid).filter(|l| at >= l.started) else {
+            return;
+        };
+        if let Place::On(since) = life.place {
+            life.on_cpu += at.saturating_sub(since);
+        }
+        life.waits.left(at);
+        life.place = match able {
+            true => Place::Able(at),
+            false => Place::Waiting(at),
+        };
+        match able {
+            true => life.switches.1 += 1,
+            false => life.switches.0 += 1,
+        }
+    }
+
+    fn came(&mut self, tid: u32, at: u64) {
+        let Some(life) = self.alive.get_mut(&tid).filter(|l| at >= l.started) else {
+            return;
+        };
+        let mut interval = close(life, at, self.distance);
+        life.place = Place::On(at);
+        if let Some(interval) = &mut interval {
+            interval.woken_by = self.waker(interval);
+        }
+        self.keep(interval);
+    }
+
+    /// The thread that can have ended a wait: another one of the process for a lock, one that has the
+    /// other end for a pipe; the one that was on a CPU last, if that was a moment ago.
+    fn waker(&self, wait: &Interval) -> Option<u32> {
+        let call = wait.call.as_deref()?;
+        if self.alive.len() > MOST_WAKERS || wait.cause != Cause::Asleep {
+            return None;
+        }
+        let ends: Vec<u32> = match wait.fd {
+            None if call.starts_with("futex") => vec![wait.pid],
+            None => return None,
+            Some(fd) => {
+                let inode = self.links.get(&(wait.pid, fd))?;
+                let others = |((pid, other), link): (&(u32, i32), &u64)| {
+                    ((*pid, *other) != (wait.pid, fd) && link == inode).then_some(*pid)
+                };
+                self.links.iter().filter_map(others).collect()
+            }
+        };
+        let recent = self.over.iter().rev().take(MOST_WAKERS);
+        let threads = self.alive.values().chain(recent);
+        let candidates = threads.filter(|life| life.tid != wait.tid && ends.contains(&life.pid));
+        let last = |life: &Life| match (life.ended, life.place) {
+            (Some(at), _) => at,
+            (None, Place::On(_)) => wait.to_ns,
+            (None, Place::Able(at) | Place::Waiting(at)) => at,
+        };
+        let woke = candidates.map(|life| (last(life), life.tid));
+        let woke = woke.filter(|(at, _)| wait.to_ns.saturating_sub(*at) <= WAKING_NS);
+        woke.max().map(|(_, tid)| tid)
+    }
+
+    fn end(&mut self, tid: u32, at: u64) {
+        if let Some(mut life) = self.alive.remove(&tid) {
+            let interval = close(&mut life, at, self.distance);
+            if let Place::On(since) = life.place {
+                life.on_cpu += at.saturating_sub(since);
+            }
+            life.ended = Some(at);
+            self.over.push(life);
+            self.keep(interval);
+        }
+    }
+
+    fn keep(&mut self, interval: Option<Interval>) {
+        let (Some(mut interval), Some(options)) = (interval, self.options) else {
+            return;
+        };
+        // Waits that no look fell into have no call: they are in the sums of those that are like them.
+        if interval.call.is_none() && interval.cause == Cause::Asleep {
+            return;
+        }
+        if interval.to_ns - interval.from_ns < options.shortest.as_nanos() as u64 {
+            return;
+        }
+        if self.intervals.len() >= options.most {
+            self.lost_intervals += 1;
+            return;
+        }
+        interval.from_ns = interval.from_ns.saturating_sub(self.start);
+        interval.to_ns = interval.to_ns.saturating_sub(self.start);
+        self.intervals.push(interval);
+    }
+}
+
+/// Ends the time off the CPU that a thread is in, if it is.
+fn close(life: &mut Life, at: u64, distance: u64) -> Option<Interval> {
+    let (from, cause, call, fd) = match life.place {
+        Place::On(_) => return None,
+        Place::Able(since) => {
+            life.able += at.saturating_sub(since);
+            (since, Cause::Preempted, None, None)
+        }
+        Place::Waiting(since) => match life.waits.over(since, at, distance) {
+            Some((_, _, call, fd, cause)) => (since, cause, call, fd),
+            None => (since, Cause::Asleep, None, None),
+        },
+    };
+    Some(Interval {
+        pid: life.pid,
+        tid: life.tid,
+        from_ns: from,
+        woken_ns: None,
+        to_ns: at.max(from),
+        cause,
+        call: call.map(calls::name),
+        fd,
+        woken_by: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Process, Thread, Trace};
+
+    const MS: u64 = 1_000_000;
+    const FUTEX: u32 = libc::SYS_futex as u32;
+    const READ: u32 = libc::SYS_read as u32;
+
+    fn lives() -> Lives {
+        let mut lives = Lives::new(0, MS, Some(TimelineOptions::default()));
+        lives.released(10, 0);
+        lives.take(at(0, What::In { tid: 10 }));
+        lives
+    }
+
+    fn at(ms: u64, what: What) -> Record {
+        Record { at: ms * MS, what }
+    }
+
+    fn begun(pid: u32, tid: u32) -> What {
+        What::Begun {
+            pid,
+            tid,
+            parent: 10,
+        }
+    }
+
+    fn out(tid: u32) -> What {
+        What::Out { tid, able: false }
+    }
+
+    fn look(ms: u64, pid: u32, tid: u32, call: u32, fd: Option<i32>) -> LookAt {
+        LookAt {
+            from: ms * MS,
+            to: ms * MS + 1000,
+            key: (tid, pid, Some(call), fd, Cause::Asleep),
+        }
+    }
+
+    fn told(lives: Lives, end: u64, mut trace: Trace) -> Trace {
+        lives.fill(end * MS, &mut trace);
+        trace
+    }
+
+    #[test]
+    fn a_joined_thread_is_who_ended_the_wait() {
+        let mut lives = lives();
+        lives.take(at(1, begun(10, 11)));
+        lives.take(at(2, What::In { tid: 11 }));
+        lives.take(at(2, out(10)));
+        lives.saw(look(5, 10, 10, FUTEX, None));
+        lives.take(at(9, What::Ended { pid: 10, tid: 11 }));
+        lives.take(at(9, What::In { tid: 10 }));
+        lives.take(at(10, What::Ended { pid: 10, tid: 10 }));
+        let trace = told(lives, 10, Trace::default());
+        let timeline = trace.timeline.expect("it was asked for");
+        let wait = timeline.iter().find(|i| i.tid == 10).expect("it waited");
+        assert_eq!((wait.from_ns, wait.to_ns), (2 * MS, 9 * MS));
+        assert_eq!(wait.woken_by, Some(11));
+        let main = trace
+            .threads
+            .iter()
+            .find(|t| t.tid == 10)
+            .expect("it lived");
+        assert_eq!((main.on_cpu_ns, main.ready_ns), (Some(3 * MS), Some(0)));
+        assert_eq!(main.voluntary_switches, Some(1));
+    }
+
+    #[test]
+    fn only_who_has_the_other_end_can_have_ended_a_wait_for_a_pipe() {
+        for (inode, woken_by) in [(77, Some(20)), (78, None)] {
+            let mut lives = lives();
+            lives.linked(10, 3, 77);
+            lives.linked(20, 1, inode);
+            lives.take(at(1, begun(20, 20)));
+            lives.take(at(1, What::In { tid: 20 }));
+            lives.take(at(2, out(10)));
+            lives.saw(look(3, 10, 10, READ, Some(3)));
+            lives.take(at(6, What::In { tid: 10 }));
+            let trace = told(lives, 7, Trace::default());
+            let timeline = trace.timeline.expect("it was asked for");
+            let read = timeline.iter().find(|i| i.tid == 10).expect("it read");
+            assert_eq!((read.fd, read.woken_by), (Some(3), woken_by));
+        }
+    }
+
+    #[test]
+    fn a_wait_that_no_look_fell_into_is_in_the_sums_and_not_in_the_picture() {
+        let mut lives = lives();
+        lives.take(at(1, out(10)));
+        lives.take(at(4, What::In { tid: 10 }));
+        let trace = told(lives, 5, Trace::default());
+        assert_eq!(trace.timeline, Some(Vec::new()));
+        assert_eq!(trace.off_cpu[0].total_ns, 3 * MS);
+        assert_eq!(trace.off_cpu[0].call, None);
+    }
+
+    #[test]
+    fn what_was_taken_away_is_no_wait() {
+        let mut lives = lives();
+        lives.take(at(
+            1,
+            What::Out {
+                tid: 10,
+                able: true,
+            },
+        ));
+        lives.take(at(4, What::In { tid: 10 }));
+        let trace = told(lives, 5, Trace::default());
+        let thread = &trace.threads[0];
+        assert_eq!(
+            (thread.ready_ns, thread.on_cpu_ns),
+            (Some(3 * MS), Some(2 * MS))
+        );
+        assert_eq!(thread.involuntary_switches, Some(1));
+        assert_eq!(trace.off_cpu, []);
+        let timeline = trace.timeline.expect("it was asked for");
+        assert_eq!(timeline[0].cause, Cause::Preempted);
+    }
+
+    #[test]
+    fn a_program_is_the_first_file_that_is_mapped_after_its_exec() {
+        let mut lives = lives();
+        let named = What::Named {
+            pid: 10,
+            tid: 10,
+            name: "cat".to_owned(),
+            exec: true,
+        };
+        lives.take(at(1, named));
+        for path in ["/bin/cat", "/lib/libc.so.6"] {
+            let (pid, path) = (10, path.to_owned());
+            lives.take(at(1, What::Mapped { pid, path }));
+        }
+        let process = Process {
+            pid: 10,
+            ..Process::default()
+        };
+        let trace = Trace {
+            processes: vec![process],
+            ..Trace::default()
+        };
+        let trace = told(lives, 5, trace);
+        let execs = &trace.processes[0].execs;
+        assert_eq!(execs.len(), 1);
+        assert_eq!((execs[0].path.as_str(), execs[0].at_ns), ("/bin/cat", MS));
+        assert_eq!(trace.threads[0].name, "cat");
+    }
+
+    #[test]
+    fn who_takes_other_rights_goes_on_where_looks_saw_it() {
+        let mut lives = lives();
+        lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
+        let looked = Thread {
+            pid: 10,
+            tid: 10,
+            ended_ns: Some(900 * MS),
+            ..Thread::default()
+        };
+        let trace = Trace {
+            threads: vec![looked],
+            ..Trace::default()
+        };
+        let trace = told(lives, 1000, trace);
+        assert_eq!(trace.threads.len(), 1);
+        assert_eq!(trace.threads[0].ended_ns, Some(900 * MS));
+        assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
+    }
+
+    #[test]
+    fn lost_records_are_counted() {
+        let mut lives = lives();
+        lives.take(at(1, What::Lost(7)));
+        assert_eq!(told(lives, 5, Trace::default()).lost.records, 7);
+    }
+}

@@ -1,0 +1,126 @@
+//! How do the records and the looks become one trace?
+
+use std::collections::HashSet;
+
+use super::{Begun, Life, Lives, Place, close};
+use crate::result::{Exec, OffCpuRow, Process, Thread, Trace};
+
+/// Looks notice the end of a thread this late at most, on a machine that is not overloaded.
+const NOTICED_NS: u64 = 20_000_000;
+impl Lives {
+    /// Puts what the records told into a trace of looks: lives, switches, waits, the timeline.
+    ///
+    /// What the looks alone know stays: CPU time and time in the run queue by the kernel's own counts, page faults,
+    /// arguments, files.
+    pub(crate) fn fill(mut self, end: u64, trace: &mut Trace) {
+        let left: Vec<u32> = self.alive.keys().copied().collect();
+        for tid in left {
+            if let Some(mut life) = self.alive.remove(&tid) {
+                let interval = close(&mut life, end, self.distance);
+                if let Place::On(since) = life.place {
+                    life.on_cpu += end.saturating_sub(since);
+                }
+                self.keep(interval);
+                self.over.push(life);
+            }
+        }
+        let mut off_cpu = Vec::new();
+        let mut threads = Vec::new();
+        let start = self.start;
+        for life in std::mem::take(&mut self.over) {
+            let at = trace
+                .threads
+                .iter()
+                .position(|thread| thread.tid == life.tid);
+            let looked = at.map(|at| trace.threads.swap_remove(at));
+            threads.push(thread(&life, looked, start));
+            let (pid, tid) = (life.pid, life.tid);
+            off_cpu.extend(life.waits.rows(pid, tid));
+        }
+        // Those of whom no record told, where records were lost.
+        let told: HashSet<u32> = threads.iter().map(|t: &Thread| t.tid).collect();
+        threads.append(&mut trace.threads);
+        threads.sort_by_key(|t| (t.started_ns, t.tid));
+        trace.threads = threads;
+        let by_looks = std::mem::take(&mut trace.off_cpu);
+        off_cpu.extend(by_looks.into_iter().filter(|row| !told.contains(&row.tid)));
+        off_cpu.sort_by_key(|row: &OffCpuRow| (std::cmp::Reverse(row.total_ns), row.tid, row.fd));
+        trace.off_cpu = off_cpu;
+        self.intervals.sort_by_key(|i| (i.to_ns, i.tid));
+        trace.timeline = self.options.map(|_| std::mem::take(&mut self.intervals));
+        trace.lost.intervals = self.lost_intervals;
+        trace.lost.records += self.lost_records;
+        self.fill_processes(trace);
+    }
+
+    fn fill_processes(&self, trace: &mut Trace) {
+        let since = |at: u64| at.saturating_sub(self.start);
+        for (pid, (parent, at)) in &self.made {
+            let known = trace.processes.iter().position(|p| p.pid == *pid);
+            let index = known.unwrap_or_else(|| {
+                trace.processes.push(Process::default());
+                trace.processes.len() - 1
+            });
+            let process = &mut trace.processes[index];
+            (process.pid, process.parent) = (*pid, Some(*parent));
+            process.started_ns = since(*at);
+        }
+        for process in &mut trace.processes {
+            let threads = trace.threads.iter().filter(|t| t.pid == process.pid);
+            let ends: Option<Vec<u64>> = threads.map(|t| t.ended_ns).collect();
+            if process.parent.is_some() {
+                process.ended_ns = ends.and_then(|ends| ends.into_iter().max());
+            }
+            if let Some(begun) = self.execs.get(&process.pid) {
+                let looked = std::mem::take(&mut process.execs);
+                process.execs = begun
+                    .iter()
+                    .map(|one| exec(one, &looked, self.start))
+                    .collect();
+            }
+        }
+        trace.processes.sort_by_key(|p| (p.started_ns, p.pid));
+    }
+}
+
+/// A thread as the records tell it, with what only looks know.
+fn thread(life: &Life, looked: Option<Thread>, start: u64) -> Thread {
+    let looked = looked.unwrap_or_default();
+    Thread {
+        pid: life.pid,
+        tid: life.tid,
+        name: match life.name.is_empty() {
+            true => looked.name,
+            false => life.name.clone(),
+        },
+        started_ns: life.started.saturating_sub(start),
+        ended_ns: match (
+            life.ended.map(|at| at.saturating_sub(start)),
+            looked.ended_ns,
+        ) {
+            // Records end where a thread takes other rights; looks, or who waited for it, saw it go on.
+            (Some(told), Some(seen)) if seen > told + NOTICED_NS => Some(seen),
+            (told, _) => told,
+        },
+        on_cpu_ns: Some(life.on_cpu),
+        // The kernel's count was read some time before the end; what was taken away since is in ours.
+        ready_ns: Some(looked.ready_ns.unwrap_or(0).max(life.able)),
+        voluntary_switches: Some(life.switches.0),
+        involuntary_switches: Some(life.switches.1),
+        minor_faults: looked.minor_faults,
+        major_faults: looked.major_faults,
+        ..Thread::default()
+    }
+}
+
+/// A program as the records tell it, with its arguments if a look saw them.
+fn exec(begun: &Begun, looked: &[Exec], start: u64) -> Exec {
+    let seen = looked.iter().find(|exec| exec.path == begun.path);
+    Exec {
+        called_ns: None,
+        at_ns: begun.at.saturating_sub(start),
+        path: begun.path.clone(),
+        arguments: seen.map_or_else(Vec::new, |exec| exec.arguments.clone()),
+        arguments_cut: seen.is_some_and(|exec| exec.arguments_cut),
+    }
+}

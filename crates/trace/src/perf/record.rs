@@ -1,0 +1,180 @@
+//! What does a record say?
+//!
+//! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`, each with process, thread and time
+//! at its end.
+
+const MMAP: u32 = 1;
+const LOST: u32 = 2;
+const COMM: u32 = 3;
+const EXIT: u32 = 4;
+const FORK: u32 = 7;
+const SWITCH: u32 = 14;
+
+const EXEC: u16 = 1 << 13;
+const SWITCH_OUT: u16 = 1 << 13;
+const PREEMPTED: u16 = 1 << 14;
+
+/// Type, flags and length.
+const HEADER: usize = 8;
+/// Process, thread and time.
+const TRAILER: usize = 16;
+
+/// When something happened, ns of the monotonic clock, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    pub at: u64,
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A thread was made; the first of a process has its number.
+    Begun { pid: u32, tid: u32, parent: u32 },
+    /// A thread ended.
+    Ended { pid: u32, tid: u32 },
+    /// A thread got this name, from `execve` or of its own.
+    Named {
+        pid: u32,
+        tid: u32,
+        name: String,
+        exec: bool,
+    },
+    /// A process mapped this file to execute it.
+    Mapped { pid: u32, path: String },
+    /// A thread is on a CPU.
+    In { tid: u32 },
+    /// A thread is off the CPU; `able` to run if the scheduler took it away.
+    Out { tid: u32, able: bool },
+    /// So many records found the buffer full.
+    Lost(u64),
+}
+
+/// Reads a record; `None` for kinds that nobody asked for, and for what is cut.
+pub(super) fn parse(bytes: &[u8]) -> Option<Record> {
+    let (header, rest) = bytes.split_at_checked(HEADER)?;
+    let kind = u32_at(header, 0)?;
+    let flags = u16::from_ne_bytes(header[4..6].try_into().ok()?);
+    let (body, trailer) = rest.split_at_checked(rest.len().checked_sub(TRAILER)?)?;
+    let tid = u32_at(trailer, 4)?;
+    let at = u64_at(trailer, 8)?;
+    let what = match kind {
+        SWITCH if flags & SWITCH_OUT == 0 => What::In { tid },
+        SWITCH => What::Out {
+            tid,
+            able: flags & PREEMPTED != 0,
+        },
+        FORK => What::Begun {
+            pid: u32_at(body, 0)?,
+            parent: u32_at(body, 4)?,
+            tid: u32_at(body, 8)?,
+        },
+        EXIT => What::Ended {
+            pid: u32_at(body, 0)?,
+            tid: u32_at(body, 8)?,
+        },
+        COMM => What::Named {
+            pid: u32_at(body, 0)?,
+            tid: u32_at(body, 4)?,
+            name: text(body.get(8..)?),
+            exec: flags & EXEC != 0,
+        },
+        MMAP => What::Mapped {
+            pid: u32_at(body, 0)?,
+            path: text(body.get(32..)?),
+        },
+        LOST => What::Lost(u64_at(body, 8)?),
+        _ => return None,
+    };
+    Some(Record { at, what })
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at + 4)?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at + 8)?;
+    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+/// Text up to its first zero.
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kind: u32, flags: u16, body: &[u8]) -> Vec<u8> {
+        let length = (HEADER + body.len() + TRAILER) as u16;
+        let mut bytes = kind.to_ne_bytes().to_vec();
+        bytes.extend(flags.to_ne_bytes());
+        bytes.extend(length.to_ne_bytes());
+        bytes.extend(body);
+        bytes.extend(70u32.to_ne_bytes());
+        bytes.extend(71u32.to_ne_bytes());
+        bytes.extend(5000u64.to_ne_bytes());
+        bytes
+    }
+
+    fn numbers(numbers: &[u32]) -> Vec<u8> {
+        numbers.iter().flat_map(|n| n.to_ne_bytes()).collect()
+    }
+
+    fn what(kind: u32, flags: u16, body: &[u8]) -> What {
+        let record = parse(&record(kind, flags, body)).expect("parses");
+        assert_eq!(record.at, 5000);
+        record.what
+    }
+
+    #[test]
+    fn switches_say_who_and_whether_able() {
+        assert_eq!(what(SWITCH, 0, &[]), What::In { tid: 71 });
+        let out = |able| What::Out { tid: 71, able };
+        assert_eq!(what(SWITCH, SWITCH_OUT, &[]), out(false));
+        assert_eq!(what(SWITCH, SWITCH_OUT | PREEMPTED, &[]), out(true));
+    }
+
+    #[test]
+    fn lives_begin_and_end() {
+        let body = numbers(&[80, 70, 81, 71, 0, 0]);
+        let begun = What::Begun {
+            pid: 80,
+            tid: 81,
+            parent: 70,
+        };
+        assert_eq!(what(FORK, 0, &body), begun);
+        assert_eq!(what(EXIT, 0, &body), What::Ended { pid: 80, tid: 81 });
+    }
+
+    #[test]
+    fn names_and_paths_end_at_their_zero() {
+        let body = [numbers(&[80, 81]), b"py (x)\0\0".to_vec()].concat();
+        let What::Named { name, exec, .. } = what(COMM, EXEC, &body) else {
+            panic!("a name");
+        };
+        assert_eq!((name.as_str(), exec), ("py (x)", true));
+        let mapped = [
+            numbers(&[80, 81, 0, 0, 0, 0, 0, 0]),
+            b"/bin/\xff\0\0".to_vec(),
+        ];
+        let path = "/bin/\u{fffd}".to_owned();
+        assert_eq!(
+            what(MMAP, 0, &mapped.concat()),
+            What::Mapped { pid: 80, path }
+        );
+    }
+
+    #[test]
+    fn what_is_cut_or_unknown_is_no_record() {
+        assert_eq!(parse(&record(99, 0, &[])), None);
+        assert_eq!(parse(&record(FORK, 0, &[0; 4])), None);
+        assert_eq!(parse(&[0; 12]), None);
+        assert_eq!(parse(&[]), None);
+        assert_eq!(what(LOST, 0, &numbers(&[1, 0, 9, 0])), What::Lost(9));
+    }
+}

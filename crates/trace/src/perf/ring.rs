@@ -1,0 +1,103 @@
+//! How are a CPU's records read?
+//!
+//! A page with the two positions, then the data; a record may wrap. Layout: `struct
+//! perf_event_mmap_page` of `include/uapi/linux/perf_event.h`.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const HEAD_AT: usize = 1024;
+const TAIL_AT: usize = 1032;
+const HEADER: usize = 8;
+
+/// An event's buffer, mapped into this process.
+#[derive(Debug)]
+pub(super) struct Ring {
+    base: *mut u8,
+    page: usize,
+    size: usize,
+    /// One record in one piece.
+    record: Vec<u8>,
+}
+
+impl Ring {
+    /// Maps a buffer of `pages` (a power of 2) for the event.
+    ///
+    /// # Errors
+    /// The kernel's: `EPERM` where the user's locked memory is used up.
+    pub(super) fn map(event: &OwnedFd, pages: usize) -> io::Result<Self> {
+        // SAFETY: asks for a constant of the system.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        // SAFETY: a new mapping at a place of the kernel's choice.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                page * (pages + 1),
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                event.as_raw_fd(),
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self {
+            base: base.cast(),
+            page,
+            size: page * pages,
+            record: Vec::new(),
+        })
+    }
+
+    /// Hands every complete record to `take`, oldest first.
+    pub(super) fn drain(&mut self, mut take: impl FnMut(&[u8])) {
+        // SAFETY: the first page is mapped, and both positions are aligned 64-bit numbers in it.
+        let (head, tail) = unsafe {
+            (
+                &*self.base.add(HEAD_AT).cast::<AtomicU64>(),
+                &*self.base.add(TAIL_AT).cast::<AtomicU64>(),
+            )
+        };
+        let end = head.load(Ordering::Acquire);
+        let mut at = tail.load(Ordering::Relaxed);
+        while at < end {
+            let mut header = [0; HEADER];
+            self.copy(at, &mut header);
+            let length = usize::from(u16::from_ne_bytes([header[6], header[7]]));
+            if length < HEADER {
+                // No record is that short: nothing behind it can be trusted.
+                at = end;
+                break;
+            }
+            let mut record = std::mem::take(&mut self.record);
+            record.resize(length, 0);
+            self.copy(at, &mut record);
+            take(&record);
+            self.record = record;
+            at += length as u64;
+        }
+        tail.store(at, Ordering::Release);
+    }
+
+    /// Copies what lies at this position of the stream, around the end of the buffer if need be.
+    fn copy(&self, at: u64, to: &mut [u8]) {
+        let from = at as usize & (self.size - 1);
+        let first = to.len().min(self.size - from);
+        let (before, after) = to.split_at_mut(first);
+        // SAFETY: the data lies behind the first page and is `size` bytes long; both parts are within it.
+        unsafe {
+            let data = self.base.add(self.page);
+            std::ptr::copy_nonoverlapping(data.add(from), before.as_mut_ptr(), before.len());
+            std::ptr::copy_nonoverlapping(data, after.as_mut_ptr(), after.len());
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `map` with this length.
+        unsafe { libc::munmap(self.base.cast(), self.page + self.size) };
+    }
+}
