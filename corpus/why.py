@@ -129,7 +129,7 @@ def main():
     parser.add_argument("--fathom", default=shutil.which("fathom") or "fathom", metavar="FILE", help="default: that of PATH")
     parser.add_argument("--only", default="", metavar="TEXT", help="only programs whose id contains TEXT")
     parser.add_argument("--part", default="1/1", metavar="N/M", help="only each M-th program, from the N-th on")
-    parser.add_argument("--tier", choices=["kernel", "sample", "stops"], help="default: the best that is allowed")
+    parser.add_argument("--tier", choices=["kernel", "perf", "sample", "stops"], help="default: the best that is allowed")
     parser.add_argument("--tries", type=int, default=2, metavar="N", help="default 2")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="timed runs, default 3")
     parser.add_argument("--json", metavar="FILE", help="write what was found to FILE")

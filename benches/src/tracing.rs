@@ -16,9 +16,17 @@ const ROUNDS: usize = 3;
 const MANY_CALLS: f64 = 5e6;
 
 /// A tool that watches; the first watches nothing.
-const TOOLS: [&str; 6] = ["none", "kernel", "sample", "stops", "strace", "perf"];
+const TOOLS: [&str; 7] = [
+    "none",
+    "kernel",
+    "perf",
+    "sample",
+    "stops",
+    "strace",
+    "perf trace",
+];
 /// Those that stop the target take minutes on five million calls.
-const SLOW: [&str; 3] = ["stops", "strace", "perf"];
+const SLOW: [&str; 3] = ["stops", "strace", "perf trace"];
 
 struct Subject {
     name: &'static str,
@@ -29,7 +37,7 @@ struct Subject {
     long: bool,
 }
 
-const SUBJECTS: [Subject; 6] = [
+const SUBJECTS: [Subject; 7] = [
     Subject {
         name: "5 M one-byte calls (dd)",
         script: "dd if=/dev/zero of=/dev/null bs=1 count=2500000 2>/dev/null",
@@ -57,6 +65,12 @@ const SUBJECTS: [Subject; 6] = [
     Subject {
         name: "sh, 100 children",
         script: "sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done'",
+        asked: "",
+        long: false,
+    },
+    Subject {
+        name: "pipe, two sides that take turns",
+        script: "dd if=/dev/zero bs=64k count=4000 2>/dev/null | dd of=/dev/null bs=64k 2>/dev/null",
         asked: "",
         long: false,
     },
@@ -89,6 +103,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             "subject",
             "untraced",
             "kernel",
+            "perf",
             "sample",
             "stops",
             "strace -c -f",
@@ -140,7 +155,8 @@ fn row(table: &mut Table, subject: &Subject, least: &BTreeMap<&str, Took>) {
             })
         };
         let name = "  added to each call, CPU".to_string();
-        table.row([name, String::new(), added("kernel"), added("sample")]);
+        let tiers = ["kernel", "perf", "sample"].map(added);
+        table.row([name, String::new()].into_iter().chain(tiers));
     }
 }
 
@@ -176,7 +192,7 @@ fn run(tool: &str, trace: &Path, script: &Path, work: &Path) -> Result<Option<To
     let mut command = match tool {
         "none" => Command::new("bash"),
         "strace" => with("strace", &["-c", "-f", "-o"], &unread, "bash"),
-        "perf" => with("perf", &["trace", "-s", "-o"], &unread, "bash"),
+        "perf trace" => with("perf", &["trace", "-s", "-o"], &unread, "bash"),
         tier => {
             let mut command = Command::new(trace);
             command.args(["--quiet", "--tier", tier, "--", "bash"]);

@@ -39,9 +39,10 @@ fn arguments() -> Result<Arguments, String> {
             "--tier" => {
                 parsed.tier = match words.next().as_deref().and_then(|t| t.to_str()) {
                     Some("kernel") => Tier::Kernel,
+                    Some("perf") => Tier::Perf,
                     Some("sample") => Tier::Sample,
                     Some("stops") => Tier::Stops,
-                    _ => return Err("--tier takes kernel, sample or stops".to_owned()),
+                    _ => return Err("--tier takes kernel, perf, sample or stops".to_owned()),
                 }
             }
             "--json" => parsed.json = true,
