@@ -182,7 +182,7 @@ fn timed_waiters(trace: &Trace) -> HashSet<u32> {
         let waits = waits.get(&thread.tid).copied().unwrap_or(0);
         let own = thread.on_cpu_ns.unwrap_or(0);
         let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
-        timed > 0 && timed * 2 > waits && own * 10 < life * 3 && others * 2 < life
+        timed > 0 && timed * 2 > waits && own * 2 < life && others * 2 < life
     };
     trace
         .threads

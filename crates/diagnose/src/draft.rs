@@ -21,6 +21,7 @@ impl Draft {
             evidence: Vec::new(),
             share: view.of_wall(win_ns),
             could_win_ns: win_ns.clamp(0.0, view.timed_ns) as u64,
+            could_win_cpu_ns: 0,
             advice: String::new(),
             confidence: Confidence::Certain,
             limit: None,
@@ -33,6 +34,13 @@ impl Draft {
     /// Its time is that of waits that tracing doesn't make longer.
     pub(crate) fn seen(mut self) -> Self {
         self.modelled = false;
+        self
+    }
+
+    /// What it takes is CPU time, of whose end only so much wall time would be won.
+    pub(crate) fn of_cpu_time(mut self, wall_ns: f64) -> Self {
+        self.finding.could_win_cpu_ns = self.finding.could_win_ns;
+        self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
         self
     }
 

@@ -111,6 +111,9 @@ pub(crate) const SHORTEST_SLEEP_NS: f64 = 120e3;
 pub(crate) const MANY_LOCK_WAITS: u64 = 15;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
+/// Whoever holds a lock that others queue for runs or is ready: the queue's threads do so for so much of the
+/// time that passes. Contended locks reach 0.9; a timer's thread that works now and then 0.4.
+pub(crate) const ABLE_HOLDER: f64 = 0.6;
 /// Threads that take turns at sleeping: what they do adds up to so much of the time that passes. Gaps
 /// between two turns and ends without the lock are the rest.
 pub(crate) const LEAST_OF_TURNS: f64 = 0.7;

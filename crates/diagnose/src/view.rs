@@ -296,10 +296,8 @@ impl<'a> View<'a> {
     /// for interpreters.
     pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {
         let root = self.trace.processes.first().map(|p| p.pid);
-        let process = self.process(pid.or(root)?);
-        let by_name = process
-            .and_then(|p| p.execs.last())
-            .and_then(|exec| Language::from_program_name(&exec.path));
+        let program = self.program_of(pid.or(root)?);
+        let by_name = program.and_then(Language::from_program_name);
         by_name.or(self.subject.language)
     }
 

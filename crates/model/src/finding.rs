@@ -51,6 +51,11 @@ pub struct Finding {
     /// Wall time that could be won by mending it, in nanoseconds of an untraced run. Modelled. 0 where
     /// the command was ended by the time limit: nobody knows how long it would have taken.
     pub could_win_ns: u64,
+    /// CPU time that could be won, in nanoseconds of an untraced run, where that is another figure than wall
+    /// time: a loop that burns a CPU which nobody else wants wins no wall time. Modelled; 0 where it is the
+    /// same.
+    #[serde(default)]
+    pub could_win_cpu_ns: u64,
     /// What to change, in the words of the program's language where it can be told.
     pub advice: String,
     /// How sure it is.
@@ -59,4 +64,11 @@ pub struct Finding {
     pub limit: Option<String>,
     /// Where.
     pub place: Place,
+}
+
+impl Finding {
+    /// What findings are ranked by: the greater of what could be won, ns.
+    pub fn rank_ns(&self) -> u64 {
+        self.could_win_ns.max(self.could_win_cpu_ns)
+    }
 }

@@ -1,11 +1,11 @@
 //! A loop asks again and again instead of waiting.
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, Place, Spent};
 use fathom_trace::SyscallRow;
 
-use crate::account::cpu_in_calls;
+use crate::account::{Life, cpu_in_calls};
 use crate::classify;
-use crate::draft::{Draft, count, percent, time};
+use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -76,21 +76,36 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !(dear && burnt >= t::LEAST_WIN_NS || rules) {
         return None;
     }
+    let wall = view.untraced(kept_from_others(view, life));
     let statement = format!(
-        "A thread asked {} times by `{}` and got nothing; its loop took {} of CPU time, {} of the wall time.",
+        "A thread asked {} times by `{}` and got nothing; its loop took {} of CPU time, {} of the wall time{}.",
         count(turns),
         row.name,
         time(burnt),
         percent(view, burnt),
+        if matters(view, wall) {
+            ", while others had work and no CPU"
+        } else {
+            ", which nobody else wanted"
+        },
     );
     Some(
         Draft::new("busy-polling", view, burnt, statement)
+            .of_cpu_time(wall)
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
             .advice("Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.")
             .place(Place { pid: Some(life.pid), tid: Some(life.tid), fd: row.fd, path: row.fd.and_then(|fd| view.name_of(row.pid, fd)) })
             .finish(),
     )
+}
+
+/// Wall time that the loop takes from others: the longest that one of them was ready and had no CPU while
+/// the loop ran.
+fn kept_from_others(view: &View<'_>, life: &Life) -> f64 {
+    let others = view.lives.iter().filter(|other| other.tid != life.tid);
+    let ready = others.map(|other| other.sums.get(Spent::Ready));
+    ready.fold(0.0, f64::max).min(life.on_cpu_ns)
 }
 
 #[cfg(test)]

@@ -6,6 +6,9 @@ use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
+/// Where glibc's loader looks up its libraries.
+const LIST: &str = "/etc/ld.so.cache";
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let root = view.trace.processes.first()?;
     let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
@@ -17,7 +20,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .collect();
     files.sort_by_key(|f| f.first_ns);
     let of_loader = |name: &str| name.ends_with(".so") || name.contains(".so.");
-    let libraries: Vec<_> = files.iter().take_while(|f| of_loader(&f.name)).collect();
+    let of_start = files.iter().take_while(|f| of_loader(&f.name));
+    let libraries: Vec<_> = of_start.filter(|f| f.name != LIST).collect();
     let last = libraries.last()?;
     let tried: u64 = view
         .trace
@@ -26,7 +30,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .filter(|l| l.pid == root.pid && of_loader(&l.path))
         .map(|l| l.calls)
         .sum();
-    let spent = view.untraced(last.first_ns.saturating_sub(begun) as f64);
+    let bound = bound_ns(view, root.pid, last.first_ns);
+    let spent = view.untraced(bound.saturating_sub(begun) as f64);
     if libraries.len() < t::MANY_LIBRARIES || !matters(view, spent) {
         return None;
     }
@@ -46,6 +51,23 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .likely()
             .finish(),
     )
+}
+
+/// When the loader was done with a program whose last library it opened at `opened`: its symbols are bound
+/// only after that. The loader of glibc then gives back the list of libraries that it had mapped, which is its
+/// last call and mostly its first of this kind.
+fn bound_ns(view: &View<'_>, pid: u32, opened: u64) -> u64 {
+    let has_list = view
+        .trace
+        .files
+        .iter()
+        .any(|f| f.pid == pid && f.name == LIST);
+    let rows = view.trace.syscalls.iter();
+    let given_back = rows
+        .filter(|row| (row.pid, row.tid) == (pid, pid) && row.name == "munmap")
+        .map(|row| row.first_ns)
+        .min();
+    given_back.filter(|_| has_list).unwrap_or(0).max(opened)
 }
 
 #[cfg(test)]
@@ -69,6 +91,15 @@ mod tests {
     #[test]
     fn a_hundred_libraries_are_told() {
         assert_eq!(links(100).ids(), ["dynamic-linking"]);
+    }
+
+    #[test]
+    fn binding_the_symbols_belongs_to_it() {
+        let mut fake = links(100);
+        fake.file(super::LIST, 1, 0, 0, 1);
+        fake.calls("munmap", None, 1, 0, 1_000).first_ns = 16 * MS;
+        let told = fake.findings();
+        assert_eq!((told[0].share * 100.0).round(), 80.0);
     }
 
     #[test]

@@ -50,12 +50,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         _ => classify::is_poll(name),
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
-    for row in view
-        .trace
-        .syscalls
-        .iter()
-        .filter(|row| !is_plain(&row.name) && !is_of_the_shell(view, row))
-    {
+    let counts = |row: &SyscallRow| !is_plain(&row.name) && !is_of_the_shell(view, row);
+    for row in view.trace.syscalls.iter().filter(|row| counts(row)) {
         let name = match asks_about_path(&row.name) {
             true => PATH_QUESTIONS,
             false => &row.name,
@@ -63,7 +59,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         if !names.contains_key(name) {
             let same =
                 |other: &str| other == name || name == PATH_QUESTIONS && asks_about_path(other);
-            names.insert(name, view.tally_calls(same));
+            names.insert(name, view.tally(|row| same(&row.name) && counts(row)));
         }
     }
     names.retain(|_, tally| tally.bytes_per_call() < t::BLOCK_BYTES);
@@ -117,7 +113,7 @@ pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
     };
     let explained = found
         .iter()
-        .any(|f| f.id != "kernel-bound" && f.could_win_ns * 2 >= own);
+        .any(|f| f.id != "kernel-bound" && f.rank_ns() * 2 >= own);
     found
         .into_iter()
         .filter(|f| !(explained && f.id == "kernel-bound"))
@@ -175,6 +171,17 @@ mod tests {
         };
         assert!(told(Some(crate::Language::Shell)).is_empty());
         assert_eq!(told(None), ["kernel-bound"]);
+    }
+
+    #[test]
+    fn what_a_shell_does_in_a_copy_of_itself_is_the_shells_too() {
+        let mut fake = Fake::new(1000);
+        fake.trace.processes[0].execs[0].path = "/usr/bin/bash".to_owned();
+        fake.calls("rt_sigprocmask", None, 500_000, 0, 250);
+        fake.child(200, 10, 990, 10);
+        fake.trace.processes[1].execs.clear();
+        fake.calls_of(200, "rt_sigprocmask", None, 500_000, 0, 250);
+        assert!(fake.ids().is_empty());
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) struct Queue {
     pub waits: u64,
     pub waited_ns: f64,
     pub cpu_ns: f64,
+    /// On a CPU or ready, all of them.
+    pub able_ns: f64,
     /// From the first of them to the last, as traced.
     pub span_ns: f64,
 }
@@ -100,15 +102,19 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         .filter_map(|life| {
             let waits = view.lock_waits(life.tid) + view.file_lock_waits(life.tid);
             let ns = life.sums.get(Spent::Locks);
-            let queues = waits >= t::MANY_LOCK_WAITS
+            let queues = waits >= t::MANY_LOCK_WAITS / 3
                 && ns >= t::LOCK_SHARE * (life.ns() - life.sums.get(Spent::Ready))
                 && life.on_cpu_ns >= least_part * all_cpu;
             queues.then_some((life, waits, ns))
         })
         .collect();
     let cpu_ns: f64 = queueing.iter().map(|(life, ..)| life.on_cpu_ns).sum();
+    let ready = queueing.iter().map(|q| q.0.sums.get(Spent::Ready));
+    let able_ns = cpu_ns + ready.sum::<f64>();
+    // One of them may be lucky.
+    let often = queueing.iter().filter(|q| q.1 >= t::MANY_LOCK_WAITS);
     // Where one thread does the work and others wait for it to hand some out, they are idle.
-    if queueing.len() < 2 || cpu_ns < 0.7 * all_cpu {
+    if often.count() < 2 || cpu_ns < 0.7 * all_cpu {
         return None;
     }
     // Go's idle threads and its locks wait in the same call. Only more threads than CPUs that
@@ -130,6 +136,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         waits: queueing.iter().map(|q| q.1).sum(),
         waited_ns: queueing.iter().map(|q| q.2).sum(),
         cpu_ns,
+        able_ns,
         span_ns: (to - from) as f64,
     })
 }
@@ -142,6 +149,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let queue = queues(view)
         .into_iter()
         .filter(|q| q.cpu_per_wait() >= t::STORM_CPU_PER_WAIT_NS)
+        .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let language = view.language(Some(queue.pid));
     let side_by_side = view.subject.cpus.min(queue.threads).max(1) as f64;
@@ -245,6 +253,13 @@ mod tests {
         };
         assert!(told(700));
         assert!(!told(850));
+    }
+
+    #[test]
+    fn nobody_queues_where_nobody_runs() {
+        let queue = "lock-contention".to_owned();
+        assert!(threads(160, 100, 8_400).ids().contains(&queue));
+        assert!(!threads(100, 100, 9_000).ids().contains(&queue));
     }
 
     #[test]

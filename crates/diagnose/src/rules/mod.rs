@@ -101,12 +101,12 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
 pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
     found = explained_by(found);
-    found.sort_by(|a, b| (b.could_win_ns, &a.id).cmp(&(a.could_win_ns, &b.id)));
+    found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
     kernel_bound::unless_explained(found)
 }
 
 fn explained_by(found: Vec<Finding>) -> Vec<Finding> {
-    let win = |id: &str| found.iter().find(|f| f.id == id).map(|f| f.could_win_ns);
+    let win = |id: &str| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
     // The cause must be of the effect's size: a small one doesn't hide a large effect.
     let is_explained = |finding: &Finding| {
         EXPLAINED_BY.iter().any(|(effect, causes)| {
@@ -114,7 +114,7 @@ fn explained_by(found: Vec<Finding>) -> Vec<Finding> {
                 && causes
                     .iter()
                     .filter_map(|id| win(id))
-                    .any(|ns| ns * 3 >= finding.could_win_ns)
+                    .any(|ns| ns * 3 >= finding.rank_ns())
         })
     };
     found

@@ -72,7 +72,7 @@ fn nothing(page: &mut Page, explanation: &Explanation) {
 /// Number and id at the left; share and gain at the right, or below where the page is narrow.
 fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
     let mut facts = vec![share_text(finding.share)];
-    facts.extend(could_win(finding.could_win_ns, whole));
+    facts.extend(could_win(finding, whole));
     let facts = facts.join(", ");
     let likely = match finding.confidence {
         Confidence::Likely => "  likely",

@@ -77,7 +77,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
 
 fn one(index: usize, finding: &Finding, whole: f64) -> String {
     let mut facts = vec![format!("{} of the wall time", share_text(finding.share))];
-    facts.extend(could_win(finding.could_win_ns, whole));
+    facts.extend(could_win(finding, whole));
     if finding.confidence == Confidence::Likely {
         facts.push("likely".to_owned());
     }

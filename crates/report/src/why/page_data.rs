@@ -235,7 +235,7 @@ fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
         id: safe(&finding.id, 60),
         statement: safe(&finding.statement, limits.text.max(200) * 2),
         share: finding.share,
-        win: could_win(finding.could_win_ns, whole),
+        win: could_win(finding, whole),
         advice: safe(&finding.advice, limits.text.max(200) * 3),
         limit: finding.limit.as_ref().map(|limit| safe(limit, limits.text)),
         likely: finding.confidence == Confidence::Likely,

@@ -1,6 +1,6 @@
 //! How a time of the explaining run may be quoted.
 
-use fathom_model::Explanation;
+use fathom_model::{Explanation, Finding};
 
 use crate::TimeUnit;
 use crate::format_time;
@@ -81,8 +81,14 @@ pub(crate) fn share_text(share: f64) -> String {
     format_share(share).replace(JOIN, " ")
 }
 
-/// A time that could be won, to two significant digits in the unit of the whole: it is a model.
-pub(super) fn could_win(won_ns: u64, whole_seconds: f64) -> Option<String> {
+/// A time that could be won, to two significant digits in the unit of the whole: it is a model. CPU time
+/// where hardly any wall time would be won.
+pub(super) fn could_win(finding: &Finding, whole_seconds: f64) -> Option<String> {
+    let of_cpu = finding.could_win_ns < finding.could_win_cpu_ns / 10;
+    let won_ns = match of_cpu {
+        true => finding.could_win_cpu_ns,
+        false => finding.could_win_ns,
+    };
     if won_ns == 0 {
         return None;
     }
@@ -93,29 +99,57 @@ pub(super) fn could_win(won_ns: u64, whole_seconds: f64) -> Option<String> {
     let step = 10f64.powf(value.log10().floor() - 1.0);
     let rounded = (value / step).round() * step;
     let text = |value: f64, digits| format!("{:.*}", decimals_for(value, digits), value);
-    Some(format!(
-        "could win about {} {1} of {2} {1}, modelled",
-        text(rounded, 2),
-        unit.symbol(),
-        text(whole, 3)
-    ))
+    let won = format!("could win about {} {}", text(rounded, 2), unit.symbol());
+    Some(match of_cpu {
+        true => format!("{won} of CPU time, modelled"),
+        false => format!("{won} of {} {}, modelled", text(whole, 3), unit.symbol()),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::{Confidence, Place};
+
     use super::*;
 
     #[test]
     fn a_gain_has_two_digits_and_the_unit_of_the_whole() {
+        let told = |wall, cpu, whole| {
+            let finding = Finding {
+                could_win_ns: wall,
+                could_win_cpu_ns: cpu,
+                ..finding()
+            };
+            could_win(&finding, whole).unwrap_or_default()
+        };
         assert_eq!(
-            could_win(423_456_789, 0.6512).as_deref(),
-            Some("could win about 420 ms of 651 ms, modelled")
+            told(423_456_789, 0, 0.6512),
+            "could win about 420 ms of 651 ms, modelled"
         );
         assert_eq!(
-            could_win(99_000_000, 2.5).as_deref(),
-            Some("could win about 0.099 s of 2.50 s, modelled")
+            told(99_000_000, 100_000_000, 2.5),
+            "could win about 0.099 s of 2.50 s, modelled"
         );
-        assert_eq!(could_win(0, 1.0), None);
+        assert_eq!(
+            told(1_000, 290_000_000, 0.3),
+            "could win about 290 ms of CPU time, modelled"
+        );
+        assert_eq!(told(0, 0, 1.0), "");
+    }
+
+    fn finding() -> Finding {
+        Finding {
+            id: "busy-polling".to_owned(),
+            statement: String::new(),
+            evidence: Vec::new(),
+            share: 0.9,
+            could_win_ns: 0,
+            could_win_cpu_ns: 0,
+            advice: String::new(),
+            confidence: Confidence::Certain,
+            limit: None,
+            place: Place::default(),
+        }
     }
 
     #[test]
