@@ -225,11 +225,12 @@ fn stolen_share(trace: &Trace) -> f64 {
 }
 
 /// What is needed to tell what a wait of this trace counts as.
-pub(crate) fn classifier<'a>(trace: &Trace, descriptors: &'a Descriptors<'a>) -> Classifier<'a> {
+pub(crate) fn classifier<'a>(trace: &'a Trace, descriptors: &'a Descriptors<'a>) -> Classifier<'a> {
     Classifier {
         descriptors,
         polls: poll_contexts(trace, descriptors),
         timed: timed_waiters(trace),
+        trace,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
 pub(crate) use fathom_trace::calls::is_poll;
-use fathom_trace::{Cause, Interval, OffCpuRow};
+use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
 
 use crate::descriptors::{Descriptors, Kind};
 use crate::thresholds as t;
@@ -281,6 +281,22 @@ pub(crate) struct Off<'a> {
     pub cause: Cause,
     /// Most of the thread's futex waits ran into their time limit.
     pub timed_out: bool,
+    /// See [`from_disk`].
+    pub from_disk: bool,
+}
+
+/// Whether a wait is for a disk. The kernel tier sees the kernel's own mark. Looks see only that no signal may
+/// interrupt it: in a call that moves bytes of a file or syncs it that is a disk; outside of calls, if page
+/// faults of the run waited for one.
+pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool {
+    match (cause, call) {
+        (Cause::Disk, _) => true,
+        (Cause::Uninterruptible, call) if trace.tier.is_some_and(Tier::only_looks) => match call {
+            Some(call) => is_sync(call) || is_read(call) || is_write(call) || FILES.contains(&call),
+            None => trace.accounts.major_faults > 0,
+        },
+        _ => false,
+    }
 }
 
 /// What time off the CPU counts as.
@@ -288,6 +304,7 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
     match off.cause {
         Cause::Preempted | Cause::Ready => return Spent::Ready,
         Cause::Running => return Spent::UserCode,
+        _ if off.from_disk => return Spent::Disk,
         Cause::Disk => return Spent::Disk,
         Cause::Stopped => return Spent::OtherWait,
         Cause::Asleep | Cause::Uninterruptible => {}
@@ -329,6 +346,7 @@ pub(crate) struct Classifier<'a> {
     pub polls: HashMap<u32, PollContext>,
     /// Threads that use locks as timers.
     pub timed: HashSet<u32>,
+    pub trace: &'a Trace,
 }
 
 impl Classifier<'_> {
@@ -340,6 +358,7 @@ impl Classifier<'_> {
             fd: row.fd,
             cause: row.cause,
             timed_out: self.timed.contains(&row.tid),
+            from_disk: from_disk(self.trace, row.cause, row.call.as_deref()),
         })
     }
 
@@ -351,6 +370,7 @@ impl Classifier<'_> {
             fd: interval.fd,
             cause: interval.cause,
             timed_out: self.timed.contains(&interval.tid),
+            from_disk: from_disk(self.trace, interval.cause, interval.call.as_deref()),
         })
     }
 
@@ -390,6 +410,21 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn looks_take_what_no_signal_may_interrupt_for_a_disk_where_it_can_be_one() {
+        let mut trace = Trace {
+            tier: Some(Tier::Perf),
+            ..Trace::default()
+        };
+        let told = |trace: &Trace, call| from_disk(trace, Cause::Uninterruptible, call);
+        assert!(told(&trace, Some("pread64")) && told(&trace, Some("openat")));
+        assert!(!told(&trace, Some("vfork")) && !told(&trace, None));
+        trace.accounts.major_faults = 1;
+        assert!(told(&trace, None));
+        trace.tier = Some(Tier::Kernel);
+        assert!(!told(&trace, Some("pread64")), "it has a mark of its own");
+    }
 
     #[test]
     fn cpu_time_in_calls_is_grouped_by_what_they_do() {

@@ -50,7 +50,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .filter(|row| row.bytes > 0)
             .map(|row| row.calls - row.would_block.min(row.calls))
             .sum();
-        if turns < t::MANY_POLLS || turns < 5 * moved {
+        // Stops see as many calls as their time allows; a loop that only asks fills it.
+        let least = match view.by_stops() {
+            true => t::MANY_POLLS / 6,
+            false => t::MANY_POLLS,
+        };
+        if turns < least || turns < 5 * moved {
             return None;
         }
         // The loop burns what is between its calls as well: all that the thread ran, by the
@@ -72,7 +77,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (life, turns, polls, own, row, rules) = best.max_by(|a, b| a.3.total_cmp(&b.3))?;
     let burnt = view.untraced(own);
     // A thread that only yields leaves the CPU to whoever has work, and burns little of it.
-    let dear = view.share(view.untraced(polls)) >= 0.03 && view.share(burnt) >= t::LEAST_SHARE;
+    // What calls take is not known of those that were stopped at.
+    let calls_are_dear = view.by_stops() || view.share(view.untraced(polls)) >= 0.03;
+    let dear = calls_are_dear && view.share(burnt) >= t::LEAST_SHARE;
     if !(dear && burnt >= t::LEAST_WIN_NS || rules) {
         return None;
     }
@@ -117,6 +124,30 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("sched_yield", None, 500_000, 0, 400);
         assert_eq!(fake.ids()[0], "busy-polling");
+    }
+
+    #[test]
+    fn stops_see_only_the_first_turns() {
+        let mut fake = Fake::new(1000);
+        fake.trace.tier = Some(fathom_trace::Tier::Perf);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        fake.calls("accept4", Some(3), 900, 0, 400).would_block = 900;
+        assert_eq!(fake.ids(), ["busy-polling"]);
+    }
+
+    #[test]
+    fn a_loop_wins_the_wall_time_that_it_took_from_others() {
+        for (ready_ms, wall_ms) in [(0, 0), (400, 400)] {
+            let mut fake = Fake::new(1000);
+            fake.calls("sched_yield", None, 500_000, 0, 400);
+            fake.thread(crate::fake::ROOT, 101, 0, 1000, 1000);
+            let ready = fathom_trace::Cause::Preempted;
+            fake.waits_of(101, None, None, ready, 100, ready_ms * 10);
+            let found = &fake.findings()[0];
+            assert_eq!(found.id, "busy-polling");
+            assert_eq!(found.could_win_ns / 1_000_000, wall_ms);
+            assert_eq!(found.could_win_cpu_ns / 1_000_000, 1000);
+        }
     }
 
     #[test]

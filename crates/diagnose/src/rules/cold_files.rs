@@ -1,8 +1,8 @@
 //! Mapped files and programs come from the disk, page by page.
 
 use fathom_model::Finding;
-use fathom_trace::Cause;
 
+use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
@@ -10,7 +10,8 @@ use crate::view::View;
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (wait, waits) = view.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
-        row.cause == Cause::Disk && (call.is_empty() || call.starts_with("execve"))
+        let from_disk = classify::from_disk(view.trace, row.cause, row.call.as_deref());
+        from_disk && (call.is_empty() || call.starts_with("execve"))
     });
     let faults = view.trace.accounts.major_faults;
     let few = faults < t::MANY_MAJOR_FAULTS && wait < t::LONG_START_NS;

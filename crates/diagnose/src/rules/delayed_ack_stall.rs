@@ -1,7 +1,7 @@
 //! Small writes wait for the other side's delayed acknowledgement.
 
 use fathom_model::{Finding, Place};
-use fathom_trace::{Cause, OffCpuRow};
+use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
@@ -50,7 +50,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let sends = view.tally(|call| {
         classify::is_write(&call.name) && view.descriptors.is_socket(call.pid, call.fd, &call.name)
     });
-    let small = sends.bytes_per_call() < 1400.0 && sends.calls * 2 >= stalls * 3;
+    // Where only the first calls were looked at: two or more for each answer among them.
+    let answers = match view.by_stops() {
+        true => {
+            let moves = |call: &SyscallRow| classify::is_read(&call.name) && call.bytes > 0;
+            let on_socket = |call: &SyscallRow| {
+                moves(call) && view.descriptors.is_socket(call.pid, call.fd, &call.name)
+            };
+            view.tally(on_socket).calls.min(stalls)
+        }
+        false => stalls,
+    };
+    let small = sends.bytes_per_call() < 1400.0 && sends.calls * 2 >= answers * 3;
     let wait = (stalls as f64 * mean).min(view.timed_ns);
     if !small || !wait_matters(view, wait) {
         return None;

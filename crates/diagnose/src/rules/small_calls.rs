@@ -73,6 +73,11 @@ pub(super) fn find(
             *keys.entry((key.0, key.1, writes)).or_default() += row.calls;
         }
     }
+    // Of those that were stopped at, a part; the kernel's counts tell how many more there were.
+    let least = match view.by_stops() {
+        true => t::LEAST_SMALL_CALLS / 10,
+        false => t::LEAST_SMALL_CALLS,
+    };
     let small = |((pid, fd, writes), _): ((u32, i32, bool), u64)| {
         let on_it = |row: &SyscallRow| key(row) == Some(((pid, fd), writes));
         let tally = view.tally(on_it);
@@ -83,9 +88,7 @@ pub(super) fn find(
             tally,
         })
     };
-    let enough = keys
-        .into_iter()
-        .filter(|(_, calls)| *calls >= t::LEAST_SMALL_CALLS);
+    let enough = keys.into_iter().filter(|(_, calls)| *calls >= least);
     let mut found: Vec<Small> = enough.filter_map(small).collect();
     found.sort_by(|a, b| b.tally.cost_ns.total_cmp(&a.tally.cost_ns));
     found

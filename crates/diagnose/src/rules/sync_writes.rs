@@ -50,7 +50,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 /// writes go to memory and wait only when too much of it is unwritten.
 pub(super) fn synced_files(view: &View<'_>) -> BTreeSet<(u32, i32)> {
     let waits = view.trace.off_cpu.iter().filter(|row| {
-        row.cause == Cause::Disk && row.call.as_deref().is_some_and(classify::is_write)
+        let call = row.call.as_deref();
+        classify::from_disk(view.trace, row.cause, call) && call.is_some_and(classify::is_write)
     });
     let waits = waits.filter_map(|row| Some(((row.pid, row.fd?), row.count)));
     let mut of_file = std::collections::BTreeMap::<(u32, i32), u64>::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fathom_model::{Finding, Spent};
-use fathom_trace::{Cause, OffCpuRow};
+use fathom_trace::OffCpuRow;
 
 use super::sync_writes;
 use crate::classify;
@@ -71,7 +71,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (wait, waits) = view.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
         let in_call = !call.is_empty() && !call.starts_with("execve");
-        row.cause == Cause::Disk && in_call && !is_synced(row, call) && !replaces(row, call)
+        let from_disk = classify::from_disk(view.trace, row.cause, row.call.as_deref());
+        from_disk && in_call && !is_synced(row, call) && !replaces(row, call)
     });
     let wait = wait.min(view.spent_ns(Spent::Disk));
     let by_chance = waits.is_some_and(|n| n < t::LEAST_DISK_WAITS);
