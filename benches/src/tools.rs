@@ -255,15 +255,42 @@ impl Tools {
     /// # Errors
     /// When it fails.
     pub fn c_loop(&self, warmups: usize, runs: usize, program: &Path) -> Result<Measured> {
+        self.c_loop_as(&[], warmups, runs, program)
+    }
+
+    /// The same with all of it on one CPU.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn c_loop_on(
+        &self,
+        cpu: usize,
+        warmups: usize,
+        runs: usize,
+        program: &Path,
+    ) -> Result<Measured> {
+        let taskset = ["/usr/bin/env", "taskset", "-c", &cpu.to_string()];
+        self.c_loop_as(&taskset, warmups, runs, program)
+    }
+
+    fn c_loop_as(
+        &self,
+        prefix: &[&str],
+        warmups: usize,
+        runs: usize,
+        program: &Path,
+    ) -> Result<Measured> {
         let file = self.scratch.join("loop.txt");
         let (warmups, runs) = (warmups.to_string(), runs.to_string());
-        let words: [&OsStr; 4] = [
+        let own: [&OsStr; 5] = [
+            self.vfork_loop.as_ref(),
             file.as_ref(),
             warmups.as_ref(),
             runs.as_ref(),
             program.as_ref(),
         ];
-        let usage = self.run(&self.vfork_loop, &words)?;
+        let words: Vec<&OsStr> = prefix.iter().map(OsStr::new).chain(own).collect();
+        let usage = self.run(Path::new(words[0]), &words[1..])?;
         let text = std::fs::read_to_string(&file).map_err(|e| format!("the C loop: {e}"))?;
         let columns: Vec<(f64, f64)> = text
             .lines()

@@ -2,7 +2,7 @@
 
 mod fill;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::record::{Record, What};
 use super::waits::{LookAt, Waits};
@@ -62,8 +62,10 @@ pub(super) struct Lives {
     /// Parent and begin of each process that was made.
     made: BTreeMap<u32, (u32, u64)>,
     execs: HashMap<u32, Vec<Begun>>,
-    /// Which pipe or socket a descriptor is, by its inode, and how many descriptors a process has of it.
+    /// Which pipe or socket a descriptor of a process is, by its inode.
     links: HashMap<(u32, i32), u64>,
+    /// The descriptors of each of them.
+    ends: HashMap<u64, HashSet<(u32, i32)>>,
     intervals: Vec<Interval>,
     lost_intervals: u64,
     lost_records: u64,
@@ -81,6 +83,7 @@ impl Lives {
             made: BTreeMap::new(),
             execs: HashMap::new(),
             links: HashMap::new(),
+            ends: HashMap::new(),
             intervals: Vec::new(),
             lost_intervals: 0,
             lost_records: 0,
@@ -120,7 +123,12 @@ impl Lives {
 
     /// A descriptor of a process leads to this pipe or socket.
     pub(super) fn linked(&mut self, pid: u32, fd: i32, inode: u64) {
-        self.links.insert((pid, fd), inode);
+        if let Some(before) = self.links.insert((pid, fd), inode)
+            && let Some(ends) = self.ends.get_mut(&before)
+        {
+            ends.remove(&(pid, fd));
+        }
+        self.ends.entry(inode).or_default().insert((pid, fd));
     }
 
     /// Takes what happened next.
@@ -206,11 +214,10 @@ impl Lives {
             None if call.starts_with("futex") => vec![wait.pid],
             None => return None,
             Some(fd) => {
-                let inode = self.links.get(&(wait.pid, fd))?;
-                let others = |((pid, other), link): (&(u32, i32), &u64)| {
-                    ((*pid, *other) != (wait.pid, fd) && link == inode).then_some(*pid)
-                };
-                self.links.iter().filter_map(others).collect()
+                let own = (wait.pid, fd);
+                let ends = self.ends.get(self.links.get(&own)?)?;
+                let others = ends.iter().filter(|end| **end != own);
+                others.map(|(pid, _)| *pid).collect()
             }
         };
         let recent = self.over.iter().rev().take(MOST_WAKERS);

@@ -17,6 +17,9 @@ use crate::watch::now;
 /// is left.
 const PAGES: [usize; 5] = [128, 64, 32, 16, 8];
 
+/// A CPU that is reading its clock for a record has told of it this much later.
+const TELLING_NS: u64 = 500_000;
+
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 
 /// The records of some held commands and of all that they make.
@@ -25,8 +28,9 @@ pub(crate) struct Recorder {
     rings: Vec<Ring>,
     /// The events live for as long as these do.
     _events: Vec<OwnedFd>,
-    /// What happened after the time up to which all CPUs were read.
+    /// What happened, and what looks saw, after the time up to which every CPU has surely told all.
     later: Vec<Record>,
+    later_waits: Vec<LookAt>,
     lives: Lives,
 }
 
@@ -51,6 +55,7 @@ impl Recorder {
             rings,
             _events: events,
             later: Vec::new(),
+            later_waits: Vec::new(),
             lives: Lives::new(now(), distance, options.timeline),
         })
     }
@@ -65,44 +70,46 @@ impl Recorder {
         self.lives.released(pid, at);
     }
 
-    /// Takes what was recorded since, and what looks saw meanwhile. Returns processes and threads that are
-    /// new, and processes that run another program.
+    /// Takes what was recorded since, and what looks saw meanwhile. Returns what is new.
     pub(crate) fn read(&mut self, looked: Looked) -> News {
         for (pid, fd, inode) in looked.links {
             self.lives.linked(pid, fd, inode);
         }
-        looked
-            .waits
-            .into_iter()
-            .for_each(|look| self.lives.saw(look));
-        // Of what happened before this moment no CPU will tell later.
-        let upto = now();
+        self.later_waits.extend(looked.waits);
+        let told = now().saturating_sub(TELLING_NS);
+        let before = self.later.len();
         let later = &mut self.later;
         for ring in &mut self.rings {
             ring.drain(|bytes| later.extend(record::parse(bytes)));
         }
-        later.sort_by_key(|record| record.at);
-        let ripe = later.partition_point(|record| record.at < upto);
-        let mut news = News::default();
-        for record in later.drain(..ripe) {
-            match &record.what {
-                What::Begun { .. } => news.begun = true,
-                What::Named {
-                    pid, exec: true, ..
-                } => news.execs.push(*pid),
-                _ => {}
+        let news = News::of(&self.later[before..]);
+        self.take_until(told);
+        news
+    }
+
+    /// Takes everything up to this time in its order.
+    fn take_until(&mut self, told: u64) {
+        self.later.sort_by_key(|record| record.at);
+        let mut waits = std::mem::take(&mut self.later_waits).into_iter().peekable();
+        let ripe = self.later.partition_point(|record| record.at < told);
+        for record in self.later.drain(..ripe) {
+            while let Some(look) = waits.next_if(|look| look.to < record.at) {
+                self.lives.saw(look);
             }
             self.lives.take(record);
         }
-        news
+        self.later_waits = waits.collect();
     }
 
     /// Puts all that was recorded into the trace that the looks made. The commands have ended.
     pub(crate) fn finish(mut self, end: u64, trace: &mut Trace) {
         self.read(Looked::default());
         // What outlived the commands is ended by us, which is no end of its own.
-        let before = self.later.drain(..).filter(|record| record.at <= end);
-        before.for_each(|record| self.lives.take(record));
+        self.later.retain(|record| record.at <= end);
+        self.take_until(u64::MAX);
+        for look in std::mem::take(&mut self.later_waits) {
+            self.lives.saw(look);
+        }
         self.lives.fill(end, trace);
     }
 }
@@ -123,6 +130,23 @@ pub(crate) struct News {
     pub begun: bool,
     /// These processes run another program.
     pub execs: Vec<u32>,
+}
+
+impl News {
+    fn of(records: &[Record]) -> Self {
+        let execs = records.iter().filter_map(|record| match record.what {
+            What::Named {
+                pid, exec: true, ..
+            } => Some(pid),
+            _ => None,
+        });
+        Self {
+            begun: records
+                .iter()
+                .any(|record| matches!(record.what, What::Begun { .. })),
+            execs: execs.collect(),
+        }
+    }
 }
 
 /// One event for each process and CPU; those of a CPU share a ring.
@@ -180,5 +204,67 @@ fn share(event: &OwnedFd, leader: i32) -> io::Result<()> {
     match unsafe { libc::ioctl(event.as_raw_fd(), IOC_SET_OUTPUT as _, leader) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Cause;
+
+    #[test]
+    fn records_of_several_cpus_and_looks_are_taken_in_the_order_of_their_times() {
+        let mut recorder = Recorder {
+            rings: Vec::new(),
+            _events: Vec::new(),
+            later: Vec::new(),
+            later_waits: Vec::new(),
+            lives: Lives::new(0, 1_000_000, None),
+        };
+        recorder.released(10, 0);
+        let record = |at, what| Record { at, what };
+        let out = What::Out {
+            tid: 10,
+            able: false,
+        };
+        let read = (10, 10, Some(libc::SYS_read as u32), Some(0), Cause::Asleep);
+        // One CPU saw it come back, the other had seen it go.
+        recorder.later = vec![
+            record(9_000, What::In { tid: 10 }),
+            record(100, What::In { tid: 10 }),
+            record(2_000, out),
+        ];
+        recorder.later_waits = vec![LookAt {
+            from: 4_000,
+            to: 4_500,
+            key: read,
+        }];
+        recorder.take_until(3_000);
+        assert_eq!((recorder.later.len(), recorder.later_waits.len()), (1, 1));
+        let mut trace = Trace::default();
+        recorder.finish(10_000, &mut trace);
+        let row = &trace.off_cpu[0];
+        assert_eq!((row.call.as_deref(), row.fd), (Some("read"), Some(0)));
+        assert_eq!(row.total_ns, 7_000);
+        assert_eq!(trace.threads[0].on_cpu_ns, Some(2_900));
+    }
+
+    #[test]
+    fn new_threads_and_programs_are_news() {
+        let begun = What::Begun {
+            pid: 11,
+            tid: 12,
+            parent: 10,
+        };
+        let named = |exec| What::Named {
+            pid: 11,
+            tid: 11,
+            name: "x".to_owned(),
+            exec,
+        };
+        let of = |what| News::of(&[Record { at: 1, what }]);
+        assert!(of(begun).begun && !of(named(true)).begun);
+        assert_eq!(of(named(true)).execs, [11]);
+        assert_eq!(of(named(false)), News::default());
     }
 }
