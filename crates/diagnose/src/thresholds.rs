@@ -124,6 +124,9 @@ pub(crate) const MOST_OF_TURNS: f64 = 1.25;
 pub(crate) const PART_OF_A_TURN: f64 = 0.04;
 /// Of waits for a lock: so large a part is ended by another thread that waits for it too.
 pub(crate) const PART_HANDED_ON: f64 = 0.7;
+/// Of a process's CPU time: threads that queue have so much of it, together. Who prepares the work, and who got the
+/// lock whenever he wanted it, have the rest.
+pub(crate) const PART_OF_QUEUES: f64 = 0.55;
 /// Of an equal part of the CPU time: threads that share work have at least so much of it each.
 pub(crate) const PART_OF_A_WORKER: f64 = 0.3;
 /// Below this much CPU time for each wait the hand-over costs more than the work: it's a storm of

@@ -99,6 +99,14 @@ pub(crate) fn hungry(life: &Life, trace: &Trace) -> bool {
     wants >= 0.5 * life.ns() && life.ns() >= 0.2 * trace.duration_ns as f64
 }
 
+/// Part of their lives that threads were ready, each by its part of the CPU time. Where a runtime moves work between
+/// its threads, what all of them waited for a CPU adds up to more than neighbours took.
+fn ready_share(lives: &[Life]) -> f64 {
+    let cpu_ns: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
+    let part = |life: &Life| life.on_cpu_ns * life.sums.get(Spent::Ready) / life.ns().max(1.0);
+    lives.iter().map(part).sum::<f64>() / cpu_ns.max(1.0)
+}
+
 /// What the command is written in: the name of what it runs tells for interpreters.
 fn language(subject: &Subject<'_>, trace: &Trace) -> Option<Language> {
     let last = trace
@@ -134,7 +142,10 @@ impl<'a> View<'a> {
         let traced = path.sums.clone().into_account(trace.duration_ns);
         // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
         // would shrink with every neighbour.
-        let ready = traced.share(Spent::Ready);
+        let ready = match pools {
+            true => traced.share(Spent::Ready).min(ready_share(&lives)),
+            false => traced.share(Spent::Ready),
+        };
         let quiet = if crowded(&lives, subject.cpus, trace) {
             1.0
         } else if trace.tier == Some(Tier::Stops) {

@@ -28,6 +28,7 @@ pub fn check(experiment: &Experiment) -> Result<(), FileError> {
     checker.subjects();
     checker.measures();
     checker.evidence();
+    checker.pictures();
     // Claims about subjects that don't exist would only repeat what was said.
     let problems = match problems.into_sorted() {
         found if found.is_empty() => {

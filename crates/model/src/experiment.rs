@@ -174,6 +174,17 @@ pub struct AnswerResult {
     pub evidence: Vec<(String, ClaimVerdict)>,
 }
 
+/// A drawing: one metric over several subjects in an order that means something, such as releases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Picture {
+    /// What it shows.
+    pub title: String,
+    /// The metric, as in the results.
+    pub metric: String,
+    /// The subjects, from left to right.
+    pub subjects: Vec<String>,
+}
+
 /// A program that the experiment needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
@@ -266,6 +277,9 @@ pub struct ExperimentRecord {
     pub claims: Vec<ClaimResult>,
     /// The answers.
     pub answers: Vec<AnswerResult>,
+    /// What is drawn of the results.
+    #[serde(default)]
+    pub pictures: Vec<Picture>,
     /// What must be known to trust the verdicts.
     pub warnings: Vec<String>,
 }

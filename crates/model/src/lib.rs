@@ -22,7 +22,7 @@ pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{
     AnswerResult, ClaimResult, ClaimVerdict, Combination, ExperimentRecord, Judged, Layer,
-    MeasureResult, Measured, Published, ResultRow, Source, ToolResult,
+    MeasureResult, Measured, Picture, Published, ResultRow, Source, ToolResult,
 };
 pub use explanation::{
     CallRow, Explaining, Explanation, IoRow, Phase, ProcessRow, Stretch, TimedRuns,

@@ -4,6 +4,7 @@ mod figures;
 mod html;
 mod json;
 mod markdown;
+mod pictures;
 mod plan;
 mod terminal;
 mod words;

@@ -5,8 +5,8 @@ mod walker;
 
 use fathom_model::{
     AnswerResult, CatalogueRecord, CatalogueRow, ClaimResult, ClaimVerdict, CpuWaits, Environment,
-    Estimate, ExperimentRecord, Judged, Layer, MeasureResult, Measured, PlanRecord, PlanStep,
-    Published, ResultRow, Source, ToolResult,
+    Estimate, ExperimentRecord, Judged, Layer, MeasureResult, Measured, Picture, PlanRecord,
+    PlanStep, Published, ResultRow, Source, ToolResult,
 };
 use fathom_report::{
     catalogue_json, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
@@ -154,14 +154,29 @@ fn record() -> ExperimentRecord {
             records: vec!["records/time.json".to_string()],
             notes: vec!["5 rounds instead of 20, to keep to the time".to_string()],
         }],
-        results: vec![ResultRow {
+        results: [
+            ("a-1", "null", 0.0123),
+            ("a-2", "null", 0.0041),
+            ("a-1", "file", 0.0205),
+            ("a-2", "file", 0.0102),
+        ]
+        .map(|(subject, sink, seconds)| ResultRow {
             measure: "time".to_string(),
             metric: "wall".to_string(),
-            subject: Some("a".to_string()),
-            parameters: vec![("sink".to_string(), "null".to_string())],
+            subject: Some(subject.to_string()),
+            parameters: vec![
+                ("sink".to_string(), sink.to_string()),
+                ("size".to_string(), "1".to_string()),
+            ],
             unit: "s".to_string(),
             runs: 20,
-            median: estimate(0.0123),
+            median: estimate(seconds),
+        })
+        .into(),
+        pictures: vec![Picture {
+            title: "Time over <releases>".to_string(),
+            metric: "wall".to_string(),
+            subjects: ["a-1", "a-2", "a-3"].map(str::to_string).into(),
         }],
         claims: vec![
             claim(
@@ -234,6 +249,23 @@ fn a_narrow_terminal_is_kept_to_as_well() {
     }
     let ascii = experiment_terminal(&record(), 80, false, false);
     assert!(ascii.is_ascii(), "{ascii}");
+}
+
+#[test]
+fn a_picture_has_a_line_for_each_combination_and_leaves_gaps() {
+    let page = experiment_html(&[record()]);
+    let drawing = &page[page.find("<svg").unwrap()..page.find("</svg>").unwrap()];
+    assert_eq!(drawing.matches("<circle").count(), 4);
+    assert_eq!(drawing.matches("<g class=\"c").count(), 2);
+    assert!(drawing.contains(">sink=null</text>") && !drawing.contains("size=1"));
+    assert!(drawing.contains("Time over &lt;releases&gt;"));
+    for label in [">1</text>", ">2</text>", ">3</text>"] {
+        assert!(drawing.contains(label), "{label}");
+    }
+    assert!(drawing.contains("<title>a-2: 4.1"), "{drawing}");
+    let mut empty = record();
+    empty.results.clear();
+    assert!(!experiment_html(&[empty]).contains("<svg"));
 }
 
 #[test]

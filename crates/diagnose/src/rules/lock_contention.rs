@@ -114,7 +114,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     // One of them may be lucky.
     let often = queueing.iter().filter(|q| q.1 >= t::MANY_LOCK_WAITS);
     // Where one thread does the work and others wait for it to hand some out, they are idle.
-    if often.count() < 2 || cpu_ns < 0.7 * all_cpu {
+    if often.count() < 2 || cpu_ns < t::PART_OF_QUEUES * all_cpu {
         return None;
     }
     // Go's idle threads and its locks wait in the same call. Only more threads than CPUs that

@@ -110,6 +110,30 @@ impl Checker<'_> {
         }
     }
 
+    pub(super) fn pictures(&self) {
+        let names = self.subject_names();
+        let promised = super::promised(self.experiment);
+        for picture in &self.experiment.pictures {
+            let unknown = |subject: &&Located<String>| !names.contains(&subject.value.as_str());
+            for subject in picture.over.iter().filter(unknown) {
+                self.unknown(subject, "subject", &names);
+            }
+            let of_it = |subject: &Option<String>| {
+                let mut over = picture.over.iter();
+                subject
+                    .as_ref()
+                    .is_some_and(|name| over.any(|known| known.value == *name))
+            };
+            let measured = promised.iter().filter(|one| of_it(&one.subject));
+            let metrics: std::collections::BTreeSet<&str> =
+                measured.map(|one| one.metric.as_str()).collect();
+            if !metrics.contains(picture.metric.value.as_str()) {
+                let metrics: Vec<&str> = metrics.into_iter().collect();
+                self.unknown(&picture.metric, "metric", &metrics);
+            }
+        }
+    }
+
     pub(super) fn evidence(&self) {
         let claims = Self::names(&self.experiment.claims, |c| &c.id.value);
         for id in self.experiment.answers.iter().flat_map(|a| &a.evidence) {

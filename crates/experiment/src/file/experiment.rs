@@ -41,6 +41,8 @@ pub struct Experiment {
     pub claims: Vec<Claim>,
     /// Open questions.
     pub answers: Vec<Answer>,
+    /// Drawings.
+    pub pictures: Vec<Picture>,
 }
 
 /// From which package manager a tool comes.
@@ -415,4 +417,15 @@ pub struct Answer {
     pub tried: Option<String>,
     /// Ids of claims.
     pub evidence: Vec<Located<String>>,
+}
+
+/// One metric over several subjects, drawn.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// What it shows.
+    pub title: String,
+    /// The metric.
+    pub metric: Located<String>,
+    /// The subjects, from left to right.
+    pub over: Vec<Located<String>>,
 }

@@ -28,11 +28,13 @@ pub enum Section {
     Published,
     /// `[[answers]]`
     Answer,
+    /// `[[pictures]]`
+    Picture,
 }
 
 impl Section {
     /// All parts, with the name of their definition in the JSON schema.
-    pub const ALL: [(Section, &'static str); 12] = [
+    pub const ALL: [(Section, &'static str); 13] = [
         (Section::Root, ""),
         (Section::Source, "source"),
         (Section::Tool, "tool"),
@@ -45,6 +47,7 @@ impl Section {
         (Section::Claim, "claim"),
         (Section::Published, "published"),
         (Section::Answer, "answer"),
+        (Section::Picture, "picture"),
     ];
 
     /// Every key that may stand in it.
@@ -64,6 +67,7 @@ impl Section {
                 "measure",
                 "claims",
                 "answers",
+                "pictures",
             ],
             Section::Source => &["title", "by", "year", "url", "rows"],
             Section::Tool => &[
@@ -128,6 +132,7 @@ impl Section {
             ],
             Section::Published => &["value", "unit", "limit", "figures", "source"],
             Section::Answer => &["question", "answer", "status", "tried", "evidence"],
+            Section::Picture => &["title", "metric", "over"],
         }
     }
 
@@ -146,6 +151,7 @@ impl Section {
             Section::Claim => "a claim",
             Section::Published => "`published`",
             Section::Answer => "an answer",
+            Section::Picture => "a picture",
         }
     }
 }

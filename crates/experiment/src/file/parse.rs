@@ -84,6 +84,7 @@ impl Reader<'_> {
             measures: self.measures(root),
             claims: self.claims(root),
             answers: self.answers(root),
+            pictures: self.pictures(root),
         }
     }
 

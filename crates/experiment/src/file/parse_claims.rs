@@ -1,8 +1,8 @@
-//! Claims and answers.
+//! Claims, answers and pictures.
 
 use fathom_model::{Layer, Published};
 
-use super::experiment::{Answer, Claim, Formula};
+use super::experiment::{Answer, Claim, Formula, Picture};
 use super::keys::Section;
 use super::parse::{Reader, inside};
 use super::table::{Located, Table};
@@ -116,6 +116,24 @@ impl Reader<'_> {
                 open,
                 tried,
                 evidence: table.texts("evidence"),
+            });
+        }
+        all
+    }
+
+    pub(super) fn pictures(&self, root: &Table<'_>) -> Vec<Picture> {
+        let mut all = Vec::new();
+        for table in root.list("pictures", Section::Picture) {
+            let over = table.texts("over");
+            if over.len() < 2 {
+                table.missing("over", "write over = [\"a\", \"b\"]: two subjects or more");
+            }
+            all.push(Picture {
+                title: table
+                    .required("title", "write title = \"Wall time over the releases\"")
+                    .value,
+                metric: table.required("metric", "write metric = \"wall\""),
+                over,
             });
         }
         all

@@ -1,7 +1,7 @@
 //! The record of a run: what was measured, and what is judged by it.
 
 use fathom_machine::environment;
-use fathom_model::{ExperimentRecord, ResultRow, SCHEMA_VERSION};
+use fathom_model::{ExperimentRecord, Picture, ResultRow, SCHEMA_VERSION};
 
 use super::{Running, sha256};
 use crate::expression::LEVEL;
@@ -76,8 +76,17 @@ impl Running<'_> {
             results: rows(&self.results),
             claims,
             answers,
+            pictures: experiment.pictures.iter().map(picture).collect(),
             warnings: std::mem::take(&mut self.warnings),
         }
+    }
+}
+
+fn picture(picture: &crate::file::experiment::Picture) -> Picture {
+    Picture {
+        title: picture.title.clone(),
+        metric: picture.metric.value.clone(),
+        subjects: picture.over.iter().map(|one| one.value.clone()).collect(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer};
 
+use super::pictures;
 use super::terminal::machine;
 use super::words;
 use crate::policy::hash;
@@ -91,6 +92,7 @@ fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
             table(out, layer, &claims);
         }
     }
+    pictures::html(out, record);
     answers(out, record);
     results(out, record);
     footer(out, record);

@@ -2,6 +2,7 @@
 
 use fathom_model::{ClaimResult, ExperimentRecord, Layer};
 
+use super::pictures;
 use super::terminal::machine;
 use super::words;
 use crate::waits;
@@ -58,6 +59,7 @@ fn one(out: &mut String, record: &ExperimentRecord) {
             row(out, claim);
         }
     }
+    pictures::markdown(out, record, plain);
     answers(out, record);
     footer(out, record);
 }

@@ -2,7 +2,7 @@
 
 use fathom_model::{CatalogueRow, ClaimResult, ExperimentRecord, Layer};
 
-use super::words;
+use super::{pictures, words};
 use crate::line::{Line, Page, Tone};
 use crate::text::{columns, wrap};
 use crate::waits;
@@ -28,6 +28,7 @@ pub fn experiment_terminal(
             table(&mut page, layer, &claims);
         }
     }
+    pictures::terminal(&mut page, record);
     answers(&mut page, record);
     lacking(&mut page, record);
     footer(&mut page, record);

@@ -64,7 +64,7 @@ pub(super) fn published(published: Option<&Published>) -> String {
 }
 
 /// Times in the unit that fits, as the measured ones beside them; everything else as it was written.
-fn with_unit(value: f64, unit: &str) -> String {
+pub(super) fn with_unit(value: f64, unit: &str) -> String {
     if let Some(written) = TimeUnit::of_symbol(unit) {
         let seconds = value * written.seconds();
         let fitting = TimeUnit::fitting(seconds);
