@@ -217,8 +217,12 @@ pub(super) fn remarks(claim: &ClaimResult) -> Vec<String> {
             .all(|other| other.verdict == claim.judged.verdict);
         all.push(match same {
             true => format!(
-                "the same verdict under {} other combinations of parameters",
-                claim.elsewhere.len()
+                "the same verdict under {} of parameters",
+                crate::quantity::counted(
+                    claim.elsewhere.len() as u64,
+                    "other combination",
+                    "other combinations"
+                )
             ),
             false => "another verdict under some combinations of parameters".to_string(),
         });

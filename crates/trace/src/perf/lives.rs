@@ -333,7 +333,7 @@ mod tests {
     }
 
     fn told(lives: Lives, end: u64, mut trace: Trace) -> Trace {
-        lives.fill(end * MS, &mut trace);
+        lives.fill(end * MS, &HashSet::new(), &mut trace);
         trace
     }
 
@@ -443,7 +443,17 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_other_rights_goes_on_where_looks_saw_it() {
+    fn who_takes_other_rights_is_not_seen_to_end() {
+        let mut lives = lives();
+        lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
+        let mut trace = Trace::default();
+        lives.fill(1000 * MS, &HashSet::from([10]), &mut trace);
+        assert_eq!(trace.threads[0].ended_ns, None);
+        assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
+    }
+
+    #[test]
+    fn a_thread_whose_records_end_early_goes_on_where_looks_saw_it() {
         let mut lives = lives();
         lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
         let looked = Thread {

@@ -1,5 +1,6 @@
 //! How are the records of a tree had while it runs?
 
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -102,7 +103,9 @@ impl Recorder {
     }
 
     /// Puts all that was recorded into the trace that the looks made. The commands have ended.
-    pub(crate) fn finish(mut self, end: u64, trace: &mut Trace) {
+    ///
+    /// `refused`: processes that took on other rights. Their records ended with their `execve`, they did not.
+    pub(crate) fn finish(mut self, end: u64, refused: &HashSet<u32>, trace: &mut Trace) {
         self.read(Looked::default());
         // What outlived the commands is ended by us, which is no end of its own.
         self.later.retain(|record| record.at <= end);
@@ -110,7 +113,7 @@ impl Recorder {
         for look in std::mem::take(&mut self.later_waits) {
             self.lives.saw(look);
         }
-        self.lives.fill(end, trace);
+        self.lives.fill(end, refused, trace);
     }
 }
 
@@ -242,7 +245,7 @@ mod tests {
         recorder.take_until(3_000);
         assert_eq!((recorder.later.len(), recorder.later_waits.len()), (1, 1));
         let mut trace = Trace::default();
-        recorder.finish(10_000, &mut trace);
+        recorder.finish(10_000, &HashSet::new(), &mut trace);
         let row = &trace.off_cpu[0];
         assert_eq!((row.call.as_deref(), row.fd), (Some("read"), Some(0)));
         assert_eq!(row.total_ns, 7_000);

@@ -141,9 +141,9 @@ fn watch(
             .to_owned(),
         None => "processes that live for less than a few milliseconds".to_owned(),
     });
-    tree.finish(&roots, end, &mut trace);
+    let refused = tree.finish(&roots, end, &mut trace);
     if let Some(recorder) = recorder {
-        recorder.finish(end, &mut trace);
+        recorder.finish(end, &refused, &mut trace);
     }
     let mut seen = group.reap(trace, start, cut_short)?;
     for root in seen.trace.processes.iter_mut() {

@@ -265,8 +265,13 @@ impl Tree {
         alive.filter(|pid| !roots.contains(pid)).collect()
     }
 
-    /// Ends the observation and fills in what was seen.
-    pub fn finish(mut self, roots: &[u32], at: u64, trace: &mut crate::result::Trace) {
+    /// Ends the observation and fills in what was seen. Returns the processes that may not be looked at.
+    pub fn finish(
+        mut self,
+        roots: &[u32],
+        at: u64,
+        trace: &mut crate::result::Trace,
+    ) -> HashSet<u32> {
         for thread in std::mem::take(&mut self.alive) {
             let outlives = !roots.contains(&thread.pid);
             self.ended(&thread, at);
@@ -305,5 +310,6 @@ impl Tree {
                 "process {pid}: it runs with other rights (a set-uid or unreadable program)"
             ));
         }
+        self.refused
     }
 }

@@ -12,7 +12,7 @@ impl Lives {
     ///
     /// What the looks alone know stays: CPU time and time in the run queue by the kernel's own counts, page faults,
     /// arguments, files.
-    pub(crate) fn fill(mut self, end: u64, trace: &mut Trace) {
+    pub(crate) fn fill(mut self, end: u64, refused: &HashSet<u32>, trace: &mut Trace) {
         let left: Vec<u32> = self.alive.keys().copied().collect();
         for tid in left {
             if let Some(mut life) = self.alive.remove(&tid) {
@@ -33,7 +33,11 @@ impl Lives {
                 .iter()
                 .position(|thread| thread.tid == life.tid);
             let looked = at.map(|at| trace.threads.swap_remove(at));
-            threads.push(thread(&life, looked, start));
+            let mut thread = thread(&life, looked, start);
+            if refused.contains(&life.pid) {
+                thread.ended_ns = None;
+            }
+            threads.push(thread);
             let (pid, tid) = (life.pid, life.tid);
             off_cpu.extend(life.waits.rows(pid, tid));
         }
