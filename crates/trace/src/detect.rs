@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::command::{TraceCommand, TraceOptions};
 use crate::error::TraceError;
 use crate::kernel::session::Session;
-use crate::perf;
+use crate::perf::Recorder;
 use crate::result::Tier;
-use crate::spawn;
+use crate::spawn::{self, Held};
 use crate::stops;
 
 /// Whether a tier works here, and if not, why and what helps.
@@ -122,11 +122,16 @@ pub(crate) fn nothing() -> TraceCommand {
 }
 
 fn try_perf() -> Result<(), TraceError> {
-    try_sample()?;
-    perf::attempt()
+    let child = looked_at()?;
+    Recorder::attach(&[child.pid], &TraceOptions::default()).map(drop)
 }
 
 fn try_sample() -> Result<(), TraceError> {
+    looked_at().map(drop)
+}
+
+/// A held child whose files in `/proc` can be read.
+fn looked_at() -> Result<Held, TraceError> {
     let mut child = spawn::hold(&nothing(), None)?;
     child.wait_ready()?;
     let read = |name: &str| fs::read(format!("/proc/{}/task/{0}/{name}", child.pid));
@@ -138,7 +143,7 @@ fn try_sample() -> Result<(), TraceError> {
             what,
             error: io::ErrorKind::UnexpectedEof.into(),
         }),
-        false => Ok(()),
+        false => Ok(child),
     }
 }
 

@@ -58,8 +58,7 @@ pub fn trace(
 ) -> Result<Trace, TraceError> {
     match tier {
         Tier::Kernel => kernel::observe(command, options),
-        Tier::Perf => sample::observe_recorded(command, options),
-        Tier::Sample => sample::observe(command, options),
+        Tier::Perf | Tier::Sample => sample::observe(command, tier, options),
         Tier::Stops => stops::observe(command, options),
     }
 }
@@ -80,8 +79,7 @@ pub fn trace_group(
 ) -> Result<GroupTrace, TraceError> {
     match tier {
         Tier::Kernel => kernel::observe_group(members, options),
-        Tier::Perf => sample::observe_group(members, Tier::Perf, options),
-        Tier::Sample => sample::observe_group(members, Tier::Sample, options),
+        Tier::Perf | Tier::Sample => sample::observe_group(members, tier, options),
         Tier::Stops => Err(TraceError::Group),
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::HashSet;
 
-use common::{available, quiet};
+use common::available;
 use fathom_trace::{Tier, Trace, TraceOptions, trace};
 
 const PAGE: usize = 4096;
@@ -13,12 +13,7 @@ const PAGES: usize = 8192;
 
 /// Traces one of the helpers below.
 fn helper(name: &str, options: &TraceOptions) -> Trace {
-    let me = std::env::current_exe().expect("this test program");
-    let mut command = quiet(&[]);
-    command.argv = vec![me.into(), "--exact".into(), name.into()];
-    let env = std::env::vars_os().chain([("FATHOM_TEST_HELPER".into(), "1".into())]);
-    command.env = Some(env.collect());
-    trace(&command, Tier::Kernel, options).expect("traced")
+    trace(&common::helper(name), Tier::Kernel, options).expect("traced")
 }
 
 fn is_helper() -> bool {

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read;
 use std::time::Duration;
 
-use common::{available, quiet, run, sum};
+use common::{available, helper, quiet, run, sum};
 use fathom_trace::{
     Cause, Losses, Tier, TimelineOptions, TraceCommand, TraceError, TraceOptions, trace,
 };
@@ -167,12 +167,12 @@ fn threads_are_told_apart() {
     if !available(Tier::Kernel) {
         return;
     }
-    let me = std::env::current_exe().expect("this test program");
-    let mut command = quiet(&[]);
-    command.argv = vec![me.into(), "--exact".into(), "helper_reads".into()];
-    let env = std::env::vars_os().chain([("FATHOM_TEST_HELPER".into(), "1".into())]);
-    command.env = Some(env.collect());
-    let t = trace(&command, Tier::Kernel, &TraceOptions::default()).expect("traced");
+    let t = trace(
+        &helper("helper_reads"),
+        Tier::Kernel,
+        &TraceOptions::default(),
+    )
+    .expect("traced");
     let readers: Vec<_> = t.syscalls.iter().filter(|r| r.sizes[1] >= 1000).collect();
     let calls: Vec<u64> = readers.iter().map(|r| r.calls).collect();
     assert_eq!(calls, [1000, 1000, 1000]);

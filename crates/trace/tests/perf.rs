@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{available, quiet, run};
+use common::{available, helper, quiet, run};
 use fathom_trace::{Cause, Losses, Tier, TimelineOptions, TraceOptions, trace};
 
 #[test]
@@ -102,12 +102,7 @@ fn switches_are_counted_by_thread() {
     if !available(Tier::Perf) {
         return;
     }
-    let me = std::env::current_exe().expect("this test program");
-    let mut command = quiet(&[]);
-    command.argv = vec![me.into(), "--exact".into(), "helper_naps".into()];
-    let env = std::env::vars_os().chain([("FATHOM_TEST_HELPER".into(), "1".into())]);
-    command.env = Some(env.collect());
-    let t = trace(&command, Tier::Perf, &TraceOptions::default()).expect("traced");
+    let t = trace(&helper("helper_naps"), Tier::Perf, &TraceOptions::default()).expect("traced");
     let nappers: Vec<_> = t.threads.iter().filter(|t| t.name == "napper").collect();
     assert_eq!(nappers.len(), 3);
     for thread in nappers {

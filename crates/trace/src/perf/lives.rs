@@ -177,9 +177,7 @@ impl Lives {
         let Some(life) = self.alive.get_mut(&tid).filter(|l| at >= l.started) else {
             return;
         };
-        if let Place::On(since) = life.place {
-            life.on_cpu += at.saturating_sub(since);
-        }
+        leave(life, at);
         life.waits.left(at);
         life.place = match able {
             true => Place::Able(at),
@@ -235,14 +233,17 @@ impl Lives {
 
     fn end(&mut self, tid: u32, at: u64) {
         if let Some(mut life) = self.alive.remove(&tid) {
-            let interval = close(&mut life, at, self.distance);
-            if let Place::On(since) = life.place {
-                life.on_cpu += at.saturating_sub(since);
-            }
             life.ended = Some(at);
-            self.over.push(life);
-            self.keep(interval);
+            self.close_up(life, at);
         }
+    }
+
+    /// Nothing more is told of a life after this time.
+    fn close_up(&mut self, mut life: Life, at: u64) {
+        let interval = close(&mut life, at, self.distance);
+        leave(&mut life, at);
+        self.over.push(life);
+        self.keep(interval);
     }
 
     fn keep(&mut self, interval: Option<Interval>) {
@@ -263,6 +264,13 @@ impl Lives {
         interval.from_ns = interval.from_ns.saturating_sub(self.start);
         interval.to_ns = interval.to_ns.saturating_sub(self.start);
         self.intervals.push(interval);
+    }
+}
+
+/// Adds the time on a CPU that a thread is in, if it is.
+fn leave(life: &mut Life, at: u64) {
+    if let Place::On(since) = life.place {
+        life.on_cpu += at.saturating_sub(since);
     }
 }
 

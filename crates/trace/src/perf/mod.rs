@@ -13,15 +13,3 @@ mod waits;
 
 pub(crate) use recorder::{Looked, Recorder};
 pub(crate) use waits::{Key, LookAt};
-
-use crate::command::TraceOptions;
-use crate::detect;
-use crate::error::TraceError;
-use crate::spawn;
-
-/// Attaches to a child that never runs anything.
-pub(crate) fn attempt() -> Result<(), TraceError> {
-    let mut child = spawn::hold(&detect::nothing(), None)?;
-    child.wait_ready()?;
-    Recorder::attach(&[child.pid], &TraceOptions::default()).map(drop)
-}

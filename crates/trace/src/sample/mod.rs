@@ -9,4 +9,4 @@ mod thread;
 mod timeline;
 mod tree;
 
-pub(crate) use observe::{NO_CALLS, observe, observe_group, observe_recorded};
+pub(crate) use observe::{NO_CALLS, observe, observe_group};

@@ -17,26 +17,17 @@ pub(crate) const NO_CALLS: &str =
 /// Rounds between looks for new threads and processes: listing costs 20 us a process.
 const ROUNDS_PER_LISTING: u64 = 4;
 
-/// Runs the command and tells what the samples saw.
-pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
-    single(command, Tier::Sample, options)
-}
-
-/// Runs the command and tells what the samples and the kernel's records of its switches say.
-pub(crate) fn observe_recorded(
+/// Runs the command and tells what the samples saw, in the perf tier with the kernel's records of its switches.
+pub(crate) fn observe(
     command: &TraceCommand,
+    tier: Tier,
     options: &TraceOptions,
 ) -> Result<Trace, TraceError> {
-    single(command, Tier::Perf, options)
-}
-
-fn single(command: &TraceCommand, tier: Tier, options: &TraceOptions) -> Result<Trace, TraceError> {
     let group = Group::hold([(command, Duration::ZERO)], None, &[])?;
     watch(group, tier, command.timeout, options).map(GroupTrace::into_single)
 }
 
-/// Runs the commands at once and tells what the samples (in the perf tier with the kernel's records) saw of
-/// all of them.
+/// The same of commands that run at once.
 pub(crate) fn observe_group(
     members: Vec<Member>,
     tier: Tier,

@@ -48,3 +48,14 @@ pub fn sum(trace: &Trace, name: &str, fd: Option<i32>) -> SyscallRow {
     }
     total
 }
+
+/// One of the helpers of this test program, as a quiet command of its own.
+#[allow(dead_code)] // not every test file has helpers
+pub fn helper(name: &str) -> TraceCommand {
+    let me = std::env::current_exe().expect("this test program");
+    let mut command = quiet(&[]);
+    command.argv = vec![me.into(), "--exact".into(), name.into()];
+    let env = std::env::vars_os().chain([("FATHOM_TEST_HELPER".into(), "1".into())]);
+    command.env = Some(env.collect());
+    command
+}

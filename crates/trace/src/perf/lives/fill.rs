@@ -1,39 +1,31 @@
 //! How do the records and the looks become one trace?
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::{Begun, Life, Lives, Place, close};
+use super::{Begun, Life, Lives};
 use crate::result::{Exec, OffCpuRow, Process, Thread, Trace};
 
 /// Looks notice the end of a thread this late at most, on a machine that is not overloaded.
 const NOTICED_NS: u64 = 20_000_000;
+
 impl Lives {
     /// Puts what the records told into a trace of looks: lives, switches, waits, the timeline.
     ///
     /// What the looks alone know stays: CPU time and time in the run queue by the kernel's own counts, page faults,
     /// arguments, files.
     pub(crate) fn fill(mut self, end: u64, refused: &HashSet<u32>, trace: &mut Trace) {
-        let left: Vec<u32> = self.alive.keys().copied().collect();
-        for tid in left {
-            if let Some(mut life) = self.alive.remove(&tid) {
-                let interval = close(&mut life, end, self.distance);
-                if let Place::On(since) = life.place {
-                    life.on_cpu += end.saturating_sub(since);
-                }
-                self.keep(interval);
-                self.over.push(life);
-            }
+        for (_, life) in std::mem::take(&mut self.alive) {
+            self.close_up(life, end);
+        }
+        let mut looked: HashMap<u32, Thread> = HashMap::new();
+        for thread in std::mem::take(&mut trace.threads) {
+            looked.insert(thread.tid, thread);
         }
         let mut off_cpu = Vec::new();
         let mut threads = Vec::new();
         let start = self.start;
         for life in std::mem::take(&mut self.over) {
-            let at = trace
-                .threads
-                .iter()
-                .position(|thread| thread.tid == life.tid);
-            let looked = at.map(|at| trace.threads.swap_remove(at));
-            let mut thread = thread(&life, looked, start);
+            let mut thread = thread(&life, looked.remove(&life.tid), start);
             if refused.contains(&life.pid) {
                 thread.ended_ns = None;
             }
@@ -43,7 +35,7 @@ impl Lives {
         }
         // Those of whom no record told, where records were lost.
         let told: HashSet<u32> = threads.iter().map(|t: &Thread| t.tid).collect();
-        threads.append(&mut trace.threads);
+        threads.extend(looked.into_values());
         threads.sort_by_key(|t| (t.started_ns, t.tid));
         trace.threads = threads;
         let by_looks = std::mem::take(&mut trace.off_cpu);
@@ -59,21 +51,25 @@ impl Lives {
 
     fn fill_processes(&self, trace: &mut Trace) {
         let since = |at: u64| at.saturating_sub(self.start);
-        for (pid, (parent, at)) in &self.made {
-            let known = trace.processes.iter().position(|p| p.pid == *pid);
-            let index = known.unwrap_or_else(|| {
-                trace.processes.push(Process::default());
-                trace.processes.len() - 1
-            });
-            let process = &mut trace.processes[index];
-            (process.pid, process.parent) = (*pid, Some(*parent));
-            process.started_ns = since(*at);
+        let known: HashSet<u32> = trace.processes.iter().map(|p| p.pid).collect();
+        let unseen = self.made.keys().filter(|pid| !known.contains(pid));
+        trace.processes.extend(unseen.map(|pid| Process {
+            pid: *pid,
+            ..Process::default()
+        }));
+        // None as soon as one of the threads was not seen to end.
+        let mut ends: HashMap<u32, Option<u64>> = HashMap::new();
+        for thread in &trace.threads {
+            let end = ends.entry(thread.pid).or_insert(Some(0));
+            *end = end.zip(thread.ended_ns).map(|(last, this)| last.max(this));
         }
         for process in &mut trace.processes {
-            let threads = trace.threads.iter().filter(|t| t.pid == process.pid);
-            let ends: Option<Vec<u64>> = threads.map(|t| t.ended_ns).collect();
+            if let Some((parent, at)) = self.made.get(&process.pid) {
+                process.parent = Some(*parent);
+                process.started_ns = since(*at);
+            }
             if process.parent.is_some() {
-                process.ended_ns = ends.and_then(|ends| ends.into_iter().max());
+                process.ended_ns = ends.get(&process.pid).copied().flatten();
             }
             if let Some(begun) = self.execs.get(&process.pid) {
                 let looked = std::mem::take(&mut process.execs);
