@@ -281,8 +281,6 @@ pub(crate) struct Off<'a> {
     pub cause: Cause,
     /// Most of the thread's futex waits ran into their time limit.
     pub timed_out: bool,
-    /// See [`from_disk`].
-    pub from_disk: bool,
 }
 
 /// Whether a wait is for a disk. The kernel tier sees the kernel's own mark. Looks see only that no signal may
@@ -304,7 +302,6 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
     match off.cause {
         Cause::Preempted | Cause::Ready => return Spent::Ready,
         Cause::Running => return Spent::UserCode,
-        _ if off.from_disk => return Spent::Disk,
         Cause::Disk => return Spent::Disk,
         Cause::Stopped => return Spent::OtherWait,
         Cause::Asleep | Cause::Uninterruptible => {}
@@ -358,7 +355,6 @@ impl Classifier<'_> {
             fd: row.fd,
             cause: row.cause,
             timed_out: self.timed.contains(&row.tid),
-            from_disk: from_disk(self.trace, row.cause, row.call.as_deref()),
         })
     }
 
@@ -370,11 +366,13 @@ impl Classifier<'_> {
             fd: interval.fd,
             cause: interval.cause,
             timed_out: self.timed.contains(&interval.tid),
-            from_disk: from_disk(self.trace, interval.cause, interval.call.as_deref()),
         })
     }
 
     fn off(&self, off: Off<'_>) -> Spent {
+        if from_disk(self.trace, off.cause, off.call) {
+            return Spent::Disk;
+        }
         let polls = self.polls.get(&off.pid).copied().unwrap_or_default();
         off_cpu(off, self.descriptors, polls)
     }
