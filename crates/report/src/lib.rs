@@ -4,6 +4,7 @@
 //! terminal's report, the progress line, the page and the exports. Nothing here measures, computes statistics that a verdict rests on, opens a
 //! file or looks at a clock. `docs/numbers.md` says what each printed number means.
 
+mod axis;
 mod distribution;
 mod experiment;
 mod export;

@@ -2,7 +2,6 @@
 //!
 //! It has no script at all: the pictures are drawn here. One file that needs no network.
 
-mod axis;
 mod curve;
 
 use fathom_machine::table::{figure, standing};

@@ -139,15 +139,10 @@ fn table(out: &mut String, layer: Layer, claims: &[&ClaimResult]) {
             put!(out, "<small>{}</small>", text(&remark));
         }
         for other in &claim.elsewhere {
-            let parameters: Vec<String> = other
-                .parameters
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect();
             put!(
                 out,
                 "<small>{}: <span class=\"{}\">{}</span> {}</small>",
-                text(&parameters.join(", ")),
+                text(&words::parameters(&other.parameters)),
                 class(other.verdict),
                 other.verdict.name(),
                 text(&words::quantities(&other.measured).join("; "))
@@ -205,11 +200,6 @@ fn results(out: &mut String, record: &ExperimentRecord) {
         rows.len()
     );
     for row in rows.iter().take(MOST_ROWS) {
-        let parameters: Vec<String> = row
-            .parameters
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
         let measured = fathom_model::Measured {
             what: String::new(),
             estimate: row.median,
@@ -222,7 +212,7 @@ fn results(out: &mut String, record: &ExperimentRecord) {
             text(&row.measure),
             text(&row.metric),
             text(row.subject.as_deref().unwrap_or("")),
-            text(&parameters.join(", ")),
+            text(&words::parameters(&row.parameters)),
             row.runs,
             text(&words::value(&measured))
         );

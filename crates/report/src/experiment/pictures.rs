@@ -5,6 +5,7 @@ use std::fmt::Write;
 use fathom_model::{Combination, Estimate, ExperimentRecord, Measured, Picture};
 
 use super::words;
+use crate::axis::Axis;
 use crate::line::{Line, Page, Tone};
 use crate::text::html as text;
 
@@ -66,10 +67,7 @@ fn series(record: &ExperimentRecord, picture: &Picture) -> Vec<Series> {
         .iter()
         .map(|parameters| {
             let told = parameters.iter().filter(differs);
-            let told: Vec<String> = told
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect();
-            told.join(", ")
+            words::parameters(told)
         })
         .collect();
     let named = found.into_iter().zip(names);
@@ -110,42 +108,12 @@ const RIGHT: f64 = 220.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 70.0;
 
-/// Where a positive value lies on the logarithmic axis.
-#[derive(Debug, Clone, Copy)]
-struct Axis {
-    low: f64,
-    high: f64,
-}
-
-impl Axis {
-    /// For all intervals; `None` where there is nothing to draw.
-    fn of(all: &[Series]) -> Option<Axis> {
-        let points = all.iter().flat_map(|series| series.points.iter().flatten());
-        let ends: Vec<f64> = points
-            .flat_map(|p| [p.low, p.value, p.high])
-            .filter(|v| *v > 0.0)
-            .collect();
-        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = ends.iter().copied().fold(0.0, f64::max);
-        // A little air, also where all are the same.
-        (high > 0.0 && low.is_finite()).then_some(Axis {
-            low: low / 1.15,
-            high: high * 1.15,
-        })
-    }
-
-    fn y(self, value: f64) -> f64 {
-        let part = (value.max(self.low) / self.low).ln() / (self.high / self.low).ln();
-        HEIGHT - BOTTOM - part.min(1.0) * (HEIGHT - TOP - BOTTOM)
-    }
-
-    /// 1, 2 and 5 times powers of ten within.
-    fn ticks(self) -> Vec<f64> {
-        let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
-        let all = decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|step| step * 10f64.powi(decade)));
-        all.filter(|tick| (self.low..=self.high).contains(tick))
-            .collect()
-    }
+/// The axis of all intervals; `None` where there is nothing to draw.
+fn axis(all: &[Series]) -> Option<Axis> {
+    let points = all.iter().flat_map(|series| series.points.iter().flatten());
+    let ends = points.flat_map(|p| [p.low, p.value, p.high]);
+    let ends: Vec<f64> = ends.filter(|value| *value > 0.0).collect();
+    (!ends.is_empty()).then(|| Axis::decades(ends.into_iter(), HEIGHT - BOTTOM, TOP))
 }
 
 /// Writing to a String can't fail.
@@ -157,11 +125,11 @@ macro_rules! put {
 pub(super) fn html(out: &mut String, record: &ExperimentRecord) {
     for picture in &record.pictures {
         let all = series(record, picture);
-        let Some(axis) = Axis::of(&all) else {
+        let Some(axis) = axis(&all) else {
             continue;
         };
         put!(out, "<h2>{}</h2>\n<figure>\n", text(&picture.title));
-        draw(out, picture, &all, axis);
+        draw(out, picture, &all, &axis);
         put!(
             out,
             "<figcaption>{}: medians with their intervals, on a logarithmic scale</figcaption>\n</figure>\n",
@@ -170,7 +138,7 @@ pub(super) fn html(out: &mut String, record: &ExperimentRecord) {
     }
 }
 
-fn draw(out: &mut String, picture: &Picture, all: &[Series], axis: Axis) {
+fn draw(out: &mut String, picture: &Picture, all: &[Series], axis: &Axis) {
     let steps = (picture.subjects.len() - 1).max(1) as f64;
     let x = |index: usize| LEFT + index as f64 * (WIDTH - LEFT - RIGHT) / steps;
     put!(
@@ -180,7 +148,7 @@ fn draw(out: &mut String, picture: &Picture, all: &[Series], axis: Axis) {
     );
     let unit = all.first().map_or("", |series| series.unit.as_str());
     for tick in axis.ticks() {
-        let y = axis.y(tick);
+        let y = axis.place(tick);
         put!(
             out,
             "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/><text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
@@ -213,9 +181,9 @@ fn draw(out: &mut String, picture: &Picture, all: &[Series], axis: Axis) {
                     out,
                     "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>\n",
                     x(*from),
-                    axis.y(a.value),
+                    axis.place(a.value),
                     x(*to),
-                    axis.y(b.value)
+                    axis.place(b.value)
                 );
             }
         }
@@ -224,15 +192,15 @@ fn draw(out: &mut String, picture: &Picture, all: &[Series], axis: Axis) {
                 out,
                 "<line x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{1:.1}\" y2=\"{2:.1}\"/><circle cx=\"{0:.1}\" cy=\"{3:.1}\" r=\"3.5\"><title>{4}: {5}</title></circle>\n",
                 x(*index),
-                axis.y(point.low),
-                axis.y(point.high),
-                axis.y(point.value),
+                axis.place(point.low),
+                axis.place(point.high),
+                axis.place(point.value),
                 text(&picture.subjects[*index]),
                 text(&told(*point, &series.unit))
             );
         }
         if let Some((_, last)) = drawn.last() {
-            names.push((axis.y(last.value), number));
+            names.push((axis.place(last.value), number));
         }
         out.push_str("</g>\n");
     }
@@ -354,16 +322,5 @@ mod tests {
         assert_eq!(of(&["node", "node-20"]), "node node-20");
         assert_eq!(of(&["a b", "a c"]), "b c");
         assert_eq!(of(&[]), "");
-    }
-
-    #[test]
-    fn the_axis_has_round_ticks_and_keeps_its_order() {
-        let axis = Axis {
-            low: 0.3,
-            high: 30.0,
-        };
-        assert_eq!(axis.ticks(), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
-        assert!(axis.y(1.0) > axis.y(2.0), "more is higher up");
-        assert!(axis.y(0.3) <= HEIGHT - BOTTOM && axis.y(30.0) >= TOP - 1e-9);
     }
 }

@@ -2,8 +2,8 @@
 
 use fathom_machine::table::{bytes, figure};
 
-use super::axis::Axis;
 use super::html;
+use crate::axis::Axis;
 
 /// Size of the picture and its margins.
 const WIDTH: f64 = 760.0;

@@ -28,6 +28,20 @@ impl Axis {
         }
     }
 
+    /// From a little below the least to a little above the largest of positive `values`, in powers of ten: for
+    /// figures of things that differ by much.
+    pub(crate) fn decades(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
+        let (low, high) = range(values);
+        Axis {
+            low: low / 1.15,
+            high: high * 1.15,
+            logarithmic: true,
+            whole: false,
+            from,
+            to,
+        }
+    }
+
     /// From zero to a round number above the largest.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (_, high) = range(values);
@@ -70,7 +84,7 @@ impl Axis {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Numbers that are written: at most some eight.
+    /// Numbers that are written: at most some eight; in decades 1, 2 and 5 times each power of ten.
     pub(crate) fn ticks(&self) -> Vec<f64> {
         if !self.logarithmic {
             let step = match self.whole {
@@ -80,6 +94,11 @@ impl Axis {
             let first = (self.low / step).ceil() as i64;
             let last = (self.high / step + 1e-9).floor() as i64;
             return (first..=last).map(|i| i as f64 * step).collect();
+        }
+        if !self.whole {
+            let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+            let all = decades.flat_map(|power| [1.0, 2.0, 5.0].map(|n| n * 10f64.powi(power)));
+            return all.filter(|tick| self.holds(*tick)).collect();
         }
         let (first, last) = (
             self.low.log2().ceil() as i32,
@@ -129,6 +148,21 @@ mod tests {
         assert_eq!(axis.place(65536.0).round(), 400.0);
         assert_eq!(axis.ticks().len(), 5);
         assert!(!axis.holds(1.0) && axis.holds(5000.0));
+    }
+
+    #[test]
+    fn decades_have_round_ticks_and_keep_their_order() {
+        let axis = Axis {
+            low: 0.3,
+            high: 30.0,
+            logarithmic: true,
+            whole: false,
+            from: 270.0,
+            to: 16.0,
+        };
+        assert_eq!(axis.ticks(), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
+        assert!(axis.place(1.0) > axis.place(2.0), "more is higher up");
+        assert!(axis.place(0.3) <= 270.0 && axis.place(30.0) >= 16.0 - 1e-9);
     }
 
     #[test]
