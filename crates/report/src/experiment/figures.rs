@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{ExperimentRecord, Measured, ResultRow};
+use fathom_model::{ExperimentRecord, ResultRow};
 
 use super::terminal::machine;
 use super::words;
@@ -217,12 +217,9 @@ fn name_of(row: &ResultRow) -> String {
 }
 
 fn cell(row: &ResultRow) -> String {
-    plain(&words::value(&Measured {
-        what: String::new(),
-        estimate: row.median,
-        unit: row.unit.clone(),
-        text: None,
-    }))
+    let median = row.median.as_ref();
+    let told = median.map(|median| words::with_interval(median, &row.unit));
+    plain(&told.unwrap_or_default())
 }
 
 fn versions(out: &mut String, record: &ExperimentRecord) {

@@ -200,12 +200,8 @@ fn results(out: &mut String, record: &ExperimentRecord) {
         rows.len()
     );
     for row in rows.iter().take(MOST_ROWS) {
-        let measured = fathom_model::Measured {
-            what: String::new(),
-            estimate: row.median,
-            unit: row.unit.clone(),
-            text: None,
-        };
+        let median = row.median.as_ref();
+        let median = median.map(|median| words::with_interval(median, &row.unit));
         put!(
             out,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
@@ -214,7 +210,7 @@ fn results(out: &mut String, record: &ExperimentRecord) {
             text(row.subject.as_deref().unwrap_or("")),
             text(&words::parameters(&row.parameters)),
             row.runs,
-            text(&words::value(&measured))
+            text(&median.unwrap_or_default())
         );
     }
     out.push_str("</tbody>\n</table>\n");

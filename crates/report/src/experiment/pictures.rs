@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fathom_model::{Combination, Estimate, ExperimentRecord, Measured, Picture};
+use fathom_model::{Combination, Estimate, ExperimentRecord, Picture};
 
 use super::words;
 use crate::axis::Axis;
@@ -90,15 +90,6 @@ fn labels(subjects: &[String]) -> Vec<&str> {
     });
     let cut = common.max().unwrap_or(0);
     subjects.iter().map(|subject| &subject[cut..]).collect()
-}
-
-fn told(estimate: Estimate, unit: &str) -> String {
-    words::value(&Measured {
-        what: String::new(),
-        estimate: Some(estimate),
-        unit: unit.to_owned(),
-        text: None,
-    })
 }
 
 const WIDTH: f64 = 820.0;
@@ -196,7 +187,7 @@ fn draw(out: &mut String, picture: &Picture, all: &[Series], axis: &Axis) {
                 axis.place(point.high),
                 axis.place(point.value),
                 text(&picture.subjects[*index]),
-                text(&told(*point, &series.unit))
+                text(&words::with_interval(point, &series.unit))
             );
         }
         if let Some((_, last)) = drawn.last() {
@@ -245,7 +236,9 @@ pub(super) fn markdown(out: &mut String, record: &ExperimentRecord, plain: fn(&s
         for (index, subject) in picture.subjects.iter().enumerate() {
             let cells = all.iter().map(|series| {
                 let point = series.points[index];
-                point.map_or(String::new(), |point| told(point, &series.unit))
+                point.map_or(String::new(), |point| {
+                    words::with_interval(&point, &series.unit)
+                })
             });
             let cells: Vec<String> = cells.collect();
             put!(out, "| {} | {} |\n", plain(subject), cells.join(" | "));
@@ -287,7 +280,10 @@ pub(super) fn terminal(page: &mut Page, record: &ExperimentRecord) {
                 page.push(line.add(Tone::Quiet, gap));
                 continue;
             };
-            let told = page.fit(&told(*point, &series.unit), bars_at - values_at - 2);
+            let told = page.fit(
+                &words::with_interval(point, &series.unit),
+                bars_at - values_at - 2,
+            );
             let length = (room * point.value / most.max(f64::MIN_POSITIVE))
                 .ceil()
                 .min(room);

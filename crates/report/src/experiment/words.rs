@@ -120,7 +120,7 @@ pub(super) fn value(measured: &Measured) -> String {
 }
 
 /// `34.2 (33.8 to 34.9)`, in the unit that fits.
-fn with_interval(estimate: &Estimate, unit: &str) -> String {
+pub(super) fn with_interval(estimate: &Estimate, unit: &str) -> String {
     let has_width = estimate.low != estimate.high;
     match unit {
         "s" => {
