@@ -329,7 +329,10 @@ fn read_when_woken(shared: &Shared, stop: RawFd) {
             let mut reading = lock(&shared.reading);
             reading.note(at, waited_ns);
             shared.taken.store(true, Ordering::SeqCst);
-            shared.empty(&mut reading);
+            if shared.empty(&mut reading) {
+                // Woken by an earlier run and late with the lock, it took this one's bytes: they were here by now.
+                reading.note(now(), None);
+            }
             shared.noted.notify_all();
         } else if polled[0].revents != 0 {
             // A closed pipe reports itself without end; -1 is passed over.
