@@ -2,15 +2,6 @@
 
 use super::words::{last_number, least_in_matrix, number_after};
 
-/// Which of several rounds was disturbed least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
-    /// Of times.
-    Least,
-    /// Of rates.
-    Most,
-}
-
 /// One figure of Fathom beside one of another tool.
 pub struct Comparison {
     /// What it is.
@@ -36,8 +27,6 @@ pub struct Comparison {
     pub runs_first: bool,
     /// For lmbench: microseconds of one of its windows (`ENOUGH`).
     pub window_us: &'static str,
-    /// Which round counts.
-    pub wanted: Wanted,
 }
 
 impl Comparison {
@@ -80,7 +69,6 @@ const fn time(
         factor: 1.0,
         window_us: LONG,
         runs_first: true,
-        wanted: Wanted::Least,
     }
 }
 
@@ -96,7 +84,6 @@ const fn rate(
         at: Some(1.0),
         read,
         factor: 1e-3,
-        wanted: Wanted::Most,
         ..time(figure, id, "GB/s", tool, words)
     }
 }
@@ -121,7 +108,7 @@ fn micro(text: &str) -> Option<f64> {
 /// What is compared. Where Fathom's memory is made of huge pages (latencies, reading by one core),
 /// that of the others is too, through -H or glibc; elsewhere it is what a program gets that asks
 /// for nothing.
-pub const ALL: [Comparison; 16] = [
+pub const ALL: [Comparison; 17] = [
     time(
         "load, L1",
         "l1_latency",
@@ -287,6 +274,17 @@ pub const ALL: [Comparison; 16] = [
             "ns",
             "lmbench",
             &["lat_pagefault", "-N", "3", "FILE"],
+        )
+    },
+    Comparison {
+        read: micro,
+        factor: 1000.0,
+        ..time(
+            "mapped page, file of small pieces",
+            "page_fault_file_small",
+            "ns",
+            "lmbench",
+            &["lat_pagefault", "-N", "3", "PAGES"],
         )
     },
     time("start of a program", "spawn_floor", "us", "C loop", &[]),

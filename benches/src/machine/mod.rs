@@ -20,18 +20,18 @@ use crate::table::{Table, ratio, result};
 use crate::tools::{Tools, median};
 use build::Built;
 use call::{Round, Said};
-use comparisons::{ALL, Comparison, Wanted};
+use comparisons::{ALL, Comparison};
 
 /// How far a figure may lie from the other tool's.
 const ASKED: f64 = 0.1;
-/// Rounds: each runs `fathom machine` and every other tool once.
-const ROUNDS: usize = 5;
+/// Rounds: in each, every figure is measured by Fathom and by the other tool, one right after the other.
+const ROUNDS: usize = 9;
 
-/// The profile of one run, as JSON.
-fn profile(tools: &Tools, full: bool) -> Result<Vec<Value>> {
+/// What `fathom machine` with these words says, as JSON.
+fn profile(tools: &Tools, choice: &[&str]) -> Result<Vec<Value>> {
     let file = tools.file("machine.json");
     let mut words = vec!["machine".to_string()];
-    words.extend((!full).then(|| "--quick".to_string()));
+    words.extend(choice.iter().map(ToString::to_string));
     words.extend(["--json".to_string(), file.display().to_string()]);
     tools.run(&tools.fathom, &words)?;
     let text = std::fs::read_to_string(&file).map_err(|e| format!("fathom machine: {e}"))?;
@@ -54,6 +54,9 @@ fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
     }
 }
 
+/// Both figures of one round; a side without an answer has none.
+type Pair = (Option<f64>, Option<Said>);
+
 /// Each figure beside the other tools', in rounds.
 ///
 /// # Errors
@@ -66,36 +69,46 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     )?;
     let built = Built::prepare(&tools.file("rivals"))?;
     let rounds = options.scaled(ROUNDS);
-    let mut own: Vec<Vec<f64>> = vec![Vec::new(); ALL.len()];
-    let mut theirs: Vec<Vec<Said>> = vec![Vec::new(); ALL.len()];
+    let mut pairs: Vec<Vec<Pair>> = vec![Vec::new(); ALL.len()];
     for round in 1..=rounds {
         eprintln!("machine: round {round} of {rounds} …");
-        let results = profile(tools, true)?;
         let mut said = Round::default();
         for (index, comparison) in ALL.iter().enumerate() {
-            eprintln!("  {}", comparison.command());
-            own[index].extend(figure(&results, comparison.id, comparison.at));
-            theirs[index].extend(run(tools, &built, comparison, &floor, &mut said)?);
+            eprintln!("  {}: {}", comparison.id, comparison.command());
+            let own = || -> Result<Option<f64>> {
+                let results = profile(tools, &["--only", comparison.id])?;
+                Ok(figure(&results, comparison.id, comparison.at))
+            };
+            let mut other = || run(tools, &built, comparison, &floor, &mut said);
+            // Who comes first changes from round to round.
+            let pair = if round % 2 == 0 {
+                let other = other()?;
+                (own()?, other)
+            } else {
+                (own()?, other()?)
+            };
+            pairs[index].push(pair);
         }
     }
     let headers = [
         "figure",
         "Fathom",
-        "its range",
         "other tool",
-        "its best",
+        "says",
         "ratio",
+        "from, to",
+        "rounds",
         "asked",
         "result",
     ];
     let mut table = Table::new("Machine: figures beside the field's own tools", &headers);
-    for (index, comparison) in ALL.iter().enumerate() {
-        table.row(row(comparison, &own[index], &theirs[index], &built));
+    for (comparison, pairs) in ALL.iter().zip(&pairs) {
+        table.row(row(comparison, pairs, &built));
     }
     table.note(format!(
-        "{rounds} rounds; in each, `fathom machine` and every other tool once. Fathom: the median of its rounds, rounds without an answer left out. Other tools: their best round, because they have no gate against other programs: of a disturbed round only the direction is known."
+        "{rounds} rounds; in each, `fathom machine --only` with this figure and the other tool run one right after the other, in alternating order. The ratio is the median of the rounds' own ratios, 'from, to' the least and the largest of them: what the host does for minutes is in both sides."
     ));
-    table.note("Rounds of another tool in which CPU time over wall time was at least 0.9 for each thread that it runs come first; where there is none, its best is 'disturbed' and can't be judged.");
+    table.note("A round counts if Fathom has a figure and the other tool had CPU time over wall time of at least 0.9 for each thread that it runs: the other tools have no gate of their own against other programs.");
     for note in built.notes() {
         table.note(note);
     }
@@ -112,61 +125,58 @@ fn run(
     if comparison.tool == "C loop" {
         // Fathom starts its program on the CPU that it runs on itself.
         let measured = tools.c_loop_on(0, 10, 200, floor)?;
-        let least = measured.commands[0].wall_s.iter().copied();
+        let (least, _) = range(&measured.commands[0].wall_s);
         return Ok(Some(Said {
-            value: least.fold(f64::INFINITY, f64::min) * 1e6,
+            value: least * 1e6,
             had_cpu: true,
         }));
     }
     Ok(built.measure(comparison, said))
 }
 
-fn row(comparison: &Comparison, own: &[f64], theirs: &[Said], built: &Built) -> Vec<String> {
-    let unit = comparison.unit;
-    let number = |value: f64| format!("{value:.0$} {unit}", digits(value));
-    let mut cells = vec![format!("{} ({})", comparison.figure, comparison.id)];
-    if own.is_empty() {
-        cells.extend(["no answer".to_string(), String::new()]);
-    } else {
-        let (low, high) = range(own);
-        let (a, b) = (digits(low), digits(high));
-        cells.extend([
-            number(median(own)),
-            format!("{low:.a$} to {high:.b$}, {} of them", own.len()),
-        ]);
-    }
-    cells.push(comparison.command());
-    let Some((best, had_cpu)) = best(comparison.wanted, theirs) else {
+fn row(comparison: &Comparison, pairs: &[Pair], built: &Built) -> Vec<String> {
+    let number = |values: Vec<f64>| match values.is_empty() {
+        true => "no answer".to_string(),
+        false => {
+            let value = median(&values);
+            format!("{value:.0$} {1}", digits(value), comparison.unit)
+        }
+    };
+    let mut cells = vec![
+        format!("{} ({})", comparison.figure, comparison.id),
+        number(pairs.iter().filter_map(|pair| pair.0).collect()),
+        comparison.command(),
+    ];
+    let said: Vec<Said> = pairs.iter().filter_map(|pair| pair.1).collect();
+    if said.is_empty() {
         cells.push(built.absence(comparison).to_string());
         return cells;
-    };
-    let mark = if had_cpu { "" } else { " (disturbed)" };
-    cells.push(format!("{}{mark}", number(best)));
-    if !own.is_empty() {
-        let found = median(own) / best;
-        cells.extend([ratio(found), "0.9 to 1.1".to_string()]);
-        cells.push(match had_cpu {
-            true => result((found - 1.0).abs() <= ASKED),
-            false => "can't tell".to_string(),
-        });
     }
+    cells.push(number(said.iter().map(|said| said.value).collect()));
+    let ratios = ratios(pairs);
+    if ratios.is_empty() {
+        cells.extend(["", "", "0", "0.9 to 1.1", "can't tell"].map(String::from));
+        return cells;
+    }
+    let (low, high) = range(&ratios);
+    let found = median(&ratios);
+    cells.extend([
+        ratio(found),
+        format!("{}, {}", ratio(low), ratio(high)),
+        format!("{} of {}", ratios.len(), pairs.len()),
+        "0.9 to 1.1".to_string(),
+        result((found - 1.0).abs() <= ASKED),
+    ]);
     cells
 }
 
-/// The best of the rounds that had the CPU, else the best of all, and which of both it is.
-fn best(wanted: Wanted, theirs: &[Said]) -> Option<(f64, bool)> {
-    let had_cpu = theirs.iter().any(|said| said.had_cpu);
-    let values: Vec<f64> = theirs
-        .iter()
-        .filter(|said| said.had_cpu == had_cpu)
-        .map(|said| said.value)
-        .collect();
-    let (low, high) = range(&values);
-    let value = match wanted {
-        Wanted::Least => low,
-        Wanted::Most => high,
+/// Fathom over the other tool, of the rounds that count.
+fn ratios(pairs: &[Pair]) -> Vec<f64> {
+    let of = |pair: &Pair| match pair {
+        (Some(own), Some(said)) if said.had_cpu => Some(own / said.value),
+        _ => None,
     };
-    (!values.is_empty()).then_some((value, had_cpu))
+    pairs.iter().filter_map(of).collect()
 }
 
 fn range(values: &[f64]) -> (f64, f64) {
@@ -204,13 +214,15 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_had_the_cpu_come_first() {
-        let said = |value, had_cpu| Said { value, had_cpu };
-        let both = [said(9.0, false), said(12.0, true), said(11.0, true)];
-        assert_eq!(best(Wanted::Least, &both), Some((11.0, true)));
-        assert_eq!(best(Wanted::Most, &both), Some((12.0, true)));
-        assert_eq!(best(Wanted::Least, &both[..1]), Some((9.0, false)));
-        assert_eq!(best(Wanted::Least, &[]), None);
+    fn rounds_count_in_which_both_sides_had_an_answer_and_the_cpu() {
+        let said = |value, had_cpu| Some(Said { value, had_cpu });
+        let pairs = [
+            (Some(9.0), said(10.0, true)),
+            (Some(9.0), said(90.0, false)),
+            (None, said(10.0, true)),
+            (Some(9.0), None),
+        ];
+        assert_eq!(ratios(&pairs), [0.9]);
     }
 
     #[test]

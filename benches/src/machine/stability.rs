@@ -48,7 +48,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
                 "machine-stability: {}, run {run} of {runs} …",
                 condition.name()
             );
-            profiles.push(profile(tools, false)?);
+            profiles.push(profile(tools, &["--quick"])?);
         }
         loads.check()?;
         drop(loads);

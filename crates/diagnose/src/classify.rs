@@ -211,6 +211,27 @@ pub(crate) fn is_child_wait(call: &str) -> bool {
     CHILD_WAITS.contains(&call)
 }
 
+/// How many times as long as the simplest call this one takes in the kernel, on an ordinary machine. A rough
+/// guide, for where only the time of all calls together is known.
+pub(crate) fn weight(call: &str) -> f64 {
+    let call = call.strip_suffix(" (32-bit)").unwrap_or(call);
+    match call {
+        "execve" | "execveat" => 1500.0,
+        "fork" | "vfork" | "clone" | "clone3" => 300.0,
+        "wait4" | "waitid" | "close" => 2.0,
+        "rename" | "renameat" | "renameat2" | "unlink" | "unlinkat" | "mkdir" | "rmdir" => 20.0,
+        "open" | "openat" | "openat2" | "creat" => 6.0,
+        "munmap" | "madvise" | "mremap" => 8.0,
+        "mmap" | "brk" | "mprotect" => 5.0,
+        "futex" | "poll" | "ppoll" | "epoll_wait" | "epoll_pwait" | "select" | "pselect6" => 2.0,
+        "connect" | "accept" | "accept4" | "socket" => 30.0,
+        "getdents64" | "getdents" => 10.0,
+        _ if is_of_sockets(call) => 10.0,
+        _ if call.contains("stat") || call.contains("access") || call.contains("readlink") => 4.0,
+        _ => 1.0,
+    }
+}
+
 /// What CPU time in this call counts as.
 pub(crate) fn on_cpu(call: &str) -> Spent {
     let call = call.strip_suffix(" (32-bit)").unwrap_or(call);

@@ -165,3 +165,9 @@ pub(crate) const LEAST_LIKE_UNTRACED: f64 = 0.9;
 pub(crate) const MOST_LIKE_UNTRACED: f64 = 1.1;
 /// A busy machine: part of the wall time that timed runs had to wait for a CPU.
 pub(crate) const NEIGHBOURS_SHARE: f64 = 0.1;
+/// So many calls in the second half of what was looked at tell what a program goes on with.
+pub(crate) const CALLS_OF_A_HABIT: u64 = 1_000;
+/// Reads and writes are part of what is done again and again if they are this part of the calls.
+pub(crate) const PART_OF_A_ROUND: f64 = 0.05;
+/// What the kernel takes to copy a byte, in ns: 8 GB/s.
+pub(crate) const COPY_NS_PER_BYTE: f64 = 0.12;

@@ -1,6 +1,7 @@
 //! The questions that rules ask of a traced run.
 
 mod tally;
+mod unseen;
 mod warnings;
 
 use std::collections::HashMap;
@@ -9,6 +10,7 @@ use fathom_model::{Exit, Run, Spent, TimeAccount};
 use fathom_trace::{Cause, OffCpuRow, Process, Tier, Trace};
 
 pub(crate) use tally::Tally;
+use unseen::Unseen;
 
 use crate::account::{self, Life};
 use crate::descriptors::Descriptors;
@@ -46,8 +48,8 @@ pub(crate) struct View<'a> {
     pub overhead_ns: f64,
     /// Part of what tracing a page fault was measured to cost that it did cost, 0 to 1.
     pub fault_tracing: f64,
-    /// What a call costs on average where only the kernel's ticks tell; 0 elsewhere.
-    each_by_ticks_ns: f64,
+    /// What is taken of calls that nobody looked at.
+    unseen: Unseen,
 }
 
 fn median(mut values: Vec<u64>) -> Option<f64> {
@@ -203,11 +205,9 @@ impl<'a> View<'a> {
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             overhead_ns,
             fault_tracing,
-            each_by_ticks_ns: 0.0,
+            unseen: Unseen::NOTHING,
         };
-        if view.by_stops() {
-            view.each_by_ticks_ns = view.average_call_ns();
-        }
+        view.unseen = view.look_for_unseen();
         view
     }
 

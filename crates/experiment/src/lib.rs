@@ -30,7 +30,7 @@ pub mod verdict;
 use std::path::Path;
 
 pub use file::experiment::Experiment;
-pub use file::problem::FileError;
+pub use file::problem::{FileError, did_you_mean};
 
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]

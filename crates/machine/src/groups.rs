@@ -143,6 +143,11 @@ pub const GROUPS: [Group; 14] = [
 ];
 
 impl Group {
+    /// What it measures.
+    pub fn headings(&self) -> impl Iterator<Item = Heading> {
+        self.probes.iter().copied().flatten().copied()
+    }
+
     /// Runs within its own time, and never beyond `until`. Without time left nothing is begun.
     pub fn run_until(&self, context: &Context, until: Instant) -> Vec<ProbeResult> {
         let now = Instant::now();
@@ -163,10 +168,7 @@ impl Group {
     }
 
     fn not_reached(&self) -> Vec<ProbeResult> {
-        let headings = self.probes.iter().copied().flatten();
-        headings
-            .map(|heading| ProbeResult::not_reached(*heading))
-            .collect()
+        self.headings().map(ProbeResult::not_reached).collect()
     }
 }
 

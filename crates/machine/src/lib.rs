@@ -6,6 +6,7 @@ mod check;
 mod context;
 mod deadline;
 mod environment;
+mod fingerprint;
 mod gate;
 mod groups;
 mod kernels;
@@ -29,5 +30,5 @@ pub use check::{
 pub use environment::environment;
 pub use probes::noise::Gaps;
 pub use result::{Estimator, Heading, ProbeResult, Verdict};
-pub use suite::{Options, Progress, canaries, everything, full, quick};
+pub use suite::{Options, Progress, canaries, everything, full, headings, only, quick};
 pub use work::{turns_for as work_turns, work};

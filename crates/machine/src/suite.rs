@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use crate::affinity;
 use crate::context::Context;
 use crate::deadline;
+use crate::fingerprint::{self, Fingerprint, Make, Prepared, in_places, prepare, split};
 use crate::gate;
-use crate::groups::GROUPS;
-use crate::probes::{core_clock, load_latency, noise, read_bandwidth, spawn, system_call, timer};
-use crate::result::{INTERRUPTED, NOT_REACHED, ProbeResult, Verdict};
-use crate::track::{Track, interleave};
-use crate::visits::Visits;
+use crate::groups::{GROUPS, Group};
+use crate::probes::core_clock::HEADING as CLOCK;
+use crate::probes::{core_clock, load_latency, read_bandwidth, system_call};
+use crate::result::{Heading, INTERRUPTED, NOT_REACHED, ProbeResult, Verdict};
+use crate::track::interleave;
 
 /// What a caller may choose.
 #[derive(Debug, Clone)]
@@ -39,8 +40,6 @@ impl Default for Options {
 
 /// Called with the title of what runs next.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
-
-type Prepared = Result<Track, Box<ProbeResult>>;
 
 /// Time of the canaries, also on a busy machine; what is left of 0.3 s gives the memory back.
 const CANARIES: Duration = Duration::from_millis(250);
@@ -96,26 +95,14 @@ fn skipped_if_starved(mut result: ProbeResult) -> ProbeResult {
     result
 }
 
-type Make<'a> = Box<dyn FnOnce() -> Prepared + 'a>;
-
-/// Builds what a probe needs until `until`. What was built in part only is given back.
-fn prepare(make: Make<'_>, until: Instant) -> Prepared {
-    let (prepared, cut) = deadline::within(until, make);
-    match prepared {
-        Ok(track) if cut => Err(Box::new(ProbeResult::not_reached(track.heading()))),
-        Err(result) if cut => Err(Box::new(result.cut_short())),
-        prepared => prepared,
-    }
-}
-
 /// The fingerprint: about 3 s, at most 8.
 pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let until = Instant::now() + QUICK;
     let mut context = Context::new(options.directory.clone());
     let (results, _) = deadline::unless(options.stop, || {
         deadline::within(until, || {
-            let mut fingerprint = Fingerprint::begin(&mut context, until, progress);
-            fingerprint.visits.settle(until);
+            let mut fingerprint = Fingerprint::begin(&mut context, until, &|_| true, progress);
+            fingerprint.settle(until);
             fingerprint.results()
         })
     });
@@ -133,125 +120,120 @@ fn told_why(options: &Options, mut results: Vec<ProbeResult>) -> Vec<ProbeResult
     results
 }
 
-/// The probes of the quick profile, which are visited again seconds later.
-struct Fingerprint {
-    visits: Visits,
-    /// For each probe what keeps it from running, if anything does.
-    places: Vec<Option<ProbeResult>>,
-    steps: Vec<ProbeResult>,
-    gaps: noise::Gaps,
-}
-
-impl Fingerprint {
-    /// Two visits with the look for gaps between them.
-    fn begin(context: &mut Context, until: Instant, progress: Progress<'_>) -> Fingerprint {
-        progress("clock, latencies, bandwidth, system call, gaps");
-        let seen = &*context;
-        let makes: Vec<Make<'_>> = vec![
-            Box::new(core_clock::track),
-            Box::new(|| Ok(timer::cost())),
-            Box::new(load_latency::first),
-            Box::new(|| load_latency::second(seen)),
-            Box::new(|| load_latency::last(seen)),
-            Box::new(|| load_latency::memory(seen)),
-            Box::new(|| read_bandwidth::track(seen)),
-            Box::new(system_call::track),
-            Box::new(spawn::track),
-        ];
-        let half = half_of(until);
-        let prepared = makes.into_iter().map(|make| prepare(make, half)).collect();
-        let (tracks, places) = split(prepared);
-        let mut visits = Visits::new(tracks);
-        visits.visit();
-        let gaps = noise::spin(Duration::from_millis(500), seen.cpu);
-        visits.visit();
-        let clock = |r: &ProbeResult| r.id == "core_clock";
-        context.ghz = visits
-            .results()
-            .into_iter()
-            .find(clock)
-            .and_then(|r| r.value);
-        Fingerprint {
-            visits,
-            places,
-            steps: timer::steps(),
-            gaps,
-        }
-    }
-
-    /// What is known so far, in the order in which it is shown.
-    fn results(&self) -> Vec<ProbeResult> {
-        let mut results = in_places(&self.places, self.visits.results());
-        results.push(noise::result(&self.gaps));
-        results.splice(2..2, self.steps.iter().cloned());
-        results
-    }
-}
-
-/// When half of what is left is over: the other half is for measuring. At load 25 on two CPUs building two
-/// sets of memory took all 8 s, and even the clock had no answer.
-fn half_of(until: Instant) -> Instant {
-    let now = Instant::now();
-    now + until.saturating_duration_since(now) / 2
-}
-
 /// Everything: 12 to 28 s.
 pub fn everything(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
-    let results = deadline::unless(options.stop, || all(options, progress, EVERYTHING, 1));
+    let results = deadline::unless(options.stop, || {
+        measured(options, progress, USUAL, &|_| true)
+    });
     told_why(options, results)
 }
 
 /// Everything, and what was disturbed up to four times more: up to 90 s on a busy machine.
 pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
-    let results = deadline::unless(options.stop, || all(options, progress, FULL, 4));
+    let results = deadline::unless(options.stop, || {
+        measured(options, progress, PATIENT, &|_| true)
+    });
     told_why(options, results)
 }
 
-fn all(
+/// Only the figures with these [`Heading::id`]s, as [`everything`] measures them or, if `patient`, as
+/// [`full`] does. Ids that are not among [`headings`] have no figure.
+pub fn only(
+    ids: &[String],
+    patient: bool,
     options: &Options,
     progress: Progress<'_>,
-    time: Duration,
-    most_repeats: usize,
 ) -> Vec<ProbeResult> {
-    let until = Instant::now() + time;
+    let asked = |heading: &Heading| ids.iter().any(|id| id == heading.id);
+    let effort = if patient { PATIENT } else { USUAL };
+    let mut results =
+        deadline::unless(options.stop, || measured(options, progress, effort, &asked));
+    results.retain(|result| ids.contains(&result.id));
+    told_why(options, results)
+}
+
+/// All that [`everything`] measures.
+pub fn headings() -> Vec<Heading> {
+    let mut headings = fingerprint::headings();
+    headings.extend(GROUPS.iter().flat_map(Group::headings));
+    headings
+}
+
+/// How long the probes may take together, and how often what was disturbed is tried again.
+struct Effort {
+    time: Duration,
+    repeats: usize,
+}
+
+/// Of [`everything`].
+const USUAL: Effort = Effort {
+    time: EVERYTHING,
+    repeats: 1,
+};
+
+/// Of [`full`].
+const PATIENT: Effort = Effort {
+    time: FULL,
+    repeats: 4,
+};
+
+/// Runs the groups in which something is wanted, whole, and of the fingerprint what is wanted and,
+/// where groups follow, the clock, which some of them count by.
+fn measured(
+    options: &Options,
+    progress: Progress<'_>,
+    effort: Effort,
+    wanted: &dyn Fn(&Heading) -> bool,
+) -> Vec<ProbeResult> {
+    let until = Instant::now() + effort.time;
     let groups_until = until.checked_sub(LAST_VISIT).unwrap_or(until);
+    let groups: Vec<&Group> = GROUPS
+        .iter()
+        .filter(|group| group.headings().any(|heading| wanted(&heading)))
+        .collect();
+    let needed =
+        |heading: &Heading| wanted(heading) || (!groups.is_empty() && heading.id == CLOCK.id);
     let mut context = Context::new(options.directory.clone());
-    let (fingerprint, _) = deadline::within(until, || {
-        Fingerprint::begin(&mut context, Instant::now() + QUICK, progress)
+    let (mut fingerprint, _) = deadline::within(until, || {
+        let until = Instant::now() + QUICK;
+        Fingerprint::begin(&mut context, until, &needed, progress)
     });
-    let mut fingerprint = fingerprint;
     // The short ones first: on a busy machine most figures are reached so. Shown in their order.
-    let mut order: Vec<usize> = (0..GROUPS.len()).collect();
-    order.sort_by(|a, b| GROUPS[*a].seconds.total_cmp(&GROUPS[*b].seconds));
-    let mut groups = vec![Vec::new(); GROUPS.len()];
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by(|a, b| groups[*a].seconds.total_cmp(&groups[*b].seconds));
+    let mut found = vec![Vec::new(); groups.len()];
     for index in order {
         if options.stopped() {
             break;
         }
-        progress(GROUPS[index].title);
-        groups[index] = GROUPS[index].run_until(&context, groups_until);
+        progress(groups[index].title);
+        found[index] = groups[index].run_until(&context, groups_until);
     }
-    for _ in 0..most_repeats {
-        for (group, results) in GROUPS.iter().zip(&mut groups) {
+    for _ in 0..effort.repeats {
+        for (group, results) in groups.iter().zip(&mut found) {
             let time = Duration::from_secs_f32(group.seconds);
             if options.stopped() || Instant::now() + time > groups_until {
                 continue;
             }
-            if results.iter().any(deserves_another_try) {
+            let again = |result: &ProbeResult| {
+                deserves_another_try(result)
+                    && group.headings().any(|h| h.id == result.id && wanted(&h))
+            };
+            if results.iter().any(again) {
                 progress(&format!("again: {}", group.title));
                 fill_in(results, group.run_until(&context, groups_until));
             }
         }
     }
-    if !options.stopped() {
+    if !options.stopped() && fingerprint.has_visits() {
         progress("clock, latencies, bandwidth, system call once more");
         deadline::within(until, || {
-            fingerprint.visits.visit();
-            fingerprint.visits.settle(until);
+            fingerprint.visit();
+            fingerprint.settle(until);
         });
     }
     let mut results = fingerprint.results();
-    results.extend(groups.into_iter().flatten());
+    results.extend(found.into_iter().flatten());
     results
 }
 
@@ -278,31 +260,6 @@ fn fill_in(results: &mut [ProbeResult], later: Vec<ProbeResult>) {
 fn together(prepared: Vec<Prepared>, cap: Duration) -> Vec<ProbeResult> {
     let (tracks, places) = split(prepared);
     in_places(&places, interleave(tracks, cap))
-}
-
-/// The probes that can run, and for each of all what keeps it from running, if anything does.
-fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeResult>>) {
-    let mut tracks = Vec::new();
-    let mut places = Vec::new();
-    for one in prepared {
-        places.push(match one {
-            Ok(track) => {
-                tracks.push(track);
-                None
-            }
-            Err(result) => Some(*result),
-        });
-    }
-    (tracks, places)
-}
-
-/// Puts the results of those that ran into the places of the others' order.
-fn in_places(places: &[Option<ProbeResult>], ran: Vec<ProbeResult>) -> Vec<ProbeResult> {
-    let mut ran = ran.into_iter();
-    places
-        .iter()
-        .filter_map(|place| place.clone().or_else(|| ran.next()))
-        .collect()
 }
 
 #[cfg(test)]
@@ -374,15 +331,6 @@ mod tests {
         let context = Context::new(std::env::temp_dir());
         let results = cache_levels::run(&context, &[]);
         answers("l1_size", 4096.0..=524_288.0, &results);
-    }
-
-    #[test]
-    fn half_of_the_time_is_for_measuring() {
-        let now = Instant::now();
-        let until = now + Duration::from_secs(1000);
-        let half = half_of(until);
-        assert!(half >= now + Duration::from_secs(500) && half < until);
-        assert!(half_of(now) >= now, "no time left is no time to build in");
     }
 
     #[test]

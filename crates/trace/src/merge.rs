@@ -15,6 +15,7 @@ impl Trace {
             other.rename(from, to);
         }
         self.calls_from = other.tier;
+        self.calls_cut = other.calls_cut;
         // Their times hold the stops.
         let untimed = |row| SyscallRow {
             total_ns: 0,

@@ -47,6 +47,9 @@ pub struct Trace {
     /// How the calls were seen, if in another run: see [`Trace::add_calls`].
     #[serde(default)]
     pub calls_from: Option<Tier>,
+    /// Whether calls were looked at only until a budget was spent, and the command went on after that.
+    #[serde(default)]
+    pub calls_cut: bool,
     /// From the start to the end of the command as its parent saw it.
     pub duration_ns: u64,
     /// The start by the kernel's monotonic clock, ns; 0 in a default value.
@@ -272,6 +275,10 @@ pub struct SyscallRow {
     pub fd: Option<i32>,
     /// Calls that returned a result.
     pub calls: u64,
+    /// Of [`calls`](Self::calls): those in the second half of the budget, where calls are looked at only until
+    /// one is spent: what the program went on with. 0 elsewhere.
+    #[serde(default)]
+    pub late_calls: u64,
     /// Calls that did not: interrupted by a signal (and perhaps restarted, which is another call),
     /// or cut off by the end of the thread or of the trace.
     pub unfinished: u64,

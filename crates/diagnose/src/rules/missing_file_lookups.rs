@@ -33,7 +33,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     };
     let calls: BTreeSet<&str> = rows().map(|row| row.call.as_str()).collect();
     let named: u64 = rows().map(|row| row.calls).sum();
-    let misses = named + without_names(view, &calls, named);
+    let looked_at = named + without_names(view, &calls, named);
+    let stretch = view.stretch(|row| calls.contains(row.name.as_str()));
+    let misses = (looked_at as f64 * stretch).round() as u64;
     if misses < t::MANY_MISSES {
         return None;
     }

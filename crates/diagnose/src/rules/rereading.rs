@@ -21,6 +21,7 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
             && !of_system(&file.name)
     };
     let files = view.trace.files.iter().filter(plain).filter_map(|file| {
+        let file = whole(view, file);
         let fd = file.fd?;
         let reads = view
             .tally(|row| row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name));
@@ -55,7 +56,7 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
                 pid: Some(file.pid),
                 tid: None,
                 fd: file.fd,
-                path: Some(file.name.clone()),
+                path: Some(file.name),
             })
             .finish(),
     )
@@ -69,6 +70,25 @@ fn from_memory(view: &View<'_>, bytes: f64) -> Option<String> {
         time(bytes / bandwidth * 1e9),
         bandwidth / 1e9,
     ))
+}
+
+/// What was done with a file in all, where only the first calls were looked at.
+fn whole(view: &View<'_>, file: &FileRow) -> FileRow {
+    let own = |name: &dyn Fn(&str) -> bool| {
+        let stretch = view.stretch(|row| row.pid == file.pid && name(&row.name));
+        move |count: u64| (count as f64 * stretch).round() as u64
+    };
+    let (opens, reads) = (own(&is_open), own(&classify::is_read));
+    FileRow {
+        opens: opens(file.opens),
+        reads: reads(file.reads),
+        read_bytes: reads(file.read_bytes),
+        ..file.clone()
+    }
+}
+
+fn is_open(name: &str) -> bool {
+    name == "open" || name == "openat"
 }
 
 fn of_system(name: &str) -> bool {
@@ -89,11 +109,12 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
         .filter(|f| {
             !of_system(&f.name) && !f.name.contains("socket") && !f.name.starts_with("pipe")
         })
-        .max_by_key(|f| f.read_bytes + 4096 * f.opens)?;
+        .max_by_key(|f| f.read_bytes + 4096 * f.opens)
+        .map(|file| whole(view, file))?;
     let own =
         |name: &dyn Fn(&str) -> bool| view.tally(|row| row.pid == file.pid && name(&row.name));
     let reads = own(&classify::is_read);
-    let opens = own(&|name| name == "open" || name == "openat");
+    let opens = own(&is_open);
     let closes = own(&|name| name == "close");
     let looks = own(&|name| {
         name.ends_with("stat")

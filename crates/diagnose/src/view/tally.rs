@@ -1,15 +1,10 @@
 //! How many calls were there, and what do they cost an untraced run?
 
-use fathom_model::Run;
 use fathom_trace::{SyscallRow, Tier};
 
-use super::{View, median};
+use super::View;
 use crate::account::{AROUND_CALL_NS, cpu_in_calls};
 use crate::classify;
-use crate::thresholds as t;
-
-/// One of the kernel's counts of a run.
-type IoCount = fn(&fathom_model::IoCounts) -> u64;
 
 /// Calls added up.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,46 +40,6 @@ impl View<'_> {
         self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
     }
 
-    /// Calls and bytes that a row has to be given beside its own: where only the first calls were looked at,
-    /// the kernel's counts of an untraced run tell how many reads and writes there were. The rest is
-    /// what the program did when the looking ended, so the busiest row of its kind has it: what a
-    /// program and its loader read at the start stays with them.
-    fn missed(&self, row: &SyscallRow) -> (u64, u64) {
-        let is_plain = |name: &str| !name.starts_with("recv") && !name.starts_with("send");
-        if !self.by_stops() || !is_plain(&row.name) {
-            return (0, 0);
-        }
-        let (fits, calls, bytes): (fn(&str) -> bool, IoCount, IoCount) =
-            if classify::is_read(&row.name) {
-                (classify::is_read, |io| io.read_calls, |io| io.read_bytes)
-            } else if classify::is_write(&row.name) {
-                (
-                    classify::is_write,
-                    |io| io.write_calls,
-                    |io| io.written_bytes,
-                )
-            } else {
-                return (0, 0);
-            };
-        let same = || {
-            let rows = self.trace.syscalls.iter();
-            rows.filter(|other| fits(&other.name) && is_plain(&other.name))
-        };
-        let busiest = same().max_by_key(|other| (other.calls, other.tid, other.fd));
-        if !busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
-            return (0, 0);
-        }
-        let rest = |of: IoCount, seen: u64| {
-            let runs = self.subject.timed.iter();
-            let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
-            all.map_or(0, |all| (all as u64).saturating_sub(seen))
-        };
-        (
-            rest(calls, same().map(|row| row.calls).sum()),
-            rest(bytes, same().map(|row| row.bytes).sum()),
-        )
-    }
-
     /// By what CPU time in this call is to be multiplied for an untraced run.
     pub(crate) fn call_factor(&self, call: &str) -> f64 {
         let factor = self.factors.get(&classify::on_cpu(call));
@@ -94,14 +49,7 @@ impl View<'_> {
     /// What the calls of a row cost an untraced run.
     fn cost_ns(&self, row: &SyscallRow) -> f64 {
         if self.by_stops() {
-            let each = self
-                .subject
-                .limits
-                .syscall_seconds
-                .unwrap_or(t::CALL_SECONDS)
-                * 1e9;
-            let modelled = (each + AROUND_CALL_NS).max(self.each_by_ticks_ns);
-            return (row.calls + self.missed(row).0) as f64 * modelled;
+            return self.cost_by_stops_ns(row);
         }
         let calls = row.calls.max(1) as f64;
         let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
@@ -111,21 +59,6 @@ impl View<'_> {
         };
         let factor = self.call_factor(&row.name).min(1.0);
         self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
-    }
-
-    /// What a call of a run costs on average by the kernel's own ticks, page faults taken off: for calls
-    /// whose times are the stops'. 0 where there are too few ticks, or so few calls that they are a start's.
-    pub(super) fn average_call_ns(&self) -> f64 {
-        let rows = self.trace.syscalls.iter();
-        let calls: u64 = rows.map(|row| row.calls + self.missed(row).0).sum();
-        let calls = calls as f64;
-        let of = |value: fn(&Run) -> u64| median(self.subject.timed.iter().map(value).collect());
-        let faults = of(|run| run.minor_faults).unwrap_or(0.0) * t::PAGE_FAULT_SECONDS * 1e9;
-        let system = of(|run| run.system_ns).unwrap_or(0.0) - faults;
-        if system < t::ENOUGH_TICKS_NS || calls < t::CALLS_TO_DIVIDE_BY {
-            return 0.0;
-        }
-        (system / calls).min(t::DEAREST_SMALL_CALL_NS)
     }
 
     /// Adds up the calls that fit.
@@ -168,6 +101,8 @@ impl View<'_> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::Run;
+
     use super::*;
     use crate::fake::Fake;
 

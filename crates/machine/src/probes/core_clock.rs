@@ -8,7 +8,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::{Track, alone};
 
-const HEADING: Heading = Heading {
+pub const HEADING: Heading = Heading {
     id: "core_clock",
     title: "core clock",
     unit: "GHz",

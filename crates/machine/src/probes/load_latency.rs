@@ -9,7 +9,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::Track;
 
-const FIRST: Heading = Heading {
+pub const FIRST: Heading = Heading {
     id: "l1_latency",
     title: "load, first-level cache",
     unit: "ns",
@@ -17,7 +17,7 @@ const FIRST: Heading = Heading {
              before; the fastest chunk.",
 };
 
-const SECOND: Heading = Heading {
+pub const SECOND: Heading = Heading {
     id: "l2_latency",
     title: "load, second-level cache",
     unit: "ns",
@@ -25,7 +25,7 @@ const SECOND: Heading = Heading {
              caches still cover; the fastest chunk.",
 };
 
-const LAST: Heading = Heading {
+pub const LAST: Heading = Heading {
     id: "l3_latency",
     title: "load, third-level cache",
     unit: "ns",
@@ -33,7 +33,7 @@ const LAST: Heading = Heading {
              percentile, as others use this cache too.",
 };
 
-const MEMORY: Heading = Heading {
+pub const MEMORY: Heading = Heading {
     id: "memory_latency",
     title: "load, memory",
     unit: "ns",

@@ -9,27 +9,35 @@ use std::time::{Duration, Instant};
 use crate::chase::Xorshift;
 use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
-use crate::track::{Track, alone};
+use crate::track::{Track, interleave};
 
-const HEADING: Heading = Heading {
+const WHOLE: Heading = Heading {
     id: "page_fault_file",
     title: "page of a mapped file, in memory",
     unit: "ns",
-    method: "a file of 1 MiB is mapped anew and one byte of each of its pages of 4 KiB read in random \
-             order, per page, the lowest tenth; mapping and unmapping are not in it. The kernel \
-             maps neighbours with each fault, so most of these pages do not fault.",
+    method: "a file of 1 MiB, written at once, is mapped anew and one byte of each of its pages of \
+             4 KiB read in random order, per page, the lowest tenth; mapping and unmapping are not \
+             in it. The kernel maps neighbours with each fault, so most of these pages do not fault.",
+};
+
+const IN_PAGES: Heading = Heading {
+    id: "page_fault_file_small",
+    title: "  of a file written in small pieces",
+    unit: "ns",
+    method: "the same of a file that was written 4 KiB at a time: the system keeps it in pieces as \
+             small as those, and a fault has to look each of them up.",
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub const HEADINGS: &[Heading] = &[WHOLE, IN_PAGES];
 
 const PAGE: usize = 4096;
 
 /// 256 pages: at some 0.3 us each a chunk is 80 us.
 const PAGES: usize = 256;
 
-/// A file without a name: gone when closed, however this ends.
-fn nameless(directory: &Path) -> io::Result<File> {
+/// A file without a name, written `piece` bytes at a time: gone when closed, however this ends.
+fn nameless(directory: &Path, piece: usize) -> io::Result<File> {
     let path = directory.join(format!("fathom-mapped-{}.tmp", std::process::id()));
     let mut file = File::options()
         .read(true)
@@ -37,7 +45,9 @@ fn nameless(directory: &Path) -> io::Result<File> {
         .create_new(true)
         .open(&path)?;
     std::fs::remove_file(&path)?;
-    file.write_all(&vec![7; PAGES * PAGE])?;
+    for bytes in vec![7; PAGES * PAGE].chunks(piece) {
+        file.write_all(bytes)?;
+    }
     Ok(file)
 }
 
@@ -85,29 +95,32 @@ fn touch(file: &File, order: &[usize]) -> f64 {
     }
 }
 
-/// The probe, with a file in `directory`.
-pub fn run(directory: &Path) -> ProbeResult {
-    let file = match nameless(directory) {
-        Ok(file) => file,
-        Err(error) => {
-            let why = format!(
-                "no file could be written in {}: {error}",
-                directory.display()
-            );
-            return ProbeResult::not_measurable(HEADING, why);
-        }
-    };
-    let order = order();
-    let agreement = Agreement {
-        estimator: Estimator::P10,
-        tolerance: 0.1,
-    };
-    alone(Track::new(
-        HEADING,
-        agreement,
-        Duration::from_millis(20),
-        move || touch(&file, &order),
-    ))
+/// The probes, with files in `directory`.
+pub fn run(directory: &Path) -> Vec<ProbeResult> {
+    let mut tracks = Vec::new();
+    for (heading, piece) in [(WHOLE, PAGES * PAGE), (IN_PAGES, PAGE)] {
+        let file = match nameless(directory, piece) {
+            Ok(file) => file,
+            Err(error) => {
+                let why = format!(
+                    "no file could be written in {}: {error}",
+                    directory.display()
+                );
+                let refused = |heading| ProbeResult::not_measurable(heading, why.clone());
+                return HEADINGS.iter().copied().map(refused).collect();
+            }
+        };
+        let order = order();
+        let agreement = Agreement {
+            estimator: Estimator::P10,
+            tolerance: 0.1,
+        };
+        let chunk = Duration::from_millis(20);
+        tracks.push(Track::new(heading, agreement, chunk, move || {
+            touch(&file, &order)
+        }));
+    }
+    interleave(tracks, Duration::from_millis(400))
 }
 
 #[cfg(test)]
@@ -126,7 +139,7 @@ mod tests {
     #[test]
     fn the_bytes_that_are_read_are_those_of_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        let file = nameless(folder.path()).unwrap();
+        let file = nameless(folder.path(), PAGE).unwrap();
         assert!(touch(&file, &order()) > 0.0);
         // Another content is noticed: nothing was optimised away.
         use std::os::unix::fs::FileExt;

@@ -41,11 +41,10 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
         Mapping::new(HUGE, Pages::Small),
         Mapping::new(HUGE, Pages::Huge),
     ) else {
-        return vec![
-            ProbeResult::not_measurable(SMALL, "no memory"),
-            ProbeResult::not_measurable(HUGE_PAGE, "no memory"),
-            mapped_file::run(&context.directory),
-        ];
+        let refused = |heading| ProbeResult::not_measurable(heading, "no memory");
+        let mut results: Vec<ProbeResult> = HEADINGS.iter().copied().map(refused).collect();
+        results.extend(mapped_file::run(&context.directory));
+        return results;
     };
     // The kernel's own account says whether a huge page comes at all.
     touch(&huge, 1);
@@ -89,7 +88,7 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
             "the system granted no huge page",
         ));
     }
-    results.push(mapped_file::run(&context.directory));
+    results.extend(mapped_file::run(&context.directory));
     results
 }
 

@@ -9,7 +9,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::Track;
 
-const HEADING: Heading = Heading {
+pub const HEADING: Heading = Heading {
     id: "read_bandwidth_1",
     title: "reading memory, one core",
     unit: "GB/s",

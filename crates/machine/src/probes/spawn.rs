@@ -7,7 +7,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::Track;
 
-const HEADING: Heading = Heading {
+pub const HEADING: Heading = Heading {
     id: "spawn_floor",
     title: "starting a program",
     unit: "us",

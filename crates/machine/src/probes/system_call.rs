@@ -6,7 +6,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::Track;
 
-const HEADING: Heading = Heading {
+pub const HEADING: Heading = Heading {
     id: "system_call",
     title: "system call (getppid)",
     unit: "ns",

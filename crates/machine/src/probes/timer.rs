@@ -7,7 +7,7 @@ use crate::result::{Estimator, Heading, ProbeResult, Verdict};
 use crate::samples::{Agreement, estimate, quantile};
 use crate::track::Track;
 
-const COST: Heading = Heading {
+pub const COST: Heading = Heading {
     id: "timer_cost",
     title: "reading the time",
     unit: "ns",
@@ -30,6 +30,9 @@ const TICK: Heading = Heading {
     method: "the most frequent non-zero difference of consecutive reads of the processor's \
              counter; a common divisor of all differences would be fooled by rare odd ones.",
 };
+
+/// In which steps time moves.
+pub const STEPS: &[Heading] = &[STEP, TICK];
 
 /// What one read costs.
 pub fn cost() -> Track {

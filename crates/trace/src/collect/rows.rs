@@ -35,6 +35,7 @@ pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
         name: calls::name(key.nr),
         fd: (key.fd >= 0).then_some(key.fd),
         calls: t.calls,
+        late_calls: 0,
         unfinished: t.unfinished,
         errors: t.errors,
         would_block: t.would_block,

@@ -15,7 +15,7 @@ use crate::collect::Collector;
 use crate::command::{TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
 use crate::inherited;
-use crate::records::{Record, Who};
+use crate::records::{CallKey, Record, Who};
 use crate::result::{Tier, Trace};
 use crate::spawn::{self, Held};
 use crate::watch::{Limits, ended, now};
@@ -101,6 +101,7 @@ struct Run {
     collector: Collector,
     looked_at: u64,
     most: u64,
+    half_time: Instant,
     until: Instant,
     /// How long the command was held at milestones: its clock stood still meanwhile.
     held: u64,
@@ -134,6 +135,7 @@ impl Run {
             tid: root,
             pid: root,
         };
+        let began = Instant::now();
         Self {
             root,
             tracees: HashMap::from([(root, Tracee::new(who))]),
@@ -141,7 +143,8 @@ impl Run {
             collector: Collector::new(start, &[root], None),
             looked_at: 0,
             most: options.most_stops,
-            until: Instant::now() + options.stops_time,
+            half_time: began + options.stops_time / 2,
+            until: began + options.stops_time,
             held: 0,
             only_milestones: options.only_milestones,
             letting_go: false,
@@ -359,6 +362,9 @@ impl Run {
 
     fn returned(&mut self, who: Who, call: &Entered, result: i64, time: u64) {
         self.table.returned(who, call, result, time);
+        if self.looked_at * 2 >= self.most || Instant::now() >= self.half_time {
+            self.table.was_late(who, call);
+        }
         let Entered { nr, args, .. } = *call;
         if !is_told(nr, &args, result) {
             return;
@@ -380,10 +386,21 @@ impl Run {
     }
 
     fn trace(mut self, end: u64) -> Trace {
-        self.collector.end(self.table.rows, Vec::new(), &[], end);
+        let rows = std::mem::take(&mut self.table.rows);
+        self.collector.end(rows, Vec::new(), &[], end);
         let mut trace = self.collector.trace();
         for row in &mut trace.syscalls {
             (row.blocked_ns, row.ready_ns) = (None, None);
+            let who = Who {
+                tid: row.tid,
+                pid: row.pid,
+            };
+            let key = CallKey {
+                who,
+                nr: row.number,
+                fd: row.fd.unwrap_or(-1),
+            };
+            row.late_calls = self.table.late.get(&key).copied().unwrap_or(0);
         }
         for thread in &mut trace.threads {
             (thread.on_cpu_ns, thread.minor_faults, thread.major_faults) = (None, None, None);
@@ -399,6 +416,7 @@ impl Run {
                  stops it runs without them, unless root traces"
             ));
         }
+        trace.calls_cut = self.letting_go;
         if self.letting_go {
             trace.not_visible.push(format!(
                 "what came after the first {} calls: from there on it ran untraced",

@@ -25,22 +25,33 @@ pub(super) struct Entered {
 pub(super) struct Table {
     /// The rows.
     pub rows: HashMap<CallKey, CallTotals>,
+    /// Of the calls of each row: those in the second half of the budget.
+    pub late: HashMap<CallKey, u64>,
+}
+
+fn key(who: Who, call: &Entered) -> CallKey {
+    let has_fd = calls::flags(call.nr) & calls::FD != 0;
+    let fd = if has_fd { call.args[0] as i32 } else { -1 };
+    CallKey {
+        who,
+        nr: call.nr,
+        fd,
+    }
 }
 
 impl Table {
     fn row(&mut self, who: Who, call: &Entered) -> &mut CallTotals {
-        let has_fd = calls::flags(call.nr) & calls::FD != 0;
-        let fd = if has_fd { call.args[0] as i32 } else { -1 };
-        let key = CallKey {
-            who,
-            nr: call.nr,
-            fd,
-        };
+        let key = key(who, call);
         let fresh = CallTotals {
             first: call.at,
             ..CallTotals::default()
         };
         self.rows.entry(key).or_insert(fresh)
+    }
+
+    /// The call that returned is one of the second half of the budget.
+    pub fn was_late(&mut self, who: Who, call: &Entered) {
+        *self.late.entry(key(who, call)).or_default() += 1;
     }
 
     /// A call returned.

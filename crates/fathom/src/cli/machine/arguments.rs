@@ -9,6 +9,7 @@ use clap::Args;
 #[command(after_help = "Examples:
   fathom machine
   fathom machine --html machine.html
+  fathom machine --only l1_latency,read_bandwidth_1
   fathom machine --check
   sudo fathom machine --fix        then measure, then: sudo fathom machine --restore
 
@@ -21,6 +22,11 @@ pub struct Arguments {
     /// Try up to four times more what other programs disturbed (at most 90 s; default: under 30 s)
     #[arg(long, conflicts_with = "check")]
     pub full: bool,
+
+    /// Measure only these figures, by their ids of --json; those of their group come too, unseen.
+    /// 'list' lists them
+    #[arg(long, value_name = "ID,...", value_delimiter = ',', conflicts_with_all = ["quick", "check", "fix", "restore"])]
+    pub only: Vec<String>,
 
     /// Is it quiet and steady enough to measure on? What disturbs, what that does, what mends it
     #[arg(long)]

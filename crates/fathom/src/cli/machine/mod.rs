@@ -8,6 +8,7 @@ mod tuning;
 use std::time::Duration;
 
 pub use arguments::Arguments;
+use fathom_experiment::did_you_mean;
 use fathom_machine::remembered::{self, Profile};
 use fathom_machine::{Fitness, Options, ProbeResult, table};
 use fathom_measure::interrupt;
@@ -38,6 +39,10 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if arguments.restore {
         return tuning::restore();
     }
+    if arguments.only == ["list"] {
+        return list();
+    }
+    known(&arguments.only)?;
     let options = options(arguments)?;
     interrupt::catch();
     match arguments.check {
@@ -63,11 +68,42 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     Ok(options)
 }
 
+/// All that `--only` can name.
+fn list() -> Result<i32, Failure> {
+    let mut text = String::new();
+    for heading in fathom_machine::headings() {
+        text.push_str(&format!("{:<28} {}\n", heading.id, heading.title));
+    }
+    write::print(text.as_bytes())?;
+    Ok(0)
+}
+
+fn known(ids: &[String]) -> Result<(), Failure> {
+    let headings = fathom_machine::headings();
+    let names = || headings.iter().map(|heading| heading.id);
+    match ids.iter().find(|id| !names().any(|name| name == *id)) {
+        None => Ok(()),
+        Some(unknown) => {
+            let meant = did_you_mean(unknown, names()).map_or_else(
+                || "fathom machine --only list names them".to_owned(),
+                |meant| format!("did you mean {meant}?"),
+            );
+            Err(Failure::Usage(format!(
+                "--only: there is no figure {unknown}; {meant}"
+            )))
+        }
+    }
+}
+
 fn measure(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     let draws = screen::can_draw();
     let mut progress = |what: &str| screen::redraw(draws, &format!("{what} …"));
     let (name, results) = match (arguments.quick, arguments.full) {
         (true, _) => ("quick", fathom_machine::quick(options, &mut progress)),
+        (_, patient) if !arguments.only.is_empty() => (
+            "only",
+            fathom_machine::only(&arguments.only, patient, options, &mut progress),
+        ),
         (_, true) => ("full", fathom_machine::full(options, &mut progress)),
         _ => (
             "default",

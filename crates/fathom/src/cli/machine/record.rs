@@ -36,7 +36,7 @@ impl Head {
 pub struct Profile<'a> {
     #[serde(flatten)]
     head: Head,
-    /// `quick`, `default` or `full`.
+    /// `quick`, `default`, `full` or `only`.
     profile: &'static str,
     /// False if it was interrupted.
     complete: bool,

@@ -1,0 +1,255 @@
+//! How many calls were there in all, where only the first of them were looked at?
+//!
+//! The stops tier looks at the first 20 000 calls, or those of a second. The kernel counts the reads and
+//! writes of every run, and by its ticks the time that all calls took. Together they tell how often the
+//! program did what it did when the looking ended (in the second half of the budget), if it went on so.
+
+use fathom_model::Run;
+use fathom_trace::SyscallRow;
+
+use super::{View, median};
+use crate::account::AROUND_CALL_NS;
+use crate::thresholds as t;
+use crate::{classify, faults};
+
+/// One of the kernel's counts of a run.
+type IoCount = fn(&fathom_model::IoCounts) -> u64;
+
+/// What is taken of the calls that nobody looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Unseen {
+    /// How often the late calls that the kernel doesn't count came again.
+    rounds: f64,
+    /// What a call costs on average by the ticks; 0 where there are too few.
+    each_by_ticks_ns: f64,
+}
+
+impl Unseen {
+    /// Where all calls were looked at.
+    pub(super) const NOTHING: Unseen = Unseen {
+        rounds: 0.0,
+        each_by_ticks_ns: 0.0,
+    };
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.starts_with("recv") && !name.starts_with("send")
+}
+
+/// Whether the kernel counts calls of this name.
+fn is_counted(name: &str) -> bool {
+    is_plain(name) && (classify::is_read(name) || classify::is_write(name))
+}
+
+impl View<'_> {
+    /// What is to be taken of the calls that nobody looked at.
+    pub(super) fn look_for_unseen(&self) -> Unseen {
+        if !self.by_stops() {
+            return Unseen::NOTHING;
+        }
+        let of = |value: fn(&Run) -> u64| median(self.subject.timed.iter().map(value).collect());
+        // Where nothing was measured, a fault may well take twice as long as an ordinary one.
+        let unsure = self.subject.limits.page_fault_seconds.is_none();
+        let faults_ns = faults::cost(self).ns * if unsure { 2.0 } else { 1.0 };
+        let in_calls_ns = (of(|run| run.system_ns).unwrap_or(0.0) - faults_ns).max(0.0);
+        let ticks_tell = in_calls_ns >= t::ENOUGH_TICKS_NS;
+        let rounds = self.rounds_by(if ticks_tell { in_calls_ns } else { 0.0 });
+        let rows = self.trace.syscalls.iter();
+        let calls: f64 = rows.map(|row| self.calls_of(row, rounds)).sum();
+        let each = match ticks_tell && calls >= t::CALLS_TO_DIVIDE_BY {
+            true => (in_calls_ns / calls).min(t::DEAREST_SMALL_CALL_NS),
+            false => 0.0,
+        };
+        Unseen {
+            rounds,
+            each_by_ticks_ns: each,
+        }
+    }
+
+    /// How often what was done late was done again, of which nobody looked at anything.
+    fn rounds_by(&self, in_calls_ns: f64) -> f64 {
+        let rows = || self.trace.syscalls.iter();
+        let late: u64 = rows().map(|row| row.late_calls).sum();
+        if !self.trace.calls_cut || late < t::CALLS_OF_A_HABIT {
+            return 0.0;
+        }
+        let counted = || rows().filter(|row| is_counted(&row.name));
+        let counted_late: u64 = counted().map(|row| row.late_calls).sum();
+        // Reads and writes are a part of what it does: then the rest goes on as they do.
+        if counted_late as f64 >= t::PART_OF_A_ROUND * late as f64 {
+            let missed: u64 = counted().map(|row| self.missed(row).0).sum();
+            return missed as f64 / counted_late.max(1) as f64;
+        }
+        let cost = |row: &SyscallRow| {
+            let (calls, bytes) = self.missed(row);
+            let bytes = (row.bytes + bytes) as f64;
+            (row.calls + calls) as f64 * self.modelled_ns(row) + bytes * t::COPY_NS_PER_BYTE
+        };
+        let known_ns: f64 = rows().map(cost).sum();
+        let round_ns: f64 = rows()
+            .filter(|row| !is_counted(&row.name))
+            .map(|row| row.late_calls as f64 * self.modelled_ns(row))
+            .sum();
+        ((in_calls_ns - known_ns) / round_ns.max(1.0)).max(0.0)
+    }
+
+    /// What the simplest call costs, with the way into it and back.
+    fn base_ns(&self) -> f64 {
+        let each = self.subject.limits.syscall_seconds;
+        each.unwrap_or(t::CALL_SECONDS) * 1e9 + AROUND_CALL_NS
+    }
+
+    fn modelled_ns(&self, row: &SyscallRow) -> f64 {
+        self.base_ns() * classify::weight(&row.name)
+    }
+
+    fn calls_of(&self, row: &SyscallRow, rounds: f64) -> f64 {
+        match is_counted(&row.name) {
+            true => (row.calls + self.missed(row).0) as f64,
+            false => row.calls as f64 + row.late_calls as f64 * rounds,
+        }
+    }
+
+    /// By how much the calls that fit, as far as they were looked at, are to be multiplied; at least 1.
+    pub(crate) fn stretch(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
+        let rows = self.trace.syscalls.iter().filter(|row| fits(row));
+        let (seen, all) = rows.fold((0.0, 0.0), |(seen, all), row| {
+            let calls = row.calls as f64;
+            (seen + calls, all + calls + self.missed(row).0 as f64)
+        });
+        all / f64::max(seen, 1.0)
+    }
+
+    /// Calls and bytes that a row has to be given beside its own. What the kernel counted and nobody
+    /// looked at is what the program did when the looking ended, so the busiest row of its kind has it: what a
+    /// program and its loader read at the start stays with them.
+    pub(super) fn missed(&self, row: &SyscallRow) -> (u64, u64) {
+        if !self.by_stops() {
+            return (0, 0);
+        }
+        let (fits, calls, bytes): (fn(&str) -> bool, IoCount, IoCount) = match &row.name {
+            name if !is_counted(name) => {
+                let more = row.late_calls as f64 * self.unseen.rounds;
+                return (more.round() as u64, 0);
+            }
+            name if classify::is_read(name) => {
+                (classify::is_read, |io| io.read_calls, |io| io.read_bytes)
+            }
+            _ => (
+                classify::is_write,
+                |io| io.write_calls,
+                |io| io.written_bytes,
+            ),
+        };
+        let same = || {
+            let rows = self.trace.syscalls.iter();
+            rows.filter(|other| fits(&other.name) && is_plain(&other.name))
+        };
+        let busiest = same().max_by_key(|other| (other.calls, other.tid, other.fd));
+        if !busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
+            return (0, 0);
+        }
+        let rest = |of: IoCount, seen: u64| {
+            let runs = self.subject.timed.iter();
+            let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
+            all.map_or(0, |all| (all as u64).saturating_sub(seen))
+        };
+        (
+            rest(calls, same().map(|row| row.calls).sum()),
+            rest(bytes, same().map(|row| row.bytes).sum()),
+        )
+    }
+
+    /// What the calls of a row cost an untraced run, where their times are the stops'.
+    pub(super) fn cost_by_stops_ns(&self, row: &SyscallRow) -> f64 {
+        let calls = (row.calls + self.missed(row).0) as f64;
+        // All calls of a kind that was told by the ticks cost what the ticks say together.
+        if self.unseen.rounds > 0.0 && !is_counted(&row.name) {
+            return calls * self.modelled_ns(row);
+        }
+        calls * self.base_ns().max(self.unseen.each_by_ticks_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::{IoCounts, Run};
+    use fathom_trace::Tier;
+
+    use super::*;
+    use crate::fake::Fake;
+
+    /// 20 000 calls were looked at, half of them late; the run's ticks and its reads tell of the rest.
+    fn looked_at(calls: &[(&str, u64)]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.trace.calls_from = Some(Tier::Stops);
+        fake.trace.calls_cut = true;
+        for (name, calls) in calls {
+            let fd = classify::is_read(name).then_some(3);
+            let row = fake.calls(name, fd, *calls, u64::from(fd.is_some()) * 100, 90_000);
+            row.late_calls = calls / 2;
+        }
+        fake
+    }
+
+    fn calls(fake: &Fake, name: &str, system_ms: u64, reads: u64) -> u64 {
+        let timed = [Run {
+            system_ns: system_ms * 1_000_000,
+            io: Some(IoCounts {
+                read_calls: reads,
+                ..IoCounts::default()
+            }),
+            ..fake.run()
+        }];
+        let subject = fake.subject(&timed);
+        View::new(&subject).tally_calls(|call| call == name).calls
+    }
+
+    #[test]
+    fn the_ticks_tell_how_often_the_same_was_done() {
+        let fake = looked_at(&[("getrusage", 19_900), ("read", 100)]);
+        // 590 ms at 0.295 us are 2 million calls.
+        let found = calls(&fake, "getrusage", 590, 100);
+        assert!((1_900_000..=2_100_000).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn what_goes_with_reads_goes_on_as_they_do() {
+        let fake = looked_at(&[("openat", 5_000), ("read", 10_000), ("close", 5_000)]);
+        // 90 000 reads more are 18 times the 5000 late ones.
+        assert_eq!(calls(&fake, "openat", 590, 100_000), 5_000 + 18 * 2_500);
+        assert_eq!(calls(&fake, "openat", 0, 100_000), 5_000 + 18 * 2_500);
+    }
+
+    #[test]
+    fn nothing_is_made_of_a_start_nor_of_a_whole() {
+        let mut start = looked_at(&[("newfstatat", 1_500), ("read", 10)]);
+        assert_eq!(calls(&start, "newfstatat", 590, 10), 1_500);
+        start.trace.syscalls[0].late_calls = 1_200;
+        assert!(calls(&start, "newfstatat", 590, 10) > 100_000);
+        let few_ticks = calls(&start, "newfstatat", 20, 10);
+        assert_eq!(few_ticks, 1_500);
+        start.trace.calls_cut = false;
+        assert_eq!(
+            calls(&start, "newfstatat", 590, 10),
+            1_500,
+            "all were looked at"
+        );
+    }
+
+    #[test]
+    fn the_costs_are_what_the_kernel_took() {
+        let fake = looked_at(&[("newfstatat", 16_000), ("getrusage", 4_000)]);
+        let timed = [Run {
+            system_ns: 600_000_000,
+            ..fake.run()
+        }];
+        let subject = fake.subject(&timed);
+        let view = View::new(&subject);
+        let all = view.tally_calls(|_| true);
+        assert!((all.cost_ns - 600e6).abs() < 6e6, "{}", all.cost_ns);
+        let asked = view.tally_calls(|name| name == "newfstatat");
+        // Four fifths of the calls, each as dear as several questions for the time.
+        assert!(asked.cost_ns > 0.85 * all.cost_ns, "{}", asked.cost_ns);
+    }
+}

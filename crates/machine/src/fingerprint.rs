@@ -1,0 +1,220 @@
+//! The probes of the quick profile, which are visited again seconds later.
+
+use std::time::{Duration, Instant};
+
+use crate::context::Context;
+use crate::deadline;
+use crate::probes::{core_clock, load_latency, noise, read_bandwidth, spawn, system_call, timer};
+use crate::result::{Heading, ProbeResult};
+use crate::suite::Progress;
+use crate::track::Track;
+use crate::visits::Visits;
+
+/// A probe that can run, or what keeps it from running.
+pub type Prepared = Result<Track, Box<ProbeResult>>;
+
+/// Builds what a probe needs.
+pub type Make<'a> = Box<dyn FnOnce() -> Prepared + 'a>;
+
+/// One of the probes that are visited.
+struct Member {
+    heading: Heading,
+    make: fn(&Context) -> Prepared,
+}
+
+/// All of them, in the order in which they are shown.
+const MEMBERS: [Member; 9] = [
+    Member {
+        heading: core_clock::HEADING,
+        make: |_| core_clock::track(),
+    },
+    Member {
+        heading: timer::COST,
+        make: |_| Ok(timer::cost()),
+    },
+    Member {
+        heading: load_latency::FIRST,
+        make: |_| load_latency::first(),
+    },
+    Member {
+        heading: load_latency::SECOND,
+        make: load_latency::second,
+    },
+    Member {
+        heading: load_latency::LAST,
+        make: load_latency::last,
+    },
+    Member {
+        heading: load_latency::MEMORY,
+        make: load_latency::memory,
+    },
+    Member {
+        heading: read_bandwidth::HEADING,
+        make: read_bandwidth::track,
+    },
+    Member {
+        heading: system_call::HEADING,
+        make: |_| system_call::track(),
+    },
+    Member {
+        heading: spawn::HEADING,
+        make: |_| spawn::track(),
+    },
+];
+
+/// The steps of time are shown behind its cost.
+const BEHIND: Heading = timer::COST;
+
+/// What the fingerprint tells.
+pub fn headings() -> Vec<Heading> {
+    let mut headings: Vec<Heading> = MEMBERS.iter().map(|member| member.heading).collect();
+    headings.extend(timer::STEPS);
+    headings.push(noise::HEADING);
+    headings
+}
+
+/// Measures some of them or all.
+pub struct Fingerprint {
+    visits: Visits,
+    /// What each is, and what keeps it from running, if anything does.
+    members: Vec<&'static Member>,
+    places: Vec<Option<ProbeResult>>,
+    steps: Vec<ProbeResult>,
+    gaps: Option<ProbeResult>,
+}
+
+impl Fingerprint {
+    /// Two visits to those that are `wanted`, with the look for gaps between them.
+    pub fn begin(
+        context: &mut Context,
+        until: Instant,
+        wanted: &dyn Fn(&Heading) -> bool,
+        progress: Progress<'_>,
+    ) -> Fingerprint {
+        let members: Vec<&'static Member> = MEMBERS
+            .iter()
+            .filter(|member| wanted(&member.heading))
+            .collect();
+        let seen = &*context;
+        let half = half_of(until);
+        let prepared = members
+            .iter()
+            .map(|member| prepare(Box::new(|| (member.make)(seen)), half))
+            .collect();
+        let (tracks, places) = split(prepared);
+        let mut visits = Visits::new(tracks);
+        let mut gaps = None;
+        if !members.is_empty() {
+            progress("clock, latencies, bandwidth, system call, gaps");
+            visits.visit();
+        }
+        if wanted(&noise::HEADING) {
+            let found = noise::spin(Duration::from_millis(500), seen.cpu);
+            gaps = Some(noise::result(&found));
+        }
+        if !members.is_empty() {
+            visits.visit();
+        }
+        let mut steps = Vec::new();
+        if timer::STEPS.iter().any(wanted) {
+            steps = timer::steps();
+            steps.retain(|step| timer::STEPS.iter().any(|h| h.id == step.id && wanted(h)));
+        }
+        context.ghz = visits
+            .results()
+            .into_iter()
+            .find(|result| result.id == core_clock::HEADING.id)
+            .and_then(|result| result.value);
+        Fingerprint {
+            visits,
+            members,
+            places,
+            steps,
+            gaps,
+        }
+    }
+
+    /// Whether anything is to be visited again.
+    pub fn has_visits(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// One more visit.
+    pub fn visit(&mut self) {
+        self.visits.visit();
+    }
+
+    /// Visits until all agree, or `until` is too near for another one.
+    pub fn settle(&mut self, until: Instant) {
+        self.visits.settle(until);
+    }
+
+    /// What is known so far, in the order in which it is shown.
+    pub fn results(&self) -> Vec<ProbeResult> {
+        let mut results = in_places(&self.places, self.visits.results());
+        let behind = self
+            .members
+            .iter()
+            .position(|member| member.heading.id == BEHIND.id);
+        let place = behind.map_or(results.len(), |before| before + 1);
+        results.splice(place..place, self.steps.iter().cloned());
+        results.extend(self.gaps.clone());
+        results
+    }
+}
+
+/// When half of what is left is over: the other half is for measuring. At load 25 on two CPUs building two
+/// sets of memory took all 8 s, and even the clock had no answer.
+fn half_of(until: Instant) -> Instant {
+    let now = Instant::now();
+    now + until.saturating_duration_since(now) / 2
+}
+
+/// Builds what a probe needs until `until`. What was built in part only is given back.
+pub fn prepare(make: Make<'_>, until: Instant) -> Prepared {
+    let (prepared, cut) = deadline::within(until, make);
+    match prepared {
+        Ok(track) if cut => Err(Box::new(ProbeResult::not_reached(track.heading()))),
+        Err(result) if cut => Err(Box::new(result.cut_short())),
+        prepared => prepared,
+    }
+}
+
+/// The probes that can run, and for each of all what keeps it from running, if anything does.
+pub fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeResult>>) {
+    let mut tracks = Vec::new();
+    let mut places = Vec::new();
+    for one in prepared {
+        places.push(match one {
+            Ok(track) => {
+                tracks.push(track);
+                None
+            }
+            Err(result) => Some(*result),
+        });
+    }
+    (tracks, places)
+}
+
+/// Puts the results of those that ran into the places of the others' order.
+pub fn in_places(places: &[Option<ProbeResult>], ran: Vec<ProbeResult>) -> Vec<ProbeResult> {
+    let mut ran = ran.into_iter();
+    places
+        .iter()
+        .filter_map(|place| place.clone().or_else(|| ran.next()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_time_is_for_measuring() {
+        let now = Instant::now();
+        let until = now + Duration::from_secs(1000);
+        let half = half_of(until);
+        assert!(half >= now + Duration::from_secs(500) && half < until);
+        assert!(half_of(now) >= now, "no time left is no time to build in");
+    }
+}
