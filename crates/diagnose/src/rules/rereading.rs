@@ -1,7 +1,7 @@
 //! The same file is opened and read again and again.
 
 use fathom_model::{Finding, Place};
-use fathom_trace::FileRow;
+use fathom_trace::{FileRow, SyscallRow};
 
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -23,12 +23,16 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
     let files = view.trace.files.iter().filter(plain).filter_map(|file| {
         let file = whole(view, file);
         let fd = file.fd?;
-        let reads = view
-            .tally(|row| row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name));
+        let on_it = |row: &SyscallRow| {
+            row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name)
+        };
+        let reads = view.tally(on_it);
         let rounds = reads.sizes[0];
+        let rows = view.trace.syscalls.iter().filter(|row| on_it(row));
+        let seen: u64 = rows.map(|row| row.sizes[0]).sum();
         // What is looked at for news, as a log is, brings little each time.
         let whole =
-            rounds >= t::MANY_OPENS_OF_ONE_FILE && reads.bytes / rounds >= t::LEAST_OF_A_ROUND;
+            seen >= t::MANY_OPENS_OF_ONE_FILE && reads.bytes / rounds >= t::LEAST_OF_A_ROUND;
         // The number may have been one file after another, each read to its end.
         let alone = file.reads * 10 >= reads.calls * 9;
         (whole && alone).then_some((file, reads, rounds))

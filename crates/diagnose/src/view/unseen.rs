@@ -56,8 +56,14 @@ impl View<'_> {
         let rounds = self.rounds_by(if ticks_tell { in_calls_ns } else { 0.0 });
         let rows = self.trace.syscalls.iter();
         let calls: f64 = rows.map(|row| self.calls_of(row, rounds)).sum();
+        let copied: f64 = self
+            .trace
+            .syscalls
+            .iter()
+            .map(|row| self.copy_ns(row))
+            .sum();
         let each = match ticks_tell && calls >= t::CALLS_TO_DIVIDE_BY {
-            true => (in_calls_ns / calls).min(t::DEAREST_SMALL_CALL_NS),
+            true => ((in_calls_ns - copied).max(0.0) / calls).min(t::DEAREST_SMALL_CALL_NS),
             false => 0.0,
         };
         Unseen {
@@ -81,9 +87,7 @@ impl View<'_> {
             return missed as f64 / counted_late.max(1) as f64;
         }
         let cost = |row: &SyscallRow| {
-            let (calls, bytes) = self.missed(row);
-            let bytes = (row.bytes + bytes) as f64;
-            (row.calls + calls) as f64 * self.modelled_ns(row) + bytes * t::COPY_NS_PER_BYTE
+            (row.calls + self.missed(row).0) as f64 * self.modelled_ns(row) + self.copy_ns(row)
         };
         let known_ns: f64 = rows().map(cost).sum();
         let round_ns: f64 = rows()
@@ -97,6 +101,14 @@ impl View<'_> {
     fn base_ns(&self) -> f64 {
         let each = self.subject.limits.syscall_seconds;
         each.unwrap_or(t::CALL_SECONDS) * 1e9 + AROUND_CALL_NS
+    }
+
+    /// What the bytes take that a row moves.
+    fn copy_ns(&self, row: &SyscallRow) -> f64 {
+        match is_counted(&row.name) {
+            true => (row.bytes + self.missed(row).1) as f64 * t::COPY_NS_PER_BYTE,
+            false => 0.0,
+        }
     }
 
     fn modelled_ns(&self, row: &SyscallRow) -> f64 {
@@ -167,7 +179,7 @@ impl View<'_> {
         if self.unseen.rounds > 0.0 && !is_counted(&row.name) {
             return calls * self.modelled_ns(row);
         }
-        calls * self.base_ns().max(self.unseen.each_by_ticks_ns)
+        calls * self.base_ns().max(self.unseen.each_by_ticks_ns) + self.copy_ns(row)
     }
 }
 
