@@ -131,8 +131,11 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// What it last was.
+    /// What it last was, or mostly, where it was too many things to be told in order.
     pub(crate) fn last(&self, pid: u32, fd: i32) -> Kind {
+        if self.crowded.contains_key(&(pid, fd)) {
+            return self.mostly(pid, fd);
+        }
         self.names(pid, fd)
             .last()
             .map_or(Kind::Unknown, |name| Kind::of(name))

@@ -96,12 +96,16 @@ fn modelled(view: &View<'_>) -> FaultCost {
 /// are enough of them; else an ordinary one.
 fn modelled_each_ns(view: &View<'_>) -> f64 {
     let (trace, accounts) = (view.trace, &view.trace.accounts);
-    let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-    let in_calls: f64 = trace.syscalls.iter().map(cpu_in_calls).sum();
-    let outside = accounts.system_ns as f64 - in_calls - calls as f64 * view.overhead_ns;
-    let enough = !view.by_stops()
-        && accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY
-        && outside >= t::ENOUGH_TICKS_NS;
+    let outside = match view.by_stops() {
+        // Where nobody knows how many calls there were, the ticks are theirs.
+        true => view.outside_of_calls_ns().unwrap_or(0.0),
+        false => {
+            let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
+            let in_calls: f64 = trace.syscalls.iter().map(cpu_in_calls).sum();
+            accounts.system_ns as f64 - in_calls - calls as f64 * view.overhead_ns
+        }
+    };
+    let enough = accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;
     let by_ticks = outside / accounts.minor_faults.max(1) as f64;
     match view.subject.limits.page_fault_seconds {
         Some(seconds) => seconds * 1e9,

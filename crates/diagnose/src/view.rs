@@ -249,7 +249,7 @@ impl<'a> View<'a> {
     /// A time of the traced run in an untraced one: the same share of the wall time. A trace that
     /// was quicker than the timed runs isn't stretched.
     pub(crate) fn untraced(&self, ns: f64) -> f64 {
-        ns * (self.wall_ns / self.traced_ns).min(1.0)
+        (ns * (self.wall_ns / self.traced_ns).min(1.0)).min(self.timed_ns)
     }
 
     /// Part of this thread's time on a CPU that is on the critical path.

@@ -31,6 +31,17 @@ const JOIN_NS: u64 = 2_000_000;
 /// wake-up: 20 to 40 us between the CPUs of a VM.
 const WAKING_NS: u64 = 500_000;
 
+/// Waits of a runtime's thread between being asked to end the process and doing that.
+const STEPS_TO_AN_END: usize = 64;
+
+/// A thread that is ended in a wait is gone so soon after it: the last one gives the memory back.
+const DYING_NS: u64 = 20_000_000;
+
+/// Whether a thread hardly ever was on a CPU.
+fn rests(life: &Life) -> bool {
+    life.on_cpu_ns * 10.0 < life.ns()
+}
+
 struct Walk<'a> {
     trace: &'a Trace,
     classifier: &'a Classifier<'a>,
@@ -105,8 +116,8 @@ fn woken_ns(interval: &Interval) -> u64 {
 }
 
 impl<'a> Walk<'a> {
-    /// The thread that the command ended with: its main thread, unless that ended before another
-    /// one ended the process.
+    /// The thread that the command ended with: the one that ended the process, else its main thread. A
+    /// runtime lets a thread of its own do that which hardly ever ran: then it is the one that asked for it.
     fn last_thread(&self, lives: &'a [Life]) -> Option<&'a Life> {
         let root = self
             .trace
@@ -117,15 +128,38 @@ impl<'a> Walk<'a> {
         let main = own()
             .find(|life| life.tid == root)
             .or_else(|| own().next())?;
-        let end = own().map(|life| life.to_ns).max()?;
         let ends_it = |row: &&fathom_trace::SyscallRow| row.pid == root && row.name == "exit_group";
         let caller = self.trace.syscalls.iter().find(ends_it);
         let caller = caller.and_then(|row| self.lives.get(&row.tid)).copied();
-        Some(
-            caller
-                .filter(|_| main.to_ns + JOIN_NS < end)
-                .unwrap_or(main),
-        )
+        if own().count() == 1 {
+            return Some(main);
+        }
+        match caller {
+            Some(caller) if caller.tid == main.tid || !rests(caller) => Some(caller),
+            Some(caller) => self.asked_to_end(caller).or(Some(caller)),
+            // Nobody saw the call: it is another's if the main thread slept to its end.
+            None => {
+                let wait = self.last_interval(main.tid, main.to_ns);
+                let asleep = wait.is_some_and(|wait| {
+                    let lock = self.classifier.interval(wait) == Spent::Locks;
+                    lock && wait.to_ns + DYING_NS >= main.to_ns
+                });
+                let busiest = own().max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
+                busiest.filter(|_| asleep && rests(main)).or(Some(main))
+            }
+        }
+    }
+
+    /// Who woke a thread for the end of the process, which may have waited for others on its way there.
+    fn asked_to_end(&self, last: &'a Life) -> Option<&'a Life> {
+        let works = |life: &&Life| life.pid == last.pid && life.tid != last.tid && !rests(life);
+        let waits = self.intervals.get(&last.tid).into_iter().flatten();
+        let mut wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
+            let lock = self.classifier.interval(wait) == Spent::Locks;
+            let by = wait.woken_by.filter(|_| lock)?;
+            self.lives.get(&by).copied()
+        });
+        wakers.find(works)
     }
 
     /// Accounts for the time from `from` to `to` by what this thread did, and what it waited for.
@@ -429,6 +463,25 @@ mod tests {
         let account = account(&fake);
         is(&account, Spent::WaitingForChild, 0);
         is(&account, Spent::WaitingForInput, 0);
+        is(&account, Spent::UserCode, 1000);
+    }
+
+    #[test]
+    fn a_runtimes_thread_that_ends_the_process_is_asked_to_by_who_worked() {
+        // As Java ends: the first thread waits for ever, one works and asks a third one, which hardly ever ran
+        // and was asked for other things before, to end the process.
+        let mut fake = Fake::new(1000);
+        fake.trace.threads[0].on_cpu_ns = Some(10 * MS);
+        fake.thread(ROOT, 101, 10, 1000, 980);
+        fake.thread(ROOT, 102, 20, 1000, 5);
+        fake.wait_for(ROOT, "futex", None, (10, 1000, 1000), Some(102));
+        for step in 0..40 {
+            let at = 20 + step * 24;
+            fake.wait_for(102, "futex", None, (at, at + 23, at + 23), Some(101));
+        }
+        fake.calls_of(102, "exit_group", None, 0, 0, 0);
+        let account = account(&fake);
+        is(&account, Spent::Locks, 0);
         is(&account, Spent::UserCode, 1000);
     }
 

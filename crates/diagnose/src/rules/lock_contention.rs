@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, Place, Spent};
 
 use super::lock_held_asleep;
 use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
-use crate::{Language, account};
+use crate::{Language, account, classify};
 
 /// Threads of runtimes that wait for work from the program, and compete with it for no lock.
 const RUNTIME_THREADS: &[&str] = &[
@@ -32,6 +32,10 @@ const RUNTIME_THREADS: &[&str] = &[
 pub(super) struct Queue {
     pub pid: u32,
     pub threads: usize,
+    /// Descriptor of the locked file, if processes queue for one.
+    pub file: Option<i32>,
+    /// Whether they are processes.
+    pub between_processes: bool,
     pub waits: u64,
     pub waited_ns: f64,
     pub cpu_ns: f64,
@@ -86,7 +90,15 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
     let program = |pid: &u32| view.program_of(*pid);
     let first = program(pids.first()?);
     let several = pids.len() > 1 && pids.iter().all(|pid| program(pid) == first);
-    several.then(|| queue(view, *pids.first()?, &all))?
+    let pid = *pids.first().filter(|_| several)?;
+    let rows = view.trace.off_cpu.iter().filter(|row| row.pid == pid);
+    let locks = rows.filter(|row| row.call.as_deref().is_some_and(classify::is_file_lock));
+    let file = locks.max_by_key(|row| row.total_ns).and_then(|row| row.fd);
+    Some(Queue {
+        file,
+        between_processes: true,
+        ..queue(view, pid, &all)?
+    })
 }
 
 fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
@@ -133,6 +145,8 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     Some(Queue {
         pid,
         threads: queueing.len(),
+        file: None,
+        between_processes: false,
         waits: queueing.iter().map(|q| q.1).sum(),
         waited_ns: queueing.iter().map(|q| q.2).sum(),
         cpu_ns,
@@ -159,23 +173,34 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !matters(view, win) {
         return None;
     }
+    let locked = queue.file.and_then(|fd| view.name_of(queue.pid, fd));
+    let gil = language == Some(Language::Python) && !queue.between_processes;
     let statement = format!(
-        "{} threads queued {} times for locks, {} in all, while they used {:.2} of {} CPUs; side by side they would take {}{} less, {} of the wall time.",
+        "{} {} queued {} times for {}, {} in all, while they used {:.2} of {} CPUs; side by side they would take {}{} less, {} of the wall time.",
         queue.threads,
+        if queue.between_processes {
+            "processes"
+        } else {
+            "threads"
+        },
         count(queue.waits),
+        match (&locked, queue.file) {
+            (Some(path), _) => format!("the lock on {path}"),
+            (None, Some(_)) => "the lock on a file".to_owned(),
+            (None, None) => "locks".to_owned(),
+        },
         time(queue.waited_ns),
         queue.cpu_ns / queue.span_ns.max(1.0),
         view.subject.cpus,
         // The interpreter's own lock can't be split: only what processes would win is known.
-        if language == Some(Language::Python) {
-            "at most "
-        } else {
-            ""
-        },
+        if gil { "at most " } else { "" },
         time(win),
         percent(view, win),
     );
     let advice = match language {
+        _ if queue.between_processes => {
+            "Compute outside of the lock and hold it only to store the result, or give each process a file (or a part of the memory) of its own."
+        }
         Some(Language::Python) => {
             "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
         }
@@ -193,7 +218,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("time queued, all threads", queue.waited_ns, "ns")
             .evidence("CPU time for each wait", queue.cpu_per_wait(), "ns")
             .advice(advice)
-            .pid(Some(queue.pid))
+            .place(Place {
+                pid: Some(queue.pid),
+                tid: None,
+                fd: queue.file,
+                path: locked,
+            })
             .likely()
             .finish(),
     )
@@ -235,7 +265,12 @@ mod tests {
             fake.child(pid, 0, 990, 990);
             fake.waits_of(pid, Some("flock"), Some(3), Cause::Asleep, 50, 14_500);
         }
-        assert_eq!(fake.ids(), ["lock-contention"]);
+        fake.descriptor_of(201, 3, "/var/lock/table");
+        let told = fake.findings();
+        assert_eq!(told.len(), 1);
+        let statement = &told[0].statement;
+        let begin = "4 processes queued 200 times for the lock on /var/lock/table";
+        assert!(statement.starts_with(begin), "{statement}");
     }
 
     #[test]

@@ -15,10 +15,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     {
         return None;
     }
+    // A page that is read first and written later faults twice: faults are no measure of memory.
     let statement = format!(
-        "{} pages ({} MiB) were touched for the first time; the faults cost {}{}, {} of the wall time.",
+        "{} page faults, at first touches of memory, cost {}{}, {} of the wall time.",
         count(faults),
-        faults * 4 / 1024,
         if all.measured { "" } else { "about " },
         time(cost),
         percent(view, cost),

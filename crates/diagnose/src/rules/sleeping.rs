@@ -1,7 +1,7 @@
 //! The program pauses by its own wish.
 
 use fathom_model::{Finding, Spent};
-use fathom_trace::Cause;
+use fathom_trace::{Cause, OffCpuRow};
 
 use super::lock_held_asleep;
 use crate::classify;
@@ -14,12 +14,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !wait_matters(view, sleep) || lock_held_asleep::turns(view).is_some() {
         return None;
     }
-    let (_, naps) = view.off(|row| {
-        // What follows a sleep, ready but not running, is a row of its own.
-        row.cause == Cause::Asleep
-            && view.weight(row.tid) > 0.0
-            && row.call.as_deref().is_some_and(classify::is_sleep)
-    });
+    // What follows a sleep, ready but not running, is a row of its own.
+    let on_path = |row: &OffCpuRow| row.cause == Cause::Asleep && view.weight(row.tid) > 0.0;
+    let (asleep, naps) =
+        view.off(|row| on_path(row) && row.call.as_deref().is_some_and(classify::is_sleep));
+    // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
+    let naps = naps.filter(|_| asleep >= 0.9 * sleep);
     let statement = match naps {
         None | Some(0) => format!(
             "The program waited for timers for {}, {} of the wall time.",

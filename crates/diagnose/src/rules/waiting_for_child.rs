@@ -16,6 +16,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .processes
             .iter()
             .filter(|p| p.parent == Some(life.pid) && life.pid == life.tid)
+            // What a shim or wrapper asks before it becomes the program is needed for that.
+            .filter(|p| became(view, life.pid).is_none_or(|at| p.started_ns >= at))
             .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
             // Short ones are process-spawning's.
             .filter(|c| {
@@ -37,7 +39,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (life, children, total, win) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
     let statement = format!(
         "{children} child processes ran one after another for {}; side by side on {} CPUs they would take {} less, {} of the wall time.",
-        time(total),
+        time(view.untraced(total)),
         view.subject.cpus,
         time(win),
         percent(view, win),
@@ -45,12 +47,19 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     Some(
         Draft::new("waiting-for-child", view, win, statement)
             .evidence("children in turn", children as f64, "processes")
-            .evidence("their lives", total, "ns")
+            .evidence("their lives", view.untraced(total), "ns")
             .advice("Start the children that don't need each other together and wait for all of them, or do their work in one pass.")
             .pid(Some(life.pid))
             .likely()
             .finish(),
     )
+}
+
+/// When a process became another program, which then took most of the time.
+fn became(view: &View<'_>, pid: u32) -> Option<u64> {
+    let execs = &view.process(pid)?.execs;
+    let at = execs.last().filter(|_| execs.len() > 1)?.at_ns;
+    (at * 2 < view.trace.duration_ns).then_some(at)
 }
 
 #[cfg(test)]
@@ -74,6 +83,15 @@ mod tests {
             children(&[(0, 300), (310, 610), (620, 920)]).ids(),
             ["waiting-for-child"]
         );
+    }
+
+    #[test]
+    fn what_a_shim_asks_before_it_becomes_the_program_is_not() {
+        let mut fake = children(&[(0, 150), (160, 310)]);
+        let mut program = fake.trace.processes[0].execs[0].clone();
+        program.at_ns = 320 * crate::fake::MS;
+        fake.trace.processes[0].execs.push(program);
+        assert!(fake.ids().is_empty());
     }
 
     #[test]

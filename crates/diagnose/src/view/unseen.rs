@@ -72,13 +72,33 @@ impl View<'_> {
         }
     }
 
+    /// What the kernel took by its ticks outside of calls; `None` where it isn't known how many calls there
+    /// were.
+    pub(crate) fn outside_of_calls_ns(&self) -> Option<f64> {
+        if self.habit().is_some() {
+            return None;
+        }
+        let runs = self.subject.timed.iter();
+        let system_ns = median(runs.map(|run| run.system_ns).collect())?;
+        let rows = self.trace.syscalls.iter();
+        let in_calls =
+            rows.map(|row| self.calls_of(row, 0.0) * self.modelled_ns(row) + self.copy_ns(row));
+        Some(system_ns - in_calls.sum::<f64>())
+    }
+
+    /// How many calls were late, where they tell what the program went on with when the looking ended.
+    fn habit(&self) -> Option<u64> {
+        let rows = self.trace.syscalls.iter();
+        let late: u64 = rows.map(|row| row.late_calls).sum();
+        (self.trace.calls_cut && late >= t::CALLS_OF_A_HABIT).then_some(late)
+    }
+
     /// How often what was done late was done again, of which nobody looked at anything.
     fn rounds_by(&self, in_calls_ns: f64) -> f64 {
         let rows = || self.trace.syscalls.iter();
-        let late: u64 = rows().map(|row| row.late_calls).sum();
-        if !self.trace.calls_cut || late < t::CALLS_OF_A_HABIT {
+        let Some(late) = self.habit() else {
             return 0.0;
-        }
+        };
         let counted = || rows().filter(|row| is_counted(&row.name));
         let counted_late: u64 = counted().map(|row| row.late_calls).sum();
         // Reads and writes are a part of what it does: then the rest goes on as they do.

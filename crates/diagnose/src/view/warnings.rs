@@ -48,7 +48,7 @@ impl View<'_> {
             runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
         let all = median(counts.collect())? as u64;
         // A few more or fewer are those of another run.
-        if !self.by_stops() || seen * 10 >= all * 9 {
+        if !self.by_stops() || seen * 10 >= all * 9 || all < t::CALLS_OF_A_HABIT {
             return None;
         }
         Some(format!(
