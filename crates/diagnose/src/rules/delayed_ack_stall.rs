@@ -61,7 +61,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         }
         false => stalls,
     };
-    let small = sends.bytes_per_call() < 1400.0 && sends.calls * 2 >= answers * 3;
+    let several = sends.calls >= 2 && sends.calls * 2 >= answers * 3;
+    let small = sends.bytes_per_call() < 1400.0 && several;
     let wait = (stalls as f64 * mean).min(view.timed_ns);
     if !small || !wait_matters(view, wait) {
         return None;
@@ -100,6 +101,14 @@ mod tests {
     fn forty_milliseconds_fall_between_33_and_67() {
         assert_eq!(entry(40e6), 16);
         assert_eq!(entry(200e6), 18);
+    }
+
+    #[test]
+    fn an_event_loop_that_sends_nothing_waits_for_something_else() {
+        let mut fake = Fake::new(2100);
+        fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 200_000);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        assert!(!fake.ids().contains(&"delayed-ack-stall".to_owned()));
     }
 
     #[test]

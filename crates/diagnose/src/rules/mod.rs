@@ -91,7 +91,7 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     ("page-fault-heavy", &["process-spawning"]),
     ("small-file-io", &["rereading", "process-spawning"]),
     ("line-buffered-output", &["process-spawning"]),
-    ("sleeping", &["delayed-ack-stall"]),
+    ("sleeping", &["delayed-ack-stall", "wakeup-storm"]),
     // Java's threads that await processes wait for each other too.
     ("lock-contention", &["cpu-starved", "process-spawning"]),
     ("idle-cores", &["busy-polling", "cpu-starved"]),

@@ -1,7 +1,9 @@
 //! Threads or processes wake each other more than they work.
 
+use std::collections::{HashMap, HashSet};
+
 use fathom_model::Finding;
-use fathom_trace::{Cause, OffCpuRow};
+use fathom_trace::{Cause, OffCpuRow, Trace};
 
 use crate::classify;
 use crate::descriptors::Kind;
@@ -14,6 +16,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !view.counts_waits() {
         return None;
     }
+    let by_each_other = ended_by_own_threads(view.trace);
     let of_partner = |row: &OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
         let moves = classify::is_read(call) || classify::is_write(call);
@@ -22,8 +25,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             let standard = fd <= 2 && view.descriptors.is_of_command(row.pid, fd);
             matches!(kind, Kind::Pipe | Kind::Events | Kind::Socket) && !standard
         };
+        let polls = classify::is_poll(call) && by_each_other.contains(&row.tid);
         row.cause == Cause::Asleep
-            && (classify::is_lock(call) || moves && row.fd.is_some_and(inner))
+            && (classify::is_lock(call) || polls || moves && row.fd.is_some_and(inner))
     };
     let mut threads: std::collections::BTreeMap<u32, (u64, f64)> = Default::default();
     for row in view.trace.off_cpu.iter().filter(|row| of_partner(row)) {
@@ -69,6 +73,27 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// Threads whose polls mostly ended because another thread of their process did something: messages between
+/// event loops, not a server's requests.
+fn ended_by_own_threads(trace: &Trace) -> HashSet<u32> {
+    let pids: HashMap<u32, u32> = trace.threads.iter().map(|t| (t.tid, t.pid)).collect();
+    let mut ends: HashMap<u32, (u64, u64)> = HashMap::new();
+    for interval in trace.timeline.iter().flatten() {
+        let polls = interval.call.as_deref().is_some_and(classify::is_poll);
+        if interval.cause == Cause::Asleep && polls {
+            let by = interval.woken_by.filter(|by| *by != interval.tid);
+            let own = by.and_then(|by| pids.get(&by)) == Some(&interval.pid);
+            let sums = ends.entry(interval.tid).or_default();
+            sums.0 += u64::from(own);
+            sums.1 += 1;
+        }
+    }
+    let mostly = ends
+        .into_iter()
+        .filter(|(_, (own, all))| own * 5 >= all * 4);
+    mostly.map(|(tid, _)| tid).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use fathom_trace::Cause;
@@ -88,6 +113,24 @@ mod tests {
     #[test]
     fn ping_pong_is_told() {
         assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
+    }
+
+    /// Two threads with event loops that wait 5000 times each, woken by `wakers`.
+    fn loops(wakers: [Option<u32>; 2]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        for (tid, waker) in [ROOT, 101].into_iter().zip(wakers) {
+            fake.waits_of(tid, Some("epoll_wait"), Some(3), Cause::Asleep, 5_000, 170);
+            fake.wait_for(tid, "epoll_wait", Some(3), (10, 11, 11), waker);
+        }
+        fake
+    }
+
+    #[test]
+    fn event_loops_that_wake_each_other_are_told_and_a_servers_are_not() {
+        let storm = "wakeup-storm".to_owned();
+        assert_eq!(loops([Some(101), Some(ROOT)]).ids(), ["wakeup-storm"]);
+        assert!(!loops([None, Some(7)]).ids().contains(&storm));
     }
 
     #[test]

@@ -61,11 +61,11 @@ impl View<'_> {
     /// That calls which nobody looked at are taken to be like the others.
     fn taken_as_alike(&self) -> Option<String> {
         let stretch = self.stretch(|_| true);
-        if stretch < 1.1 {
-            return None;
-        }
         let rows = self.trace.syscalls.iter();
         let seen: u64 = rows.map(|row| row.calls).sum();
+        if stretch < 1.1 || seen < t::CALLS_OF_A_HABIT {
+            return None;
+        }
         Some(format!(
             "The first {} calls were looked at, and the tables hold these alone; by the kernel's counts and times the run made about {:.1} times as many, which findings take to be like the last of these.",
             count(seen),
