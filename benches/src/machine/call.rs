@@ -22,9 +22,6 @@ pub fn may_run_first() -> bool {
     tried.is_ok_and(|status| status.success())
 }
 
-/// A tool that takes longer was disturbed.
-const MOST_SECONDS: &str = "40";
-
 /// One figure of another tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Said {
@@ -67,7 +64,7 @@ impl Built {
         }
         // Line by line, so that what a tool said before its time was up is not lost.
         let mut command = Command::new("timeout");
-        command.arg(MOST_SECONDS);
+        command.arg(comparison.seconds);
         if comparison.runs_first {
             command.args(self.first);
         }

@@ -25,6 +25,8 @@ pub struct Comparison {
     /// Whether it may run with real-time priority. Not where processes wake each other: a pipe's round
     /// trip takes 6.0 us between ordinary ones here and 6.6 between real-time ones.
     pub runs_first: bool,
+    /// Seconds until it is ended: it was disturbed, or has said what is compared.
+    pub seconds: &'static str,
     /// For lmbench: microseconds of one of its windows (`ENOUGH`).
     pub window_us: &'static str,
 }
@@ -50,6 +52,9 @@ const SHORT: &str = "500";
 /// A window of switches between processes, which take their time to find to each other.
 const MIDDLE: &str = "5000";
 
+/// tinymembench has come to its latencies, which are not compared, after 23 s.
+const FILLS: &str = "28";
+
 const fn time(
     figure: &'static str,
     id: &'static str,
@@ -67,6 +72,7 @@ const fn time(
         threads: 1.0,
         read: last_number,
         factor: 1.0,
+        seconds: "40",
         window_us: LONG,
         runs_first: true,
     }
@@ -198,20 +204,26 @@ pub const ALL: [Comparison; 17] = [
         &["bw_mem", "-N", "3", "128m", "wr"],
         last_number,
     ),
-    rate(
-        "write, 1 thread",
-        "bandwidth_write",
-        "tinymembench",
-        &["tinymembench"],
-        fill,
-    ),
-    rate(
-        "write around, 1 thread",
-        "bandwidth_write_around",
-        "tinymembench",
-        &["tinymembench"],
-        fill_around,
-    ),
+    Comparison {
+        seconds: FILLS,
+        ..rate(
+            "write, 1 thread",
+            "bandwidth_write",
+            "tinymembench",
+            &["tinymembench"],
+            fill,
+        )
+    },
+    Comparison {
+        seconds: FILLS,
+        ..rate(
+            "write around, 1 thread",
+            "bandwidth_write_around",
+            "tinymembench",
+            &["tinymembench"],
+            fill_around,
+        )
+    },
     rate(
         "copy, 1 thread",
         "bandwidth_copy",

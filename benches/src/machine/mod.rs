@@ -25,7 +25,7 @@ use comparisons::{ALL, Comparison};
 /// How far a figure may lie from the other tool's.
 const ASKED: f64 = 0.1;
 /// Rounds: in each, every figure is measured by Fathom and by the other tool, one right after the other.
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 7;
 
 /// What `fathom machine` with these words says, as JSON.
 fn profile(tools: &Tools, choice: &[&str]) -> Result<Vec<Value>> {

@@ -127,8 +127,11 @@ const DYING_NS: u64 = 200_000;
 fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, PollContext> {
     let mut contexts: HashMap<u32, PollContext> = HashMap::new();
     for row in &trace.syscalls {
-        let Some(fd) = row.fd else { continue };
         let context = contexts.entry(row.pid).or_default();
+        if classify::is_poll(&row.name) {
+            context.polls += row.calls;
+        }
+        let Some(fd) = row.fd else { continue };
         let kind = descriptors.mostly(row.pid, fd);
         let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
         let reads = classify::is_read(&row.name);
@@ -148,6 +151,8 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
             context.sockets += moved;
         } else if kind == Kind::Pipe && reads {
             context.pipes += moved;
+        } else if kind == Kind::Events && reads {
+            context.events += moved;
         }
     }
     for parent in trace.processes.iter().filter_map(|p| p.parent) {

@@ -269,6 +269,10 @@ pub(crate) struct PollContext {
     pub output: u64,
     /// Calls that took bytes from other pipes.
     pub pipes: u64,
+    /// Calls that took a count from an eventfd.
+    pub events: u64,
+    /// The polls themselves.
+    pub polls: u64,
     /// It has children.
     pub children: bool,
 }
@@ -284,8 +288,12 @@ impl PollContext {
         ];
         let all: u64 = kinds.iter().map(|(events, _)| events).sum();
         let rules = |(events, _): &&(u64, Spent)| *events as f64 >= t::PART_OF_EVENTS * all as f64;
+        // Threads tell each other through pipes and eventfds. Where far more polls ended, they ended by time.
+        let told = self.events + self.pipes - pipes;
+        let by_threads = told as f64 >= t::PART_TOLD_BY_THREADS * self.polls as f64 && told > 0;
         match kinds.iter().find(rules) {
             _ if all == 0 && self.children => Spent::WaitingForChild,
+            _ if all == 0 && by_threads => Spent::WaitingForEvents,
             _ if all == 0 => Spent::Sleeping,
             Some((_, spent)) => *spent,
             None => Spent::WaitingForEvents,
@@ -460,6 +468,13 @@ mod tests {
     fn a_poll_waits_for_what_the_process_then_does() {
         let context = PollContext::default();
         assert_eq!(context.spent(), Spent::Sleeping);
+        let told = |events| PollContext {
+            events,
+            polls: 100,
+            ..context
+        };
+        assert_eq!(told(5).spent(), Spent::Sleeping);
+        assert_eq!(told(90).spent(), Spent::WaitingForEvents);
         let reads = PollContext {
             input: 100,
             ..context

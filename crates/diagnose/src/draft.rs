@@ -22,6 +22,7 @@ impl Draft {
             share: view.of_wall(win_ns),
             could_win_ns: win_ns.clamp(0.0, view.timed_ns) as u64,
             could_win_cpu_ns: 0,
+            could_win_latency_ns: 0,
             advice: String::new(),
             confidence: Confidence::Certain,
             limit: None,
@@ -40,6 +41,14 @@ impl Draft {
     /// What it takes is CPU time, of whose end only so much wall time would be won.
     pub(crate) fn of_cpu_time(mut self, wall_ns: f64) -> Self {
         self.finding.could_win_cpu_ns = self.finding.could_win_ns;
+        self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
+        self
+    }
+
+    /// What it takes is time by which pieces of the work are late, of whose end the whole would win only so
+    /// much wall time.
+    pub(crate) fn of_latency(mut self, wall_ns: f64) -> Self {
+        self.finding.could_win_latency_ns = self.finding.could_win_ns;
         self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
         self
     }

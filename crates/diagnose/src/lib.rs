@@ -114,6 +114,7 @@ fn findings(view: &view::View<'_>) -> Vec<Finding> {
     if view.is_cut_off() {
         for finding in &mut found {
             (finding.could_win_ns, finding.could_win_cpu_ns) = (0, 0);
+            finding.could_win_latency_ns = 0;
         }
     }
     found

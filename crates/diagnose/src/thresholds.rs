@@ -165,6 +165,11 @@ pub(crate) const LEAST_LIKE_UNTRACED: f64 = 0.9;
 pub(crate) const MOST_LIKE_UNTRACED: f64 = 1.1;
 /// A busy machine: part of the wall time that timed runs had to wait for a CPU.
 pub(crate) const NEIGHBOURS_SHARE: f64 = 0.1;
+/// Neighbours are warned of if the critical path was ready and not running for this part.
+pub(crate) const READY_SHARE: f64 = 0.25;
+/// Polls end because another thread of the process wrote to a pipe or an eventfd if so many of them are followed by
+/// reading it.
+pub(crate) const PART_TOLD_BY_THREADS: f64 = 0.3;
 /// So many calls in the second half of what was looked at tell what a program goes on with.
 pub(crate) const CALLS_OF_A_HABIT: u64 = 1_000;
 /// Reads and writes are part of what is done again and again if they are this part of the calls.

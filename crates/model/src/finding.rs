@@ -56,6 +56,10 @@ pub struct Finding {
     /// same.
     #[serde(default)]
     pub could_win_cpu_ns: u64,
+    /// Time by which each of many pieces of work could be done sooner, where the whole takes as long as before:
+    /// too many threads. In nanoseconds of an untraced run, modelled; 0 elsewhere.
+    #[serde(default)]
+    pub could_win_latency_ns: u64,
     /// What to change, in the words of the program's language where it can be told.
     pub advice: String,
     /// How sure it is.
@@ -69,6 +73,7 @@ pub struct Finding {
 impl Finding {
     /// What findings are ranked by: the greater of what could be won, ns.
     pub fn rank_ns(&self) -> u64 {
-        self.could_win_ns.max(self.could_win_cpu_ns)
+        let others = self.could_win_cpu_ns.max(self.could_win_latency_ns);
+        self.could_win_ns.max(others)
     }
 }

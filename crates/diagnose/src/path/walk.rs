@@ -13,7 +13,7 @@ use fathom_trace::{Cause, Interval, Trace};
 use super::{CriticalPath, shares};
 use crate::Language;
 use crate::account::{Life, Sums};
-use crate::classify::Classifier;
+use crate::classify::{self, Classifier};
 
 /// What waits at a pipe count as; if both ends are in the tree, as what the other end did.
 const ON_PIPES: [Spent; 3] = [
@@ -244,6 +244,11 @@ impl<'a> Walk<'a> {
         let by = interval.woken_by.and_then(|tid| self.lives.get(&tid));
         let by = by.copied().filter(|waker| waker.tid != life.tid);
         let by = by.filter(|waker| self.runs(waker, at));
+        // A poll that another thread of the process ended waited for what that one computed.
+        let polls = interval.call.as_deref().is_some_and(classify::is_poll);
+        if let Some(waker) = by.filter(|waker| polls && waker.pid == life.pid) {
+            return Some(waker);
+        }
         match self.classifier.interval(interval) {
             Spent::WaitingForChild => by
                 .filter(|waker| waker.pid != life.pid)
@@ -463,6 +468,17 @@ mod tests {
         let account = account(&fake);
         is(&account, Spent::WaitingForChild, 0);
         is(&account, Spent::WaitingForInput, 0);
+        is(&account, Spent::UserCode, 1000);
+    }
+
+    #[test]
+    fn a_poll_that_a_thread_ends_is_that_threads_time() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 5, 990, 980);
+        fake.wait_for(ROOT, "epoll_wait", Some(4), (10, 500, 500), Some(101));
+        fake.wait_for(ROOT, "epoll_wait", Some(4), (501, 985, 985), Some(101));
+        let account = account(&fake);
+        is(&account, Spent::Sleeping, 0);
         is(&account, Spent::UserCode, 1000);
     }
 

@@ -33,6 +33,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     );
     Some(
         Draft::new("cpu-starved", view, delay, statement)
+            .of_latency(view.timed_ns - view.cpu_ns / cpus)
             .evidence("busy threads", hungry.len() as f64, "threads")
             .evidence("CPUs", cpus, "CPUs")
             .evidence("ready and not running, share of their lives", waiting, "1")

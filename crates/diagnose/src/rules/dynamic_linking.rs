@@ -20,7 +20,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .collect();
     files.sort_by_key(|f| f.first_ns);
     let of_loader = |name: &str| name.ends_with(".so") || name.contains(".so.");
-    let of_start = files.iter().take_while(|f| of_loader(&f.name));
+    // What is opened after the loader gave its list back is the program's own wish (`dlopen`).
+    let begins = list_given_back_ns(view, root.pid).unwrap_or(u64::MAX);
+    let of_start = files
+        .iter()
+        .take_while(|f| of_loader(&f.name) && f.first_ns <= begins);
     let libraries: Vec<_> = of_start.filter(|f| f.name != LIST).collect();
     let last = libraries.last()?;
     let tried: u64 = view
@@ -57,6 +61,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 /// only after that. The loader of glibc then gives back the list of libraries that it had mapped, which is its
 /// last call and mostly its first of this kind.
 fn bound_ns(view: &View<'_>, pid: u32, opened: u64) -> u64 {
+    list_given_back_ns(view, pid).unwrap_or(0).max(opened)
+}
+
+fn list_given_back_ns(view: &View<'_>, pid: u32) -> Option<u64> {
     let has_list = view
         .trace
         .files
@@ -67,7 +75,7 @@ fn bound_ns(view: &View<'_>, pid: u32, opened: u64) -> u64 {
         .filter(|row| (row.pid, row.tid) == (pid, pid) && row.name == "munmap")
         .map(|row| row.first_ns)
         .min();
-    given_back.filter(|_| has_list).unwrap_or(0).max(opened)
+    given_back.filter(|_| has_list)
 }
 
 #[cfg(test)]
@@ -100,6 +108,14 @@ mod tests {
         fake.calls("munmap", None, 1, 0, 1_000).first_ns = 16 * MS;
         let told = fake.findings();
         assert_eq!((told[0].share * 100.0).round(), 80.0);
+    }
+
+    #[test]
+    fn what_the_program_opens_itself_is_not() {
+        let mut fake = links(100);
+        fake.file(super::LIST, 1, 0, 0, 1);
+        fake.calls("munmap", None, 1, 0, 1_000).first_ns = MS / 2;
+        assert!(fake.ids().is_empty());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use fathom_trace::{Cause, OffCpuRow};
 use super::lock_held_asleep;
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -20,6 +21,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         view.off(|row| on_path(row) && row.call.as_deref().is_some_and(classify::is_sleep));
     // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
     let naps = naps.filter(|_| asleep >= 0.9 * sleep);
+    // A pause as short as that is a loop that asks: who is awaited decides how long it lasts.
+    let asks = naps.is_some_and(|n| n > 0 && asleep / n as f64 <= t::SHORTEST_SLEEP_NS);
+    if asks && others_compute(view) {
+        return None;
+    }
     let statement = match naps {
         None | Some(0) => format!(
             "The program waited for timers for {}, {} of the wall time.",
@@ -47,11 +53,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// Whether threads that are not on the critical path computed for most of the time.
+fn others_compute(view: &View<'_>) -> bool {
+    let others = view.lives.iter().filter(|l| view.weight(l.tid) < 0.5);
+    let busiest = others.map(|life| life.on_cpu_ns).fold(0.0, f64::max);
+    busiest >= 0.5 * view.trace.duration_ns as f64
+}
+
 #[cfg(test)]
 mod tests {
     use fathom_trace::Cause;
 
-    use crate::fake::Fake;
+    use crate::fake::{Fake, ROOT};
 
     #[test]
     fn pauses_are_told_with_their_number() {
@@ -60,6 +73,18 @@ mod tests {
         let found = fake.findings();
         assert_eq!(found[0].id, "sleeping");
         assert!(found[0].statement.contains("slept 40 times"));
+    }
+
+    #[test]
+    fn short_pauses_until_another_thread_is_done_win_nothing() {
+        let pauses = |cpu_ms| {
+            let mut fake = Fake::new(1000);
+            fake.thread(ROOT, 101, 0, 1000, cpu_ms);
+            fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 9_000, 80);
+            fake.ids().contains(&"sleeping".to_owned())
+        };
+        assert!(!pauses(950));
+        assert!(pauses(10));
     }
 
     fn of_another_length(milliseconds: u64) -> Vec<fathom_model::Run> {

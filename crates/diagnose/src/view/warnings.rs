@@ -15,6 +15,13 @@ impl View<'_> {
         let waits = self.subject.timed.iter();
         let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
         let crowded = crowded(&self.lives, self.subject.cpus, self.trace);
+        let ready = self.account.share(Spent::Ready);
+        if !crowded && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
+            return Some(format!(
+                "The program was ready to run and had no CPU for {:.0} % of the wall time, though it has no more busy threads than there are CPUs: others had them, which hides what it waits for itself; run again on a quiet machine.",
+                100.0 * ready
+            ));
+        }
         if crowded || wait < t::NEIGHBOURS_SHARE * self.timed_ns {
             return None;
         }

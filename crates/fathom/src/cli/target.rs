@@ -2,7 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 
 use fathom_measure::{CommandLine, Expectation, Hook, Input, MeasureError, lookup};
 use fathom_model::{Benchmark, InputFrom, OutputTo};
@@ -81,6 +82,19 @@ pub fn line(command: &OsStr) -> Result<Source, Failure> {
         })
 }
 
+/// Whether a file can be input. A named pipe without a writer is opened when the command begins, after
+/// `--prepare`, which may start one.
+fn readable(path: &Path) -> std::io::Result<()> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
+    }
+    if !kind.is_fifo() {
+        std::fs::File::open(path)?;
+    }
+    Ok(())
+}
+
 /// Everything about one command, its program found and its files there.
 ///
 /// # Errors
@@ -141,16 +155,10 @@ pub fn target(
     let variables = assignments_of(value("--env", &options.env)?.as_deref())?;
     let input = run_options::input(value("--input", &options.input)?.as_deref());
     if let Input::File(path) = &input {
-        std::fs::File::open(path)
-            .and_then(|file| file.metadata())
-            .and_then(|metadata| match metadata.is_dir() {
-                true => Err(std::io::ErrorKind::IsADirectory.into()),
-                false => Ok(()),
-            })
-            .map_err(|error| MeasureError::Input {
-                path: path.clone(),
-                error,
-            })?;
+        readable(path).map_err(|error| MeasureError::Input {
+            path: path.clone(),
+            error,
+        })?;
     }
     let output = run_options::output(value("--output", &options.output)?.as_deref());
     let search_path = variables

@@ -85,9 +85,11 @@ pub(crate) fn share_text(share: f64) -> String {
 /// where hardly any wall time would be won.
 pub(super) fn could_win(finding: &Finding, whole_seconds: f64) -> Option<String> {
     let of_cpu = finding.could_win_ns < finding.could_win_cpu_ns / 10;
-    let won_ns = match of_cpu {
-        true => finding.could_win_cpu_ns,
-        false => finding.could_win_ns,
+    let of_latency = finding.could_win_ns < finding.could_win_latency_ns;
+    let won_ns = match (of_cpu, of_latency) {
+        (true, _) => finding.could_win_cpu_ns,
+        (_, true) => finding.could_win_latency_ns,
+        _ => finding.could_win_ns,
     };
     if won_ns == 0 {
         return None;
@@ -99,10 +101,16 @@ pub(super) fn could_win(finding: &Finding, whole_seconds: f64) -> Option<String>
     let step = 10f64.powf(value.log10().floor() - 1.0);
     let rounded = (value / step).round() * step;
     let text = |value: f64, digits| format!("{:.*}", decimals_for(value, digits), value);
-    let won = format!("could win about {} {}", text(rounded, 2), unit.symbol());
-    Some(match of_cpu {
-        true => format!("{won} of CPU time, modelled"),
-        false => format!("{won} of {} {}, modelled", text(whole, 3), unit.symbol()),
+    let about = format!("about {} {}", text(rounded, 2), unit.symbol());
+    let whole = format!("{} {}", text(whole, 3), unit.symbol());
+    Some(match (of_cpu, of_latency) {
+        (true, _) => format!("could win {about} of CPU time, modelled"),
+        (_, true) => format!("each piece of work {about} sooner, the whole hardly, modelled"),
+        // Two digits of nearly all may be more than three of all.
+        _ if rounded >= value && won >= 0.97 * whole_seconds => {
+            format!("could win nearly all of {whole}, modelled")
+        }
+        _ => format!("could win {about} of {whole}, modelled"),
     })
 }
 
@@ -135,6 +143,10 @@ mod tests {
             "could win about 290 ms of CPU time, modelled"
         );
         assert_eq!(told(0, 0, 1.0), "");
+        assert_eq!(
+            told(177_400_000, 0, 0.1774),
+            "could win nearly all of 177 ms, modelled"
+        );
     }
 
     fn finding() -> Finding {
@@ -145,6 +157,7 @@ mod tests {
             share: 0.9,
             could_win_ns: 0,
             could_win_cpu_ns: 0,
+            could_win_latency_ns: 0,
             advice: String::new(),
             confidence: Confidence::Certain,
             limit: None,

@@ -122,6 +122,7 @@ pub fn finding(id: &str, statement: &str, share: f64, could_win_ms: u64, advice:
         share,
         could_win_ns: could_win_ms * MS,
         could_win_cpu_ns: 0,
+        could_win_latency_ns: 0,
         advice: advice.into(),
         confidence: Confidence::Certain,
         limit: None,
