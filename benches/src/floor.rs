@@ -15,7 +15,7 @@ const NAMES: [&str; 4] = [
 ];
 /// The record is written after every run, so it could make the next one slower.
 const JUDGED: [usize; 2] = [1, 2];
-const RUNS: usize = 300;
+const RUNS: usize = 100;
 const WARMUPS: usize = 10;
 const ASKED: f64 = 0.02;
 

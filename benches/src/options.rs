@@ -33,7 +33,7 @@ Options:
   --repetitions N         comparisons of each kind for aa (default 40)
   --power-repetitions N   comparisons of each kind for power (default 20)
   --early-rounds N        most rounds of the sessions of aa that may stop early (default 85; 50 if busy)
-  --blocks N              blocks of each tool for floor (default 16)
+  --blocks N              blocks of each tool for floor (default 96)
   --quick                 a tenth of everything: shows that it works, proves nothing
   --markdown FILE         write the tables to a file as well
 
@@ -80,7 +80,7 @@ impl Options {
         let mut options = Options {
             repetitions: 40,
             power_repetitions: 20,
-            blocks: 16,
+            blocks: 96,
             quick: false,
             ..quick
         };

@@ -16,6 +16,8 @@ use crate::tools::{Tools, median};
 const ASKED_AGREEMENT: f64 = 50e-6;
 /// What the medians of ten sessions may spread, as a share.
 const ASKED_SPREAD: f64 = 0.03;
+/// Warm-up runs of the C loop.
+const WARMUPS: usize = 5;
 const SESSIONS: usize = 10;
 const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C")];
 const RUNS: usize = 200;
@@ -123,13 +125,22 @@ fn agreement(hellos: &[Hello], missing: &[&'static str], record: &StartupRecord)
     table
 }
 
+fn deviation(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (values.len() as f64 - 1.0).max(1.0)).sqrt()
+}
+
 /// How far apart the medians of the same program are: of sessions one after another, and side by side.
 fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let flags = ["-r", &runs, "--traced", "0"];
-    let mut in_turn = Vec::new();
+    let (mut in_turn, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..SESSIONS {
         in_turn.extend(p50(&session(tools, &flags, &[&hello.command])?, 0));
+        let program = Path::new(&hello.command);
+        let control = tools.c_loop(WARMUPS, options.scaled(RUNS).max(20), program)?;
+        bare.push(control.commands[0].median_s);
     }
     let together = session(tools, &flags, &[hello.command.as_str(); SESSIONS])?;
     let side_by_side: Vec<f64> = (0..SESSIONS).filter_map(|n| p50(&together, n)).collect();
@@ -139,6 +150,7 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
         "lowest",
         "highest",
         "spread",
+        "standard deviation",
         "asked",
         "result",
     ];
@@ -149,6 +161,10 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
             in_turn,
         ),
         (
+            format!("control: {SESSIONS} times {runs} runs of the C loop, between those"),
+            bare,
+        ),
+        (
             format!("{SESSIONS} times {runs} runs, side by side"),
             side_by_side,
         ),
@@ -156,17 +172,20 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
         let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
         let most = medians.iter().copied().fold(0.0, f64::max);
         let share = (most - least) / median(&medians);
-        table.row([
-            name,
+        let mut row = vec![
+            name.clone(),
             us(median(&medians)),
             us(least),
             us(most),
             percent(share),
-            "under 3 %".to_string(),
-            result(share < ASKED_SPREAD),
-        ]);
+            percent(deviation(&medians) / median(&medians)),
+        ];
+        if !name.starts_with("control") {
+            row.extend(["under 3 %".to_string(), result(share < ASKED_SPREAD)]);
+        }
+        table.row(row);
     }
-    table.note("Spread: highest less lowest median, as a share of their median. One after another, it holds what the machine's speed does within the half minute; side by side (one command that is given the program ten times, in rounds of random order) it is Fathom's own.");
+    table.note("Spread: highest less lowest median, as a share of their median. The control is the same program under a bare loop of vfork, execve and wait4, whole runs: what it spreads is the machine's. One after another, it holds what the machine's speed does within the half minute; side by side (one command that is given the program ten times, in rounds of random order) it is Fathom's own.");
     Ok(table)
 }
 

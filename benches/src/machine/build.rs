@@ -14,10 +14,17 @@ use crate::Result;
 /// tinymembench's main program with another size.
 const ENLARGED: &str = "tinymembench_128_mib.c";
 
-/// 1 MiB in pieces of 4 KiB.
-fn write_in_pages(path: &Path) -> std::io::Result<()> {
+/// The files of lat_pagefault, as Fathom's own: 1 MiB, just written, at once or 4 KiB at a time. How large the
+/// pieces are in which the system keeps a file follows from that, and a fault maps what it finds of one
+/// piece: of 64 MiB written at once 2 MiB (20 ns a page here). What was read back from the disk is in other pieces
+/// again.
+pub fn write_anew(path: &Path) -> std::io::Result<()> {
+    let piece = match path.ends_with("PAGES") {
+        true => 4096,
+        false => 1 << 20,
+    };
     let mut file = std::fs::File::create(path)?;
-    (0..256).try_for_each(|_| file.write_all(&[7; 4096]))
+    (0..(1 << 20) / piece).try_for_each(|_| file.write_all(&vec![7; piece]))
 }
 
 /// The programs that could be built.
@@ -49,11 +56,6 @@ impl Built {
         // also in those that call none; few systems still have them.
         std::fs::write(folder.join("rpc/rpc.h"), "").map_err(io)?;
         std::fs::write(folder.join("rpc/types.h"), "#include <stdint.h>\n").map_err(io)?;
-        // For lat_pagefault, as Fathom's own: how large the pieces are in which the system keeps a
-        // file follows from how it was written, and a fault maps what it finds of one piece. Of
-        // 64 MiB written at once a fault maps 2 MiB (20 ns a page here), of 4 KiB pieces 16 pages.
-        std::fs::write(folder.join("FILE"), vec![7u8; 1 << 20]).map_err(io)?;
-        write_in_pages(&folder.join("PAGES")).map_err(io)?;
         built.build_all();
         Ok(built)
     }

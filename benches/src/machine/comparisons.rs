@@ -27,6 +27,9 @@ pub struct Comparison {
     pub runs_first: bool,
     /// Seconds until it is ended: it was disturbed, or has said what is compared.
     pub seconds: &'static str,
+    /// Whether Fathom tells the least that was seen, or nearly so: then the least of the rounds stands beside the
+    /// other tool's least, because what disturbs adds. Else each round is a pair.
+    pub least: bool,
     /// For lmbench: microseconds of one of its windows (`ENOUGH`).
     pub window_us: &'static str,
 }
@@ -73,6 +76,7 @@ const fn time(
         read: last_number,
         factor: 1.0,
         seconds: "40",
+        least: true,
         window_us: LONG,
         runs_first: true,
     }
@@ -90,6 +94,7 @@ const fn rate(
         at: Some(1.0),
         read,
         factor: 1e-3,
+        least: false,
         ..time(figure, id, "GB/s", tool, words)
     }
 }

@@ -106,7 +106,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         table.row(row(comparison, pairs, &built));
     }
     table.note(format!(
-        "{rounds} rounds; in each, `fathom machine --only` with this figure and the other tool run one right after the other, in alternating order. The ratio is the median of the rounds' own ratios, 'from, to' the least and the largest of them: what the host does for minutes is in both sides."
+        "{rounds} rounds; in each, `fathom machine --only` with this figure and the other tool run one right after the other, in alternating order. 'From, to' are the least and the largest of the rounds' own ratios. Of rates the ratio is their median: what the host does for minutes is in both sides. Fathom's times are the least that was seen, or nearly, and the other tools' are means or medians: of them the least of all rounds stands beside the least."
     ));
     table.note("A round counts if Fathom has a figure and the other tool had CPU time over wall time of at least 0.9 for each thread that it runs: the other tools have no gate of their own against other programs.");
     for note in built.notes() {
@@ -154,20 +154,42 @@ fn row(comparison: &Comparison, pairs: &[Pair], built: &Built) -> Vec<String> {
     }
     cells.push(number(said.iter().map(|said| said.value).collect()));
     let ratios = ratios(pairs);
-    if ratios.is_empty() {
+    let found = match comparison.least {
+        true => least(pairs),
+        false => (!ratios.is_empty()).then(|| median(&ratios)),
+    };
+    let Some(found) = found else {
         cells.extend(["", "", "0", "0.9 to 1.1", "can't tell"].map(String::from));
         return cells;
-    }
+    };
     let (low, high) = range(&ratios);
-    let found = median(&ratios);
     cells.extend([
-        ratio(found),
+        format!(
+            "{}, {}",
+            ratio(found),
+            if comparison.least {
+                "of the least"
+            } else {
+                "of pairs"
+            }
+        ),
         format!("{}, {}", ratio(low), ratio(high)),
         format!("{} of {}", ratios.len(), pairs.len()),
         "0.9 to 1.1".to_string(),
         result((found - 1.0).abs() <= ASKED),
     ]);
     cells
+}
+
+/// The least of Fathom's over the least of the other tool's, of the rounds that count.
+fn least(pairs: &[Pair]) -> Option<f64> {
+    let own: Vec<f64> = pairs.iter().filter_map(|pair| pair.0).collect();
+    let said = pairs.iter().filter_map(|pair| pair.1);
+    let said: Vec<f64> = said
+        .filter(|said| said.had_cpu)
+        .map(|said| said.value)
+        .collect();
+    (!own.is_empty() && !said.is_empty()).then(|| range(&own).0 / range(&said).0)
 }
 
 /// Fathom over the other tool, of the rounds that count.
@@ -223,6 +245,10 @@ mod tests {
             (Some(9.0), None),
         ];
         assert_eq!(ratios(&pairs), [0.9]);
+        assert_eq!(least(&pairs), Some(0.9));
+        let better = [(Some(8.0), said(16.0, true)), (Some(9.0), said(10.0, true))];
+        assert_eq!(least(&better), Some(0.8));
+        assert_eq!(least(&[]), None);
     }
 
     #[test]
