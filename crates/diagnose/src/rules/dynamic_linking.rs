@@ -20,13 +20,27 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .collect();
     files.sort_by_key(|f| f.first_ns);
     let of_loader = |name: &str| name.ends_with(".so") || name.contains(".so.");
-    // What is opened after the loader gave its list back is the program's own wish (`dlopen`).
-    let begins = list_given_back_ns(view, root.pid).unwrap_or(u64::MAX);
-    let of_start = files
+    let libraries: Vec<_> = files
         .iter()
-        .take_while(|f| of_loader(&f.name) && f.first_ns <= begins);
-    let libraries: Vec<_> = of_start.filter(|f| f.name != LIST).collect();
+        .take_while(|f| of_loader(&f.name))
+        .filter(|f| f.name != LIST)
+        .collect();
     let last = libraries.last()?;
+    // What is opened after the loader gave its list back is the program's own wish.
+    let begins = list_given_back_ns(view, root.pid).unwrap_or(u64::MAX);
+    let linked = libraries.partition_point(|f| f.first_ns <= begins);
+    let by_program = linked < t::MANY_LIBRARIES;
+    let (many, from, to) = match by_program {
+        true => (libraries.len() - linked, begins, last.first_ns),
+        false => {
+            let last = libraries[linked - 1].first_ns;
+            (linked, begun, bound_ns(view, root.pid, last))
+        }
+    };
+    let spent = view.untraced(to.saturating_sub(from) as f64);
+    if many < t::MANY_LIBRARIES || !matters(view, spent) {
+        return None;
+    }
     let tried: u64 = view
         .trace
         .failed_lookups
@@ -34,23 +48,30 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .filter(|l| l.pid == root.pid && of_loader(&l.path))
         .map(|l| l.calls)
         .sum();
-    let bound = bound_ns(view, root.pid, last.first_ns);
-    let spent = view.untraced(bound.saturating_sub(begun) as f64);
-    if libraries.len() < t::MANY_LIBRARIES || !matters(view, spent) {
-        return None;
-    }
     let statement = format!(
-        "{} shared libraries were loaded before the program began ({} more places searched), {}, {} of the wall time.",
-        count(libraries.len() as u64),
+        "{} shared libraries were {} ({} more places searched), {}, {} of the wall time.",
+        count(many as u64),
+        match by_program {
+            true => "opened by the program itself (`dlopen`)",
+            false => "loaded before the program began",
+        },
         count(tried),
         time(spent),
         percent(view, spent),
     );
+    let advice = match by_program {
+        true => {
+            "Open a library when something of it is needed, with RTLD_LAZY; link what is always needed into the program."
+        }
+        false => {
+            "Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or prelink; load seldom used parts by `dlopen`."
+        }
+    };
     Some(
         Draft::new("dynamic-linking", view, spent, statement)
-            .evidence("libraries", libraries.len() as f64, "files")
+            .evidence("libraries", many as f64, "files")
             .evidence("places searched in vain", tried as f64, "calls")
-            .advice("Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or prelink; load seldom used parts by `dlopen`.")
+            .advice(advice)
             .pid(Some(root.pid))
             .likely()
             .finish(),
@@ -111,11 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn what_the_program_opens_itself_is_not() {
+    fn what_the_program_opens_itself_is_told_as_that() {
         let mut fake = links(100);
         fake.file(super::LIST, 1, 0, 0, 1);
         fake.calls("munmap", None, 1, 0, 1_000).first_ns = MS / 2;
-        assert!(fake.ids().is_empty());
+        let told = fake.findings();
+        assert_eq!(told.len(), 1);
+        let begin = "95 shared libraries were opened by the program itself (`dlopen`)";
+        assert!(
+            told[0].statement.starts_with(begin),
+            "{}",
+            told[0].statement
+        );
+        assert!(!told[0].advice.contains("by `dlopen`"));
     }
 
     #[test]
