@@ -13,6 +13,8 @@ pub struct Hello {
     pub language: &'static str,
     /// A command without a shell in it.
     pub command: String,
+    /// The file that is executed.
+    pub program: PathBuf,
 }
 
 /// Builds those whose language is there, into `folder`; the names of the others come second.
@@ -42,6 +44,7 @@ pub fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
         there.push(Hello {
             language,
             command: quoted(&[&program]),
+            program,
         });
     }
     let interpreters: [(&'static str, Option<PathBuf>, &str); 5] = [
@@ -56,6 +59,7 @@ pub fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
             Some(interpreter) => there.push(Hello {
                 language,
                 command: quoted(&[&interpreter, &sources.join(source)]),
+                program: interpreter,
             }),
             None => missing.push(language),
         }

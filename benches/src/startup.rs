@@ -138,8 +138,7 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     let (mut in_turn, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..SESSIONS {
         in_turn.extend(p50(&session(tools, &flags, &[&hello.command])?, 0));
-        let program = Path::new(&hello.command);
-        let control = tools.c_loop(WARMUPS, options.scaled(RUNS).max(20), program)?;
+        let control = tools.c_loop(WARMUPS, options.scaled(RUNS).max(20), &hello.program)?;
         bare.push(control.commands[0].median_s);
     }
     let together = session(tools, &flags, &[hello.command.as_str(); SESSIONS])?;
