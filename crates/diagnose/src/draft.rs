@@ -10,6 +10,8 @@ pub(crate) struct Draft {
     finding: Finding,
     /// Its times are a model of an untraced run.
     modelled: bool,
+    /// Numbers of calls are a guess.
+    guessed: bool,
 }
 
 impl Draft {
@@ -28,8 +30,11 @@ impl Draft {
             limit: None,
             place: Place::default(),
         };
-        let modelled = view.is_modelled();
-        Self { finding, modelled }
+        Self {
+            finding,
+            modelled: view.is_modelled(),
+            guessed: view.guesses_calls(),
+        }
     }
 
     /// Its time is that of waits that tracing doesn't make longer.
@@ -96,7 +101,11 @@ impl Draft {
     pub(crate) fn finish(mut self) -> Finding {
         if self.modelled {
             let statement = self.finding.statement.trim_end_matches('.');
-            self.finding.statement = format!("{statement} (modelled for an untraced run).");
+            let what = match self.guessed {
+                true => "number and times modelled",
+                false => "modelled",
+            };
+            self.finding.statement = format!("{statement} ({what} for an untraced run).");
         }
         self.finding
     }

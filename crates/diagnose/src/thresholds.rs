@@ -165,6 +165,9 @@ pub(crate) const LEAST_LIKE_UNTRACED: f64 = 0.9;
 pub(crate) const MOST_LIKE_UNTRACED: f64 = 1.1;
 /// A busy machine: part of the wall time that timed runs had to wait for a CPU.
 pub(crate) const NEIGHBOURS_SHARE: f64 = 0.1;
+/// Pauses of so long are a loop that asks whether another thread is done, if one computes meanwhile; on a busy machine
+/// they get several times as long as they were asked to be.
+pub(crate) const PAUSE_OF_AN_ASKER_NS: f64 = 4.0 * SHORTEST_SLEEP_NS;
 /// Neighbours are warned of if the critical path was ready and not running for this part.
 pub(crate) const READY_SHARE: f64 = 0.25;
 /// Polls end because another thread of the process wrote to a pipe or an eventfd if so many of them are followed by

@@ -103,7 +103,7 @@ impl Default for TraceOptions {
             ring_bytes: 4 << 20,
             sample_period: Duration::from_millis(1),
             most_stops: 20_000,
-            stops_time: Duration::from_secs(1),
+            stops_time: Duration::from_secs(2),
             only_milestones: false,
             labels: Vec::new(),
             stop: None,

@@ -22,7 +22,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
     let naps = naps.filter(|_| asleep >= 0.9 * sleep);
     // A pause as short as that is a loop that asks: who is awaited decides how long it lasts.
-    let asks = naps.is_some_and(|n| n > 0 && asleep / n as f64 <= t::SHORTEST_SLEEP_NS);
+    let asks = naps.is_some_and(|n| n > 0 && asleep / n as f64 <= t::PAUSE_OF_AN_ASKER_NS);
     if asks && others_compute(view) {
         return None;
     }
