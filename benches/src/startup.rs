@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fathom_model::{Cache, StartupMetric, StartupPhase, StartupRecord};
+use fathom_model::{Cache, Metric, StartupMetric, StartupPhase, StartupRecord};
 
 use crate::Result;
 use crate::find::in_path;
@@ -125,12 +125,6 @@ fn agreement(hellos: &[Hello], missing: &[&'static str], record: &StartupRecord)
     table
 }
 
-fn deviation(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (values.len() as f64 - 1.0).max(1.0)).sqrt()
-}
-
 /// How far apart the medians of the same program are: of sessions one after another, and side by side.
 fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
@@ -171,13 +165,15 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
         let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
         let most = medians.iter().copied().fold(0.0, f64::max);
         let share = (most - least) / median(&medians);
+        let deviation = fathom_stats::summarize(Metric::Wall, &medians, 0.95)
+            .map_or(0.0, |summary| summary.standard_deviation);
         let mut row = vec![
             name.clone(),
             us(median(&medians)),
             us(least),
             us(most),
             percent(share),
-            percent(deviation(&medians) / median(&medians)),
+            percent(deviation / median(&medians)),
         ];
         if !name.starts_with("control") {
             row.extend(["under 3 %".to_string(), result(share < ASKED_SPREAD)]);

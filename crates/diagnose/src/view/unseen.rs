@@ -4,7 +4,6 @@
 //! writes of every run, and by its ticks the time that all calls took. Together they tell how often the
 //! program did what it did when the looking ended (in the second half of the budget), if it went on so.
 
-use fathom_model::Run;
 use fathom_trace::SyscallRow;
 
 use super::{View, median};
@@ -44,17 +43,22 @@ fn is_counted(name: &str) -> bool {
     is_plain(name) && (classify::is_read(name) || classify::is_write(name))
 }
 
+/// What a guess is told with.
+fn one_digit(number: f64) -> f64 {
+    let digit = 10f64.powf(number.max(1.0).log10().floor());
+    (number / digit).round() * digit
+}
+
 impl View<'_> {
     /// What is to be taken of the calls that nobody looked at.
     pub(super) fn look_for_unseen(&self) -> Unseen {
         if !self.by_stops() {
             return Unseen::NOTHING;
         }
-        let of = |value: fn(&Run) -> u64| median(self.subject.timed.iter().map(value).collect());
         // Where nothing was measured, a fault may well take twice as long as an ordinary one.
         let unsure = self.subject.limits.page_fault_seconds.is_none();
         let faults_ns = faults::cost(self).ns * if unsure { 2.0 } else { 1.0 };
-        let in_calls_ns = (of(|run| run.system_ns).unwrap_or(0.0) - faults_ns).max(0.0);
+        let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns).max(0.0);
         let ticks_tell = in_calls_ns >= t::ENOUGH_TICKS_NS;
         let (rounds, guessed) = self.rounds_by(if ticks_tell { in_calls_ns } else { 0.0 });
         let rows = self.trace.syscalls.iter();
@@ -82,12 +86,20 @@ impl View<'_> {
         if self.habit().is_some() {
             return None;
         }
+        Some(self.system_ns()? - self.known_in_calls_ns())
+    }
+
+    /// The kernel's time of an untraced run by its ticks.
+    fn system_ns(&self) -> Option<f64> {
         let runs = self.subject.timed.iter();
-        let system_ns = median(runs.map(|run| run.system_ns).collect())?;
+        median(runs.map(|run| run.system_ns).collect())
+    }
+
+    /// What the calls take that were looked at, or that the kernel counted. Modelled.
+    fn known_in_calls_ns(&self) -> f64 {
         let rows = self.trace.syscalls.iter();
-        let in_calls =
-            rows.map(|row| self.calls_of(row, 0.0) * self.modelled_ns(row) + self.copy_ns(row));
-        Some(system_ns - in_calls.sum::<f64>())
+        rows.map(|row| self.calls_of(row, 0.0) * self.modelled_ns(row) + self.copy_ns(row))
+            .sum()
     }
 
     /// How many calls were late, where they tell what the program went on with when the looking ended.
@@ -116,10 +128,7 @@ impl View<'_> {
             let missed: u64 = counted().map(|row| self.missed(row).0).sum();
             return (missed as f64 / counted_late.max(1) as f64, false);
         }
-        let cost = |row: &SyscallRow| {
-            (row.calls + self.missed(row).0) as f64 * self.modelled_ns(row) + self.copy_ns(row)
-        };
-        let known_ns: f64 = rows().map(cost).sum();
+        let known_ns = self.known_in_calls_ns();
         let round_ns: f64 = rows()
             .filter(|row| !is_counted(&row.name))
             .map(|row| row.late_calls as f64 * self.modelled_ns(row))
@@ -172,12 +181,9 @@ impl View<'_> {
         }
         let (fits, calls, bytes): (fn(&str) -> bool, IoCount, IoCount) = match &row.name {
             name if !is_counted(name) => {
-                let more = row.late_calls as f64 * self.unseen.rounds;
-                let all = row.calls as f64 + more;
-                // A guess has one digit.
-                let digit = 10f64.powf(all.max(1.0).log10().floor());
+                let all = self.calls_of(row, self.unseen.rounds);
                 let told = match self.unseen.guessed {
-                    true => ((all / digit).round() * digit).max(row.calls as f64),
+                    true => one_digit(all).max(row.calls as f64),
                     false => all,
                 };
                 return ((told - row.calls as f64).round() as u64, 0);
