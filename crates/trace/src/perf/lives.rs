@@ -202,13 +202,17 @@ impl Lives {
     }
 
     /// The thread that can have ended a wait: another one of the process for a lock, one that has the
-    /// other end for a pipe; the one that was on a CPU last, if that was a moment ago.
+    /// other end for a pipe; the one that was on a CPU last, if that was a moment ago. What a poll waits
+    /// for isn't seen: one of the process that went to rest itself right then, as a worker does that has
+    /// told of its result.
     fn waker(&self, wait: &Interval) -> Option<u32> {
         let call = wait.call.as_deref()?;
         if self.alive.len() > MOST_WAKERS || wait.cause != Cause::Asleep {
             return None;
         }
+        let polls = calls::is_poll(call);
         let ends: Vec<u32> = match wait.fd {
+            _ if polls => vec![wait.pid],
             None if call.starts_with("futex") => vec![wait.pid],
             None => return None,
             Some(fd) => {
@@ -222,11 +226,12 @@ impl Lives {
         let threads = self.alive.values().chain(recent);
         let candidates = threads.filter(|life| life.tid != wait.tid && ends.contains(&life.pid));
         let last = |life: &Life| match (life.ended, life.place) {
-            (Some(at), _) => at,
-            (None, Place::On(_)) => wait.to_ns,
-            (None, Place::Able(at) | Place::Waiting(at)) => at,
+            (Some(at), _) | (None, Place::Waiting(at)) => Some(at),
+            (None, _) if polls => None,
+            (None, Place::On(_)) => Some(wait.to_ns),
+            (None, Place::Able(at)) => Some(at),
         };
-        let woke = candidates.map(|life| (last(life), life.tid));
+        let woke = candidates.filter_map(|life| Some((last(life)?, life.tid)));
         let woke = woke.filter(|(at, _)| wait.to_ns.saturating_sub(*at) <= WAKING_NS);
         woke.max().map(|(_, tid)| tid)
     }
@@ -384,6 +389,25 @@ mod tests {
             let timeline = trace.timeline.expect("it was asked for");
             let read = timeline.iter().find(|i| i.tid == 10).expect("it read");
             assert_eq!((read.fd, read.woken_by), (Some(3), woken_by));
+        }
+    }
+
+    #[test]
+    fn a_poll_is_ended_by_a_worker_that_rests_right_then_and_not_by_one_that_works_on() {
+        for (rests, woken_by) in [(true, Some(11)), (false, None)] {
+            let mut lives = lives();
+            lives.take(at(1, begun(10, 11)));
+            lives.take(at(1, What::In { tid: 11 }));
+            lives.take(at(2, out(10)));
+            lives.saw(look(3, 10, 10, libc::SYS_epoll_wait as u32, Some(3)));
+            if rests {
+                lives.take(at(6, out(11)));
+            }
+            lives.take(at(6, What::In { tid: 10 }));
+            let trace = told(lives, 7, Trace::default());
+            let timeline = trace.timeline.expect("it was asked for");
+            let poll = timeline.iter().find(|i| i.tid == 10).expect("it polled");
+            assert_eq!(poll.woken_by, woken_by);
         }
     }
 
