@@ -1,10 +1,12 @@
 //! Which threads' time is the wall time of the command?
 //!
-//! Where the trace has every wait in order, [`walk`] follows the wake-ups backwards from the end.
+//! Where the trace has every wait in order, [`walk`] follows the wake-ups backwards from the end, by what
+//! [`wakers`] says of them.
 //! Where it has not, [`shares`] goes through the tree by sums: a parent's wait is replaced by what
 //! its children did meanwhile.
 
 mod shares;
+mod wakers;
 mod walk;
 
 use std::collections::HashMap;

@@ -1,0 +1,247 @@
+//! Who ended each wait, who made each thread, and which one ended the command?
+
+use std::collections::HashMap;
+
+use fathom_model::Spent;
+use fathom_trace::{Cause, Interval, Trace};
+
+use super::shares;
+use crate::Language;
+use crate::account::Life;
+use crate::classify::{self, Classifier};
+
+/// What waits at a pipe count as; if both ends are in the tree, as what the other end did.
+pub(super) const ON_PIPES: [Spent; 3] = [
+    Spent::WaitingForPipe,
+    Spent::WaitingForInput,
+    Spent::WaitingForOutput,
+];
+
+/// A thread that ends so soon after waking another was joined: the rest of its end takes 0.1 ms
+/// where a CPU is free.
+const JOIN_NS: u64 = 2_000_000;
+
+/// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of the
+/// wake-up: 20 to 40 us between the CPUs of a VM.
+const WAKING_NS: u64 = 500_000;
+
+/// Waits of a runtime's thread between being asked to end the process and doing that.
+const STEPS_TO_AN_END: usize = 64;
+
+/// A thread that the process's end catches in a wait is gone so soon after it: the last one gives the
+/// memory back.
+const GIVING_BACK_NS: u64 = 20_000_000;
+
+/// Whether a thread hardly ever was on a CPU.
+fn rests(life: &Life) -> bool {
+    life.on_cpu_ns * 10.0 < life.ns()
+}
+
+/// When a wait was over and only a CPU was missing.
+pub(super) fn woken_ns(interval: &Interval) -> u64 {
+    match (interval.cause, interval.woken_ns) {
+        (Cause::Preempted | Cause::Ready, _) => interval.from_ns,
+        (_, Some(woken)) => woken.clamp(interval.from_ns, interval.to_ns),
+        (_, None) => interval.to_ns,
+    }
+}
+
+/// What a trace tells of its threads: their lives, and their waits in order.
+pub(super) struct Told<'a> {
+    pub trace: &'a Trace,
+    pub classifier: &'a Classifier<'a>,
+    pub all: &'a [Life],
+    pub lives: HashMap<u32, &'a Life>,
+    intervals: HashMap<u32, Vec<&'a Interval>>,
+}
+
+impl<'a> Told<'a> {
+    /// `None` if the trace doesn't tell the waits in order.
+    pub(super) fn new(
+        trace: &'a Trace,
+        lives: &'a [Life],
+        classifier: &'a Classifier<'a>,
+    ) -> Option<Self> {
+        let mut intervals: HashMap<u32, Vec<&Interval>> = HashMap::new();
+        let told = trace.timeline.iter().flatten();
+        for interval in told.filter(|i| i.from_ns < i.to_ns) {
+            intervals.entry(interval.tid).or_default().push(interval);
+        }
+        for list in intervals.values_mut() {
+            list.sort_by_key(|interval| interval.from_ns);
+        }
+        trace.timeline.is_some().then(|| Self {
+            trace,
+            classifier,
+            all: lives,
+            lives: lives.iter().map(|life| (life.tid, life)).collect(),
+            intervals,
+        })
+    }
+
+    /// A thread's waits, the first one first.
+    pub(super) fn intervals(&self, tid: u32) -> impl DoubleEndedIterator<Item = &'a Interval> {
+        self.intervals.get(&tid).into_iter().flatten().copied()
+    }
+
+    /// The thread that the command ended with: the one that ended the process, else its main thread. A
+    /// runtime lets a thread of its own do that which hardly ever ran: then it is the one that asked for it.
+    pub(super) fn last_thread(&self) -> Option<&'a Life> {
+        let root = self
+            .trace
+            .processes
+            .first()
+            .map_or(self.all.first()?.pid, |p| p.pid);
+        let own = || self.all.iter().filter(|life| life.pid == root);
+        let main = own()
+            .find(|life| life.tid == root)
+            .or_else(|| own().next())?;
+        let ends_it = |row: &&fathom_trace::SyscallRow| row.pid == root && row.name == "exit_group";
+        let caller = self.trace.syscalls.iter().find(ends_it);
+        let caller = caller.and_then(|row| self.lives.get(&row.tid)).copied();
+        if own().count() == 1 {
+            return Some(main);
+        }
+        match caller {
+            Some(caller) if caller.tid == main.tid || !rests(caller) => Some(caller),
+            Some(caller) => self.asked_to_end(caller).or(Some(caller)),
+            // Nobody saw the call: it is another's if the main thread slept to its end.
+            None => {
+                let wait = self.last_interval(main.tid, main.to_ns);
+                let asleep = wait.is_some_and(|wait| {
+                    let lock = self.classifier.interval(wait) == Spent::Locks;
+                    lock && wait.to_ns + GIVING_BACK_NS >= main.to_ns
+                });
+                let busiest = own().max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
+                busiest.filter(|_| asleep && rests(main)).or(Some(main))
+            }
+        }
+    }
+
+    /// Who woke a thread for the end of the process, which may have waited for others on its way there.
+    fn asked_to_end(&self, last: &'a Life) -> Option<&'a Life> {
+        let works = |life: &&Life| life.pid == last.pid && life.tid != last.tid && !rests(life);
+        let waits = self.intervals(last.tid);
+        let mut wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
+            let lock = self.classifier.interval(wait) == Spent::Locks;
+            let by = wait.woken_by.filter(|_| lock)?;
+            self.lives.get(&by).copied()
+        });
+        wakers.find(works)
+    }
+
+    pub(super) fn last_interval(&self, tid: u32, at: u64) -> Option<&'a Interval> {
+        let list = self.intervals.get(&tid)?;
+        let next = list.partition_point(|interval| interval.from_ns < at);
+        next.checked_sub(1).and_then(|last| list.get(last)).copied()
+    }
+
+    /// Whether a thread was alive and not off a CPU, or just so, so that it can have done something then.
+    fn runs(&self, life: &Life, at: u64) -> bool {
+        let off = self.last_interval(life.tid, at);
+        let just_left = |interval: &Interval| at - interval.from_ns <= WAKING_NS;
+        life.from_ns < at && off.is_none_or(|interval| interval.to_ns <= at || just_left(interval))
+    }
+
+    /// Who ended a wait, if that is what was waited for.
+    pub(super) fn waker(&self, life: &Life, interval: &Interval, at: u64) -> Option<&'a Life> {
+        let by = interval.woken_by.and_then(|tid| self.lives.get(&tid));
+        let by = by.copied().filter(|waker| waker.tid != life.tid);
+        let by = by.filter(|waker| self.runs(waker, at));
+        // A poll that another thread of the process ended waited for what that one computed.
+        let polls = interval.call.as_deref().is_some_and(classify::is_poll);
+        if let Some(waker) = by.filter(|waker| polls && waker.pid == life.pid) {
+            return Some(waker);
+        }
+        match self.classifier.interval(interval) {
+            Spent::WaitingForChild => by
+                .filter(|waker| waker.pid != life.pid)
+                .or_else(|| self.child_that_ended(life.pid, interval.from_ns, at)),
+            Spent::WaitingForPipe | Spent::WaitingForInput | Spent::WaitingForOutput => by,
+            Spent::Locks => by.filter(|waker| self.is_joined(life, waker, interval, at)),
+            // A thread of the same process that computed what it sent: no network took that time.
+            Spent::Network => by.filter(|waker| {
+                waker.pid == life.pid && self.ran_most(waker, interval.from_ns, at)
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether a thread was on a CPU or ready for most of this time.
+    fn ran_most(&self, life: &Life, from: u64, to: u64) -> bool {
+        let list = self.intervals(life.tid);
+        let asleep = list.map(|interval| {
+            let until = woken_ns(interval).min(to);
+            until.saturating_sub(interval.from_ns.max(from))
+        });
+        asleep.sum::<u64>() * 2 < to.saturating_sub(from)
+    }
+
+    /// A wait for a thread's end or its result, not for its turn with a lock: the waker ends, or
+    /// the waits are few, or this one is most of them.
+    fn is_joined(&self, life: &Life, waker: &Life, interval: &Interval, at: u64) -> bool {
+        let others = self.all.iter().filter(|l| l.pid == life.pid).count() as u64 - 1;
+        let (waits, total_ns) = shares::lock_waits(self.trace, life.tid);
+        let long = (at - interval.from_ns) * 2 >= total_ns;
+        let ends = waker.to_ns.saturating_sub(at) <= JOIN_NS;
+        waker.pid == life.pid && (ends || waits <= others + 2 || long)
+    }
+
+    /// The child whose end was noticed at `at`: killed, say, so that its last thread made no call.
+    fn child_that_ended(&self, parent: u32, from: u64, at: u64) -> Option<&'a Life> {
+        let children = self
+            .trace
+            .processes
+            .iter()
+            .filter(|p| p.parent == Some(parent));
+        let ended = children.filter_map(|child| Some((child.ended_ns?, child.pid)));
+        let (_, pid) = ended.filter(|(end, _)| (from..=at).contains(end)).max()?;
+        self.lives.get(&pid).copied()
+    }
+
+    /// The thread that made this one: one of its process, or of its parent, that ran then; the
+    /// main thread if it may be.
+    pub(super) fn maker(&self, life: &Life, at: u64) -> Option<&'a Life> {
+        let process = if life.tid == life.pid {
+            self.process(life.pid)?.parent?
+        } else {
+            life.pid
+        };
+        let mut candidates: Vec<&Life> = self
+            .lives
+            .values()
+            .copied()
+            .filter(|other| other.pid == process && other.tid != life.tid && other.from_ns < at)
+            .collect();
+        candidates.sort_by_key(|other| (!self.runs(other, at), other.tid != process, other.tid));
+        candidates.first().copied()
+    }
+
+    fn process(&self, pid: u32) -> Option<&'a fathom_trace::Process> {
+        self.trace.processes.iter().find(|p| p.pid == pid)
+    }
+
+    /// Whether a process is of a runtime whose threads hand their work around: who woke whom then
+    /// says little.
+    pub(super) fn is_pool(&self, pid: u32) -> bool {
+        let program = self.process(pid).and_then(|p| p.execs.last());
+        program.and_then(|exec| Language::from_program_name(&exec.path)) == Some(Language::Node)
+    }
+
+    /// The thread of the tree that ended most of a thread's waits for pipes.
+    pub(super) fn partner(&self, tid: u32) -> Option<u32> {
+        let mut ended: HashMap<u32, usize> = HashMap::new();
+        for interval in self.intervals(tid) {
+            let by = interval
+                .woken_by
+                .filter(|by| *by != tid && self.lives.contains_key(by));
+            if let Some(by) = by
+                && ON_PIPES.contains(&self.classifier.interval(interval))
+            {
+                *ended.entry(by).or_default() += 1;
+            }
+        }
+        let most = ended.into_iter().max_by_key(|(by, count)| (*count, *by));
+        most.map(|(by, _)| by)
+    }
+}
