@@ -50,6 +50,9 @@ pub struct Trace {
     /// Whether calls were looked at only until a budget was spent, and the command went on after that.
     #[serde(default)]
     pub calls_cut: bool,
+    /// What the stops had cost by then, once in a while: see [`Trace::add_calls`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop_readings: Vec<StopReading>,
     /// From the start to the end of the command as its parent saw it.
     pub duration_ns: u64,
     /// The start by the kernel's monotonic clock, ns; 0 in a default value.
@@ -362,6 +365,17 @@ pub struct DescriptorRow {
     pub names: Vec<String>,
     /// How many more there were.
     pub more_names: u64,
+}
+
+/// How often a command had been stopped by then, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopReading {
+    /// When, ns from the start.
+    pub at_ns: u64,
+    /// Stops so far.
+    pub stops: u64,
+    /// From when the tracer heard of a stop to when it let the thread go on, ns, all of them together.
+    pub held_ns: u64,
 }
 
 /// What a file, pipe or socket got from a process.

@@ -11,11 +11,7 @@ use crate::view::View;
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let root = view.trace.processes.first()?;
     let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
-    // Files that another run was seen to open, slowed by stops, have that run's times.
-    let output = match view.trace.calls_from {
-        Some(_) => u64::MAX,
-        None => root.first_output_ns.unwrap_or(view.trace.duration_ns),
-    };
+    let output = root.first_output_ns.unwrap_or(view.trace.duration_ns);
     // Files are what a start is made of: the moment after which most of them have been opened.
     let mut opened: Vec<u64> = view
         .trace

@@ -16,11 +16,14 @@ use crate::command::{TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
 use crate::inherited;
 use crate::records::{CallKey, Record, Who};
-use crate::result::{Tier, Trace};
+use crate::result::{StopReading, Tier, Trace};
 use crate::spawn::{self, Held};
 use crate::watch::{Limits, ended, now};
 
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
+
+/// So many stops between two readings of what they have cost.
+const STOPS_A_READING: u64 = 32;
 
 /// Runs the command and tells what the stops showed.
 ///
@@ -105,6 +108,9 @@ struct Run {
     until: Instant,
     /// How long the command was held at milestones: its clock stood still meanwhile.
     held: u64,
+    start: u64,
+    stops: StopReading,
+    readings: Vec<StopReading>,
     only_milestones: bool,
     letting_go: bool,
     begun: bool,
@@ -146,6 +152,9 @@ impl Run {
             half_time: began + options.stops_time / 2,
             until: began + options.stops_time,
             held: 0,
+            start,
+            stops: StopReading::default(),
+            readings: Vec::new(),
             only_milestones: options.only_milestones,
             letting_go: false,
             begun: false,
@@ -177,6 +186,7 @@ impl Run {
             let (tid, time) = (tid as u32, stopped - self.held);
             if libc::WIFSTOPPED(status) {
                 self.stopped(tid, status, time);
+                self.read_clock(time, now() - stopped);
                 // Before its first program begins its clock does not count.
                 if self.only_milestones && self.begun {
                     self.held += now() - stopped;
@@ -194,6 +204,16 @@ impl Run {
             }
         }
         ending.ok_or_else(|| system("waiting for the command")(io::ErrorKind::NotFound.into()))
+    }
+
+    /// Counts a stop, which took the tracer `ns`.
+    fn read_clock(&mut self, time: u64, ns: u64) {
+        self.stops.stops += 1;
+        self.stops.held_ns += ns;
+        if self.stops.stops.is_multiple_of(STOPS_A_READING) {
+            self.stops.at_ns = time.saturating_sub(self.start);
+            self.readings.push(self.stops);
+        }
     }
 
     fn gone(&mut self, tid: u32, status: i32, time: u64) {
@@ -417,6 +437,7 @@ impl Run {
             ));
         }
         trace.calls_cut = self.letting_go;
+        trace.stop_readings = self.readings;
         if self.letting_go {
             trace.not_visible.push(format!(
                 "what came after the first {} calls: from there on it ran untraced",
