@@ -50,7 +50,10 @@ pub struct Trace {
     /// Whether calls were looked at only until a budget was spent, and the command went on after that.
     #[serde(default)]
     pub calls_cut: bool,
-    /// What the stops had cost by then, once in a while: see [`Trace::add_calls`].
+    /// Stops of the stops tier, of all threads.
+    #[serde(default)]
+    pub stops: u64,
+    /// How far the command's own process was, once in a while, by its CPU time: see [`Trace::add_calls`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_readings: Vec<StopReading>,
     /// From the start to the end of the command as its parent saw it.
@@ -367,15 +370,15 @@ pub struct DescriptorRow {
     pub more_names: u64,
 }
 
-/// How often a command had been stopped by then, and for how long.
+/// How far a process was that is stopped at its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReading {
     /// When, ns from the start.
     pub at_ns: u64,
-    /// Stops so far.
+    /// Its stops so far.
     pub stops: u64,
-    /// From when the tracer heard of a stop to when it let the thread go on, ns, all of them together.
-    pub held_ns: u64,
+    /// CPU time of all its threads so far, that of the stops with it, ns.
+    pub cpu_ns: u64,
 }
 
 /// What a file, pipe or socket got from a process.

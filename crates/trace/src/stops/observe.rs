@@ -22,7 +22,7 @@ use crate::watch::{Limits, ended, now};
 
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
 
-/// So many stops between two readings of what they have cost.
+/// So many stops between two readings of the process's clock.
 const STOPS_A_READING: u64 = 32;
 
 /// Runs the command and tells what the stops showed.
@@ -109,7 +109,8 @@ struct Run {
     /// How long the command was held at milestones: its clock stood still meanwhile.
     held: u64,
     start: u64,
-    stops: StopReading,
+    stops: u64,
+    reading: StopReading,
     readings: Vec<StopReading>,
     only_milestones: bool,
     letting_go: bool,
@@ -153,7 +154,8 @@ impl Run {
             until: began + options.stops_time,
             held: 0,
             start,
-            stops: StopReading::default(),
+            stops: 0,
+            reading: StopReading::default(),
             readings: Vec::new(),
             only_milestones: options.only_milestones,
             letting_go: false,
@@ -186,7 +188,6 @@ impl Run {
             let (tid, time) = (tid as u32, stopped - self.held);
             if libc::WIFSTOPPED(status) {
                 self.stopped(tid, status, time);
-                self.read_clock(time, now() - stopped);
                 // Before its first program begins its clock does not count.
                 if self.only_milestones && self.begun {
                     self.held += now() - stopped;
@@ -206,13 +207,19 @@ impl Run {
         ending.ok_or_else(|| system("waiting for the command")(io::ErrorKind::NotFound.into()))
     }
 
-    /// Counts a stop, which took the tracer `ns`.
-    fn read_clock(&mut self, time: u64, ns: u64) {
-        self.stops.stops += 1;
-        self.stops.held_ns += ns;
-        if self.stops.stops.is_multiple_of(STOPS_A_READING) {
-            self.stops.at_ns = time.saturating_sub(self.start);
-            self.readings.push(self.stops);
+    /// Counts a stop of this process.
+    fn count(&mut self, pid: u32, time: u64) {
+        self.stops += 1;
+        if pid != self.root {
+            return;
+        }
+        self.reading.stops += 1;
+        if self.reading.stops.is_multiple_of(STOPS_A_READING)
+            && let Some(cpu_ns) = cpu_ns(pid)
+        {
+            self.reading.at_ns = time.saturating_sub(self.start);
+            self.reading.cpu_ns = cpu_ns;
+            self.readings.push(self.reading);
         }
     }
 
@@ -234,6 +241,9 @@ impl Run {
     fn stopped(&mut self, tid: u32, status: i32, time: u64) {
         if !self.tracees.contains_key(&tid) {
             self.add(tid, time);
+        }
+        if let Some(tracee) = self.tracees.get(&tid) {
+            self.count(tracee.who.pid, time);
         }
         let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
         let mut deliver = 0;
@@ -437,7 +447,7 @@ impl Run {
             ));
         }
         trace.calls_cut = self.letting_go;
-        trace.stop_readings = self.readings;
+        (trace.stops, trace.stop_readings) = (self.stops, self.readings);
         if self.letting_go {
             trace.not_visible.push(format!(
                 "what came after the first {} calls: from there on it ran untraced",
@@ -468,6 +478,20 @@ fn exit(who: Who, status: i32, time: u64) -> Record<'static> {
         fault_total: 0,
         name: b"",
     }
+}
+
+/// CPU time of all threads of a process, ns.
+fn cpu_ns(pid: u32) -> Option<u64> {
+    let mut clock = 0;
+    // SAFETY: the pointer is to a live value.
+    if unsafe { libc::clock_getcpuclockid(pid as i32, &mut clock) } != 0 {
+        return None;
+    }
+    // SAFETY: an all-zero timespec is valid, and the pointer is to a live value.
+    let mut time: libc::timespec = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    let known = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
+    known.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// A number of `/proc/TID/status`.
