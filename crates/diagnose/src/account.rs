@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::{AccountPart, Spent, ThreadAccount, TimeAccount};
-use fathom_trace::{Cause, SyscallRow, Tier, Trace};
+use fathom_trace::{Cause, Tier, Trace};
 
 use crate::classify::{self, Classifier, PollContext};
 use crate::descriptors::{Descriptors, Kind};
+use crate::edges::cpu_in_calls;
 use crate::faults;
 
 /// Sums by what time was spent on, in nanoseconds.
@@ -103,21 +104,6 @@ pub(crate) struct Life {
 impl Life {
     pub(crate) fn ns(&self) -> f64 {
         self.to_ns.saturating_sub(self.from_ns) as f64
-    }
-}
-
-/// What a call costs beside the time between the tracer's clock readings: entry, exit and the
-/// function around it, less what the tracer itself does between them. 45 ns with 2.9 million
-/// writes of `ppbert` 0.8.3, whose whole CPU time falls by 1.04 s without them.
-pub(crate) const AROUND_CALL_NS: f64 = 45.0;
-
-/// CPU time that the calls of a row cost: what is neither asleep nor waiting for a CPU, and the way
-/// in and out. 0 where calls aren't timed.
-pub(crate) fn cpu_in_calls(row: &SyscallRow) -> f64 {
-    let waits = row.blocked_ns.unwrap_or(0) + row.ready_ns.unwrap_or(0);
-    match row.total_ns {
-        0 => 0.0,
-        total => total.saturating_sub(waits) as f64 + row.calls as f64 * AROUND_CALL_NS,
     }
 }
 
@@ -271,8 +257,8 @@ pub(crate) fn classifier<'a>(trace: &'a Trace, descriptors: &'a Descriptors<'a>)
     }
 }
 
-/// The lives of all threads, in the trace's order.
-pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
+/// The lives of all threads, in the trace's order. A call takes `around_ns` beside its timed part.
+pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, around_ns: f64) -> Vec<Life> {
     let stolen = stolen_share(trace);
     let mut in_calls: HashMap<u32, Sums> = HashMap::new();
     let mut ready_in_calls: HashMap<u32, Sums> = HashMap::new();
@@ -280,7 +266,7 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>) -> Vec<Life> {
         let spent = classify::on_cpu(&row.name);
         let of =
             |sums: &mut HashMap<u32, Sums>, ns| sums.entry(row.tid).or_default().add(spent, ns);
-        of(&mut in_calls, cpu_in_calls(row));
+        of(&mut in_calls, cpu_in_calls(row, around_ns));
         of(&mut ready_in_calls, row.ready_ns.unwrap_or(0) as f64);
     }
     let mut off: HashMap<u32, Sums> = HashMap::new();
@@ -414,6 +400,7 @@ pub(crate) fn of_threads(trace: &Trace, lives: &[Life]) -> Vec<ThreadAccount> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edges::AROUND_CALL_NS;
     use crate::fake::{Fake, MS};
 
     #[test]
@@ -426,7 +413,11 @@ mod tests {
         calls.total_ns = 20 * MS;
         fake.trace.threads[0].ready_ns = Some(2 * MS);
         let descriptors = Descriptors::new(&fake.trace);
-        let lives = lives(&fake.trace, &classifier(&fake.trace, &descriptors));
+        let lives = lives(
+            &fake.trace,
+            &classifier(&fake.trace, &descriptors),
+            AROUND_CALL_NS,
+        );
         let ms = |spent| (lives[0].sums.get(spent) / MS as f64).round() as u64;
         let told = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
         // 10 ms of the calls were on a CPU as it looked; 8 more were.
@@ -441,7 +432,11 @@ mod tests {
         let thread = &mut fake.trace.threads[0];
         (thread.on_cpu_ns, thread.ready_ns) = (Some(30 * MS), Some(20 * MS));
         let descriptors = Descriptors::new(&fake.trace);
-        let lives = lives(&fake.trace, &classifier(&fake.trace, &descriptors));
+        let lives = lives(
+            &fake.trace,
+            &classifier(&fake.trace, &descriptors),
+            AROUND_CALL_NS,
+        );
         let account = lives[0].sums.clone().into_account(100 * MS);
         let told: Vec<_> = account
             .parts

@@ -4,7 +4,7 @@
 
 use fathom_trace::{Thread, Trace};
 
-use crate::account::cpu_in_calls;
+use crate::edges::cpu_in_calls;
 use crate::path::CriticalPath;
 use crate::thresholds as t;
 use crate::view::View;
@@ -33,6 +33,11 @@ pub(crate) fn traced_ns(trace: &Trace, thread: &Thread) -> Option<f64> {
 fn tracer_of_ns(trace: &Trace, thread: &Thread) -> f64 {
     let each = trace.fault_edges.map_or(0.0, |edges| edges.tracer_ns);
     thread.timed_faults.unwrap_or(0) as f64 * each
+}
+
+/// What the faults of a thread took without the tracer's part.
+pub(crate) fn untraced_ns(trace: &Trace, thread: &Thread) -> Option<f64> {
+    Some((traced_ns(trace, thread)? - tracer_of_ns(trace, thread)).max(0.0))
 }
 
 /// CPU time that the tracer added to all faults.
@@ -101,7 +106,11 @@ fn modelled_each_ns(view: &View<'_>) -> f64 {
         true => view.outside_of_calls_ns().unwrap_or(0.0),
         false => {
             let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-            let in_calls: f64 = trace.syscalls.iter().map(cpu_in_calls).sum();
+            let in_calls: f64 = trace
+                .syscalls
+                .iter()
+                .map(|row| cpu_in_calls(row, view.around_ns))
+                .sum();
             accounts.system_ns as f64 - in_calls - calls as f64 * view.overhead_ns
         }
     };

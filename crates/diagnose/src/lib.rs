@@ -10,6 +10,7 @@ mod account;
 mod classify;
 mod descriptors;
 mod draft;
+mod edges;
 #[cfg(test)]
 mod fake;
 mod faults;

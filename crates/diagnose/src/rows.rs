@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use fathom_model::{CallRow, IoRow, Phase, ProcessRow};
 use fathom_trace::{End, Process, SyscallRow, Tier, Trace};
 
-use crate::account::cpu_in_calls;
 use crate::classify;
+use crate::edges::cpu_in_calls;
 use crate::view::View;
 
 fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
@@ -21,7 +21,7 @@ fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
 fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
     let trace = view.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
-    let cpu = cpu_in_calls(row) * view.call_factor(&row.name);
+    let cpu = cpu_in_calls(row, view.around_ns) * view.call_factor(&row.name);
     timed.then(|| cpu as u64 + row.blocked_ns.unwrap_or(0))
 }
 

@@ -17,7 +17,7 @@ use crate::descriptors::Descriptors;
 use crate::path::{self, CriticalPath};
 use crate::thresholds as t;
 use crate::untraced::{self, Known};
-use crate::{Language, Subject, classify, faults};
+use crate::{Language, Subject, classify, edges, faults};
 
 /// A subject with everything that is worked out of it.
 pub(crate) struct View<'a> {
@@ -46,6 +46,8 @@ pub(crate) struct View<'a> {
     pub cpu_ns: f64,
     /// What the tracer added to each call, as far as CPU times tell.
     pub overhead_ns: f64,
+    /// What a call takes beside its timed part, when nobody looks.
+    pub around_ns: f64,
     /// Part of what tracing a page fault was measured to cost that it did cost, 0 to 1.
     pub fault_tracing: f64,
     /// What is taken of calls that nobody looked at.
@@ -133,7 +135,8 @@ impl<'a> View<'a> {
         let trace = subject.trace;
         let descriptors = Descriptors::new(trace);
         let classifier = account::classifier(trace, &descriptors);
-        let lives = account::lives(trace, &classifier);
+        let around_ns = edges::around_call_ns(trace, subject.timed);
+        let lives = account::lives(trace, &classifier, around_ns);
         let pools = [Some(Language::Go), Some(Language::Node)].contains(&language(subject, trace));
         let path = path::find(trace, &lives, &classifier, pools);
         let off_spent = trace
@@ -204,6 +207,7 @@ impl<'a> View<'a> {
             cpu_ns,
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             overhead_ns,
+            around_ns,
             fault_tracing,
             unseen: Unseen::NOTHING,
         };

@@ -39,9 +39,9 @@ pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use result::{
-    Accounts, Cause, CodeFault, DescriptorRow, End, Exec, FaultEdges, FileRow, GroupTrace,
-    Interval, LookupRow, Losses, MemberEnd, OffCpuRow, Process, SIZE_LIMITS, Sampling, SyscallRow,
-    Thread, Tier, Trace,
+    Accounts, CallEdges, Cause, CodeFault, DescriptorRow, End, Exec, FaultEdges, FileRow,
+    GroupTrace, Interval, LookupRow, Losses, MemberEnd, OffCpuRow, Process, SIZE_LIMITS, Sampling,
+    SyscallRow, Thread, Tier, Trace,
 };
 
 /// Runs the command to its end under this tier and tells what was seen.

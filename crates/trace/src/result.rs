@@ -94,6 +94,9 @@ pub struct Trace {
     /// What a page fault takes beside [`Thread::fault_ns`]; `None` where they are not timed.
     #[serde(default)]
     pub fault_edges: Option<FaultEdges>,
+    /// What a call takes beside its [`SyscallRow::total_ns`]; `None` where that isn't known.
+    #[serde(default)]
+    pub call_edges: Option<CallEdges>,
     /// What was seen and could not be kept.
     pub lost: Losses,
     /// What this tier could not see in this run, one sentence each.
@@ -260,6 +263,17 @@ pub struct FaultEdges {
     /// tracer does before and after its looks at the clock, ns.
     pub outside_ns: f64,
     /// By how much the tracer makes a fault longer in all, part of it in `outside_ns`, ns.
+    pub tracer_ns: f64,
+}
+
+/// What each call takes beside the time in which the tracer sees it, measured on cheap calls right before the
+/// run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallEdges {
+    /// What a call takes when nobody looks, less what is seen of it, ns: the way into the kernel and out of
+    /// it, without the part of the tracer that is seen. Negative where that is more.
+    pub outside_ns: f64,
+    /// By how much the tracer makes a call longer in all, ns.
     pub tracer_ns: f64,
 }
 

@@ -3,9 +3,10 @@
 use fathom_model::{Finding, Place, Spent};
 use fathom_trace::SyscallRow;
 
-use crate::account::{Life, cpu_in_calls};
+use crate::account::Life;
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
+use crate::edges::cpu_in_calls;
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -63,7 +64,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let calls: u64 = rows().map(|row| row.calls).sum();
         let polls: f64 = rows()
             .filter(|row| empty_turns(row) > 0)
-            .map(cpu_in_calls)
+            .map(|row| cpu_in_calls(row, view.around_ns))
             .sum();
         let own = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
         let name = rows().max_by_key(|row| empty_turns(row))?;

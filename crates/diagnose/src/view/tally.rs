@@ -3,8 +3,8 @@
 use fathom_trace::{SyscallRow, Tier};
 
 use super::View;
-use crate::account::{AROUND_CALL_NS, cpu_in_calls};
 use crate::classify;
+use crate::edges::{AROUND_CALL_NS, cpu_in_calls};
 
 /// Calls added up.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,7 +55,7 @@ impl View<'_> {
         let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
         let measured = match row.total_ns {
             0 => AROUND_CALL_NS,
-            _ => cpu_in_calls(row) / calls,
+            _ => cpu_in_calls(row, self.around_ns) / calls,
         };
         let factor = self.call_factor(&row.name).min(1.0);
         self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)

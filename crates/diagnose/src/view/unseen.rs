@@ -7,7 +7,7 @@
 use fathom_trace::SyscallRow;
 
 use super::{View, median};
-use crate::account::AROUND_CALL_NS;
+use crate::edges::AROUND_CALL_NS;
 use crate::thresholds as t;
 use crate::{classify, faults};
 

@@ -1,44 +1,86 @@
-//! What does a page fault take beside what the programs see of it?
+//! What do a page fault and a call take beside what the programs see of them?
 //!
-//! They see it from the tracepoint at its beginning to the kernel's count at its end. Before and after
+//! They see a fault from the tracepoint at its beginning to the kernel's count at its end. Before and after
 //! lie the processor's exception and return (in a virtual machine the hypervisor's, by far more) and
 //! part of the programs themselves. Together that is the same for each fault, so it is measured here:
-//! this thread touches fresh memory, and its own clock tells what all of it took.
+//! this thread touches fresh memory, and its own clock tells what all of it took. The time that they see of
+//! a call lacks the way into the kernel and out of it, and holds a part of the programs themselves, which is
+//! measured likewise.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 
 use super::bpf;
 use super::layout::task;
 use super::session::Session;
-use crate::records::{Alive, Record, record};
-use crate::result::FaultEdges;
+use crate::records::{Alive, CallKey, CallTotals, Record, record};
+use crate::result::{CallEdges, FaultEdges};
 
 /// Pages of one measurement: with 64 the two looks at the clock are 1 % of it.
 const PAGES: usize = 64;
 /// Measurements with and without the programs; the median of each counts. About 3 ms in all.
 const ROUNDS: usize = 8;
 
-/// A fault of this thread's when nobody looks, ns.
-pub(super) fn untraced_ns() -> Option<f64> {
-    median((0..ROUNDS).filter_map(|_| touch()).collect())
+/// Calls of one measurement: their time is 20 to 100 times that of the two looks at the clock.
+const CALLS: usize = 100;
+/// Measurements of calls with and without the programs. The least counts: what is more is a neighbour's doing,
+/// and the two kinds can't take turns.
+const CALL_ROUNDS: usize = 30;
+
+/// What this thread's faults and calls take when nobody looks, CPU time, ns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Untraced {
+    fault_ns: Option<f64>,
+    call_ns: Option<f64>,
 }
 
-/// What [`FaultEdges`] says; `None` if the thread could not be followed. Leaves no trace of this thread.
-pub(super) fn measure(session: &mut Session, untraced_ns: f64) -> Option<FaultEdges> {
+impl Untraced {
+    /// To be taken before the programs are attached.
+    pub(super) fn measure(faults: bool) -> Self {
+        let null = null();
+        Self {
+            fault_ns: median((0..ROUNDS).filter_map(|_| touch()).collect()).filter(|_| faults),
+            call_ns: null.and_then(|null| least((0..CALL_ROUNDS).map(|_| call(&null)))),
+        }
+    }
+}
+
+/// What the programs see too little or too much of. Leaves no trace of this thread.
+pub(super) fn measure(
+    session: &mut Session,
+    untraced: Untraced,
+) -> (Option<FaultEdges>, Option<CallEdges>) {
+    let Some(tid) = follow(session) else {
+        return (None, None);
+    };
+    let faults = untraced.fault_ns.and_then(|ns| faults(session, tid, ns));
+    let calls = untraced.call_ns.and_then(|ns| calls(session, tid, ns));
+    match forget(session, tid) {
+        Ok(()) => (faults, calls),
+        Err(_) => (None, None),
+    }
+}
+
+/// Lets the programs follow this thread. Returns its number by the kernel's own count, which in a container
+/// is not ours.
+fn follow(session: &mut Session) -> Option<u32> {
     bpf::run_here(session.follow()).ok()?;
     let mut own = None;
     session.ring.drain(|bytes| {
         if let Some(Record::Follow { who, .. }) = record(bytes) {
-            own = Some(who);
+            own = Some(who.tid);
         }
     });
-    // By the kernel's own number, which in a container is not ours.
-    let own = own?;
+    own
+}
+
+fn faults(session: &Session, tid: u32, untraced_ns: f64) -> Option<FaultEdges> {
     let (mut edges, mut wholes) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let before = served(session, own.tid);
+        let before = served(session, tid);
         let whole = touch();
-        let after = served(session, own.tid);
+        let after = served(session, tid);
         if let (Some(before), Some(whole), Some(after)) = (before, whole, after) {
             let faults = after.0.saturating_sub(before.0);
             let seen = after.1.saturating_sub(before.1) as f64;
@@ -48,13 +90,60 @@ pub(super) fn measure(session: &mut Session, untraced_ns: f64) -> Option<FaultEd
             }
         }
     }
-    let forgotten = forget(session, own.tid);
     let (edge, whole) = (median(edges)?, median(wholes)?);
-    forgotten.ok()?;
     Some(FaultEdges {
         outside_ns: edge.max(0.0),
         tracer_ns: (whole - untraced_ns).max(0.0),
     })
+}
+
+fn calls(session: &Session, tid: u32, untraced_ns: f64) -> Option<CallEdges> {
+    let null = null()?;
+    let (mut seen, mut wholes) = (Vec::new(), Vec::new());
+    for _ in 0..CALL_ROUNDS {
+        let before = timed_reads(session, tid);
+        let whole = call(&null);
+        let after = timed_reads(session, tid)?;
+        let (calls, ns) = before.map_or(after, |b| (after.0 - b.0, after.1 - b.1));
+        if calls as usize >= CALLS {
+            seen.push(ns as f64 / calls as f64);
+            wholes.push(whole);
+        }
+    }
+    Some(CallEdges {
+        outside_ns: untraced_ns - least(seen)?,
+        tracer_ns: (least(wholes)? - untraced_ns).max(0.0),
+    })
+}
+
+/// Number and time of this thread's reads, as the programs see them.
+fn timed_reads(session: &Session, tid: u32) -> Option<(u64, u64)> {
+    let rows = session.maps.calls.entries().ok()?;
+    let rows = rows
+        .iter()
+        .filter_map(|(key, row)| CallKey::decode(key).zip(CallTotals::decode(row)));
+    let own = rows.filter(|(key, _)| key.who.tid == tid && i64::from(key.nr) == libc::SYS_read);
+    own.map(|(_, row)| (row.calls, row.total))
+        .reduce(|a, b| (a.0 + b.0, a.1 + b.1))
+}
+
+fn least(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    values.into_iter().min_by(f64::total_cmp)
+}
+
+fn null() -> Option<File> {
+    File::open("/dev/null").ok()
+}
+
+/// CPU time of a cheap call, ns.
+fn call(null: &File) -> f64 {
+    let mut byte = 0u8;
+    let before = cpu_ns();
+    for _ in 0..CALLS {
+        // SAFETY: one live byte may be written.
+        unsafe { libc::read(null.as_raw_fd(), (&raw mut byte).cast(), 1) };
+    }
+    (cpu_ns() - before) as f64 / CALLS as f64
 }
 
 /// Faults that were timed and their time, so far.

@@ -90,6 +90,7 @@ fn watch(
             tier: Some(Tier::Kernel),
             duration_ns: end - start,
             fault_edges: session.fault_edges,
+            call_edges: session.call_edges,
             ..trace
         },
         start,

@@ -6,14 +6,14 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use super::asm::AsmError;
 use super::bpf::{Program, Refused};
 use super::btf::Btf;
-use super::edges;
+use super::edges::{self, Untraced};
 use super::offsets::{Offsets, VMLINUX};
 use super::perf::{self, SoftwareEvent};
 use super::programs::{self, Context, Maps, Sizes};
 use super::ring::Ring;
 use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
-use crate::result::FaultEdges;
+use crate::result::{CallEdges, FaultEdges};
 
 /// Armed programs and their tables; dropping it removes them all.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Session {
     pub untimed_faults: Option<String>,
     /// What they take outside of the times.
     pub fault_edges: Option<FaultEdges>,
+    /// What each call takes beside its timed part.
+    pub call_edges: Option<CallEdges>,
     follow: Program,
     attached: Vec<OwnedFd>,
 }
@@ -56,7 +58,7 @@ impl Session {
         let code = programs::follow_me(&context).map_err(defect)?;
         let follow = Program::callable("fathom_follow", &code);
         let follow = follow.map_err(|r| refused_program("fathom_follow", r))?;
-        let untraced_ns = options.fault_times.then(edges::untraced_ns).flatten();
+        let untraced = Untraced::measure(options.fault_times);
         let (mut attached, untimed_faults) = match options.fault_times {
             true => attach_fault_end(&context),
             false => (Vec::new(), None),
@@ -81,12 +83,13 @@ impl Session {
             ring,
             untimed_faults,
             fault_edges: None,
+            call_edges: None,
             follow,
             attached,
         };
-        if fault_times {
-            session.fault_edges = untraced_ns.and_then(|ns| edges::measure(&mut session, ns));
-        }
+        let (of_faults, of_calls) = edges::measure(&mut session, untraced);
+        session.fault_edges = of_faults.filter(|_| fault_times);
+        session.call_edges = of_calls;
         Ok(session)
     }
 
