@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::{AccountPart, Spent, ThreadAccount, TimeAccount};
-use fathom_trace::{Cause, Tier, Trace};
+use fathom_trace::{Cause, Process, Tier, Trace};
 
 use crate::classify::{self, Classifier, PollContext};
 use crate::descriptors::{Descriptors, Kind};
 use crate::edges::cpu_in_calls;
 use crate::faults;
+use crate::thresholds as t;
 
 /// Sums by what time was spent on, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -141,10 +142,34 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
             context.events += moved;
         }
     }
-    for parent in trace.processes.iter().filter_map(|p| p.parent) {
-        contexts.entry(parent).or_default().children = true;
+    for process in &trace.processes {
+        let lived = childrens_ns(trace, process);
+        if lived > 0
+            && lived as f64 >= t::PART_OF_CHILDREN * waits_in_polls(trace, process.pid) as f64
+        {
+            contexts.entry(process.pid).or_default().children = true;
+        }
     }
     contexts
+}
+
+/// How long children of a process lived since it began its last program: those of a shell that became the
+/// program itself are nobody that it waits for.
+fn childrens_ns(trace: &Trace, process: &Process) -> u64 {
+    let since = process.execs.last().map_or(0, |exec| exec.at_ns);
+    let children = trace.processes.iter();
+    let children = children.filter(|child| child.parent == Some(process.pid));
+    let lives = children.map(|child| {
+        let end = child.ended_ns.unwrap_or(trace.duration_ns);
+        end.saturating_sub(child.started_ns.max(since))
+    });
+    lives.sum()
+}
+
+fn waits_in_polls(trace: &Trace, pid: u32) -> u64 {
+    let rows = trace.off_cpu.iter().filter(|row| row.pid == pid);
+    let polls = rows.filter(|row| row.call.as_deref().is_some_and(classify::is_poll));
+    polls.map(|row| row.total_ns).sum()
 }
 
 /// By thread: time in waits for locks that nobody of the tree ended, and in all of them. The last one of a
@@ -422,6 +447,34 @@ mod tests {
         let told = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
         // 10 ms of the calls were on a CPU as it looked; 8 more were.
         assert_eq!(told, [40, 2, 18, 40]);
+    }
+
+    #[test]
+    fn children_of_the_shell_that_became_the_program_are_nobody_it_waits_for() {
+        // A shim asks two children something, becomes the program, and that sleeps in polls.
+        for (last_exec_ms, wanted) in [(50, Spent::Sleeping), (0, Spent::WaitingForChild)] {
+            let mut fake = Fake::new(1000);
+            fake.child(200, 0, 45, 40);
+            fake.child(300, 5, 45, 40);
+            fake.trace.processes[0].execs.push(fathom_trace::Exec {
+                at_ns: last_exec_ms * MS,
+                ..fathom_trace::Exec::default()
+            });
+            fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 20_000);
+            let descriptors = Descriptors::new(&fake.trace);
+            let classifier = classifier(&fake.trace, &descriptors);
+            assert_eq!(classifier.row(&fake.trace.off_cpu[0]), wanted);
+        }
+    }
+
+    #[test]
+    fn a_child_that_was_over_soon_is_not_what_long_polls_wait_for() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 45, 40);
+        fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 60_000);
+        let descriptors = Descriptors::new(&fake.trace);
+        let classifier = classifier(&fake.trace, &descriptors);
+        assert_eq!(classifier.row(&fake.trace.off_cpu[0]), Spent::Sleeping);
     }
 
     #[test]

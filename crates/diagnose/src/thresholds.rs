@@ -28,6 +28,8 @@ pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;
 pub(crate) const WAIT_THAT_HIDES: f64 = 3.0;
 /// Of the events that a process takes after its polls: so large a part of one kind is what it polls for.
 pub(crate) const PART_OF_EVENTS: f64 = 0.8;
+/// Of what a process waits in its polls: children that live for a shorter part are not what it waits for.
+pub(crate) const PART_OF_CHILDREN: f64 = 0.3;
 /// Children whose lives add up to at most this multiple of the time they cover ran one at a time.
 pub(crate) const OVERLAP_OF_SERIAL_CHILDREN: f64 = 1.15;
 /// A main thread that waits for locks less than this part of its life does its own work.
