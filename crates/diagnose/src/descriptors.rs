@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use fathom_trace::{FileRow, Trace};
 
+use crate::{classify, thresholds as t};
+
 /// An open for each two calls is one for each record: some write a record in two pieces.
 const OPENS_FOR_EACH_CALL: u64 = 2;
 
@@ -57,6 +59,8 @@ pub(crate) struct Descriptors<'a> {
     crowded: HashMap<(u32, i32), Kind>,
     /// Files by the descriptor that moved their bytes, most calls first.
     files: HashMap<(u32, i32), Vec<&'a FileRow>>,
+    /// Calls that moved bytes, or would have.
+    moving: HashMap<(u32, i32), u64>,
 }
 
 impl<'a> Descriptors<'a> {
@@ -67,24 +71,28 @@ impl<'a> Descriptors<'a> {
             root: trace.processes.first().map(|p| p.pid),
             crowded: crowded(trace),
             files: files(trace),
+            moving: moving(trace),
         }
     }
 
     /// What was behind a descriptor in words: the one file, the one that most calls were made on, or
-    /// how many there were and one of them. `None` if nothing is known of it.
+    /// how many there were and one of them. `None` if nothing is known of it. Where far more calls were made
+    /// than are known by file, as on sockets, it is what it last was.
     pub(crate) fn told(&self, pid: u32, fd: i32) -> Option<String> {
         let last = self.names(pid, fd).last().cloned();
-        let Some(files) = self.files.get(&(pid, fd)).filter(|files| files.len() > 1) else {
-            return self
-                .files
-                .get(&(pid, fd))
-                .map(|files| files[0].name.clone())
-                .or(last);
+        let known = self.files.get(&(pid, fd)).into_iter().flatten();
+        let all: u64 = known.map(|file| file.reads + file.writes).sum();
+        let calls = self.moving.get(&(pid, fd)).copied().unwrap_or(0);
+        let Some(files) = self.files.get(&(pid, fd)).filter(|_| all * 2 >= calls) else {
+            return last;
         };
-        let all: u64 = files.iter().map(|file| file.reads + file.writes).sum();
         let first = files[0];
-        if (first.reads + first.writes) * 2 > all {
-            return Some(format!("{} and {} more", first.name, files.len() - 1));
+        let part = (first.reads + first.writes) as f64 / all.max(1) as f64;
+        if files.len() == 1 || part >= t::PART_OF_ONE_FILE {
+            return Some(first.name.clone());
+        }
+        if part > 0.5 {
+            return Some(format!("{} and {} others", first.name, files.len() - 1));
         }
         let place = match common_folder(files) {
             Some(folder) => format!(" under {folder}"),
@@ -194,6 +202,17 @@ fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
     files
 }
 
+fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {
+    let mut moving = HashMap::new();
+    for row in &trace.syscalls {
+        let moves = classify::is_read(&row.name) || classify::is_write(&row.name) || row.bytes > 0;
+        if let Some(fd) = row.fd.filter(|_| moves) {
+            *moving.entry((row.pid, fd)).or_default() += row.calls;
+        }
+    }
+    moving
+}
+
 /// The deepest folder that all of them lie in, if it is not the root.
 fn common_folder(files: &[&FileRow]) -> Option<String> {
     let mut common: Vec<&str> = files[0].name.split('/').collect();
@@ -253,12 +272,39 @@ mod tests {
             Some("3 files under /data/in, e.g. /data/in/0")
         );
         let ruled = many(2).chain([file("/log", 100)]).collect();
-        assert_eq!(told(ruled).as_deref(), Some("/log and 2 more"));
+        assert_eq!(told(ruled).as_deref(), Some("/log and 2 others"));
+        let alone = many(2).chain([file("/log", 200)]).collect();
+        assert_eq!(told(alone).as_deref(), Some("/log"));
         assert_eq!(
             told(vec![file("/a", 1), file("/b", 1)]).as_deref(),
             Some("2 files, e.g. /a")
         );
         assert_eq!(told(Vec::new()), None);
+    }
+
+    #[test]
+    fn calls_that_no_file_is_known_to_have_got_went_to_what_it_last_was() {
+        let names = ["/lib/libc.so.6", "socket pair"].map(str::to_owned);
+        let trace = Trace {
+            files: vec![file("/lib/libc.so.6", 2)],
+            descriptors: vec![fathom_trace::DescriptorRow {
+                pid: 1,
+                fd: 3,
+                names: names.to_vec(),
+                more_names: 0,
+            }],
+            syscalls: vec![fathom_trace::SyscallRow {
+                pid: 1,
+                fd: Some(3),
+                name: "sendfile".to_owned(),
+                calls: 1000,
+                bytes: 512_000,
+                ..fathom_trace::SyscallRow::default()
+            }],
+            ..Trace::default()
+        };
+        let told = Descriptors::new(&trace).told(1, 3);
+        assert_eq!(told.as_deref(), Some("socket pair"));
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;
 pub(crate) const WAIT_THAT_HIDES: f64 = 3.0;
 /// Of the events that a process takes after its polls: so large a part of one kind is what it polls for.
 pub(crate) const PART_OF_EVENTS: f64 = 0.8;
+/// Of the calls on a descriptor: so large a part on one file is told as that file alone.
+pub(crate) const PART_OF_ONE_FILE: f64 = 0.95;
 /// Of what a process waits in its polls: children that live for a shorter part are not what it waits for.
 pub(crate) const PART_OF_CHILDREN: f64 = 0.3;
 /// Children whose lives add up to at most this multiple of the time they cover ran one at a time.
