@@ -28,6 +28,8 @@ pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;
 pub(crate) const WAIT_THAT_HIDES: f64 = 3.0;
 /// Of the events that a process takes after its polls: so large a part of one kind is what it polls for.
 pub(crate) const PART_OF_EVENTS: f64 = 0.8;
+/// CPUs that a process's other threads use while its workers take turns: from here on they share the work.
+pub(crate) const OTHERS_CPUS: f64 = 0.25;
 /// Of the calls on a descriptor: so large a part on one file is told as that file alone.
 pub(crate) const PART_OF_ONE_FILE: f64 = 0.95;
 /// Of what a process waits in its polls: children that live for a shorter part are not what it waits for.
@@ -155,6 +157,9 @@ pub(crate) const LEAST_RESULTS: usize = 4;
 pub(crate) const BUSY_THREAD: f64 = 0.8;
 /// Kernel time without a better name.
 pub(crate) const KERNEL_SHARE: f64 = 0.4;
+/// So large a part of the wall time in one call that moves nothing to or from a file is worth its name, in
+/// however large pieces it is called.
+pub(crate) const SHARE_OF_ONE_CALL: f64 = 0.5;
 /// Files touched before the first output, in a start worth shortening; `python3` touches 60,
 /// `node` 30, `git` 20.
 pub(crate) const MANY_START_FILES: usize = 150;

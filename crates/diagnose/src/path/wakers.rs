@@ -158,7 +158,10 @@ impl<'a> Told<'a> {
                 .filter(|waker| waker.pid != life.pid)
                 .or_else(|| self.child_that_ended(life.pid, interval.from_ns, at)),
             Spent::WaitingForPipe | Spent::WaitingForInput | Spent::WaitingForOutput => by,
-            Spent::Locks => by.filter(|waker| self.is_joined(life, waker, interval, at)),
+            Spent::Locks => by.filter(|waker| {
+                self.is_joined(life, waker, interval, at)
+                    || self.is_served(life, waker, interval.from_ns, at)
+            }),
             // A thread of the same process that computed what it sent: no network took that time.
             Spent::Network => by.filter(|waker| {
                 waker.pid == life.pid && self.ran_most(waker, interval.from_ns, at)
@@ -185,6 +188,13 @@ impl<'a> Told<'a> {
         let long = (at - interval.from_ns) * 2 >= total_ns;
         let ends = waker.to_ns.saturating_sub(at) <= JOIN_NS;
         waker.pid == life.pid && (ends || waits <= others + 2 || long)
+    }
+
+    /// Whether a thread that hardly works itself waits for one that does: it hands out the work of a pool, and
+    /// what it waits for is that work, whatever it is told by.
+    fn is_served(&self, life: &Life, waker: &Life, from: u64, at: u64) -> bool {
+        let works = !rests(waker) && self.ran_most(waker, from, at);
+        waker.pid == life.pid && rests(life) && works
     }
 
     /// The child whose end was noticed at `at`: killed, say, so that its last thread made no call.

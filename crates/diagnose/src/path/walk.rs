@@ -351,6 +351,20 @@ mod tests {
     }
 
     #[test]
+    fn who_hands_out_the_work_of_a_pool_waits_for_that_work() {
+        let mut fake = Fake::new(1000);
+        for tid in [101, 102] {
+            fake.thread(ROOT, tid, 0, 1000, 980);
+        }
+        for job in 0..20 {
+            let from = job * 50;
+            let by = 101 + (job % 2) as u32;
+            fake.wait_for(ROOT, "futex", None, (from, from + 49, from + 49), Some(by));
+        }
+        is(&account(&fake), Spent::Locks, 0);
+    }
+
+    #[test]
     fn a_wait_for_the_network_is_shown_even_if_the_server_is_a_child() {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 1000, 1000);

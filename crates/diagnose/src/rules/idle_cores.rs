@@ -109,6 +109,19 @@ fn single_executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
     }
 }
 
+/// CPUs that the other threads of the process used while the workers lived.
+fn others_cpus(view: &View<'_>, pid: u32, workers: &[&Life]) -> f64 {
+    let from = workers.iter().map(|l| l.from_ns).min().unwrap_or(0);
+    let to = workers.iter().map(|l| l.to_ns).max().unwrap_or(0);
+    let works = |life: &&Life| workers.iter().any(|worker| worker.tid == life.tid);
+    let others = view.lives.iter().filter(|l| l.pid == pid && !works(l));
+    let used = others.map(|life| {
+        let overlap = life.to_ns.min(to).saturating_sub(life.from_ns.max(from));
+        life.on_cpu_ns * overlap as f64 / life.ns().max(1.0)
+    });
+    used.sum::<f64>() / to.saturating_sub(from).max(1) as f64
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if view.quiet < t::LEAST_QUIET {
         return None;
@@ -126,6 +139,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         };
         let alone_in_pool = language == Some(Language::Java) && workers.len() == 1;
         if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {
+            return None;
+        }
+        // The thread that gives out the work may do a part of it. A Java machine's compile and collect.
+        let java = language == Some(Language::Java);
+        if !java && others_cpus(view, process.pid, &workers) >= t::OTHERS_CPUS {
             return None;
         }
         // Go moves one goroutine over many threads; only threads that are bound to their
@@ -247,6 +265,16 @@ mod tests {
             fake.trace.off_cpu.retain(|row| row.tid != tid);
             fake.descriptor(3, "socket");
             fake.waits_of(tid, Some("recvfrom"), Some(3), Cause::Asleep, 50, 10_000);
+        }
+        assert!(!fake.ids().contains(&"idle-cores".to_owned()));
+    }
+
+    #[test]
+    fn workers_made_one_after_another_beside_a_thread_that_works_too_are_not() {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("futex"), None, Cause::Asleep, 4, 50_000);
+        for (tid, from) in (101..).zip([0, 250, 500, 750]) {
+            fake.thread(ROOT, tid, from, from + 249, 240);
         }
         assert!(!fake.ids().contains(&"idle-cores".to_owned()));
     }

@@ -62,14 +62,20 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             names.insert(name, view.tally(|row| same(&row.name) && counts(row)));
         }
     }
-    names.retain(|_, tally| tally.bytes_per_call() < t::BLOCK_BYTES);
+    // Work that the kernel does for the program itself, such as making random numbers, can be asked for in
+    // large pieces and still rule the time.
+    let rules = |name: &str, tally: &Tally| {
+        classify::on_cpu(name) == Spent::KernelOther
+            && view.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL
+    };
+    names.retain(|name, tally| {
+        let small = tally.bytes_per_call() < t::BLOCK_BYTES && tally.calls >= t::LEAST_SMALL_CALLS;
+        small || rules(name, tally)
+    });
     let (name, tally) = names
         .into_iter()
         .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
-    if tally.calls < t::LEAST_SMALL_CALLS
-        || !matters(view, tally.cost_ns)
-        || view.share(tally.cost_ns) < t::KERNEL_SHARE / 2.0
-    {
+    if !matters(view, tally.cost_ns) || view.share(tally.cost_ns) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
     let name = if name == PATH_QUESTIONS {
@@ -131,6 +137,15 @@ mod tests {
         let found = fake.findings();
         assert_eq!(found[0].id, "kernel-bound");
         assert!(found[0].statement.contains("`getpid`"));
+    }
+
+    #[test]
+    fn large_pieces_of_the_kernels_own_work_are_named_where_they_rule_the_time() {
+        for (us, named) in [(3_000, true), (1_000, false)] {
+            let mut fake = Fake::new(1000);
+            fake.calls("getrandom", None, 250, 4 << 20, us * 1000);
+            assert_eq!(fake.ids() == ["kernel-bound"], named, "{us} us each");
+        }
     }
 
     #[test]
