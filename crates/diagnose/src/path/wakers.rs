@@ -158,10 +158,10 @@ impl<'a> Told<'a> {
                 .filter(|waker| waker.pid != life.pid)
                 .or_else(|| self.child_that_ended(life.pid, interval.from_ns, at)),
             Spent::WaitingForPipe | Spent::WaitingForInput | Spent::WaitingForOutput => by,
-            Spent::Locks => by.filter(|waker| {
-                self.is_joined(life, waker, interval, at)
-                    || self.is_served(life, waker, interval.from_ns, at)
-            }),
+            Spent::Locks if self.hands_out(life) => by
+                .filter(|waker| waker.pid == life.pid)
+                .or_else(|| self.worked_on(life, interval.from_ns, at)),
+            Spent::Locks => by.filter(|waker| self.is_joined(life, waker, interval, at)),
             // A thread of the same process that computed what it sent: no network took that time.
             Spent::Network => by.filter(|waker| {
                 waker.pid == life.pid && self.ran_most(waker, interval.from_ns, at)
@@ -190,11 +190,20 @@ impl<'a> Told<'a> {
         waker.pid == life.pid && (ends || waits <= others + 2 || long)
     }
 
-    /// Whether a thread that hardly works itself waits for one that does: it hands out the work of a pool, and
-    /// what it waits for is that work, whatever it is told by.
-    fn is_served(&self, life: &Life, waker: &Life, from: u64, at: u64) -> bool {
-        let works = !rests(waker) && self.ran_most(waker, from, at);
-        waker.pid == life.pid && rests(life) && works
+    /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its process do.
+    /// What it waits for is that work, whatever it is told by.
+    fn hands_out(&self, life: &Life) -> bool {
+        let works = |other: &Life| other.pid == life.pid && other.tid != life.tid && !rests(other);
+        rests(life) && self.all.iter().any(works)
+    }
+
+    /// Who worked on while a thread that hands out work waited, and looked up by a timer.
+    fn worked_on(&self, life: &Life, from: u64, at: u64) -> Option<&'a Life> {
+        let others = self.all.iter().filter(|other| {
+            let own = other.pid == life.pid && other.tid != life.tid;
+            own && !rests(other) && self.runs(other, at) && self.ran_most(other, from, at)
+        });
+        others.max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns))
     }
 
     /// The child whose end was noticed at `at`: killed, say, so that its last thread made no call.

@@ -365,6 +365,18 @@ mod tests {
     }
 
     #[test]
+    fn who_hands_out_work_and_looks_up_by_a_timer_waits_for_it_too() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 990);
+        for job in 0..10 {
+            let from = job * 100;
+            let by = (job % 2 == 1).then_some(101);
+            fake.wait_for(ROOT, "futex", None, (from, from + 99, from + 99), by);
+        }
+        is(&account(&fake), Spent::Locks, 0);
+    }
+
+    #[test]
     fn a_wait_for_the_network_is_shown_even_if_the_server_is_a_child() {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 1000, 1000);
