@@ -303,13 +303,14 @@ impl<'a> View<'a> {
         None
     }
 
-    /// What a process is written in: the caller's word for the command, the name of the program
+    /// What a process is written in: the caller's word for the command's program, the name of the program
     /// for interpreters.
     pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {
-        let root = self.trace.processes.first().map(|p| p.pid);
-        let program = self.program_of(pid.or(root)?);
+        let root = self.trace.processes.first()?.pid;
+        let program = self.program_of(pid.unwrap_or(root));
         let by_name = program.and_then(Language::from_program_name);
-        by_name.or(self.subject.language)
+        let of_command = program == self.program_of(root);
+        by_name.or(self.subject.language.filter(|_| of_command))
     }
 
     /// CPU time of a process's threads as traced.

@@ -6,6 +6,7 @@
 mod allocator_churn;
 mod busy_polling;
 mod clock_calls;
+mod code_files;
 mod cold_files;
 mod cpu_starved;
 mod delayed_ack_stall;
