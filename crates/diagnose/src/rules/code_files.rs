@@ -14,8 +14,11 @@ const READ_BY_LOADER: u64 = 16 << 10;
 /// What tells the code that one process runs from the data that it works on.
 pub(super) struct CodeFiles {
     language: Option<Language>,
-    /// Python modules, without their `.py`, of which no compiled form was found.
-    uncompiled: HashSet<String>,
+    /// Python: modules, without their `.py`, of which no compiled form was found. Node: what was asked for before
+    /// an ending was added to it.
+    missed: HashSet<String>,
+    /// Node: folders of which it asked what kind of modules they hold.
+    of_packages: HashSet<String>,
     /// What the command is told to work on.
     operands: Vec<String>,
 }
@@ -25,8 +28,13 @@ impl CodeFiles {
         let language = view.language(Some(pid));
         Self {
             language,
-            uncompiled: match language {
+            missed: match language {
                 Some(Language::Python) => uncompiled(view, pid),
+                Some(Language::Node) => lookups(view).map(str::to_owned).collect(),
+                _ => HashSet::new(),
+            },
+            of_packages: match language {
+                Some(Language::Node) => of_packages(view, pid),
                 _ => HashSet::new(),
             },
             operands: operands(view, pid),
@@ -42,20 +50,31 @@ impl CodeFiles {
             return (1..=READ_BY_LOADER * file.opens).contains(&file.read_bytes);
         }
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-        let is_code = match self.language {
-            Some(Language::Python) => ends(&[".pyc"]) || self.is_uncompiled(name),
-            Some(Language::Node) => ends(&[".js", ".mjs", ".cjs", ".json", ".node"]),
-            Some(Language::Java) => ends(&[".jar", ".class", "/lib/modules"]),
-            Some(Language::Perl) => ends(&[".pl", ".pm"]),
-            Some(Language::Ruby) => ends(&[".rb"]),
+        match self.language {
+            Some(Language::Python) => ends(&[".pyc"]) || self.is_missed(name, &[".py"]),
+            Some(Language::Node) => self.is_of_node(name),
+            Some(Language::Java) => {
+                ends(&[".jar", ".class", "/lib/modules"]) && !self.is_worked_on(name)
+            }
+            Some(Language::Perl) => ends(&[".pl", ".pm"]) && !self.is_worked_on(name),
+            Some(Language::Ruby) => ends(&[".rb"]) && !self.is_worked_on(name),
             _ => false,
-        };
-        is_code && !self.is_worked_on(name)
+        }
     }
 
-    fn is_uncompiled(&self, name: &str) -> bool {
-        let module = name.strip_suffix(".py");
-        module.is_some_and(|module| self.uncompiled.contains(module))
+    fn is_missed(&self, name: &str, ends: &[&str]) -> bool {
+        let mut stems = ends.iter().filter_map(|end| name.strip_suffix(end));
+        stems.any(|stem| self.missed.contains(stem))
+    }
+
+    /// Node tries the name that `require` was given before it adds an ending, and asks for the `package.json` of the
+    /// folder of each script that it runs, not of those that are read as data.
+    fn is_of_node(&self, name: &str) -> bool {
+        const ENDS: &[&str] = &[".js", ".mjs", ".cjs", ".node"];
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let is_script = ENDS.iter().any(|end| name.ends_with(end));
+        let scoped = self.of_packages.contains(folder) && !self.is_worked_on(name);
+        name.ends_with(PACKAGE) && scoped || is_script && (scoped || self.is_missed(name, ENDS))
     }
 
     /// Whether a file lies in a folder that the program is told to work on, as linters and compilers are. The path
@@ -64,6 +83,8 @@ impl CodeFiles {
         self.operands.iter().any(|operand| {
             let rest = match operand.starts_with('/') {
                 true => name.strip_prefix(operand.as_str()),
+                // The system's own folders are named in full.
+                false if name.starts_with("/usr/") => None,
                 false => name
                     .match_indices(operand.as_str())
                     .find(|(at, _)| *at == 0 || name.as_bytes()[at - 1] == b'/')
@@ -74,6 +95,20 @@ impl CodeFiles {
     }
 }
 
+const PACKAGE: &str = "/package.json";
+
+fn lookups<'a>(view: &View<'a>) -> impl Iterator<Item = &'a str> {
+    let missed = &view.trace.failed_lookups;
+    missed.iter().map(|row| row.path.as_str())
+}
+
+fn of_packages(view: &View<'_>, pid: u32) -> HashSet<String> {
+    let files = view.trace.files.iter().filter(|file| file.pid == pid);
+    let asked = files.map(|file| file.name.as_str()).chain(lookups(view));
+    let folders = asked.filter_map(|path| path.strip_suffix(PACKAGE));
+    folders.map(str::to_owned).collect()
+}
+
 /// Modules that Python looked up in its cache in vain. Who writes compiled modules is filling the cache, as
 /// `compileall` does, and who reads a `.py` without asking for its compiled form reads it as data.
 fn uncompiled(view: &View<'_>, pid: u32) -> HashSet<String> {
@@ -81,8 +116,7 @@ fn uncompiled(view: &View<'_>, pid: u32) -> HashSet<String> {
     if files.any(|file| file.writes > 0 && file.name.contains(".pyc")) {
         return HashSet::new();
     }
-    let missed = view.trace.failed_lookups.iter();
-    missed.filter_map(|row| module_of(&row.path)).collect()
+    lookups(view).filter_map(module_of).collect()
 }
 
 /// Of `/a/__pycache__/b.cpython-311.pyc`: `/a/b`.
@@ -146,7 +180,6 @@ mod tests {
             &file("/lib/__pycache__/a.cpython-311.pyc")
         ));
         assert!(!is_code(&python, &file("/data/a.json")));
-        assert!(is_code(&running("node a.js"), &file("/lib/a.js")));
         assert!(!is_code(&running("tar cf t.tar tree"), &file("/lib/a.js")));
         assert!(is_code(&running("java A"), &file("/lib/A.class")));
     }
@@ -183,13 +216,29 @@ mod tests {
     }
 
     #[test]
+    fn node_asks_for_more_than_the_script_that_it_loads() {
+        let mut node = running("node a.js");
+        assert!(!is_code(&node, &file("/lib/a.js")));
+        node.misses("statx", "/lib/a", 1);
+        assert!(is_code(&node, &file("/lib/a.js")));
+        assert!(!is_code(&node, &file("/lib/b.js")));
+        node.misses("openat", "/lib/package.json", 1);
+        assert!(is_code(&node, &file("/lib/b.js")));
+        assert!(!is_code(&node, &file("/lib/b.json")));
+    }
+
+    #[test]
     fn what_the_command_is_told_to_work_on_is_data() {
-        let lint = running("node /opt/lint/main.js --fix ./src/");
+        let mut lint = running("node /opt/lint/main.js --fix ./src/");
+        for folder in ["/opt/lint", "/home/me/src", "src", "/opt/mysrc"] {
+            lint.misses("openat", &format!("{folder}/package.json"), 1);
+        }
         assert!(is_code(&lint, &file("/opt/lint/rules.js")));
         assert!(!is_code(&lint, &file("/home/me/src/a.js")));
         assert!(!is_code(&lint, &file("src/a.js")));
         assert!(is_code(&lint, &file("/opt/mysrc/a.js")));
-        let checks = running("perlcheck lib");
+        let checks = running("perl check.pl lib");
+        assert!(is_code(&checks, &file("/usr/lib/A.pm")));
         assert!(!is_code(&checks, &file("lib/A.pm")));
     }
 }
