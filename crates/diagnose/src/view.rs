@@ -335,8 +335,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// CPU time of a process and its descendants as traced. Bounded like the tree's depth.
-    pub(crate) fn tree_cpu(&self, pid: u32) -> f64 {
+    /// A process and its descendants. Bounded like the tree's depth.
+    pub(crate) fn tree(&self, pid: u32) -> Vec<u32> {
         let mut tree = vec![pid];
         let mut at = 0;
         while let Some(parent) = tree.get(at).copied() {
@@ -351,7 +351,12 @@ impl<'a> View<'a> {
                 break;
             }
         }
-        tree.into_iter().map(|pid| self.cpu_of(pid)).sum()
+        tree
+    }
+
+    /// CPU time of a process and its descendants as traced.
+    pub(crate) fn tree_cpu(&self, pid: u32) -> f64 {
+        self.tree(pid).into_iter().map(|pid| self.cpu_of(pid)).sum()
     }
 
     /// The name of a descriptor: of the file at fault if it was several.

@@ -5,6 +5,7 @@
 
 mod allocator_churn;
 mod busy_polling;
+mod children;
 mod clock_calls;
 mod code_files;
 mod cold_files;
