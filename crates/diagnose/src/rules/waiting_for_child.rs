@@ -57,7 +57,8 @@ fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
         |life: &&Life| life.sums.get(Spent::WaitingForChild) + life.sums.get(Spent::WaitingForPipe);
     // Any thread of it may be the one that waits: Go moves its work between them.
     let lives = view.lives.iter().filter(|life| life.pid == parent);
-    let waiter = lives.max_by(|a, b| waits(a).total_cmp(&waits(b)))?;
+    let on_path = |life: &&Life| waits(life) * view.weight(life.tid);
+    let waiter = lives.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
     let end = view.trace.duration_ns;
     let children: Vec<(u32, u64, u64)> = view
         .trace
