@@ -99,6 +99,13 @@ pub(crate) const MANY_MISSES: u64 = 1_000;
 pub(crate) const MISSES_SHARE: f64 = 0.20;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
+/// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must
+/// read what is there has no choice.
+pub(crate) const TINY_FILE_BYTES: f64 = 512.0;
+/// So many files are data that somebody chose to keep so. 1 ms at 10 us for each is nothing.
+pub(crate) const MANY_TINY_FILES: u64 = 2_000;
+/// Part of the wall time that opening, reading and closing them takes.
+pub(crate) const TINY_FILES_SHARE: f64 = 0.30;
 /// Bytes that a whole small file brings; a look for news brings less.
 pub(crate) const LEAST_OF_A_ROUND: u64 = 512;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.

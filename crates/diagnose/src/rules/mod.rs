@@ -26,6 +26,7 @@ mod small_calls;
 mod small_file_io;
 mod startup_dominated;
 mod sync_writes;
+mod tiny_files;
 mod unbuffered_input;
 mod unbuffered_output;
 mod waiting_for_child;
