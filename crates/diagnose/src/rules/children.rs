@@ -139,12 +139,15 @@ fn leave_dependent_out(view: &View<'_>, group: &mut Vec<u32>) {
     group.retain(|_| !dependent.contains(&place.next().unwrap_or_default()));
 }
 
+/// Processes with their CPU time in ns.
+type Starts = Vec<(u32, f64)>;
+
 /// Of the processes that one parent made to run one interpreter on the same script, or on code in an argument: those of
 /// the largest such group, if all are short and even enough to be little more than the interpreter's start.
 pub(super) fn starts_of_interpreter(view: &View<'_>) -> HashSet<u32> {
     let processes = &view.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
-    let mut groups: BTreeMap<(Option<u32>, Kind), Vec<(u32, f64)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<u32>, Kind), Starts> = BTreeMap::new();
     for process in processes
         .iter()
         .skip(1)
