@@ -43,6 +43,10 @@ pub(crate) const CPU_OF_A_JOINER: f64 = 0.05;
 /// A child that used less CPU than this was mostly made and thrown away: making one costs 0.5 to
 /// 5 ms, an interpreter's start 10 to 20 ms.
 pub(crate) const SHORT_CHILD_CPU_NS: f64 = 15e6;
+/// An interpreter's start and end with a line of code: `python3` 13 to 30 ms, `node` 40, `java` 60.
+pub(crate) const START_OF_INTERPRETER_CPU_NS: f64 = 60e6;
+/// Starts take about the same each time, work doesn't: the long ones by the short ones (ninth and first tenth).
+pub(crate) const EVEN_STARTS: f64 = 1.6;
 /// A version manager's shim starts about 30 processes; a habit starts hundreds.
 pub(crate) const MANY_PROCESSES: usize = 60;
 /// As many short children of one parent that run one program are a loop; a shim runs about ten of one.
@@ -101,6 +105,13 @@ pub(crate) const MANY_MISSES: u64 = 1_000;
 pub(crate) const MISSES_SHARE: f64 = 0.20;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
+/// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must
+/// read what is there has no choice.
+pub(crate) const TINY_FILE_BYTES: f64 = 512.0;
+/// So many files are data that somebody chose to keep so. 1 ms at 10 us for each is nothing.
+pub(crate) const MANY_TINY_FILES: u64 = 2_000;
+/// Part of the wall time that opening, reading and closing them takes.
+pub(crate) const TINY_FILES_SHARE: f64 = 0.30;
 /// Bytes that a whole small file brings; a look for news brings less.
 pub(crate) const LEAST_OF_A_ROUND: u64 = 512;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.

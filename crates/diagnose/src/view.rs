@@ -307,13 +307,14 @@ impl<'a> View<'a> {
         None
     }
 
-    /// What a process is written in: the caller's word for the command, the name of the program
+    /// What a process is written in: the caller's word for the command's program, the name of the program
     /// for interpreters.
     pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {
-        let root = self.trace.processes.first().map(|p| p.pid);
-        let program = self.program_of(pid.or(root)?);
+        let root = self.trace.processes.first()?.pid;
+        let program = self.program_of(pid.unwrap_or(root));
         let by_name = program.and_then(Language::from_program_name);
-        by_name.or(self.subject.language)
+        let of_command = program == self.program_of(root);
+        by_name.or(self.subject.language.filter(|_| of_command))
     }
 
     /// CPU time of a process's threads as traced.
@@ -338,8 +339,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// CPU time of a process and its descendants as traced. Bounded like the tree's depth.
-    pub(crate) fn tree_cpu(&self, pid: u32) -> f64 {
+    /// A process and its descendants. Bounded like the tree's depth.
+    pub(crate) fn tree(&self, pid: u32) -> Vec<u32> {
         let mut tree = vec![pid];
         let mut at = 0;
         while let Some(parent) = tree.get(at).copied() {
@@ -354,7 +355,12 @@ impl<'a> View<'a> {
                 break;
             }
         }
-        tree.into_iter().map(|pid| self.cpu_of(pid)).sum()
+        tree
+    }
+
+    /// CPU time of a process and its descendants as traced.
+    pub(crate) fn tree_cpu(&self, pid: u32) -> f64 {
+        self.tree(pid).into_iter().map(|pid| self.cpu_of(pid)).sum()
     }
 
     /// The name of a descriptor: of the file at fault if it was several.

@@ -1,70 +1,87 @@
 //! Finding and binding shared libraries takes a good part of the time.
 
+use std::collections::BTreeMap;
+
 use fathom_model::Finding;
+use fathom_trace::FileRow;
 
 use crate::draft::{Draft, count, matters, percent, time};
+use crate::path::covered_ns;
 use crate::thresholds as t;
 use crate::view::View;
 
 /// Where glibc's loader looks up its libraries.
 const LIST: &str = "/etc/ld.so.cache";
 
+/// Libraries that one process loaded.
+struct Loaded {
+    pid: u32,
+    libraries: usize,
+    from_ns: u64,
+    to_ns: u64,
+    /// By `dlopen`, after it began.
+    by_program: bool,
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let root = view.trace.processes.first()?;
-    let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
-    let mut files: Vec<_> = view
-        .trace
-        .files
+    let mut found = all(view);
+    // What the first process opens itself is told of it alone: others have another cause.
+    if let Some(first) = found.first()
+        && first.by_program
+    {
+        found.truncate(1);
+    } else {
+        found.retain(|loaded| !loaded.by_program);
+    }
+    let by_program = found.first()?.by_program;
+    let times: Vec<(u32, u64, u64)> = found
         .iter()
-        .filter(|f| f.pid == root.pid && f.opens > 0 && f.first_ns >= begun)
+        .map(|it| (it.pid, it.from_ns, it.to_ns))
         .collect();
-    files.sort_by_key(|f| f.first_ns);
-    let of_loader = |name: &str| name.ends_with(".so") || name.contains(".so.");
-    let libraries: Vec<_> = files
+    let spans = times
         .iter()
-        .take_while(|f| of_loader(&f.name))
-        .filter(|f| f.name != LIST)
-        .collect();
-    let last = libraries.last()?;
-    // What is opened after the loader gave its list back is the program's own wish.
-    let begins = list_given_back_ns(view, root.pid).unwrap_or(u64::MAX);
-    let linked = libraries.partition_point(|f| f.first_ns <= begins);
-    let by_program = linked < t::MANY_LIBRARIES;
-    let (many, from, to) = match by_program {
-        true => (libraries.len() - linked, begins, last.first_ns),
-        false => {
-            let last = libraries[linked - 1].first_ns;
-            (linked, begun, bound_ns(view, root.pid, last))
-        }
-    };
-    let spent = view.untraced(to.saturating_sub(from) as f64);
-    if many < t::MANY_LIBRARIES || !matters(view, spent) {
+        .map(|it| it.2.saturating_sub(it.1))
+        .sum::<u64>()
+        .max(1) as f64;
+    let on_path = found.iter().map(|it| on_path_ns(view, it)).sum::<f64>();
+    // Of processes side by side at most the time that they cover together.
+    let spent = view.untraced(on_path.min(covered_ns(&times) as f64 * on_path / spans));
+    if !matters(view, spent) {
         return None;
     }
+    let many: usize = found.iter().map(|it| it.libraries).sum();
+    let pids: Vec<u32> = found.iter().map(|it| it.pid).collect();
     let tried: u64 = view
         .trace
         .failed_lookups
         .iter()
-        .filter(|l| l.pid == root.pid && of_loader(&l.path))
+        .filter(|l| pids.contains(&l.pid) && is_library(&l.path))
         .map(|l| l.calls)
         .sum();
     let statement = format!(
-        "{} shared libraries were {} ({} more places searched), {}, {} of the wall time.",
-        count(many as u64),
+        "{} shared libraries were {}{} ({} more places searched), {}, {} of the wall time.",
+        count((many / found.len()) as u64),
         match by_program {
             true => "opened by the program itself (`dlopen`)",
             false => "loaded before the program began",
+        },
+        match found.len() {
+            1 => String::new(),
+            processes => format!(", in each of {} processes", count(processes as u64)),
         },
         count(tried),
         time(spent),
         percent(view, spent),
     );
-    let advice = match by_program {
-        true => {
+    let advice = match (by_program, found.len()) {
+        (true, _) => {
             "Open a library when something of it is needed, with RTLD_LAZY; link what is always needed into the program."
         }
-        false => {
+        (false, 1) => {
             "Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or prelink; load seldom used parts by `dlopen`."
+        }
+        _ => {
+            "Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or do all items in one start."
         }
     };
     Some(
@@ -72,10 +89,82 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("libraries", many as f64, "files")
             .evidence("places searched in vain", tried as f64, "calls")
             .advice(advice)
-            .pid(Some(root.pid))
+            .pid(Some(found[0].pid))
             .likely()
             .finish(),
     )
+}
+
+fn is_library(name: &str) -> bool {
+    name.ends_with(".so") || name.contains(".so.")
+}
+
+/// Processes that loaded many libraries, the command's first first.
+fn all(view: &View<'_>) -> Vec<Loaded> {
+    let Some(root) = view.trace.processes.first().map(|process| process.pid) else {
+        return Vec::new();
+    };
+    let mut files: BTreeMap<(bool, u32), Vec<&FileRow>> = BTreeMap::new();
+    for file in view.trace.files.iter().filter(|file| file.opens > 0) {
+        files
+            .entry((file.pid != root, file.pid))
+            .or_default()
+            .push(file);
+    }
+    let loaded = files
+        .into_iter()
+        .filter_map(|((_, pid), files)| of_process(view, pid, files));
+    loaded.collect()
+}
+
+fn of_process(view: &View<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
+    // Calls that another run was stopped at have its process numbers; what a shell opened for the program it is
+    // about to become comes before all that the loader opens.
+    let exec = view
+        .process(pid)
+        .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
+    let of_loader = files.iter().filter(|file| is_library(&file.name));
+    let begun = exec.or_else(|| of_loader.map(|file| file.first_ns).min())?;
+    files.retain(|file| file.first_ns >= begun);
+    files.sort_by_key(|f| f.first_ns);
+    let libraries: Vec<_> = files
+        .iter()
+        .take_while(|f| is_library(&f.name))
+        .filter(|f| f.name != LIST)
+        .collect();
+    let last = libraries.last()?;
+    // What is opened after the loader gave its list back is the program's own wish.
+    let begins = list_given_back_ns(view, pid).unwrap_or(u64::MAX);
+    let linked = libraries.partition_point(|f| f.first_ns <= begins);
+    let by_program = linked < t::MANY_LIBRARIES;
+    let (libraries, from_ns, to_ns) = match by_program {
+        true => (libraries.len() - linked, begins, last.first_ns),
+        false => {
+            let last = libraries[linked - 1].first_ns;
+            (linked, begun, bound_ns(view, pid, last))
+        }
+    };
+    (libraries >= t::MANY_LIBRARIES).then_some(Loaded {
+        pid,
+        libraries,
+        from_ns,
+        to_ns,
+        by_program,
+    })
+}
+
+/// The time that a process loaded libraries, as far as the command waited for it.
+fn on_path_ns(view: &View<'_>, loaded: &Loaded) -> f64 {
+    let ns = loaded.to_ns.saturating_sub(loaded.from_ns) as f64;
+    let is_first = view
+        .trace
+        .processes
+        .first()
+        .is_some_and(|it| it.pid == loaded.pid);
+    match view.process(loaded.pid) {
+        Some(_) if !is_first => ns * view.weight(loaded.pid),
+        _ => ns,
+    }
 }
 
 /// When the loader was done with a program whose last library it opened at `opened`: its symbols are bound
@@ -145,6 +234,41 @@ mod tests {
             told[0].statement
         );
         assert!(!told[0].advice.contains("by `dlopen`"));
+    }
+
+    #[test]
+    fn what_the_children_load_adds_up() {
+        let mut fake = Fake::new(100);
+        fake.waits(Some("wait4"), None, fathom_trace::Cause::Asleep, 5, 18_000);
+        for child in 0..5 {
+            let (pid, from) = (200 + child as u32, 20 * child);
+            fake.child(pid, from, from + 18, 14);
+            for i in 0..100 {
+                let at = from * MS + 1 + i * 10 * MS / 100;
+                fake.file(&format!("/lib/part{i}.so.1"), 1, 1, 832, at);
+                fake.trace.files.last_mut().expect("just made").pid = pid;
+            }
+        }
+        let told = fake.findings();
+        assert_eq!(told.len(), 1);
+        let begin =
+            "100 shared libraries were loaded before the program began, in each of 5 processes";
+        assert!(
+            told[0].statement.starts_with(begin),
+            "{}",
+            told[0].statement
+        );
+        assert!((0.45..0.55).contains(&told[0].share), "{}", told[0].share);
+        // Calls seen in another run have other process numbers.
+        let files = fake.trace.files.iter_mut();
+        files.for_each(|file| file.pid += 1000);
+        for child in 0..5 {
+            for (name, at) in [("/dev/null", 0), (super::LIST, 20 * child * MS)] {
+                fake.file(name, 1, 1, 1, at);
+                fake.trace.files.last_mut().expect("just made").pid = 1200 + child as u32;
+            }
+        }
+        assert_eq!(fake.ids(), ["dynamic-linking"]);
     }
 
     #[test]

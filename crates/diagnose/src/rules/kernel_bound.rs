@@ -6,6 +6,7 @@ use fathom_model::{Finding, Spent};
 use fathom_trace::SyscallRow;
 
 use super::small_calls::Small;
+use super::tiny_files;
 use crate::Language;
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -50,7 +51,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         _ => classify::is_poll(name),
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
-    let counts = |row: &SyscallRow| !is_plain(&row.name) && !is_of_the_shell(view, row);
+    let by_file = tiny_files::read_one_by_one(view);
+    let is_of_a_file =
+        |row: &SyscallRow| classify::is_read(&row.name) && by_file.contains(&row.pid);
+    let counts = |row: &SyscallRow| {
+        !is_plain(&row.name) && !is_of_the_shell(view, row) && !is_of_a_file(row)
+    };
     for row in view.trace.syscalls.iter().filter(|row| counts(row)) {
         let name = match asks_about_path(&row.name) {
             true => PATH_QUESTIONS,
@@ -167,6 +173,20 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("write", Some(1), 100_000, 4_095, 5_000);
         assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn two_reads_of_each_of_many_files_are_the_work() {
+        let told = |files: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(3), 80_000, 1_500, 4_000);
+            for i in 0..files {
+                fake.file(&format!("tree/{i}"), 1, 80_000 / files, 3_000, 0);
+            }
+            fake.ids()
+        };
+        assert!(told(40_000).is_empty());
+        assert_eq!(told(40), ["kernel-bound"]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Many paths are asked for that aren't there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use fathom_model::{Finding, Place};
+use fathom_trace::LookupRow;
 
 use super::small_calls::Small;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -23,13 +24,79 @@ fn without_names(view: &View<'_>, calls: &BTreeSet<&str>, named: u64) -> u64 {
     (unknown as f64 * named as f64 / known.max(1) as f64) as u64
 }
 
+/// Calls that make a path be there or not: they search for nothing.
+const CHANGING: &[&str] = &[
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "rename",
+    "renameat",
+    "renameat2",
+    "mkdir",
+    "mkdirat",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+    "creat",
+    "chmod",
+    "fchmodat",
+    "chown",
+    "fchownat",
+    "utimensat",
+];
+
+/// More lookups than this for each file that is made are a search, wherever they look.
+const LOOKUPS_FOR_EACH_FILE: usize = 8;
+
+/// Files that the run makes, with the folders that they lie in.
+struct Places<'a> {
+    files: HashSet<&'a str>,
+    folders: HashSet<&'a str>,
+    /// Whether what is missed in those folders is asked for in order to make files there.
+    are_filled: bool,
+}
+
+impl<'a> Places<'a> {
+    fn new(view: &View<'a>) -> Self {
+        let made = view.trace.files.iter().filter(|file| file.writes > 0);
+        let made = made.map(|file| file.name.as_str());
+        let files: HashSet<&str> = made.filter(|name| name.contains('/')).collect();
+        let folders: HashSet<&str> = files.iter().flat_map(|file| folders_of(file)).collect();
+        let failed = view.trace.failed_lookups.iter();
+        let there =
+            failed.filter(|row| folder_of(&row.path).is_some_and(|it| folders.contains(it)));
+        Self {
+            are_filled: there.count() <= files.len() * LOOKUPS_FOR_EACH_FILE,
+            files,
+            folders,
+        }
+    }
+
+    /// Whether it is no search: a check before a file or its folder is made, or something to be removed.
+    fn are_made(&self, row: &LookupRow) -> bool {
+        let path = row.path.as_str();
+        let is_later_there = self.files.contains(path) || self.folders.contains(path);
+        let folder = folder_of(path).is_some_and(|folder| self.folders.contains(folder));
+        CHANGING.contains(&row.call.as_str()) || is_later_there || folder && self.are_filled
+    }
+}
+
+fn folder_of(path: &str) -> Option<&str> {
+    Some(path.rsplit_once('/')?.0)
+}
+
+/// All folders above a file, without the root.
+fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(folder_of(path), |folder| folder_of(folder)).filter(|it| !it.is_empty())
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let absent = |errno| errno == ENOENT || errno == ENOTDIR;
+    let places = Places::new(view);
     let rows = || {
-        view.trace
-            .failed_lookups
-            .iter()
-            .filter(|row| absent(row.errno))
+        let failed = view.trace.failed_lookups.iter();
+        failed.filter(|row| absent(row.errno) && !places.are_made(row))
     };
     let calls: BTreeSet<&str> = rows().map(|row| row.call.as_str()).collect();
     let named: u64 = rows().map(|row| row.calls).sum();
@@ -79,6 +146,29 @@ mod tests {
         fake.calls("openat", None, 100_000, 0, 3_000);
         fake.misses("openat", "/lib/x/a.conf", 90_000);
         assert_eq!(fake.ids(), ["missing-file-lookups"]);
+    }
+
+    #[test]
+    fn checks_before_files_are_made_are_no_search() {
+        let told = |made: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("newfstatat", None, 100_000, 0, 6_000);
+            for i in 0..2_000 {
+                fake.misses("newfstatat", &format!("new/{i}/a.rs"), 10);
+                fake.misses("newfstatat", &format!("new/{i}"), 10);
+                fake.misses("openat", &format!("new/{i}/.attributes"), 10);
+                fake.misses("unlink", &format!("/tmp/lock.{i}"), 10);
+            }
+            for i in 0..made {
+                fake.file(&format!("new/{i}/a.rs"), 1, 0, 0, 0);
+                fake.trace.files.last_mut().expect("just made").writes = 1;
+            }
+            fake.ids().contains(&"missing-file-lookups".to_owned())
+        };
+        assert!(!told(2_000));
+        assert!(told(0));
+        // One file that is written where a thousand are searched.
+        assert!(told(1));
     }
 
     #[test]

@@ -5,7 +5,9 @@
 
 mod allocator_churn;
 mod busy_polling;
+mod children;
 mod clock_calls;
+mod code_files;
 mod cold_files;
 mod cpu_starved;
 mod delayed_ack_stall;
@@ -24,6 +26,7 @@ mod small_calls;
 mod small_file_io;
 mod startup_dominated;
 mod sync_writes;
+mod tiny_files;
 mod unbuffered_input;
 mod unbuffered_output;
 mod waiting_for_child;

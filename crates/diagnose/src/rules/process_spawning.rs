@@ -2,55 +2,68 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::Finding;
+use fathom_model::{Finding, Spent};
 
+use super::children::{is_copy, starts_of_interpreter};
 use crate::Language;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::path::covered_ns;
 use crate::thresholds as t;
 use crate::view::View;
 
+/// A process: its number, beginning and end.
+type Lived = (u32, u64, u64);
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let end = view.trace.duration_ns;
-    let short: Vec<(u32, u64, u64)> = view
+    let starts = starts_of_interpreter(view);
+    let is_short = |pid: u32| view.cpu_of(pid) < t::SHORT_CHILD_CPU_NS || starts.contains(&pid);
+    let mut short: Vec<Lived> = view
         .trace
         .processes
         .iter()
         .skip(1)
-        .filter(|p| view.cpu_of(p.pid) < t::SHORT_CHILD_CPU_NS)
+        .filter(|p| is_short(p.pid))
         .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
         .filter(|c| ((c.2 - c.1) as f64) < 20.0 * t::SHORT_CHILD_CPU_NS)
         .collect();
     let many = short.len() >= t::MANY_PROCESSES;
-    if !many && most_of_one_program(view, &short) < t::MANY_OF_ONE_PROGRAM {
-        return None;
+    if !many {
+        let of_one = most_of_one_program(view, &short);
+        if of_one.len() < t::MANY_OF_ONE_PROGRAM {
+            return None;
+        }
+        short.retain(|child| of_one.contains(&child.0));
     }
     // Their lives are gone whole; a probe of this machine tells the least that making them costs.
-    let lives = view.untraced(covered_ns(&short) as f64);
+    let copies = copies(view, &short);
+    let are_copies = copies * 3 >= short.len() * 2;
+    let lives = match are_copies {
+        true => forking_ns(view, &short),
+        false => view.untraced(covered_ns(&short) as f64),
+    };
     let least = short.len() as f64 * view.spawn_ns() * 0.5;
     let win = lives.max(least.min(view.wall_ns)).min(0.97 * view.wall_ns);
     if !matters(view, win) || !many && view.share(win) < t::LOOP_SHARE {
         return None;
     }
     let maker = view.process(short[0].0).and_then(|p| p.parent);
+    let interpreter = interpreter_of(view, &short, &starts);
+    let number = count(short.len() as u64);
+    let what = match (&interpreter, are_copies) {
+        (Some(name), _) => format!("`{name}` was started {number} times"),
+        (None, true) => format!("{number} short processes were forked that ran no other program"),
+        (None, false) => format!("{number} short processes were made"),
+    };
     let statement = format!(
-        "{} short processes were made, {} apiece; they take {}, {} of the wall time.",
-        count(short.len() as u64),
+        "{what}, {} apiece; they take {}, {} of the wall time.",
         time(win / short.len() as f64),
         time(win),
         percent(view, win),
     );
-    let advice = match view.language(maker) {
-        Some(Language::Shell) => {
-            "Use what the shell has built in (`$((...))`, `${x#...}`, `case`), or hand the whole list to one `awk`, `sed` or `xargs`."
-        }
-        Some(Language::Python) => {
-            "Call a function of the library instead of a program for each item, or give one program all items."
-        }
-        Some(Language::C) => "Call the library function instead of `system`/`popen`.",
-        _ => {
-            "Call a library instead of a program for each item, or give one program many items at once."
-        }
+    let advice = match interpreter {
+        Some(name) => format!("Do it in one process: hand all items to one `{name}`."),
+        None => advice(view.language(maker), are_copies).to_owned(),
     };
     Some(
         Draft::new("process-spawning", view, win, statement)
@@ -68,23 +81,77 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// How many of these processes one parent made to run one program, where that is the most. Those that
+fn advice(maker: Option<Language>, are_copies: bool) -> &'static str {
+    match maker {
+        Some(Language::Shell) => {
+            "Use what the shell has built in (`$((...))`, `${x#...}`, `case`), or hand the whole list to one `awk`, `sed` or `xargs`."
+        }
+        Some(Language::Python) if are_copies => {
+            "Keep the workers and hand them one item after another (`multiprocessing.Pool`, without `maxtasksperchild`)."
+        }
+        _ if are_copies => {
+            "Keep the workers and hand them one item after another, or use threads: a fork copies the page tables of all memory that the parent holds. Where a program is to follow, `posix_spawn` or `vfork` copies nothing."
+        }
+        Some(Language::Python) => {
+            "Call a function of the library instead of a program for each item, or give one program all items."
+        }
+        Some(Language::C) => "Call the library function instead of `system`/`popen`.",
+        _ => {
+            "Call a library instead of a program for each item, or give one program many items at once."
+        }
+    }
+}
+
+/// The name of the interpreter that these processes start, if that is what they are.
+fn interpreter_of(view: &View<'_>, short: &[Lived], starts: &HashSet<u32>) -> Option<String> {
+    if starts.is_empty() || !short.iter().all(|child| starts.contains(&child.0)) {
+        return None;
+    }
+    let program = view.program_of(short.first()?.0)?;
+    Some(program.rsplit('/').next().unwrap_or(program).to_owned())
+}
+
+fn copies(view: &View<'_>, short: &[Lived]) -> usize {
+    let processes = short.iter().filter_map(|child| view.process(child.0));
+    processes.filter(|process| is_copy(view, process)).count()
+}
+
+/// What forking costs where the copies run no program of their own: what they do, and the kernel's work on processes,
+/// of which most is the parent's: its page tables are copied, and given back at the end.
+fn forking_ns(view: &View<'_>, short: &[Lived]) -> f64 {
+    let lives = view.untraced(covered_ns(short) as f64);
+    let pids: HashSet<u32> = short.iter().map(|child| child.0).collect();
+    let own = view.lives.iter().filter(|life| pids.contains(&life.pid));
+    let own: f64 = own
+        .map(|life| {
+            let ran = life.sums.get(Spent::UserCode) + life.sums.get(Spent::PageFaults);
+            ran * view.weight(life.tid)
+        })
+        .sum();
+    let kernels = view.spent_ns(Spent::KernelProcesses);
+    lives.max(view.untraced(own) + kernels)
+}
+
+/// Of these processes: those that one parent made to run one program, where that is the most. Those that
 /// have children of their own do not count: a compiler's driver is short, and its work is not.
-fn most_of_one_program(view: &View<'_>, short: &[(u32, u64, u64)]) -> usize {
+fn most_of_one_program(view: &View<'_>, short: &[Lived]) -> HashSet<u32> {
     let processes = &view.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
     let short: HashSet<u32> = short.iter().map(|child| child.0).collect();
     let leaves = processes
         .iter()
         .filter(|p| short.contains(&p.pid) && !parents.contains(&p.pid));
-    let mut made: HashMap<(Option<u32>, &str), usize> = HashMap::new();
+    let mut made: HashMap<(Option<u32>, &str), HashSet<u32>> = HashMap::new();
     for process in leaves {
         // A copy of a shell runs no program: it is not what a loop is about.
         if let Some(exec) = process.execs.last() {
-            *made.entry((process.parent, &exec.path)).or_default() += 1;
+            let same = made.entry((process.parent, &exec.path)).or_default();
+            same.insert(process.pid);
         }
     }
-    made.into_values().max().unwrap_or(0)
+    made.into_values()
+        .max_by_key(HashSet::len)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -118,6 +185,66 @@ mod tests {
     #[test]
     fn fifty_of_one_program_are_a_loop() {
         assert_eq!(spawns(50).ids(), ["process-spawning"]);
+    }
+
+    fn interpreters(cpu: impl Fn(u64) -> u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("wait4"), None, Cause::Asleep, 25, 36_000);
+        for i in 0..25 {
+            fake.child(
+                200 + i,
+                u64::from(i) * 36,
+                u64::from(i) * 36 + 36,
+                cpu(u64::from(i)),
+            );
+            let exec = &mut fake.trace.processes.last_mut().expect("a child").execs[0];
+            exec.path = "/usr/bin/python3".to_owned();
+            exec.arguments = ["python3", "-c", &i.to_string()]
+                .map(str::to_owned)
+                .to_vec();
+        }
+        fake
+    }
+
+    #[test]
+    fn starts_of_one_interpreter_are_told_with_their_number() {
+        // Some are above the limit of a short child, some below.
+        let found = interpreters(|i| 14 + i % 5).findings();
+        assert_eq!(found[0].id, "process-spawning");
+        assert_eq!(found.len(), 1);
+        let statement = &found[0].statement;
+        assert!(
+            statement.starts_with("`python3` was started 25 times"),
+            "{statement}"
+        );
+        // Work differs from item to item, and starts don't.
+        assert_eq!(
+            interpreters(|i| 16 + i * 2 / 3 * 2).ids(),
+            ["waiting-for-child"]
+        );
+    }
+
+    #[test]
+    fn what_forking_costs_the_parent_counts_and_its_advice_fits() {
+        let mut fake = spawns(100);
+        fake.trace.off_cpu.clear();
+        fake.trace.threads[0].on_cpu_ns = Some(900_000_000);
+        for process in &mut fake.trace.processes[1..] {
+            process.execs.clear();
+            process.ended_ns = Some(process.started_ns + 1_000_000);
+        }
+        for thread in &mut fake.trace.threads[1..] {
+            thread.ended_ns = Some(thread.started_ns + 1_000_000);
+        }
+        fake.calls("clone", None, 100, 0, 6_000_000);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "process-spawning");
+        assert!(
+            found[0].could_win_ns > 550_000_000,
+            "{}",
+            found[0].could_win_ns
+        );
+        assert!(found[0].advice.contains("Keep the workers"));
     }
 
     #[test]

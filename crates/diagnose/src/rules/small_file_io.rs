@@ -3,19 +3,27 @@
 use fathom_model::Finding;
 
 use super::small_calls::{self, Small};
+use super::tiny_files;
 use crate::Language;
 use crate::descriptors::Kind;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::view::{Tally, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    tiny_files::find(view).or_else(|| small_calls_on_one(view))
+}
+
+fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
     let on_file = |view: &View<'_>, pid: u32, fd: i32, _: bool| {
         let standard = view.descriptors.is_input(pid, fd) || view.descriptors.is_output(pid, fd);
         let kind = view.descriptors.last(pid, fd);
         let own = !standard || view.descriptors.is_reopened_file(pid, fd);
         own && matches!(kind, Kind::File | Kind::Unknown)
     };
-    let small = small_calls::find(view, on_file).into_iter().next()?;
+    let by_file = tiny_files::read_one_by_one(view);
+    let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
+    let small = small_calls::find(view, on_file);
+    let small = small.into_iter().find(|small| !one_by_one(small))?;
     let tally = &small.tally;
     let around = opening_costs(view, small.pid, tally);
     let cost = (tally.cost_ns + around.cost_ns).min(view.wall_ns);

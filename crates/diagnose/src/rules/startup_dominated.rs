@@ -2,6 +2,7 @@
 
 use fathom_model::Finding;
 
+use super::code_files::CodeFiles;
 use crate::Language;
 use crate::draft::{Draft, count, percent, time};
 use crate::path::covered_ns;
@@ -12,17 +13,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let root = view.trace.processes.first()?;
     let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
     let output = root.first_output_ns.unwrap_or(view.trace.duration_ns);
-    // Files are what a start is made of: the moment after which most of them have been opened.
+    // Files are what a start is made of.
+    let code = CodeFiles::of(view, root.pid);
     let mut opened: Vec<u64> = view
         .trace
         .files
         .iter()
-        .filter(|f| f.pid == root.pid && f.opens > 0 && (begun..output).contains(&f.first_ns))
-        .filter(|f| is_code(&f.name))
+        .filter(|f| f.pid == root.pid && (begun..output).contains(&f.first_ns) && code.holds(f))
         .map(|f| f.first_ns)
         .collect();
     opened.sort_unstable();
-    let last = *opened.get((opened.len() * 98 / 100).min(opened.len().checked_sub(1)?))?;
+    let last = loaded_ns(&mut opened, begun)?;
     let loading = last.saturating_sub(begun) - childrens_ns(view, root.pid, begun, last);
     let start = view.untraced(loading as f64);
     if opened.len() < t::MANY_START_FILES || start < t::LONG_START_NS || view.share(start) < 0.5 {
@@ -76,12 +77,19 @@ fn childrens_ns(view: &View<'_>, pid: u32, from: u64, to: u64) -> u64 {
     covered_ns(&lives.collect::<Vec<_>>())
 }
 
-/// Programs, libraries and modules, as opposed to data.
-fn is_code(name: &str) -> bool {
-    let ends = [
-        ".py", ".pyc", ".js", ".mjs", ".cjs", ".json", ".rb", ".pl", ".pm", ".jar", ".class", ".so",
-    ];
-    ends.iter().any(|end| name.ends_with(end)) || name.contains(".so.")
+/// The moment after which most of the files had been opened, and the files up to then. A pause between two of them that
+/// is longer than all before and after it is the work, for which more is loaded now and then.
+fn loaded_ns(opened: &mut Vec<u64>, begun: u64) -> Option<u64> {
+    let most = (opened.len() * 98 / 100).min(opened.len().checked_sub(1)?);
+    let whole = opened[most] - begun;
+    let pause = opened[..=most]
+        .windows(2)
+        .position(|pair| (pair[1] - pair[0]) * 2 > whole);
+    if let Some(at) = pause {
+        opened.truncate(at + 1);
+        return opened.last().copied();
+    }
+    Some(opened[most])
 }
 
 #[cfg(test)]
@@ -90,6 +98,7 @@ mod tests {
 
     fn imports(files: u64) -> Fake {
         let mut fake = Fake::new(1000);
+        fake.trace.processes[0].execs[0].path = "/usr/bin/python3".to_owned();
         for i in 0..files {
             fake.file(
                 &format!("/lib/module{i}.pyc"),
@@ -122,6 +131,29 @@ mod tests {
             );
         }
         assert!(!fake.ids().contains(&"startup-dominated".to_owned()));
+    }
+
+    #[test]
+    fn data_that_looks_like_code_is_not_loaded() {
+        for program in ["tar", "grep", "git", "python3"] {
+            let mut fake = Fake::new(1000);
+            fake.trace.processes[0].execs[0].path = format!("/usr/bin/{program}");
+            for i in 0..400 {
+                let end = ["py", "js", "json"][i as usize % 3];
+                fake.file(&format!("tree/{i}.{end}"), 1, 2, 9_000, 2 * i * MS);
+            }
+            assert!(fake.ids().is_empty(), "{program}");
+        }
+    }
+
+    #[test]
+    fn work_between_two_loads_is_no_start() {
+        let mut fake = imports(400);
+        for (i, file) in fake.trace.files.iter_mut().enumerate() {
+            let at = 200 * MS * i as u64 / 400;
+            file.first_ns = if i < 300 { at } else { at + 700 * MS };
+        }
+        assert!(fake.ids().is_empty());
     }
 
     #[test]

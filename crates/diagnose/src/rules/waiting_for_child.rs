@@ -1,42 +1,39 @@
 //! Child processes that could run side by side run one after another.
 
+use std::collections::BTreeSet;
+
 use fathom_model::{Finding, Spent};
 
+use super::children::alike;
+use crate::account::Life;
 use crate::draft::{Draft, percent, time, wait_matters};
 use crate::path::covered_ns;
 use crate::thresholds as t;
 use crate::view::View;
 
+/// Children that a parent could have run side by side.
+struct InTurn {
+    pid: u32,
+    children: usize,
+    /// Their lives together.
+    total_ns: f64,
+    win_ns: f64,
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let end = view.trace.duration_ns;
-    let found = view.lives.iter().filter_map(|life| {
-        let wait = life.sums.get(Spent::WaitingForChild) + life.sums.get(Spent::WaitingForPipe);
-        let children: Vec<(u32, u64, u64)> = view
-            .trace
-            .processes
-            .iter()
-            .filter(|p| p.parent == Some(life.pid) && life.pid == life.tid)
-            // What a shim or wrapper asks before it becomes the program is needed for that.
-            .filter(|p| became(view, life.pid).is_none_or(|at| p.started_ns >= at))
-            .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
-            // Short ones are process-spawning's.
-            .filter(|c| {
-                (c.2 - c.1) as f64 > t::SHORT_CHILD_CPU_NS
-                    && view.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
-            })
-            .collect();
-        let total: f64 = children.iter().map(|c| (c.2 - c.1) as f64).sum();
-        let covered = covered_ns(&children) as f64;
-        let longest = children.iter().map(|c| c.2 - c.1).max()? as f64;
-        let in_turn = children.len() >= 2 && total <= covered * t::OVERLAP_OF_SERIAL_CHILDREN;
-        // Side by side they take as long as the longest, or as the CPUs allow.
-        let least = longest.max(total / view.subject.cpus.max(1) as f64);
-        // What other programs took of the CPUs would be theirs then as well.
-        let undisturbed = (total.min(wait) - least) * view.quiet;
-        let win = view.untraced(undisturbed * view.weight(life.tid));
-        (in_turn && wait_matters(view, win)).then_some((life, children.len(), total, win))
-    });
-    let (life, children, total, win) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let parents: BTreeSet<u32> = view
+        .trace
+        .processes
+        .iter()
+        .filter_map(|p| p.parent)
+        .collect();
+    let found = parents.into_iter().filter_map(|pid| of_parent(view, pid));
+    let InTurn {
+        pid,
+        children,
+        total_ns: total,
+        win_ns: win,
+    } = found.max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))?;
     let statement = format!(
         "{children} child processes ran one after another for {}; side by side on {} CPUs they would take {} less, {} of the wall time.",
         time(view.untraced(total)),
@@ -49,10 +46,64 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("children in turn", children as f64, "processes")
             .evidence("their lives", view.untraced(total), "ns")
             .advice("Start the children that don't need each other together and wait for all of them, or do their work in one pass.")
-            .pid(Some(life.pid))
+            .pid(Some(pid))
             .likely()
             .finish(),
     )
+}
+
+fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
+    let waits =
+        |life: &&Life| life.sums.get(Spent::WaitingForChild) + life.sums.get(Spent::WaitingForPipe);
+    // Any thread of it may be the one that waits: Go moves its work between them.
+    let lives = view.lives.iter().filter(|life| life.pid == parent);
+    let on_path = |life: &&Life| waits(life) * view.weight(life.tid);
+    let waiter = lives.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
+    let end = view.trace.duration_ns;
+    let children: Vec<(u32, u64, u64)> = view
+        .trace
+        .processes
+        .iter()
+        .filter(|p| p.parent == Some(parent))
+        // What a shim or wrapper asks before it becomes the program is needed for that.
+        .filter(|p| became(view, parent).is_none_or(|at| p.started_ns >= at))
+        .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
+        // Short ones are process-spawning's.
+        .filter(|c| {
+            (c.2 - c.1) as f64 > t::SHORT_CHILD_CPU_NS && view.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
+        })
+        .collect();
+    let sum = |of: &[(u32, u64, u64)]| of.iter().map(|c| (c.2 - c.1) as f64).sum::<f64>();
+    if children.len() < 2
+        || sum(&children) > covered_ns(&children) as f64 * t::OVERLAP_OF_SERIAL_CHILDREN
+    {
+        return None;
+    }
+    let pids: Vec<u32> = children.iter().map(|child| child.0).collect();
+    let groups = alike(view, &pids)
+        .into_iter()
+        .filter(|group| group.len() >= 2);
+    let found = groups.filter_map(|group| {
+        let children: Vec<_> = children
+            .iter()
+            .copied()
+            .filter(|c| group.contains(&c.0))
+            .collect();
+        let total = sum(&children);
+        let longest = children.iter().map(|c| c.2 - c.1).max()? as f64;
+        // Side by side they take as long as the longest, or as the CPUs allow.
+        let least = longest.max(total / view.subject.cpus.max(1) as f64);
+        // What other programs took of the CPUs would be theirs then as well.
+        let undisturbed = (total.min(waits(&waiter)) - least) * view.quiet;
+        let win = view.untraced(undisturbed * view.weight(waiter.tid));
+        wait_matters(view, win).then_some(InTurn {
+            pid: parent,
+            children: children.len(),
+            total_ns: total,
+            win_ns: win,
+        })
+    });
+    found.max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
 }
 
 /// When a process became another program, which then took most of the time.
@@ -92,6 +143,31 @@ mod tests {
         program.at_ns = 320 * crate::fake::MS;
         fake.trace.processes[0].execs.push(program);
         assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn steps_that_are_not_alike_may_need_each_other() {
+        let mut fake = children(&[(0, 300), (310, 610)]);
+        for (process, step) in fake.trace.processes[1..]
+            .iter_mut()
+            .zip(["repack", "prune"])
+        {
+            process.execs[0].arguments = vec!["git".to_owned(), step.to_owned()];
+        }
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn another_thread_than_the_first_may_wait() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(crate::Language::Go);
+        fake.waits(Some("futex"), None, Cause::Asleep, 1, 990_000);
+        fake.thread(crate::fake::ROOT, 101, 0, 1000, 1000);
+        fake.waits_of(101, Some("waitid"), None, Cause::Asleep, 3, 300_000);
+        for (pid, from) in (200..203).zip([0, 310, 620]) {
+            fake.child(pid, from, from + 300, 300);
+        }
+        assert_eq!(fake.ids(), ["waiting-for-child"]);
     }
 
     #[test]

@@ -53,6 +53,50 @@ fn makes_files_once(view: &View<'_>, pid: u32) -> bool {
     written > 0 && written * 2 >= read && !again
 }
 
+/// Calls that change what is in a folder.
+const REMOVING: &[&str] = &[
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "rename",
+    "renameat",
+    "renameat2",
+];
+
+/// As much as a program and its libraries read of files at their start.
+const READ_AT_START: u64 = 64 << 10;
+
+/// Calls that wait for the file system's own data, its folders and its journal.
+fn is_on_names(call: &str) -> bool {
+    REPLACING.contains(&call) || REMOVING.contains(&call) || ["mkdir", "mkdirat"].contains(&call)
+}
+
+/// Whether a process removes files and does nothing else to them, as `rm -r`: there is no other way to do it.
+fn only_removes(view: &View<'_>, pid: u32) -> bool {
+    let rows = || view.trace.syscalls.iter().filter(|row| row.pid == pid);
+    let removed: u64 = rows()
+        .filter(|row| REMOVING.contains(&row.name.as_str()))
+        .map(|row| row.calls)
+        .sum();
+    let moved: u64 = rows()
+        .filter(|row| row.fd.is_some_and(|fd| fd > 2))
+        .filter(|row| classify::is_read(&row.name) || classify::is_write(&row.name))
+        .map(|row| row.bytes)
+        .sum();
+    removed >= t::LEAST_DISK_WAITS && moved <= READ_AT_START
+}
+
+fn advice(on_names: bool) -> &'static str {
+    match on_names {
+        true => {
+            "These waits are for folders and for the file system's journal, in opening, renaming and removing files: make fewer and larger files, write over a file in its place instead of making it anew, or do several at once. In memory (`/dev/shm`) such calls wait for nothing."
+        }
+        false => {
+            "Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); leave out O_DIRECT unless it is needed. A second run may find the file in memory."
+        }
+    }
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Waits outside of calls are faults in mapped files; those for a sync are asked for.
     let synced = sync_writes::synced_files(view);
@@ -64,16 +108,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let pids: BTreeSet<u32> = view.trace.processes.iter().map(|p| p.pid).collect();
     let makers: BTreeSet<u32> = pids
         .into_iter()
-        .filter(|pid| makes_files_once(view, *pid))
+        .filter(|pid| makes_files_once(view, *pid) || only_removes(view, *pid))
         .collect();
-    let replaces =
-        |row: &OffCpuRow, call: &str| REPLACING.contains(&call) && makers.contains(&row.pid);
-    let (wait, waits) = view.off(|row| {
+    let replaces = |row: &OffCpuRow, call: &str| is_on_names(call) && makers.contains(&row.pid);
+    let counts = |row: &OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
         let in_call = !call.is_empty() && !call.starts_with("execve");
         let from_disk = classify::from_disk(view.trace, row.cause, row.call.as_deref());
         from_disk && in_call && !is_synced(row, call) && !replaces(row, call)
-    });
+    };
+    let (wait, waits) = view.off(counts);
+    let (on_names, _) = view.off(|row| counts(row) && row.call.as_deref().is_some_and(is_on_names));
+    let on_names = on_names * 2.0 > wait;
     let wait = wait.min(view.spent_ns(Spent::Disk));
     let by_chance = waits.is_some_and(|n| n < t::LEAST_DISK_WAITS);
     if by_chance || !wait_matters(view, wait) {
@@ -91,7 +137,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     Some(
         Draft::new("waiting-for-disk", view, wait, statement)
             .evidence_if("waits", waits, "calls")
-            .advice("Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); leave out O_DIRECT unless it is needed. A second run may find the file in memory.")
+            .advice(advice(on_names))
             .finish(),
     )
 }
@@ -123,6 +169,22 @@ mod tests {
         // One file that is made anew again and again, and many that are only read.
         assert_eq!(told(1_500, 8_000), ["waiting-for-disk"]);
         assert_eq!(told(1, 10), ["waiting-for-disk"]);
+    }
+
+    #[test]
+    fn waits_for_folders_get_an_advice_of_their_own_and_removing_none() {
+        let waits_in = |call: &str, moved: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(3), 1_500, moved, 3_000);
+            fake.calls(call, None, 1_500, 0, 3_000);
+            fake.waits(Some(call), None, Cause::Disk, 1_500, 300);
+            fake.findings()
+        };
+        assert!(waits_in("unlinkat", 1).is_empty());
+        let found = waits_in("renameat2", 8_000);
+        assert_eq!(found[0].id, "waiting-for-disk");
+        assert!(found[0].advice.contains("journal"));
+        assert!(waits_in("pread64", 8_000)[0].advice.contains("O_DIRECT"));
     }
 
     #[test]

@@ -6,15 +6,34 @@ use super::fit::{columns, prefix};
 /// [`super::escape`] lets none through from outside.
 pub(crate) const JOIN: char = '\u{a0}';
 
-/// Breaks `text` at spaces into lines of at most `width` columns (at least 1). A word that is wider
-/// than a line is broken wherever it must be.
+/// What may follow a number as its unit.
+const UNITS: &[&str] = &["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB"];
+
+/// The text with its numbers joined to their units.
+fn with_units_joined(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let unit = word.trim_end_matches([',', '.', ';', ':', ')']);
+        let after_number = out.ends_with(|c: char| c.is_ascii_digit());
+        if after_number && UNITS.contains(&unit) {
+            out.push(JOIN);
+        } else if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// Breaks `text` at spaces into lines of at most `width` columns (at least 1). A number stays with its unit. A word
+/// that is wider than a line is broken wherever it must be.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        let mut word = word;
+    let text = with_units_joined(text);
+    for mut word in text.split(' ').filter(|word| !word.is_empty()) {
         if used > 0 && used + 1 + columns(word) <= width {
             line.push(' ');
             used += 1;
@@ -49,6 +68,13 @@ mod tests {
         let text = format!("about 95{JOIN}% of all");
         assert_eq!(wrap(&text, 10), ["about 95 %", "of all"]);
         assert_eq!(wrap(&text, 8), ["about", "95 % of", "all"]);
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        let text = "for 1.34 s before, 100 % of the wall";
+        assert_eq!(wrap(text, 22), ["for 1.34 s before,", "100 % of the wall"]);
+        assert_eq!(wrap("took 12 ms.", 8), ["took", "12 ms."]);
     }
 
     #[test]

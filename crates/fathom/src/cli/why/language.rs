@@ -11,8 +11,8 @@ use fathom_diagnose::Language;
 /// lies early in the file.
 const LOOKED_AT_BYTES: u64 = 64 << 20;
 
-/// The language of the program in this file; `None` for scripts, and where nothing tells it (the
-/// interpreter's name does then).
+/// The language of the program in this file, for a script that of its first line; `None` where nothing tells it
+/// (the interpreter's name does then).
 pub fn language_of(program: &Path) -> Option<Language> {
     let mut content = Vec::new();
     File::open(program)
@@ -34,7 +34,26 @@ pub fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
         .is_some_and(|value| !value.is_empty())
 }
 
+/// The language of the interpreter that a script's first line names, by itself or as an argument of `env`.
+fn of_script(content: &[u8]) -> Option<Language> {
+    let line = content
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_ascii_whitespace();
+    let interpreter = words.next()?;
+    if !interpreter.ends_with("/env") {
+        return Language::from_program_name(interpreter);
+    }
+    let is_option = |word: &&str| word.starts_with('-') || word.contains('=');
+    Language::from_program_name(words.find(|word| !is_option(word))?)
+}
+
 fn told_by(content: &[u8]) -> Option<Language> {
+    if content.starts_with(b"#!") {
+        return of_script(content);
+    }
     if !content.starts_with(b"\x7fELF") {
         return None;
     }
@@ -64,6 +83,15 @@ mod tests {
     }
 
     #[test]
+    fn a_script_is_told_by_its_first_line() {
+        let python = Some(Language::Python);
+        assert_eq!(told_by(b"#!/opt/3.11/bin/python3.11\nimport sys"), python);
+        assert_eq!(told_by(b"#! /usr/bin/env -S python3 -B\n"), python);
+        assert_eq!(told_by(b"#!/usr/bin/env\n"), None);
+        assert_eq!(told_by(b"#!"), None);
+    }
+
+    #[test]
     fn compilers_are_known_by_their_marks() {
         let own = std::env::current_exe().unwrap();
         assert_eq!(
@@ -76,7 +104,7 @@ mod tests {
             Some(Language::Go)
         );
         assert_eq!(told_by(b"\x7fELF plain C"), None);
-        assert_eq!(told_by(b"#!/bin/sh # /rustc/"), None);
+        assert_eq!(told_by(b"#!/bin/awk # /rustc/"), None);
         assert_eq!(language_of(Path::new("/no/such/file")), None);
     }
 }

@@ -7,7 +7,7 @@ mod limits;
 mod observe;
 mod timing;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use arguments::Arguments;
 use fathom_diagnose::{Limits, Subject};
@@ -93,6 +93,15 @@ fn tiers() -> Result<i32, Failure> {
     Ok(0)
 }
 
+/// The file that the command ran in the end: a version manager's shim becomes another program.
+fn program_of(target: &Target, trace: &Trace) -> PathBuf {
+    let last = trace.processes.first().and_then(|it| it.execs.last());
+    let named = last.map(|exec| PathBuf::from(&exec.path));
+    // Others are named from a folder that isn't known here.
+    let named = named.filter(|path| path.is_absolute());
+    named.unwrap_or_else(|| target.command.program.clone())
+}
+
 fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> Explanation {
     let subject = Subject {
         trace,
@@ -100,7 +109,7 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         floor_seconds: timing.timed.floor.map(|floor| floor.value),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         limits,
-        language: language::language_of(&target.command.program),
+        language: language::language_of(&program_of(target, trace)),
         python_unbuffered: language::python_unbuffered(&target.command.variables),
     };
     let mut diagnosis = fathom_diagnose::diagnose(&subject);

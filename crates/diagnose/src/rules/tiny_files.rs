@@ -1,0 +1,169 @@
+//! Thousands of very small files are opened for a few bytes each.
+
+use std::collections::{HashMap, HashSet};
+
+use fathom_model::{Finding, Place};
+use fathom_trace::{FileRow, SyscallRow};
+
+use super::small_calls::Small;
+use crate::classify;
+use crate::draft::{Draft, count, matters, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+const OPENING: &[&str] = &["open", "openat", "openat2"];
+
+/// Different files that one process read.
+struct Files {
+    pid: u32,
+    different: u64,
+    opens: u64,
+    reads: u64,
+    bytes: u64,
+    /// One of them.
+    example: String,
+}
+
+impl Files {
+    fn bytes_each(&self) -> f64 {
+        self.bytes as f64 / self.opens.max(1) as f64
+    }
+}
+
+/// Places of files that the kernel makes up.
+const MADE_UP: &[&str] = &["/proc/", "/sys/", "/dev/"];
+
+/// Calls that are made for each of many files: its data, and its end.
+const CALLS_FOR_EACH_FILE: u64 = 3;
+
+/// Processes that read one file after another, each of them once: no buffer makes the calls fewer.
+pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
+    let mut calls: HashMap<u32, u64> = HashMap::new();
+    let rows = view.trace.syscalls.iter();
+    for row in rows.filter(|row| classify::is_read(&row.name)) {
+        *calls.entry(row.pid).or_default() += row.calls;
+    }
+    let is_so = |files: &Files| {
+        let each_once = files.opens < files.different * 2;
+        let calls = calls.get(&files.pid).copied().unwrap_or(0);
+        each_once && files.reads <= files.opens * CALLS_FOR_EACH_FILE && files.reads * 2 > calls
+    };
+    let all = read_by_process(view, |_| true).into_iter();
+    all.filter(is_so).map(|files| files.pid).collect()
+}
+
+/// What each process read of such files, most files first.
+fn read_by_process(view: &View<'_>, fits: impl Fn(&FileRow) -> bool) -> Vec<Files> {
+    let is_real = |file: &&FileRow| file.name.contains('/') && fits(file);
+    let mut by_process: HashMap<u32, Files> = HashMap::new();
+    let files = view.trace.files.iter().filter(is_real);
+    for file in files.filter(|file| file.opens > 0 && file.reads > 0) {
+        let sum = by_process.entry(file.pid).or_insert_with(|| Files {
+            pid: file.pid,
+            different: 0,
+            opens: 0,
+            reads: 0,
+            bytes: 0,
+            example: file.name.clone(),
+        });
+        sum.different += 1;
+        sum.opens += file.opens;
+        sum.reads += file.reads;
+        sum.bytes += file.read_bytes;
+    }
+    let mut all: Vec<Files> = by_process.into_values().collect();
+    all.sort_by_key(|files| (std::cmp::Reverse(files.different), files.pid));
+    all
+}
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let is_real = |file: &FileRow| !MADE_UP.iter().any(|place| file.name.starts_with(place));
+    let files = read_by_process(view, is_real).into_iter().next()?;
+    let of_it = |row: &SyscallRow| row.pid == files.pid;
+    let opening = |row: &SyscallRow| of_it(row) && OPENING.contains(&row.name.as_str());
+    let number = (files.different as f64 * view.stretch(opening)).round() as u64;
+    let each_once = files.opens < files.different * 2;
+    if !each_once || number < t::MANY_TINY_FILES || files.bytes_each() >= t::TINY_FILE_BYTES {
+        return None;
+    }
+    // What else the process reads and opens has no part in it, as far as it was seen.
+    let part = |seen: u64, all: u64| (seen as f64 / all.max(1) as f64).min(1.0);
+    let seen = |is: &dyn Fn(&SyscallRow) -> bool| {
+        let rows = view
+            .trace
+            .syscalls
+            .iter()
+            .filter(|row| of_it(row) && is(row));
+        rows.map(|row| row.calls).sum::<u64>()
+    };
+    let is_read = |row: &SyscallRow| of_it(row) && classify::is_read(&row.name);
+    let opens = view.tally(|row| opening(row) || of_it(row) && row.name == "close");
+    let reads = view.tally(is_read);
+    let cost = opens.cost_ns * part(files.opens, seen(&opening))
+        + reads.cost_ns * part(files.reads, seen(&is_read));
+    if !matters(view, cost) || view.share(cost) < t::TINY_FILES_SHARE {
+        return None;
+    }
+    let statement = format!(
+        "{} files of {:.0} bytes each on average were opened, read and closed: {}, {} of the wall time. Opening costs more than reading.",
+        count(number),
+        files.bytes_each(),
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("small-file-io", view, cost, statement)
+            .evidence("files", number as f64, "files")
+            .evidence("bytes of a file", files.bytes_each(), "bytes")
+            .advice("Keep small items together in one file or in a database, and read it once.")
+            .limit(Small::limit(view))
+            .place(Place {
+                pid: Some(files.pid),
+                tid: None,
+                fd: None,
+                path: Some(files.example),
+            })
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    fn reads(files: u64, bytes: u64) -> Fake {
+        let mut fake = Fake::new(100);
+        fake.calls("openat", None, files, 0, 4_000);
+        fake.calls("close", Some(3), files, 0, 1_000);
+        fake.calls("read", Some(3), 2 * files, bytes / 2, 1_000);
+        for i in 0..files {
+            fake.file(&format!("/data/{i}.txt"), 1, 2, bytes, 0);
+        }
+        fake
+    }
+
+    #[test]
+    fn thousands_of_tiny_files_are_told() {
+        let found = reads(10_000, 46).findings();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].id, "small-file-io");
+        let begin = "10,000 files of 46 bytes each on average were opened, read and closed";
+        assert!(
+            found[0].statement.starts_with(begin),
+            "{}",
+            found[0].statement
+        );
+    }
+
+    #[test]
+    fn ordinary_files_and_hundreds_are_not() {
+        assert!(reads(10_000, 3_000).ids().is_empty());
+        assert!(reads(900, 46).ids().is_empty());
+        // Files that the kernel makes up can't be put together.
+        let mut fake = reads(10_000, 46);
+        for file in &mut fake.trace.files {
+            file.name = file.name.replace("/data", "/proc");
+        }
+        assert!(!fake.ids().contains(&"small-file-io".to_owned()));
+    }
+}
