@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::{AccountPart, Spent, ThreadAccount, TimeAccount};
-use fathom_trace::{Cause, SyscallRow, Tier, Trace};
+use fathom_trace::{Cause, PollEnds, SyscallRow, Tier, Trace};
 
 use crate::classify::{self, Classifier, PollContext};
 use crate::descriptors::{Descriptors, Kind};
@@ -131,6 +131,9 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
         if classify::is_poll(&row.name) {
             context.polls += row.calls;
         }
+        if let Some(ends) = row.polls {
+            add_ends(context.ends.get_or_insert_default(), ends);
+        }
         let Some(fd) = row.fd else { continue };
         let kind = descriptors.mostly(row.pid, fd);
         let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
@@ -141,24 +144,52 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
         } else {
             0
         };
-        if fd == 0 && reads && waitable {
+        let local = !reads && kind == Kind::Socket && descriptors.is_local_socket(row.pid, fd);
+        let fifo = moves && descriptors.is_outer_fifo(row.pid, fd, reads);
+        if reads && (fd == 0 && waitable || fifo) {
             context.input += moved;
-        } else if (fd == 1 || fd == 2) && classify::is_write(&row.name) && waitable {
+        } else if !reads && moves && ((fd == 1 || fd == 2) && waitable || fifo) {
             context.output += row.would_block;
         } else if row.name.starts_with("accept") || row.name == "connect" {
             context.sockets += row.calls.saturating_sub(row.would_block);
         } else if kind == Kind::Socket || classify::is_of_sockets(&row.name) && kind != Kind::Pipe {
             context.sockets += moved;
+            let all = classify::is_of_sockets(&row.name);
+            context.answers += match (reads, descriptors.socket_reads(row.pid, fd)) {
+                (false, _) => 0,
+                (true, Some(reads)) if !all => moved.min(reads),
+                (true, _) => moved,
+            };
+            context.full_sockets += if local { row.would_block } else { 0 };
         } else if kind == Kind::Pipe && reads {
             context.pipes += moved;
         } else if kind == Kind::Events && reads {
             context.events += moved;
+        } else if kind == Kind::Timer && reads {
+            context.timers += moved;
         }
     }
     for parent in trace.processes.iter().filter_map(|p| p.parent) {
         contexts.entry(parent).or_default().children = true;
     }
     contexts
+}
+
+fn add_ends(sum: &mut PollEnds, more: PollEnds) {
+    sum.by_limit += more.by_limit;
+    sum.by_limit_ns += more.by_limit_ns;
+    sum.total_ns += more.total_ns;
+}
+
+/// How the polls of each thread ended, where that is known.
+fn poll_ends(trace: &Trace) -> HashMap<u32, PollEnds> {
+    let mut ends: HashMap<u32, PollEnds> = HashMap::new();
+    for row in &trace.syscalls {
+        if let Some(more) = row.polls {
+            add_ends(ends.entry(row.tid).or_default(), more);
+        }
+    }
+    ends
 }
 
 /// By thread: time in waits for locks that nobody of the tree ended, and in all of them. The last one of a
@@ -266,6 +297,7 @@ pub(crate) fn classifier<'a>(trace: &'a Trace, descriptors: &'a Descriptors<'a>)
     Classifier {
         descriptors,
         polls: poll_contexts(trace, descriptors),
+        ends: poll_ends(trace),
         timed: timed_waiters(trace),
         trace,
     }

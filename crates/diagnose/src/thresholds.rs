@@ -173,6 +173,8 @@ pub(crate) const READY_SHARE: f64 = 0.25;
 /// Polls end because another thread of the process wrote to a pipe or an eventfd if so many of them are followed by
 /// reading it.
 pub(crate) const PART_TOLD_BY_THREADS: f64 = 0.3;
+/// Of the time in polls: they are pauses if their time limits ended so much of it.
+pub(crate) const PART_BY_LIMIT: f64 = 0.5;
 /// So many calls in the second half of what was looked at tell what a program goes on with.
 pub(crate) const CALLS_OF_A_HABIT: u64 = 1_000;
 /// Reads and writes are part of what is done again and again if they are this part of the calls.

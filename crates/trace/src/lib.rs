@@ -20,6 +20,7 @@ mod collect;
 mod command;
 pub mod detect;
 mod error;
+mod fifos;
 mod group;
 mod guardian;
 mod inherited;
@@ -40,8 +41,8 @@ pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use result::{
     Accounts, Cause, CodeFault, DescriptorRow, End, Exec, FaultEdges, FileRow, GroupTrace,
-    Interval, LookupRow, Losses, MemberEnd, OffCpuRow, Process, SIZE_LIMITS, Sampling, SyscallRow,
-    Thread, Tier, Trace,
+    Interval, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS, Sampling,
+    SyscallRow, Thread, Tier, Trace,
 };
 
 /// Runs the command to its end under this tier and tells what was seen.

@@ -263,6 +263,17 @@ pub struct FaultEdges {
 /// Upper limits in bytes of the first seven of eight size classes; the last has none.
 pub const SIZE_LIMITS: [u64; 7] = [0, 1, 15, 511, 4095, 65_535, 1_048_575];
 
+/// How the polls of a row ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollEnds {
+    /// Those that returned 0: their time limit came before anything that they waited for.
+    pub by_limit: u64,
+    /// How long those took, ns. Where calls were stopped at, the stops are in it.
+    pub by_limit_ns: u64,
+    /// How long all of them took, likewise, those included that a signal or the end cut off.
+    pub total_ns: u64,
+}
+
 /// Calls of one kind by one thread on one descriptor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyscallRow {
@@ -299,6 +310,9 @@ pub struct SyscallRow {
     pub ready_ns: Option<u64>,
     /// Calls that move bytes, by bytes moved: see [`SIZE_LIMITS`].
     pub sizes: [u64; 8],
+    /// How they ended, of calls that wait for one of several things with a time limit; `None` of others.
+    #[serde(default)]
+    pub polls: Option<PollEnds>,
     /// When the first of them was entered.
     pub first_ns: u64,
     /// When the first that moved bytes returned; `None` if none did or the tier does not tell.

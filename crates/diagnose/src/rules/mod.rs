@@ -10,6 +10,7 @@ mod cold_files;
 mod cpu_starved;
 mod delayed_ack_stall;
 mod dynamic_linking;
+mod far_end;
 mod idle_cores;
 mod kernel_bound;
 mod line_buffered_output;

@@ -9,6 +9,7 @@ use super::urgent::Urgent;
 use crate::collect::Collector;
 use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
+use crate::fifos;
 use crate::group::{Group, descriptors_of};
 use crate::inherited;
 use crate::kernel::layout::lost;
@@ -107,6 +108,7 @@ fn finish(
     harvest.take_all(session)?;
     collector.end(harvest.calls, harvest.off_cpu, alive, end);
     let mut trace = collector.trace();
+    fifos::mark(&mut trace);
     let kernel = losses(session)?;
     trace.lost = Losses {
         names: trace.lost.names,

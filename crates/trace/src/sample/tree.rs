@@ -8,6 +8,7 @@ use super::thread::{Look, Looked};
 use super::timeline::Timeline;
 use crate::calls;
 use crate::command::TraceOptions;
+use crate::fifos;
 use crate::inherited;
 use crate::names::Names;
 use crate::perf::{self, Key, LookAt};
@@ -305,6 +306,7 @@ impl Tree {
             (trace.timeline, trace.lost.intervals) = timeline.finish();
         }
         (trace.descriptors, trace.files, trace.failed_lookups) = self.names.rows();
+        fifos::mark(trace);
         for pid in &self.refused {
             trace.not_visible.push(format!(
                 "process {pid}: it runs with other rights (a set-uid or unreadable program)"
