@@ -109,6 +109,10 @@ pub(crate) const MANY_POLLS: u64 = 3_000;
 pub(crate) const SHORTEST_SLEEP_NS: f64 = 120e3;
 /// Queueing for one lock again and again, by each of several threads.
 pub(crate) const MANY_LOCK_WAITS: u64 = 15;
+/// The same for locks on files: whoever waits for one waits for nothing else.
+pub(crate) const MANY_FILE_LOCK_WAITS: u64 = 5;
+/// Of waits for locks: a thread that ended so many, or waited so for the others, hands out the work.
+pub(crate) const PART_OF_A_HUB: f64 = 0.95;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
 /// Whoever holds a lock that others queue for runs or is ready: the queue's threads do so for so much of the
