@@ -20,6 +20,9 @@ fn empty_turns(view: &View<'_>, row: &SyscallRow, children: u64) -> u64 {
     } else if name == "wait4" || name == "waitid" {
         // Each child ends once: the others of these calls had nothing to tell (WNOHANG).
         awake(view, row).saturating_sub(row.errors + children)
+    } else if classify::is_lock(name) {
+        // A lock that was let go of just then: whoever wanted it goes on.
+        0
     } else {
         row.would_block
     }

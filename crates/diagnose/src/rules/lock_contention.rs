@@ -40,6 +40,8 @@ pub(super) struct Queue {
     pub waits: u64,
     pub waited_ns: f64,
     pub cpu_ns: f64,
+    /// Of it: outside of the calls by which threads wait and wake each other, where calls are timed.
+    pub work_ns: f64,
     /// On a CPU or ready, all of them.
     pub able_ns: f64,
     /// From the first of them to the last, as traced.
@@ -49,6 +51,12 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn cpu_per_wait(&self) -> f64 {
         self.cpu_ns / self.waits.max(1) as f64
+    }
+
+    /// Whether there is so little work between two waits that they are hand-overs.
+    fn is_storm(&self) -> bool {
+        self.cpu_per_wait() < t::STORM_CPU_PER_WAIT_NS
+            || self.work_ns / (self.waits.max(1) as f64) < t::STORM_WORK_PER_WAIT_NS
     }
 }
 
@@ -168,6 +176,10 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         waits: queueing.iter().map(|q| q.1).sum(),
         waited_ns: queueing.iter().map(|q| q.2).sum(),
         cpu_ns,
+        work_ns: queueing
+            .iter()
+            .map(|(life, ..)| life.on_cpu_ns - life.sums.get(Spent::KernelWaiting))
+            .sum(),
         able_ns,
         span_ns: (to - from) as f64,
     })
@@ -178,24 +190,27 @@ fn on_files(view: &View<'_>, tids: &[u32]) -> u64 {
     tids.iter().map(|tid| view.file_lock_waits(*tid)).sum()
 }
 
-/// Whether one thread ended about every wait of the others, and they its: it hands out work and gets it
+/// Whether one thread ended about all that the others waited, and they what it waited: it hands out work and gets it
 /// back, as the linker `lld` does. Whoever lets go of a lock wakes the next one in the queue, whichever
 /// that is. Of two threads nobody can tell.
 fn have_hub(view: &View<'_>, tids: &[u32]) -> bool {
     let mut part: HashMap<u32, u64> = HashMap::new();
-    let mut all = 0;
+    let (mut all, mut all_ns) = (0, 0);
     for interval in view.trace.timeline.iter().flatten() {
         let lock = interval.call.as_deref().is_some_and(classify::is_lock);
         let asleep = interval.cause == Cause::Asleep && tids.contains(&interval.tid);
         let by = interval.woken_by.filter(|by| *by != interval.tid);
         if let Some(by) = by.filter(|_| lock && asleep) {
+            // By time: what the others wake each other for is the pool's own short lock.
+            let ns = interval.to_ns.saturating_sub(interval.from_ns);
             all += 1;
-            *part.entry(by).or_default() += 1;
-            *part.entry(interval.tid).or_default() += 1;
+            all_ns += ns;
+            *part.entry(by).or_default() += ns;
+            *part.entry(interval.tid).or_default() += ns;
         }
     }
     let most = part.into_values().max().unwrap_or(0) as f64;
-    tids.len() > 2 && all >= t::MANY_LOCK_WAITS && most >= t::PART_OF_A_HUB * all as f64
+    tids.len() > 2 && all >= t::MANY_LOCK_WAITS && most >= t::PART_OF_A_HUB * all_ns as f64
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -205,7 +220,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     }
     let queue = queues(view)
         .into_iter()
-        .filter(|q| q.cpu_per_wait() >= t::STORM_CPU_PER_WAIT_NS)
+        .filter(|q| !q.is_storm())
         .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let language = view.language(Some(queue.pid));
@@ -248,7 +263,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
         }
         Some(Language::Java) => {
-            "Compute outside of `synchronized`, and hold the monitor only to store the result."
+            "Compute outside of the lock (`synchronized`, or one of `java.util.concurrent`), and hold it only to store the result."
         }
         _ => {
             "Compute outside of the lock and hold it only to store the result; keep a sum per thread, or split the lock."

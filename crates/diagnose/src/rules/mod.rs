@@ -96,6 +96,8 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     // Java's threads that await processes wait for each other too.
     ("lock-contention", &["cpu-starved", "process-spawning"]),
     ("idle-cores", &["busy-polling", "cpu-starved"]),
+    // Who hands over to another thread looks for it for a while before it sleeps.
+    ("busy-polling", &["wakeup-storm"]),
 ];
 
 /// All findings, most to win first.
