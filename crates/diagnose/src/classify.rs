@@ -219,6 +219,8 @@ pub(crate) fn weight(call: &str) -> f64 {
         "execve" | "execveat" => 1500.0,
         "fork" | "vfork" | "clone" | "clone3" => 300.0,
         "wait4" | "waitid" | "close" => 2.0,
+        // It looks for who else could run.
+        "sched_yield" => 4.0,
         "rename" | "renameat" | "renameat2" | "unlink" | "unlinkat" | "mkdir" | "rmdir" => 20.0,
         "open" | "openat" | "openat2" | "creat" => 6.0,
         "munmap" | "madvise" | "mremap" => 8.0,

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::fifos::{NAMED_PIPE, is_fifo};
 use crate::names::Names;
+use crate::paths::{NAMED_PIPE, is_fifo};
 
 /// Names the descriptors of a held child that its `execve` will keep, and its working directory.
 ///

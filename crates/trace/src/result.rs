@@ -414,6 +414,9 @@ pub struct FileRow {
     /// The descriptor that most lately moved something of it; `None` if nothing was moved.
     #[serde(default)]
     pub fd: Option<i32>,
+    /// How large it was when the run was over, if it is a file that was there then.
+    #[serde(default)]
+    pub size_bytes: Option<u64>,
 }
 
 /// A path that could not be had.

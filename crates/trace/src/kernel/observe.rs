@@ -9,10 +9,10 @@ use super::urgent::Urgent;
 use crate::collect::Collector;
 use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
-use crate::fifos;
 use crate::group::{Group, descriptors_of};
 use crate::inherited;
 use crate::kernel::layout::lost;
+use crate::paths;
 use crate::records::Alive;
 use crate::result::{GroupTrace, Losses, Tier, Trace};
 use crate::watch::{Limits, now};
@@ -108,7 +108,7 @@ fn finish(
     harvest.take_all(session)?;
     collector.end(harvest.calls, harvest.off_cpu, alive, end);
     let mut trace = collector.trace();
-    fifos::mark(&mut trace);
+    paths::mark(&mut trace);
     let kernel = losses(session)?;
     trace.lost = Losses {
         names: trace.lost.names,

@@ -8,9 +8,9 @@ use super::thread::{Look, Looked};
 use super::timeline::Timeline;
 use crate::calls;
 use crate::command::TraceOptions;
-use crate::fifos;
 use crate::inherited;
 use crate::names::Names;
+use crate::paths;
 use crate::perf::{self, Key, LookAt};
 use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
 
@@ -306,7 +306,7 @@ impl Tree {
             (trace.timeline, trace.lost.intervals) = timeline.finish();
         }
         (trace.descriptors, trace.files, trace.failed_lookups) = self.names.rows();
-        fifos::mark(trace);
+        paths::mark(trace);
         for pid in &self.refused {
             trace.not_visible.push(format!(
                 "process {pid}: it runs with other rights (a set-uid or unreadable program)"

@@ -1,7 +1,8 @@
-//! Which of the paths that were opened are named pipes?
+//! What do the paths that were opened lead to?
 //!
-//! A path says nothing of what it leads to, and whoever reads a named pipe waits for a program, not for a
-//! disk. Asked when the run is over: one that has been removed by then keeps its bare path.
+//! A path says nothing of it, and whoever reads a named pipe waits for a program, not for a disk; how large a
+//! file is tells whether it was read again and again. Asked when the run is over: one that has been removed by
+//! then keeps its bare path.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,32 +21,52 @@ pub(crate) fn is_fifo(path: &str) -> bool {
     fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo())
 }
 
-/// Puts [`NAMED_PIPE`] before the paths of named pipes.
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    fifo: bool,
+    /// Of a file, bytes.
+    size: Option<u64>,
+}
+
+impl Place {
+    fn of(path: &str) -> Self {
+        let Ok(place) = fs::metadata(path) else {
+            return Self::default();
+        };
+        Self {
+            fifo: place.file_type().is_fifo(),
+            size: place.is_file().then_some(place.len()),
+        }
+    }
+}
+
+/// Puts [`NAMED_PIPE`] before the paths of named pipes, and tells how large the files are.
 pub(crate) fn mark(trace: &mut Trace) {
-    let mut asked: HashMap<String, bool> = HashMap::new();
+    let mut asked: HashMap<String, Place> = HashMap::new();
     let mut mark = |name: &mut String| {
         if !name.starts_with('/') {
-            return;
+            return None;
         }
-        let fifo = match asked.get(name.as_str()) {
-            Some(fifo) => *fifo,
-            None if asked.len() >= MOST_PATHS => false,
+        let place = match asked.get(name.as_str()) {
+            Some(place) => *place,
+            None if asked.len() >= MOST_PATHS => Place::default(),
             None => {
-                let fifo = is_fifo(name);
-                asked.insert(name.clone(), fifo);
-                fifo
+                let place = Place::of(name);
+                asked.insert(name.clone(), place);
+                place
             }
         };
-        if fifo {
+        if place.fifo {
             name.insert_str(0, NAMED_PIPE);
         }
+        place.size
     };
-    let files = trace.files.iter_mut().map(|file| &mut file.name);
-    let descriptors = trace.descriptors.iter_mut();
-    descriptors
-        .flat_map(|row| &mut row.names)
-        .chain(files)
-        .for_each(&mut mark);
+    for file in &mut trace.files {
+        file.size_bytes = mark(&mut file.name);
+    }
+    let names = trace.descriptors.iter_mut().flat_map(|row| &mut row.names);
+    names.for_each(|name| _ = mark(name));
 }
 
 #[cfg(test)]
@@ -76,7 +97,12 @@ mod tests {
             }],
             ..Trace::default()
         };
+        let own = std::env::current_exe().expect("it runs");
+        trace.files.push(row(own.to_str().expect("a path of text")));
         mark(&mut trace);
+        let own = trace.files.pop().expect("just pushed");
+        assert!(own.size_bytes.is_some_and(|size| size > 10_000), "{own:?}");
+        assert_eq!(trace.files[0].size_bytes, None, "a pipe has none");
         fs::remove_file(&fifo).expect("it was just made");
         let told: Vec<&str> = trace.files.iter().map(|file| file.name.as_str()).collect();
         let marked = format!("named pipe {fifo}");
