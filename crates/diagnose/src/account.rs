@@ -240,6 +240,11 @@ fn timed_waiters(trace: &Trace) -> HashSet<u32> {
         *cpu_of.entry(thread.pid).or_default() += thread.on_cpu_ns.unwrap_or(0);
     }
     let nobody = ended_by_nobody(trace);
+    let waiting: HashSet<u32> = waits.keys().copied().collect();
+    let in_locks = trace.threads.iter().filter(|t| waiting.contains(&t.tid));
+    let processes: HashSet<u32> = in_locks.map(|thread| thread.pid).collect();
+    // Looks see only threads of the same process end a wait for a lock.
+    let all_wakers_seen = !trace.tier.is_some_and(Tier::only_looks) || processes.len() < 2;
     let sleeps = |thread: &&fathom_trace::Thread| {
         let end = thread.ended_ns.unwrap_or(trace.duration_ns);
         let life = end.saturating_sub(thread.started_ns);
@@ -248,7 +253,8 @@ fn timed_waiters(trace: &Trace) -> HashSet<u32> {
         let own = thread.on_cpu_ns.unwrap_or(0);
         let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
         let (by_nobody, in_all) = nobody.get(&thread.tid).copied().unwrap_or_default();
-        let mostly_by_nobody = in_all * 2 >= life && by_nobody * 10 >= in_all * 9;
+        let mostly_by_nobody =
+            all_wakers_seen && in_all * 2 >= life && by_nobody * 10 >= in_all * 9;
         let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
         by_limit && own * 2 < life && others * 2 < life
     };
@@ -486,5 +492,22 @@ mod tests {
             (Spent::Ready, 20),
         ];
         assert_eq!(told, all);
+    }
+
+    #[test]
+    fn looks_do_not_see_who_of_another_process_let_go_of_a_lock() {
+        let locks = |tier| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(tier);
+            for pid in [201, 202] {
+                fake.child(pid, 0, 990, 300);
+                fake.wait_for(pid, "futex", None, (10, 700, 700), None);
+            }
+            let descriptors = Descriptors::new(&fake.trace);
+            let lives = lives(&fake.trace, &classifier(&fake.trace, &descriptors));
+            (lives[1].sums.get(Spent::Locks) / MS as f64).round() as u64
+        };
+        assert!(locks(Tier::Perf) > 0);
+        assert_eq!(locks(Tier::Kernel), 0, "a time limit ended them");
     }
 }
