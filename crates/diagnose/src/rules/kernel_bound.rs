@@ -50,7 +50,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         _ => classify::is_poll(name),
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
-    let counts = |row: &SyscallRow| !is_plain(&row.name) && !is_of_the_shell(view, row);
+    // Calls that find nothing there are a loop that asks: there is no more to be done with each.
+    let empty = |row: &SyscallRow| row.would_block * 2 > row.calls;
+    let counts =
+        |row: &SyscallRow| !is_plain(&row.name) && !is_of_the_shell(view, row) && !empty(row);
     for row in view.trace.syscalls.iter().filter(|row| counts(row)) {
         let name = match asks_about_path(&row.name) {
             true => PATH_QUESTIONS,
@@ -191,5 +194,13 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("write", Some(1), 1_000_000, 4, 500);
         assert_eq!(fake.ids(), ["unbuffered-output"]);
+    }
+
+    #[test]
+    fn calls_that_find_nothing_are_not_to_do_more_each() {
+        let mut fake = Fake::new(1000);
+        let row = fake.calls("read", Some(4), 1_500_000, 0, 250);
+        (row.would_block, row.errors) = (1_500_000, 1_500_000);
+        assert_eq!(fake.ids(), ["busy-polling"]);
     }
 }
