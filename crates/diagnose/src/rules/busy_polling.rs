@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::{Finding, Place, Spent};
 use fathom_trace::SyscallRow;
 
+use crate::Language;
 use crate::account::{Life, cpu_in_calls};
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -66,7 +67,9 @@ fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
         rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
         others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
         for ((pid, tid), _) in others {
-            if let Some(at) = rest.iter().position(|life| life.pid == pid) {
+            // Go's threads yield while they look for work.
+            let go = view.language(Some(pid)) == Some(Language::Go);
+            if let Some(at) = rest.iter().position(|life| life.pid == pid && !go) {
                 found.push((tid, rest.remove(at)));
             }
         }
@@ -80,7 +83,16 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let rows = || view.trace.syscalls.iter().filter(|row| row.tid == tid);
         let processes = view.trace.processes.iter();
         let children = processes.filter(|p| p.parent == Some(life.pid)).count() as u64;
-        let empty_turns = |row: &SyscallRow| empty_turns(view, row, children);
+        // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short: the threads of
+        // a runtime look for work in such.
+        let told_by_call = |row: &SyscallRow| {
+            let waits = classify::is_sleep(&row.name) || classify::is_poll(&row.name);
+            tid == life.tid || !waits && !row.name.starts_with("wait")
+        };
+        let empty_turns = |row: &SyscallRow| match told_by_call(row) {
+            true => empty_turns(view, row, children),
+            false => 0,
+        };
         let turns: u64 = rows().map(empty_turns).sum();
         // A server that is busy polls and then reads: its turns are not empty.
         let moved: u64 = rows()
@@ -197,6 +209,18 @@ mod tests {
             found[0].statement
         );
         assert_eq!(found[0].place.tid, Some(101));
+    }
+
+    #[test]
+    fn naps_of_a_runtimes_watcher_that_was_stopped_at_are_no_loop() {
+        let mut fake = Fake::new(1000);
+        fake.trace.tier = Some(fathom_trace::Tier::Perf);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        fake.thread(crate::fake::ROOT, 101, 0, 1000, 990);
+        fake.calls("mmap", None, 30, 0, 0);
+        fake.calls_of(555, "nanosleep", None, 4_000, 0, 0);
+        fake.calls_of(555, "epoll_pwait", Some(4), 4_000, 0, 0);
+        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
     }
 
     #[test]
