@@ -14,7 +14,7 @@ use fathom_diagnose::{Language, Limits, Subject, diagnose};
 use fathom_measure::{
     Attempt, CommandLine, Executor, Hooks, Input, Output, ProcessExecutor, ProcessOptions, lookup,
 };
-use fathom_trace::{Io, Tier, TraceCommand, TraceOptions, trace};
+use fathom_trace::{Io, Tier, TimelineOptions, TraceCommand, TraceOptions, trace};
 
 #[derive(Default)]
 struct Arguments {
@@ -118,7 +118,11 @@ fn explain(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         Some(file) => Io::Fd(File::create(file)?.into()),
         None => Io::Null,
     };
-    let trace = trace(&command, Tier::Kernel, &TraceOptions::default())?;
+    let options = TraceOptions {
+        timeline: Some(TimelineOptions::default()),
+        ..TraceOptions::default()
+    };
+    let trace = trace(&command, Tier::Kernel, &options)?;
     if let Some(file) = &arguments.trace {
         serde_json::to_writer_pretty(File::create(file)?, &trace)?;
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::{AccountPart, Spent, ThreadAccount, TimeAccount};
-use fathom_trace::{Cause, Process, Tier, Trace};
+use fathom_trace::{Cause, PollEnds, Process, Tier, Trace};
 
 use crate::classify::{self, Classifier, PollContext};
 use crate::descriptors::{Descriptors, Kind};
@@ -118,6 +118,9 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
         if classify::is_poll(&row.name) {
             context.polls += row.calls;
         }
+        if let Some(ends) = row.polls {
+            add_ends(context.ends.get_or_insert_default(), ends);
+        }
         let Some(fd) = row.fd else { continue };
         let kind = descriptors.mostly(row.pid, fd);
         let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
@@ -128,18 +131,29 @@ fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, P
         } else {
             0
         };
-        if fd == 0 && reads && waitable {
+        let local = !reads && kind == Kind::Socket && descriptors.is_local_socket(row.pid, fd);
+        let fifo = moves && descriptors.is_outer_fifo(row.pid, fd, reads);
+        if reads && (fd == 0 && waitable || fifo) {
             context.input += moved;
-        } else if (fd == 1 || fd == 2) && classify::is_write(&row.name) && waitable {
+        } else if !reads && moves && ((fd == 1 || fd == 2) && waitable || fifo) {
             context.output += row.would_block;
         } else if row.name.starts_with("accept") || row.name == "connect" {
             context.sockets += row.calls.saturating_sub(row.would_block);
         } else if kind == Kind::Socket || classify::is_of_sockets(&row.name) && kind != Kind::Pipe {
             context.sockets += moved;
+            let all = classify::is_of_sockets(&row.name);
+            context.answers += match (reads, descriptors.socket_reads(row.pid, fd)) {
+                (false, _) => 0,
+                (true, Some(reads)) if !all => moved.min(reads),
+                (true, _) => moved,
+            };
+            context.full_sockets += if local { row.would_block } else { 0 };
         } else if kind == Kind::Pipe && reads {
             context.pipes += moved;
         } else if kind == Kind::Events && reads {
             context.events += moved;
+        } else if kind == Kind::Timer && reads {
+            context.timers += moved;
         }
     }
     for process in &trace.processes {
@@ -170,6 +184,23 @@ fn waits_in_polls(trace: &Trace, pid: u32) -> u64 {
     let rows = trace.off_cpu.iter().filter(|row| row.pid == pid);
     let polls = rows.filter(|row| row.call.as_deref().is_some_and(classify::is_poll));
     polls.map(|row| row.total_ns).sum()
+}
+
+fn add_ends(sum: &mut PollEnds, more: PollEnds) {
+    sum.by_limit += more.by_limit;
+    sum.by_limit_ns += more.by_limit_ns;
+    sum.total_ns += more.total_ns;
+}
+
+/// How the polls of each thread ended, where that is known.
+fn poll_ends(trace: &Trace) -> HashMap<u32, PollEnds> {
+    let mut ends: HashMap<u32, PollEnds> = HashMap::new();
+    for row in &trace.syscalls {
+        if let Some(more) = row.polls {
+            add_ends(ends.entry(row.tid).or_default(), more);
+        }
+    }
+    ends
 }
 
 /// By thread: time in waits for locks that nobody of the tree ended, and in all of them. The last one of a
@@ -220,6 +251,11 @@ fn timed_waiters(trace: &Trace) -> HashSet<u32> {
         *cpu_of.entry(thread.pid).or_default() += thread.on_cpu_ns.unwrap_or(0);
     }
     let nobody = ended_by_nobody(trace);
+    let waiting: HashSet<u32> = waits.keys().copied().collect();
+    let in_locks = trace.threads.iter().filter(|t| waiting.contains(&t.tid));
+    let processes: HashSet<u32> = in_locks.map(|thread| thread.pid).collect();
+    // Looks see only threads of the same process end a wait for a lock.
+    let all_wakers_seen = !trace.tier.is_some_and(Tier::only_looks) || processes.len() < 2;
     let sleeps = |thread: &&fathom_trace::Thread| {
         let end = thread.ended_ns.unwrap_or(trace.duration_ns);
         let life = end.saturating_sub(thread.started_ns);
@@ -228,7 +264,8 @@ fn timed_waiters(trace: &Trace) -> HashSet<u32> {
         let own = thread.on_cpu_ns.unwrap_or(0);
         let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
         let (by_nobody, in_all) = nobody.get(&thread.tid).copied().unwrap_or_default();
-        let mostly_by_nobody = in_all * 2 >= life && by_nobody * 10 >= in_all * 9;
+        let mostly_by_nobody =
+            all_wakers_seen && in_all * 2 >= life && by_nobody * 10 >= in_all * 9;
         let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
         by_limit && own * 2 < life && others * 2 < life
     };
@@ -277,6 +314,7 @@ pub(crate) fn classifier<'a>(trace: &'a Trace, descriptors: &'a Descriptors<'a>)
     Classifier {
         descriptors,
         polls: poll_contexts(trace, descriptors),
+        ends: poll_ends(trace),
         timed: timed_waiters(trace),
         trace,
     }
@@ -502,5 +540,23 @@ mod tests {
             (Spent::Ready, 20),
         ];
         assert_eq!(told, all);
+    }
+
+    #[test]
+    fn looks_do_not_see_who_of_another_process_let_go_of_a_lock() {
+        let locks = |tier| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(tier);
+            for pid in [201, 202] {
+                fake.child(pid, 0, 990, 300);
+                fake.wait_for(pid, "futex", None, (10, 700, 700), None);
+            }
+            let descriptors = Descriptors::new(&fake.trace);
+            let classifier = classifier(&fake.trace, &descriptors);
+            let lives = lives(&fake.trace, &classifier, AROUND_CALL_NS);
+            (lives[1].sums.get(Spent::Locks) / MS as f64).round() as u64
+        };
+        assert!(locks(Tier::Perf) > 0);
+        assert_eq!(locks(Tier::Kernel), 0, "a time limit ended them");
     }
 }

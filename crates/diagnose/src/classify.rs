@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
 pub(crate) use fathom_trace::calls::is_poll;
-use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
+use fathom_trace::{Cause, Interval, OffCpuRow, PollEnds, Tier, Trace};
 
 use crate::descriptors::{Descriptors, Kind};
 use crate::thresholds as t;
@@ -219,6 +219,8 @@ pub(crate) fn weight(call: &str) -> f64 {
         "execve" | "execveat" => 1500.0,
         "fork" | "vfork" | "clone" | "clone3" => 300.0,
         "wait4" | "waitid" | "close" => 2.0,
+        // It looks for who else could run.
+        "sched_yield" => 4.0,
         "rename" | "renameat" | "renameat2" | "unlink" | "unlinkat" | "mkdir" | "rmdir" => 20.0,
         "open" | "openat" | "openat2" | "creat" => 6.0,
         "munmap" | "madvise" | "mremap" => 8.0,
@@ -263,18 +265,27 @@ pub(crate) fn on_cpu(call: &str) -> Spent {
 /// event is followed by a call that takes it, so the numbers of those calls say what most waits were for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PollContext {
-    /// Calls that took bytes from a descriptor 0 that can keep one waiting.
+    /// Calls that took bytes from a descriptor 0 that can keep one waiting, or from a named pipe that is
+    /// written outside of the tree.
     pub input: u64,
     /// Calls that moved bytes through sockets, made connections or took them.
     pub sockets: u64,
-    /// Writes to descriptor 1 that found it full.
+    /// Calls that took bytes from sockets.
+    pub answers: u64,
+    /// Writes to sockets of this machine that found them full.
+    pub full_sockets: u64,
+    /// Writes to descriptor 1, or to a named pipe that is read outside of the tree, that found it full.
     pub output: u64,
     /// Calls that took bytes from other pipes.
     pub pipes: u64,
     /// Calls that took a count from an eventfd.
     pub events: u64,
+    /// Calls that took a count from a timerfd.
+    pub timers: u64,
     /// The polls themselves.
     pub polls: u64,
+    /// How they ended, where that is known.
+    pub ends: Option<PollEnds>,
     /// It has children.
     pub children: bool,
 }
@@ -282,31 +293,55 @@ pub(crate) struct PollContext {
 impl PollContext {
     fn spent(self) -> Spent {
         let pipes = if self.children { self.pipes } else { 0 };
+        let (sockets, output) = self.at_sockets();
         let kinds = [
             (self.input, Spent::WaitingForInput),
-            (self.output, Spent::WaitingForOutput),
-            (self.sockets, Spent::Network),
+            (self.output + output, Spent::WaitingForOutput),
+            (sockets, Spent::Network),
             (pipes, Spent::WaitingForPipe),
         ];
         let all: u64 = kinds.iter().map(|(events, _)| events).sum();
-        let rules = |(events, _): &&(u64, Spent)| *events as f64 >= t::PART_OF_EVENTS * all as f64;
-        // Threads tell each other through pipes and eventfds. Where far more polls ended, they ended by time.
-        let told = self.events + self.pipes - pipes;
-        let by_threads = told as f64 >= t::PART_TOLD_BY_THREADS * self.polls as f64 && told > 0;
+        let rules = |(events, _): &&(u64, Spent)| is_most(*events, all);
         match kinds.iter().find(rules) {
             _ if all == 0 && self.children => Spent::WaitingForChild,
-            _ if all == 0 && by_threads => Spent::WaitingForEvents,
-            _ if all == 0 => Spent::Sleeping,
-            Some((_, spent)) => *spent,
-            None => Spent::WaitingForEvents,
+            _ if all == 0 && self.sleeps() => Spent::Sleeping,
+            Some((_, spent)) if all > 0 => *spent,
+            _ => Spent::WaitingForEvents,
         }
     }
+
+    /// Events at sockets: those that the network brought, and those of a reader that took what had filled one.
+    fn at_sockets(self) -> (u64, u64) {
+        match is_most(self.full_sockets, self.full_sockets + self.answers) {
+            true if self.full_sockets > 0 => (self.answers, self.full_sockets),
+            _ => (self.sockets, 0),
+        }
+    }
+
+    /// Whether polls of a process that takes nothing from outside end by time.
+    fn sleeps(self) -> bool {
+        if self.timers * 2 > self.events && self.timers > 0 {
+            return true;
+        }
+        if let Some(ends) = self.ends.filter(|ends| ends.total_ns > 0) {
+            return ends.by_limit_ns as f64 >= t::PART_BY_LIMIT * ends.total_ns as f64;
+        }
+        // Threads tell each other through pipes and eventfds. Where far more polls ended, they ended by time.
+        let pipes = if self.children { 0 } else { self.pipes };
+        let told = self.events + pipes;
+        told == 0 || (told as f64) < t::PART_TOLD_BY_THREADS * self.polls as f64
+    }
+}
+
+fn is_most(events: u64, all: u64) -> bool {
+    events as f64 >= t::PART_OF_EVENTS * all as f64
 }
 
 /// A stretch off the CPU, as the trace tells it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Off<'a> {
     pub pid: u32,
+    pub tid: u32,
     pub call: Option<&'a str>,
     pub fd: Option<i32>,
     pub cause: Cause,
@@ -372,6 +407,8 @@ pub(crate) struct Classifier<'a> {
     pub descriptors: &'a Descriptors<'a>,
     /// What each process's polls wait for.
     pub polls: HashMap<u32, PollContext>,
+    /// How the polls of each thread ended, where that is known.
+    pub ends: HashMap<u32, PollEnds>,
     /// Threads that use locks as timers.
     pub timed: HashSet<u32>,
     pub trace: &'a Trace,
@@ -382,6 +419,7 @@ impl Classifier<'_> {
     pub(crate) fn row(&self, row: &OffCpuRow) -> Spent {
         self.off(Off {
             pid: row.pid,
+            tid: row.tid,
             call: row.call.as_deref(),
             fd: row.fd,
             cause: row.cause,
@@ -393,6 +431,7 @@ impl Classifier<'_> {
     pub(crate) fn interval(&self, interval: &Interval) -> Spent {
         self.off(Off {
             pid: interval.pid,
+            tid: interval.tid,
             call: interval.call.as_deref(),
             fd: interval.fd,
             cause: interval.cause,
@@ -404,13 +443,19 @@ impl Classifier<'_> {
         if from_disk(self.trace, off.cause, off.call) {
             return Spent::Disk;
         }
-        let polls = self.polls.get(&off.pid).copied().unwrap_or_default();
+        let mut polls = self.polls.get(&off.pid).copied().unwrap_or_default();
+        // One thread's event loop says nothing of another one's.
+        polls.ends = self.ends.get(&off.tid).copied().or(polls.ends);
         off_cpu(off, self.descriptors, polls)
     }
 }
 
 fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
     let pid = off.pid;
+    // Nothing is asked of a peer where the writing itself has to wait.
+    if is_write(call) && descriptors.is_local_socket(pid, fd) {
+        return Spent::WaitingForOutput;
+    }
     if is_of_sockets(call) && descriptors.waited_for(pid, fd) != Kind::Pipe {
         return Spent::Network;
     }
@@ -420,10 +465,12 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
         kind => kind,
     };
     let of_command = descriptors.is_of_command(pid, fd);
-    if fd == 0 && is_read(call) && of_command && kind != Kind::File {
+    let fifo = || descriptors.is_outer_fifo(pid, fd, is_read(call));
+    if is_read(call) && (fd == 0 && of_command && kind != Kind::File || fifo()) {
         return Spent::WaitingForInput;
     }
-    if (fd == 1 || fd == 2) && is_write(call) && of_command && kind != Kind::File {
+    let standard = fd == 1 || fd == 2;
+    if is_write(call) && (standard && of_command && kind != Kind::File || fifo()) {
         return Spent::WaitingForOutput;
     }
     match kind {
@@ -497,5 +544,43 @@ mod tests {
             ..reads
         };
         assert_eq!(mostly.spent(), Spent::Network);
+    }
+
+    #[test]
+    fn polls_that_something_ended_are_no_timers() {
+        let ended = |by_limit_ns| PollContext {
+            polls: 100,
+            ends: Some(PollEnds {
+                by_limit: 1,
+                by_limit_ns,
+                total_ns: 1000,
+            }),
+            ..PollContext::default()
+        };
+        assert_eq!(ended(0).spent(), Spent::WaitingForEvents);
+        assert_eq!(ended(900).spent(), Spent::Sleeping);
+        // Messages of workers come before the end of each pause, and don't end the waiting.
+        let told = PollContext {
+            events: 90,
+            ..ended(900)
+        };
+        assert_eq!(told.spent(), Spent::Sleeping);
+        let timerfd = PollContext {
+            timers: 100,
+            ..ended(0)
+        };
+        assert_eq!(timerfd.spent(), Spent::Sleeping);
+    }
+
+    #[test]
+    fn who_writes_to_a_full_socket_waits_for_its_reader() {
+        let context = |answers| PollContext {
+            sockets: 160,
+            answers,
+            full_sockets: 22,
+            ..PollContext::default()
+        };
+        assert_eq!(context(1).spent(), Spent::WaitingForOutput);
+        assert_eq!(context(100).spent(), Spent::Network);
     }
 }

@@ -9,6 +9,9 @@ use crate::{classify, thresholds as t};
 /// An open for each two calls is one for each record: some write a record in two pieces.
 const OPENS_FOR_EACH_CALL: u64 = 2;
 
+/// What a trace puts before the path of a named pipe.
+const NAMED_PIPE: &str = "named pipe ";
+
 /// What a descriptor leads to, as far as waiting on it differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -34,7 +37,7 @@ impl Kind {
             Self::Pipe
         } else if name.contains("socket") {
             Self::Socket
-        } else if name.starts_with("pipe") || name.starts_with("named pipe") {
+        } else if name.starts_with("pipe") || name.starts_with(NAMED_PIPE) {
             Self::Pipe
         } else if ["event", "epoll", "signalfd", "inotify", "pidfd"]
             .iter()
@@ -104,6 +107,45 @@ impl<'a> Descriptors<'a> {
     /// Its names in order.
     pub(crate) fn names(&self, pid: u32, fd: i32) -> &'a [String] {
         self.names.get(&(pid, fd)).copied().unwrap_or_default()
+    }
+
+    /// The name of what it is for a call that waits.
+    pub(crate) fn waited_for_name(&self, pid: u32, fd: i32) -> Option<&'a str> {
+        let kind = self.waited_for(pid, fd);
+        let used = self.files.get(&(pid, fd)).into_iter().flatten();
+        let used = used.map(|file| file.name.as_str());
+        let names = self.names(pid, fd).iter().map(String::as_str);
+        used.chain(names).find(|name| Kind::of(name) == kind)
+    }
+
+    /// Reads from sockets on this number, which may have been files before; `None` if that isn't told apart.
+    pub(crate) fn socket_reads(&self, pid: u32, fd: i32) -> Option<u64> {
+        let files = self.files.get(&(pid, fd))?.iter();
+        let sockets = files.filter(|file| Kind::of(&file.name) == Kind::Socket);
+        Some(sockets.map(|file| file.reads).sum())
+    }
+
+    /// Whether it is a named pipe whose other end no process of the tree uses.
+    pub(crate) fn is_outer_fifo(&self, pid: u32, fd: i32, reads: bool) -> bool {
+        let name = self.waited_for_name(pid, fd);
+        let Some(name) = name.filter(|name| name.starts_with(NAMED_PIPE)) else {
+            return false;
+        };
+        let same = self.files.values().flatten().filter(|f| f.name == name);
+        let (mut read, mut written) = (false, false);
+        for file in same {
+            read |= file.reads > 0;
+            written |= file.writes > 0;
+        }
+        !(if reads { written } else { read })
+    }
+
+    /// Whether it is a socket to a program of this machine: no network is in between.
+    pub(crate) fn is_local_socket(&self, pid: u32, fd: i32) -> bool {
+        let name = self.waited_for_name(pid, fd);
+        let peer = name.and_then(|name| name.strip_prefix("socket to "));
+        let near = ["/", "@", "127.", "[::1]"];
+        peer.is_some_and(|peer| near.iter().any(|start| peer.starts_with(start)))
     }
 
     /// What it is for a call that waits: nothing waits for a file, so what else it has been counts, and

@@ -126,6 +126,11 @@ pub(crate) const MANY_POLLS: u64 = 3_000;
 pub(crate) const SHORTEST_SLEEP_NS: f64 = 120e3;
 /// Queueing for one lock again and again, by each of several threads.
 pub(crate) const MANY_LOCK_WAITS: u64 = 15;
+/// The same for locks on files: whoever waits for one waits for nothing else.
+pub(crate) const MANY_FILE_LOCK_WAITS: u64 = 5;
+/// Of the time in waits for locks: a thread that ended so much of it, or waited so for the others, hands out
+/// the work. The idle threads of `lld`: 0.997.
+pub(crate) const PART_OF_A_HUB: f64 = 0.95;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
 /// Whoever holds a lock that others queue for runs or is ready: the queue's threads do so for so much of the
@@ -149,6 +154,12 @@ pub(crate) const PART_OF_A_WORKER: f64 = 0.3;
 /// Below this much CPU time for each wait the hand-over costs more than the work: it's a storm of
 /// wake-ups, not a queue. A wake-up costs 3 to 40 us.
 pub(crate) const STORM_CPU_PER_WAIT_NS: f64 = 40e3;
+/// The same without what the calls take by which one waits and wakes the other: 20 to 40 us a hand-over in a
+/// VM, so that a program does less than it hands over.
+pub(crate) const STORM_WORK_PER_WAIT_NS: f64 = 20e3;
+/// What one of many waits takes of the kernel's time: leaving the CPU, being woken and coming back. 2 us on bare
+/// metal, 20 in VMs.
+pub(crate) const SWITCH_NS: f64 = 20e3;
 /// Waits that make a storm.
 pub(crate) const MANY_WAKEUPS: u64 = 4_000;
 /// Calls for the time that fell through to the kernel.
@@ -193,6 +204,8 @@ pub(crate) const READY_SHARE: f64 = 0.25;
 /// Polls end because another thread of the process wrote to a pipe or an eventfd if so many of them are followed by
 /// reading it.
 pub(crate) const PART_TOLD_BY_THREADS: f64 = 0.3;
+/// Of the time in polls: they are pauses if their time limits ended so much of it.
+pub(crate) const PART_BY_LIMIT: f64 = 0.5;
 /// So many calls in the second half of what was looked at tell what a program goes on with.
 pub(crate) const CALLS_OF_A_HABIT: u64 = 1_000;
 /// Reads and writes are part of what is done again and again if they are this part of the calls.

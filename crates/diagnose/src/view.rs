@@ -278,6 +278,14 @@ impl<'a> View<'a> {
         (ns, self.counts_waits().then_some(count.round() as u64))
     }
 
+    /// How often something was waited for that counts as this, by whichever thread; `None` where that isn't known.
+    pub(crate) fn waits_for(&self, spent: Spent) -> Option<u64> {
+        let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
+        let rows = rows.filter(|(_, counts_as)| **counts_as == spent);
+        let count = rows.map(|(row, _)| row.count).sum();
+        self.counts_waits().then_some(count)
+    }
+
     /// Whether the trace tells how often something was waited for.
     pub(crate) fn counts_waits(&self) -> bool {
         self.trace.tier != Some(Tier::Sample)

@@ -33,6 +33,9 @@ pub const IF_DUP: u32 = 1 << 11;
 /// One of [`TOTALS`].
 pub const TOTALLED: u32 = 1 << 12;
 
+/// Waits for one of several things, and returns 0 if its time limit came first.
+pub const POLL: u32 = 1 << 13;
+
 /// Flags that need a look beyond the counters.
 pub const TELL: u32 = TELL_OK | TELL_ERROR;
 
@@ -210,6 +213,9 @@ pub fn flags_of_name(name: &str) -> u32 {
     if TOTALS.contains(&name) {
         flags |= TOTALLED;
     }
+    if is_in(LIMITED_POLLS) {
+        flags |= POLL;
+    }
     if is_in(FD_FIRST) {
         flags |= FD;
     }
@@ -288,6 +294,17 @@ const POLLS: &[&str] = &[
     "io_getevents",
 ];
 
+/// Those of them that return 0 if nothing came within their time limit.
+const LIMITED_POLLS: &[&str] = &[
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+];
+
 /// Whether the named call waits for one of several descriptors or operations.
 pub fn is_poll(name: &str) -> bool {
     POLLS.contains(&name)
@@ -338,6 +355,8 @@ mod tests {
         assert_eq!(flags_of_name("chdir"), PATH0 | TELL);
         assert_eq!(flags_of_name("fchdir"), FD | TELL_OK);
         assert_eq!(flags_of_name("futex"), 0);
+        assert_eq!(flags_of_name("epoll_wait"), FD | POLL);
+        assert_eq!(flags_of_name("io_uring_enter"), FD);
         assert_eq!(flags_of_name("inotify_add_watch") & FD, FD);
         assert_eq!(direction("pwritev2"), Some(Direction::Write));
         assert_eq!(direction("sendfile"), None);

@@ -1,9 +1,9 @@
 //! What do the descriptors that the command starts with lead to?
 
 use std::fs;
-use std::os::unix::fs::FileTypeExt;
 
 use crate::names::Names;
+use crate::paths::{NAMED_PIPE, is_fifo};
 
 /// Names the descriptors of a held child that its `execve` will keep, and its working directory.
 ///
@@ -25,10 +25,9 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, S
         }
         if let Ok(target) = fs::read_link(entry.path()) {
             let mut name = named(&target.to_string_lossy(), labels);
-            if fs::metadata(entry.path()).is_ok_and(|file| file.file_type().is_fifo())
-                && !target.to_string_lossy().starts_with("pipe:")
-            {
-                name = format!("named pipe {name}");
+            let fifo = entry.path().to_str().is_some_and(is_fifo);
+            if fifo && !target.to_string_lossy().starts_with("pipe:") {
+                name = format!("{NAMED_PIPE}{name}");
             }
             names.opened(pid, fd, &name, false, false, 0);
         }

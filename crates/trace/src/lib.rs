@@ -27,6 +27,7 @@ mod kernel;
 mod made;
 mod merge;
 mod names;
+mod paths;
 mod perf;
 mod records;
 mod result;
@@ -40,8 +41,8 @@ pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use result::{
     Accounts, CallEdges, Cause, CodeFault, DescriptorRow, End, Exec, FaultEdges, FileRow,
-    GroupTrace, Interval, LookupRow, Losses, MemberEnd, OffCpuRow, Process, SIZE_LIMITS, Sampling,
-    SyscallRow, Thread, Tier, Trace,
+    GroupTrace, Interval, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,
+    Sampling, SyscallRow, Thread, Tier, Trace,
 };
 
 /// Runs the command to its end under this tier and tells what was seen.

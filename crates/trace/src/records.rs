@@ -182,6 +182,11 @@ impl CallKey {
     }
 }
 
+/// Entry of a poll's `sizes`: how often its time limit ended it.
+pub const POLL_LIMITS: usize = 0;
+/// Entry of a poll's `sizes`: how long those took, ns.
+pub const POLL_LIMIT_NS: usize = 1;
+
 /// A row of the call table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallTotals {
@@ -194,6 +199,7 @@ pub struct CallTotals {
     pub would_block: u64,
     pub unfinished: u64,
     pub first: u64,
+    /// Of polls, which move no bytes: [`POLL_LIMITS`] and [`POLL_LIMIT_NS`].
     pub sizes: [u64; 8],
     /// When bytes first moved and last; 0 for never.
     pub first_moved: u64,

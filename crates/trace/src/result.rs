@@ -280,6 +280,17 @@ pub struct CallEdges {
 /// Upper limits in bytes of the first seven of eight size classes; the last has none.
 pub const SIZE_LIMITS: [u64; 7] = [0, 1, 15, 511, 4095, 65_535, 1_048_575];
 
+/// How the polls of a row ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollEnds {
+    /// Those that returned 0: their time limit came before anything that they waited for.
+    pub by_limit: u64,
+    /// How long those took, ns. Where calls were stopped at, the stops are in it.
+    pub by_limit_ns: u64,
+    /// How long all of them took, likewise, those included that a signal or the end cut off.
+    pub total_ns: u64,
+}
+
 /// Calls of one kind by one thread on one descriptor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyscallRow {
@@ -316,6 +327,9 @@ pub struct SyscallRow {
     pub ready_ns: Option<u64>,
     /// Calls that move bytes, by bytes moved: see [`SIZE_LIMITS`].
     pub sizes: [u64; 8],
+    /// How they ended, of calls that wait for one of several things with a time limit; `None` of others.
+    #[serde(default)]
+    pub polls: Option<PollEnds>,
     /// When the first of them was entered.
     pub first_ns: u64,
     /// When the first that moved bytes returned; `None` if none did or the tier does not tell.
@@ -417,6 +431,9 @@ pub struct FileRow {
     /// The descriptor that most lately moved something of it; `None` if nothing was moved.
     #[serde(default)]
     pub fd: Option<i32>,
+    /// How large it was when the run was over, if it is a file that was there then.
+    #[serde(default)]
+    pub size_bytes: Option<u64>,
 }
 
 /// A path that could not be had.

@@ -290,3 +290,22 @@ fn a_trace_survives_its_json_form() {
     let back: fathom_trace::Trace = serde_json::from_str(&json).expect("reads");
     assert_eq!(back, t);
 }
+
+#[test]
+fn polls_tell_what_ended_them() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let script = "import select, os, threading, time\n\
+                  r, w = os.pipe()\n\
+                  for i in range(3): select.select([r], [], [], 0.01)\n\
+                  os.write(w, b'x')\n\
+                  for i in range(5): select.select([r], [], [], 10)\n";
+    let t = run(Tier::Kernel, &["python3", "-c", script]);
+    let polls: Vec<_> = t.syscalls.iter().filter_map(|row| row.polls).collect();
+    let limits: u64 = polls.iter().map(|ends| ends.by_limit).sum();
+    let ns: u64 = polls.iter().map(|ends| ends.by_limit_ns).sum();
+    assert_eq!(limits, 3);
+    assert!(ns >= 30_000_000, "three times 10 ms: {ns}");
+    assert!(polls.iter().all(|ends| ends.by_limit_ns <= ends.total_ns));
+}

@@ -110,7 +110,8 @@ impl Walk<'_> {
             .copied()
             .collect();
         let waits = sums.get(Spent::Locks) >= t::JOIN_SHARE * main.ns();
-        let idles = rank_ns(sums, 2) + rank_ns(sums, 3) >= t::JOIN_SHARE * main.ns();
+        let idles =
+            (2..5).map(|rank| rank_ns(sums, rank)).sum::<f64>() >= t::JOIN_SHARE * main.ns();
         if others.is_empty() {
             return;
         }
@@ -159,7 +160,7 @@ impl Walk<'_> {
             pool.add_scaled(&inner, 1.0);
         }
         let mut path = Sums::default();
-        for rank in 0..3 {
+        for rank in 0..4 {
             let parts: Vec<_> = pool
                 .iter()
                 .filter(|(spent, _)| rank_in_pool(*spent) == rank)
@@ -226,11 +227,13 @@ fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)>
     chain
 }
 
-/// In which order the threads of a pool account for the time; 3 for idleness.
+/// In which order the threads of a pool account for the time; 4 for idleness. A runtime's own threads wait
+/// for events all their lives, and for a time only if the program does.
 fn rank_in_pool(spent: Spent) -> u8 {
     match spent {
-        Spent::Locks | Spent::Unaccounted => 3,
-        Spent::Sleeping | Spent::WaitingForEvents | Spent::Signals | Spent::OtherWait => 2,
+        Spent::Locks | Spent::Unaccounted => 4,
+        Spent::WaitingForEvents | Spent::Signals | Spent::OtherWait => 3,
+        Spent::Sleeping => 2,
         Spent::WaitingForInput
         | Spent::WaitingForOutput
         | Spent::WaitingForPipe

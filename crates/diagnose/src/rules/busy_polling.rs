@@ -1,8 +1,11 @@
 //! A loop asks again and again instead of waiting.
 
+use std::collections::BTreeMap;
+
 use fathom_model::{Finding, Place, Spent};
 use fathom_trace::SyscallRow;
 
+use crate::Language;
 use crate::account::Life;
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -21,6 +24,9 @@ fn empty_turns(view: &View<'_>, row: &SyscallRow, children: u64) -> u64 {
     } else if name == "wait4" || name == "waitid" {
         // Each child ends once: the others of these calls had nothing to tell (WNOHANG).
         awake(view, row).saturating_sub(row.errors + children)
+    } else if classify::is_lock(name) {
+        // A lock that was let go of just then: whoever wanted it goes on.
+        0
     } else {
         row.would_block
     }
@@ -39,12 +45,55 @@ fn awake(view: &View<'_>, row: &SyscallRow) -> u64 {
     }
 }
 
+/// Threads with calls, by the number that the calls have and their lives. Calls that were seen in another run
+/// have that run's numbers: of a process's threads the one with the most calls is taken for the busiest, and so
+/// on.
+fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
+    let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for row in &view.trace.syscalls {
+        *calls.entry((row.pid, row.tid)).or_default() += row.calls;
+    }
+    let known = |tid: u32| view.lives.iter().find(|life| life.tid == tid);
+    let mut found: Vec<(u32, &Life)> = Vec::new();
+    let (own, mut others): (Vec<_>, Vec<_>) = calls
+        .into_iter()
+        .partition(|((_, tid), _)| known(*tid).is_some());
+    found.extend(
+        own.iter()
+            .filter_map(|((_, tid), _)| Some((*tid, known(*tid)?))),
+    );
+    if view.by_stops() {
+        let taken = |life: &&Life| own.iter().any(|((_, tid), _)| *tid == life.tid);
+        let mut rest: Vec<&Life> = view.lives.iter().filter(|life| !taken(life)).collect();
+        rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
+        others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
+        for ((pid, tid), _) in others {
+            // Go's threads yield while they look for work.
+            let go = view.language(Some(pid)) == Some(Language::Go);
+            if let Some(at) = rest.iter().position(|life| life.pid == pid && !go) {
+                found.push((tid, rest.remove(at)));
+            }
+        }
+    }
+    found
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let best = view.lives.iter().filter_map(|life| {
-        let rows = || view.trace.syscalls.iter().filter(|row| row.tid == life.tid);
+    let callers = callers(view);
+    let best = callers.into_iter().filter_map(|(tid, life)| {
+        let rows = || view.trace.syscalls.iter().filter(|row| row.tid == tid);
         let processes = view.trace.processes.iter();
         let children = processes.filter(|p| p.parent == Some(life.pid)).count() as u64;
-        let empty_turns = |row: &SyscallRow| empty_turns(view, row, children);
+        // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short: the threads of
+        // a runtime look for work in such.
+        let told_by_call = |row: &SyscallRow| {
+            let waits = classify::is_sleep(&row.name) || classify::is_poll(&row.name);
+            tid == life.tid || !waits && !row.name.starts_with("wait")
+        };
+        let empty_turns = |row: &SyscallRow| match told_by_call(row) {
+            true => empty_turns(view, row, children),
+            false => 0,
+        };
         let turns: u64 = rows().map(empty_turns).sum();
         // A server that is busy polls and then reads: its turns are not empty.
         let moved: u64 = rows()
@@ -90,7 +139,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let busiest = others.map(|other| other.on_cpu_ns).fold(0.0, f64::max);
     let wall = wall.min((view.timed_ns - view.untraced(busiest)).max(0.0));
     let statement = format!(
-        "A thread asked {} times by `{}` and got nothing; its loop took {} of CPU time, {} of the wall time{}.",
+        "A thread asked {}{} times by `{}` and got nothing; its loop took {} of CPU time, {} of the wall time{}.",
+        if view.by_stops() { "at least " } else { "" },
         count(turns),
         row.name,
         time(burnt),
@@ -138,6 +188,48 @@ mod tests {
         fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
         fake.calls("accept4", Some(3), 900, 0, 400).would_block = 900;
         assert_eq!(fake.ids(), ["busy-polling"]);
+    }
+
+    #[test]
+    fn a_loop_of_another_thread_that_was_stopped_at_is_told_too() {
+        let mut fake = Fake::new(1000);
+        fake.trace.tier = Some(fathom_trace::Tier::Perf);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        fake.thread(crate::fake::ROOT, 101, 0, 1000, 990);
+        fake.descriptor(4, "eventfd");
+        fake.calls("mmap", None, 30, 0, 0);
+        // The other run's thread had another number.
+        let row = fake.calls_of(555, "read", Some(4), 6_600, 0, 0);
+        (row.would_block, row.errors) = (6_600, 6_600);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "busy-polling");
+        let begin = "A thread asked at least 6,600 times by `read`";
+        assert!(
+            found[0].statement.starts_with(begin),
+            "{}",
+            found[0].statement
+        );
+        assert_eq!(found[0].place.tid, Some(101));
+    }
+
+    #[test]
+    fn naps_of_a_runtimes_watcher_that_was_stopped_at_are_no_loop() {
+        let mut fake = Fake::new(1000);
+        fake.trace.tier = Some(fathom_trace::Tier::Perf);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        fake.thread(crate::fake::ROOT, 101, 0, 1000, 990);
+        fake.calls("mmap", None, 30, 0, 0);
+        fake.calls_of(555, "nanosleep", None, 4_000, 0, 0);
+        fake.calls_of(555, "epoll_pwait", Some(4), 4_000, 0, 0);
+        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+    }
+
+    #[test]
+    fn a_lock_that_was_let_go_of_meanwhile_is_no_poll() {
+        let mut fake = Fake::new(1000);
+        let row = fake.calls("futex", None, 9_000, 0, 20_000);
+        (row.would_block, row.errors) = (9_000, 9_000);
+        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
     }
 
     #[test]

@@ -52,7 +52,9 @@ fn advice(view: &View<'_>, pid: u32) -> &'static str {
         Some(Language::Go) => {
             "`os.Stdout` has no buffer: write through `bufio.NewWriter`, and `Flush` it at the end."
         }
-        Some(Language::Python) => "Leave out `flush=True`, `-u` and `PYTHONUNBUFFERED`.",
+        Some(Language::Python) => {
+            "Leave out `flush=True`, `-u`, `PYTHONUNBUFFERED`, and `buffering=1` (or `buffering=0`)."
+        }
         Some(Language::Node) => {
             "`console.log` into a file is a call a line: collect lines and write blocks."
         }
@@ -62,9 +64,10 @@ fn advice(view: &View<'_>, pid: u32) -> &'static str {
         Some(Language::Shell) => {
             "Each `echo` is a call: build the text first, or let one `awk` write."
         }
-        Some(Language::Ruby | Language::Perl) => {
-            "Switch off `sync`/`$|` where the output is no terminal."
+        Some(Language::Perl) => {
+            "Leave out `$| = 1` (`autoflush`) where the output is no terminal: it makes each `print` a call."
         }
+        Some(Language::Ruby) => "Leave out `$stdout.sync = true` where the output is no terminal.",
         None => "Buffer whole blocks where the output is no terminal.",
     }
 }

@@ -1,8 +1,9 @@
 //! Threads queue for a lock.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fathom_model::{Finding, Place, Spent};
+use fathom_trace::Cause;
 
 use super::lock_held_asleep;
 use crate::account::Life;
@@ -39,6 +40,8 @@ pub(super) struct Queue {
     pub waits: u64,
     pub waited_ns: f64,
     pub cpu_ns: f64,
+    /// Of it: outside of the calls by which threads wait and wake each other, where calls are timed.
+    pub work_ns: f64,
     /// On a CPU or ready, all of them.
     pub able_ns: f64,
     /// From the first of them to the last, as traced.
@@ -48,6 +51,12 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn cpu_per_wait(&self) -> f64 {
         self.cpu_ns / self.waits.max(1) as f64
+    }
+
+    /// Whether there is so little work between two waits that they are hand-overs.
+    fn is_storm(&self) -> bool {
+        self.cpu_per_wait() < t::STORM_CPU_PER_WAIT_NS
+            || self.work_ns / (self.waits.max(1) as f64) < t::STORM_WORK_PER_WAIT_NS
     }
 }
 
@@ -79,10 +88,11 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
         true => view.file_lock_waits(life.tid) + view.lock_waits(life.tid),
         false => view.file_lock_waits(life.tid),
     };
-    let queueing = view
-        .lives
-        .iter()
-        .filter(|life| waits(life) >= t::MANY_LOCK_WAITS);
+    let often = |life: &&Life| {
+        waits(life) >= t::MANY_LOCK_WAITS
+            || view.file_lock_waits(life.tid) >= t::MANY_FILE_LOCK_WAITS
+    };
+    let queueing = view.lives.iter().filter(often);
     let pids: BTreeSet<u32> = queueing.map(|life| life.pid).collect();
     // Whoever hands out the work counts too: where it works most, the others are idle.
     let all: Vec<&Life> = view.lives.iter().collect();
@@ -112,9 +122,10 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let queueing: Vec<(&&Life, u64, f64)> = lives
         .iter()
         .filter_map(|life| {
-            let waits = view.lock_waits(life.tid) + view.file_lock_waits(life.tid);
+            let on_files = view.file_lock_waits(life.tid);
+            let waits = view.lock_waits(life.tid) + on_files;
             let ns = life.sums.get(Spent::Locks);
-            let queues = waits >= t::MANY_LOCK_WAITS / 3
+            let queues = (waits >= t::MANY_LOCK_WAITS / 3 || on_files >= t::MANY_FILE_LOCK_WAITS)
                 && ns >= t::LOCK_SHARE * (life.ns() - life.sums.get(Spent::Ready))
                 && life.on_cpu_ns >= least_part * all_cpu;
             queues.then_some((life, waits, ns))
@@ -124,9 +135,15 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let ready = queueing.iter().map(|q| q.0.sums.get(Spent::Ready));
     let able_ns = cpu_ns + ready.sum::<f64>();
     // One of them may be lucky.
-    let often = queueing.iter().filter(|q| q.1 >= t::MANY_LOCK_WAITS);
+    let often = queueing.iter().filter(|(life, waits, _)| {
+        *waits >= t::MANY_LOCK_WAITS || view.file_lock_waits(life.tid) >= t::MANY_FILE_LOCK_WAITS
+    });
     // Where one thread does the work and others wait for it to hand some out, they are idle.
     if often.count() < 2 || cpu_ns < t::PART_OF_QUEUES * all_cpu {
+        return None;
+    }
+    let tids: Vec<u32> = queueing.iter().map(|q| q.0.tid).collect();
+    if on_files(view, &tids) == 0 && have_hub(view, &tids) {
         return None;
     }
     // Go's idle threads and its locks wait in the same call. Only more threads than CPUs that
@@ -159,9 +176,41 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         waits: queueing.iter().map(|q| q.1).sum(),
         waited_ns: queueing.iter().map(|q| q.2).sum(),
         cpu_ns,
+        work_ns: queueing
+            .iter()
+            .map(|(life, ..)| life.on_cpu_ns - life.sums.get(Spent::KernelWaiting))
+            .sum(),
         able_ns,
         span_ns: (to - from) as f64,
     })
+}
+
+/// How often these threads waited for locks on files.
+fn on_files(view: &View<'_>, tids: &[u32]) -> u64 {
+    tids.iter().map(|tid| view.file_lock_waits(*tid)).sum()
+}
+
+/// Whether one thread ended about all that the others waited, and they what it waited: it hands out work and gets it
+/// back, as the linker `lld` does. Whoever lets go of a lock wakes the next one in the queue, whichever
+/// that is. Of two threads nobody can tell.
+fn have_hub(view: &View<'_>, tids: &[u32]) -> bool {
+    let mut part: HashMap<u32, u64> = HashMap::new();
+    let (mut all, mut all_ns) = (0, 0);
+    for interval in view.trace.timeline.iter().flatten() {
+        let lock = interval.call.as_deref().is_some_and(classify::is_lock);
+        let asleep = interval.cause == Cause::Asleep && tids.contains(&interval.tid);
+        let by = interval.woken_by.filter(|by| *by != interval.tid);
+        if let Some(by) = by.filter(|_| lock && asleep) {
+            // By time: what the others wake each other for is the pool's own short lock.
+            let ns = interval.to_ns.saturating_sub(interval.from_ns);
+            all += 1;
+            all_ns += ns;
+            *part.entry(by).or_default() += ns;
+            *part.entry(interval.tid).or_default() += ns;
+        }
+    }
+    let most = part.into_values().max().unwrap_or(0) as f64;
+    tids.len() > 2 && all >= t::MANY_LOCK_WAITS && most >= t::PART_OF_A_HUB * all_ns as f64
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -171,7 +220,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     }
     let queue = queues(view)
         .into_iter()
-        .filter(|q| q.cpu_per_wait() >= t::STORM_CPU_PER_WAIT_NS)
+        .filter(|q| !q.is_storm())
         .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let language = view.language(Some(queue.pid));
@@ -214,7 +263,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
         }
         Some(Language::Java) => {
-            "Compute outside of `synchronized`, and hold the monitor only to store the result."
+            "Compute outside of the lock (`synchronized`, or one of `java.util.concurrent`), and hold it only to store the result."
         }
         _ => {
             "Compute outside of the lock and hold it only to store the result; keep a sum per thread, or split the lock."
@@ -304,6 +353,42 @@ mod tests {
         let queue = "lock-contention".to_owned();
         assert!(threads(160, 100, 8_400).ids().contains(&queue));
         assert!(!threads(100, 100, 9_000).ids().contains(&queue));
+    }
+
+    #[test]
+    fn a_pool_that_one_thread_hands_work_to_and_waits_for_queues_for_nothing() {
+        let told = |by: &dyn Fn(u32, u64) -> u32| {
+            let mut fake = threads(245, 100, 7_500);
+            for turn in 0..10 {
+                for tid in 101..105 {
+                    let at = 1 + turn * 90;
+                    let by = Some(by(tid, turn));
+                    fake.wait_for(tid, "futex", None, (at, at + 2, at + 2), by);
+                }
+            }
+            fake.ids().contains(&"lock-contention".to_owned())
+        };
+        let hub = |tid: u32, turn: u64| match tid {
+            101 => 102 + (turn % 3) as u32,
+            _ => 101,
+        };
+        assert!(!told(&hub));
+        assert!(told(&|tid, turn| 101 + (tid - 100 + turn as u32) % 4));
+    }
+
+    #[test]
+    fn a_dozen_waits_for_a_locked_file_are_a_queue() {
+        let told = |call: &str| {
+            let mut fake = Fake::new(640);
+            fake.wait_for(ROOT, "wait4", None, (5, 635, 635), Some(201));
+            for (pid, waits, us) in [(201, 12, 28_000), (202, 7, 24_000)] {
+                fake.child(pid, 5, 630, 625);
+                fake.waits_of(pid, Some(call), Some(4), Cause::Asleep, waits, us);
+            }
+            fake.ids()
+        };
+        assert_eq!(told("flock"), ["lock-contention"]);
+        assert!(told("futex").is_empty());
     }
 
     #[test]

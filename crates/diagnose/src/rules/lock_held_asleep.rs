@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use fathom_model::{Finding, Spent};
 
+use crate::Language;
 use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
@@ -57,6 +58,10 @@ fn handed_on(view: &View<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>) -> f64
 }
 
 fn in_process(view: &View<'_>, pid: u32, lives: &[&Life]) -> Option<Turns> {
+    // Go's idle threads wait in the same call as its locks, and hand the poller around.
+    if view.language(Some(pid)) == Some(Language::Go) {
+        return None;
+    }
     // Who never had to wait for the lock may still have held it first.
     let sleeps = |life: &&&Life| asleep_ns(life) >= t::PART_OF_A_TURN * life.ns();
     let turns: Vec<&&Life> = lives.iter().filter(sleeps).collect();
@@ -170,6 +175,14 @@ mod tests {
     #[test]
     fn a_pool_that_is_given_work_by_another_thread_is_not() {
         let ids = sleepers(19, |_| ROOT).ids();
+        assert!(!ids.contains(&"lock-contention".to_owned()), "{ids:?}");
+    }
+
+    #[test]
+    fn gos_parked_threads_are_not() {
+        let mut fake = sleepers(19, |tid| 101 + (tid - 100) % 4);
+        fake.language = Some(crate::Language::Go);
+        let ids = fake.ids();
         assert!(!ids.contains(&"lock-contention".to_owned()), "{ids:?}");
     }
 }

@@ -12,6 +12,7 @@ mod cold_files;
 mod cpu_starved;
 mod delayed_ack_stall;
 mod dynamic_linking;
+mod far_end;
 mod idle_cores;
 mod kernel_bound;
 mod line_buffered_output;
@@ -98,6 +99,8 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     // Java's threads that await processes wait for each other too.
     ("lock-contention", &["cpu-starved", "process-spawning"]),
     ("idle-cores", &["busy-polling", "cpu-starved"]),
+    // Who hands over to another thread looks for it for a while before it sleeps.
+    ("busy-polling", &["wakeup-storm"]),
 ];
 
 /// All findings, most to win first.

@@ -9,7 +9,8 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let found = [reopened(view), rewound(view)].into_iter().flatten();
+    let found = [reopened(view), rewound(view), sought(view)];
+    let found = found.into_iter().flatten();
     found.max_by_key(|finding| finding.could_win_ns)
 }
 
@@ -56,6 +57,60 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
             .evidence("bytes read", reads.bytes as f64, "bytes")
             .advice("Read the file once and keep what is needed of it.")
             .limit(from_memory(view, reads.bytes as f64 / rounds as f64))
+            .place(Place {
+                pid: Some(file.pid),
+                tid: None,
+                fd: file.fd,
+                path: Some(file.name),
+            })
+            .finish(),
+    )
+}
+
+/// A file that stays open and of which many times its size is read, from wherever.
+fn sought(view: &View<'_>) -> Option<Finding> {
+    let plain = |file: &&FileRow| {
+        file.opens < t::MANY_OPENS_OF_ONE_FILE
+            && file.written_bytes == 0
+            && file.name.starts_with('/')
+            && !of_system(&file.name)
+    };
+    let files = view.trace.files.iter().filter(plain).filter_map(|file| {
+        let size = file
+            .size_bytes
+            .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
+        let file = whole(view, file);
+        let fd = file.fd?;
+        let reads = view
+            .tally(|row| row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name));
+        let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
+        // Of smaller pieces the calls are what costs: another rule tells.
+        let pieces = file.read_bytes >= t::LEAST_OF_A_ROUND * file.reads.max(1);
+        let alone = file.reads * 10 >= reads.calls * 9;
+        (often && pieces && alone).then_some((file, reads, size))
+    });
+    let (file, reads, size) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
+    let times = file.read_bytes as f64 / size as f64;
+    let win = reads.cost_ns * (1.0 - 1.0 / times);
+    if !matters(view, win) {
+        return None;
+    }
+    let statement = format!(
+        "{} reads brought {:.1} MB of one file of {:.2} MB, {} times its size; that cost {}, {} of the wall time, besides the work on what was read.",
+        count(reads.calls),
+        file.read_bytes as f64 / 1e6,
+        size as f64 / 1e6,
+        count(times.round() as u64),
+        time(win),
+        percent(view, win),
+    );
+    Some(
+        Draft::new("rereading", view, win, statement)
+            .evidence("reads", reads.calls as f64, "calls")
+            .evidence("bytes read", file.read_bytes as f64, "bytes")
+            .evidence("size of the file", size as f64, "bytes")
+            .advice("Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).")
+            .limit(from_memory(view, size as f64))
             .place(Place {
                 pid: Some(file.pid),
                 tid: None,
@@ -196,6 +251,32 @@ mod tests {
         assert!(!fake.ids().contains(&"rereading".to_owned()));
         // A log that is looked at for news.
         assert!(!rewound(100).contains(&"rereading".to_owned()));
+    }
+
+    #[test]
+    fn pieces_of_a_small_file_that_are_read_again_and_again_are_told() {
+        let sought = |size: u64, bytes: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("pread64", Some(3), 120_000, bytes, 5_000);
+            fake.file("/data/tree.db", 1, 120_000, 120_000 * bytes, 0);
+            fake.trace.files[0].fd = Some(3);
+            fake.trace.files[0].size_bytes = Some(size);
+            fake.findings()
+        };
+        let found = sought(1 << 20, 16_384);
+        assert_eq!(found[0].id, "rereading");
+        let told = "120,000 reads brought 1966.1 MB of one file of 1.05 MB, 1,875 times its size";
+        assert!(
+            found[0].statement.starts_with(told),
+            "{}",
+            found[0].statement
+        );
+        assert!(sought(1 << 30, 16_384).is_empty(), "twice is not often");
+        assert!(
+            sought(1 << 16, 100)
+                .iter()
+                .all(|found| found.id != "rereading")
+        );
     }
 
     #[test]

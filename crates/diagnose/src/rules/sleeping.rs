@@ -169,4 +169,27 @@ mod tests {
         assert_eq!(found[0].id, "sleeping");
         assert!(!found[0].statement.contains("40"), "{}", found[0].statement);
     }
+
+    #[test]
+    fn a_runtimes_polls_that_its_timers_end_are_pauses_and_those_that_messages_end_are_not() {
+        let told = |by_limit_ns: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Node);
+            fake.calls("read", Some(5), 60, 8, 500);
+            fake.descriptor(5, "eventfd");
+            fake.waits(Some("epoll_wait"), Some(4), Cause::Asleep, 66, 12_000);
+            let polls = fake.calls("epoll_wait", Some(4), 66, 0, 12_000_000);
+            polls.polls = Some(fathom_trace::PollEnds {
+                by_limit: 6,
+                by_limit_ns,
+                total_ns: 792_000_000,
+            });
+            // A thread of the runtime waits for events all its life.
+            fake.thread(ROOT, 101, 0, 1000, 1000);
+            fake.waits_of(101, Some("epoll_wait"), Some(7), Cause::Asleep, 1, 999_000);
+            fake.ids()
+        };
+        assert_eq!(told(700_000_000), ["sleeping"]);
+        assert!(told(60_000_000).is_empty());
+    }
 }

@@ -53,7 +53,11 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("bytes per call", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(view.language(Some(small.pid))))
+            .advice(advice(
+                view.language(Some(small.pid)),
+                small.writes,
+                around.calls > 0,
+            ))
             .limit(Small::limit(view))
             .place(small.place(view))
             .finish(),
@@ -73,22 +77,52 @@ fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Tally {
     }
 }
 
-fn advice(language: Option<Language>) -> &'static str {
-    match language {
-        Some(Language::Rust) => "Wrap the `File` in a `BufReader` or `BufWriter`.",
-        Some(Language::C) => "Use `fread`/`fwrite` on a `FILE`, or move blocks of 64 KiB.",
-        Some(Language::Go) => "Put a `bufio.Reader` or `bufio.Writer` around the file.",
-        Some(Language::Python) => {
-            "Leave out `buffering=0`; keep the file open, and move larger blocks."
+/// What to say where the file is opened for each call (`reopened`), and where it is kept open.
+fn advice(language: Option<Language>, writes: bool, reopened: bool) -> String {
+    let buffer = match (language, writes) {
+        (Some(Language::Shell), _) if reopened => {
+            return "Redirect the whole loop (`done >> file`), not each `echo`: the file is then opened once."
+                .to_owned();
         }
-        Some(Language::Node) => "Keep the file open and write blocks, or use a stream.",
-        Some(Language::Java) => {
-            "Put a `BufferedInputStream` or `BufferedOutputStream` around the file."
+        (Some(Language::Shell), true) => {
+            "Let one command write the whole, not an `echo` each piece."
         }
-        Some(Language::Shell) => {
-            "Redirect the whole loop (`done >> file`), not each `echo`: the file is then opened once."
+        (Some(Language::Shell), false) => {
+            "`read` takes a byte a call (dash), or goes back after each line: give the whole file to one `awk`."
         }
-        _ => "Keep the file open and move blocks of some 64 KiB.",
+        (Some(Language::Rust), false) => "Wrap the `File` in a `BufReader`.",
+        (Some(Language::Rust), true) => {
+            "Wrap the `File` in a `BufWriter`, and flush it at the end."
+        }
+        (Some(Language::C), false) => "Use `fread` on a `FILE`, or read blocks of 64 KiB.",
+        (Some(Language::C), true) => {
+            "Use `fwrite` on a `FILE` without `fflush` and `setvbuf`, or write blocks of 64 KiB."
+        }
+        (Some(Language::Go), false) => "Put a `bufio.Reader` around the file.",
+        (Some(Language::Go), true) => {
+            "Put a `bufio.Writer` around the file, and `Flush` it at the end."
+        }
+        (Some(Language::Python), false) => "Leave out `buffering=0`, or read larger blocks.",
+        (Some(Language::Python), true) => {
+            "Leave out `buffering=0` or `buffering=1` and `flush`, or write larger blocks."
+        }
+        (Some(Language::Node), false) => "Read blocks of 64 KiB, or use a stream.",
+        (Some(Language::Node), true) => "Collect the pieces and write blocks, or use a stream.",
+        (Some(Language::Java), false) => "Put a `BufferedInputStream` around the file.",
+        (Some(Language::Java), true) => "Put a `BufferedOutputStream` around the file.",
+        (Some(Language::Perl), false) => {
+            "Read by `<$file>` or `read`, which have a buffer, not by `sysread`."
+        }
+        (Some(Language::Perl), true) => {
+            "Leave out `autoflush` (`$| = 1`), which makes each `print` a call, and `print` instead of `syswrite`."
+        }
+        (Some(Language::Ruby), true) => "Leave out `sync = true`, and use `write`, not `syswrite`.",
+        (Some(Language::Ruby) | None, false) => "Read blocks of some 64 KiB.",
+        (None, true) => "Write through a buffer of some 64 KiB.",
+    };
+    match reopened {
+        true => format!("Keep the file open. {buffer}"),
+        false => buffer.to_owned(),
     }
 }
 
@@ -133,5 +167,19 @@ mod tests {
             (found[0].id.as_str(), found[0].could_win_ns),
             ("small-file-io", 121_800_000)
         );
+    }
+
+    #[test]
+    fn advice_to_keep_a_file_open_is_given_where_it_is_not() {
+        let told = |opens: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Perl);
+            fake.descriptor(3, "/tmp/log");
+            fake.calls("write", Some(3), 200_000, 11, 1_000);
+            fake.calls("openat", None, opens, 0, 5_000);
+            fake.findings()[0].advice.clone()
+        };
+        assert!(told(200_000).starts_with("Keep the file open. Leave out `autoflush`"));
+        assert!(told(1).starts_with("Leave out `autoflush`"));
     }
 }

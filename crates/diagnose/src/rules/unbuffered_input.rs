@@ -1,4 +1,4 @@
-//! Standard input is read a few bytes a call.
+//! Standard input, a pipe or a socket is read a few bytes a call.
 
 use fathom_model::Finding;
 use fathom_trace::{Cause, OffCpuRow};
@@ -6,22 +6,33 @@ use fathom_trace::{Cause, OffCpuRow};
 use super::small_calls::{self, Small};
 use crate::Language;
 use crate::classify;
+use crate::descriptors::Kind;
 use crate::draft::{Draft, count, matters, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let on_input = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
-        !writes && view.descriptors.is_input(pid, fd)
+        let kind = || view.descriptors.mostly(pid, fd);
+        let comes = || matches!(kind(), Kind::Pipe | Kind::Socket | Kind::Terminal);
+        !writes && (view.descriptors.is_input(pid, fd) || comes())
     };
     let small = small_calls::find(view, on_input).into_iter().next()?;
     let tally = &small.tally;
+    let standard = view.descriptors.is_input(small.pid, small.fd);
     if !matters(view, tally.cost_ns) || is_paced_by_writer(view, &small) {
         return None;
     }
     let statement = format!(
-        "{} reads of standard input brought {:.1} bytes each; the calls cost {}, {} of the wall time.",
+        "{} reads of {} brought {:.1} bytes each; the calls cost {}, {} of the wall time.",
         count(tally.calls),
+        match standard {
+            true => "standard input".to_owned(),
+            false => {
+                let name = view.descriptors.waited_for_name(small.pid, small.fd);
+                format!("the {} (descriptor {})", name.unwrap_or("pipe"), small.fd)
+            }
+        },
         tally.bytes_per_call(),
         time(tally.cost_ns),
         percent(view, tally.cost_ns),
@@ -31,7 +42,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("read calls", tally.calls as f64, "calls")
             .evidence("bytes per read", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(view.language(Some(small.pid))))
+            .advice(match standard {
+                true => advice(view, &small),
+                false => advice_elsewhere(view.language(Some(small.pid))),
+            })
             .limit(Small::limit(view))
             .place(small.place(view))
             .finish(),
@@ -57,8 +71,32 @@ fn is_paced_by_writer(view: &View<'_>, small: &Small) -> bool {
         && longest.saturating_mul(4) <= all
 }
 
-fn advice(language: Option<Language>) -> &'static str {
+/// What to say of a pipe or socket that the program opened or made itself.
+fn advice_elsewhere(language: Option<Language>) -> &'static str {
     match language {
+        Some(Language::Rust) => "Read through a `BufReader` around the descriptor.",
+        Some(Language::C) => {
+            "Read blocks of 64 KiB and take the bytes from there, or put a `FILE` around it (`fdopen`) and use `getc`/`fgets`."
+        }
+        Some(Language::Go) => "Put a `bufio.NewReader` around it.",
+        Some(Language::Python) => {
+            "Leave out `buffering=0` (or `bufsize=0`) and `os.read` of few bytes; `socket.makefile` gives a socket a buffer."
+        }
+        Some(Language::Node) => "Read it as a stream, in the chunks that come.",
+        Some(Language::Java) => "Wrap it in a `BufferedInputStream` or `BufferedReader`.",
+        Some(Language::Shell) => {
+            "`read` takes one byte a call from a pipe: give the lines to one `awk`."
+        }
+        Some(Language::Ruby | Language::Perl) => {
+            "Read by line or by block with the language's buffered calls, not `sysread`."
+        }
+        None => "Read blocks of some 64 KiB into a buffer, and take the bytes from there.",
+    }
+}
+
+fn advice(view: &View<'_>, small: &Small) -> &'static str {
+    let file = view.descriptors.mostly(small.pid, small.fd) == Kind::File;
+    match view.language(Some(small.pid)) {
         Some(Language::Rust) => {
             "Read through `stdin().lock()` or a `BufReader` instead of the bare file."
         }
@@ -73,12 +111,16 @@ fn advice(language: Option<Language>) -> &'static str {
             "Read `process.stdin` as a stream, or `fs.readFileSync(0)`; give `fs.readSync` a buffer of 64 KiB."
         }
         Some(Language::Java) => "Wrap the stream in a `BufferedInputStream` or `BufferedReader`.",
+        Some(Language::Shell) if file => {
+            "`read` takes a byte a call (dash), or goes back after each line: give the whole file to one `awk`."
+        }
         Some(Language::Shell) => {
-            "`read` takes one byte a call from a pipe: give the lines to one `awk`, or let the shell read a file."
+            "`read` takes one byte a call from a pipe: give the lines to one `awk`, or let `bash` read a file."
         }
-        Some(Language::Ruby | Language::Perl) => {
-            "Read by line or by block with the language's buffered calls, not `sysread`."
+        Some(Language::Perl) => {
+            "Read by `<STDIN>`, or blocks by `read`: both have a buffer, `sysread` has none."
         }
+        Some(Language::Ruby) => "Read by line or by block with `gets` or `read`, not `sysread`.",
         None => "Read through a buffer of some 64 KiB.",
     }
 }
@@ -131,5 +173,41 @@ mod tests {
         fake.calls("read", Some(0), 10_000, 8, 9_000);
         fake.waits(Some("read"), Some(0), Cause::Asleep, 10_000, 50);
         assert_eq!(fake.ids(), ["waiting-for-input"]);
+    }
+
+    #[test]
+    fn bytes_of_a_pipe_that_the_program_made_are_told_with_its_descriptor() {
+        let told = |waits: u64| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "pipe");
+            fake.calls("read", Some(3), 500_000, 1, 500);
+            fake.waits(Some("read"), Some(3), Cause::Asleep, waits, 1);
+            fake.findings()
+        };
+        let found = told(100);
+        assert_eq!(found[0].id, "unbuffered-input");
+        let begin = "500,000 reads of the pipe (descriptor 3) brought 1.0 bytes each";
+        assert!(
+            found[0].statement.starts_with(begin),
+            "{}",
+            found[0].statement
+        );
+        assert!(found[0].advice.contains("64 KiB"), "{}", found[0].advice);
+        // The writer writes such pieces: the reader sleeps before each of them.
+        assert!(
+            told(400_000)
+                .iter()
+                .all(|found| found.id != "unbuffered-input")
+        );
+    }
+
+    #[test]
+    fn a_shell_that_reads_a_file_is_not_told_to_read_a_file() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(crate::Language::Shell);
+        fake.descriptor(0, "/tmp/list");
+        fake.calls("read", Some(0), 500_000, 1, 500);
+        let advice = fake.findings()[0].advice.clone();
+        assert!(advice.contains("whole file to one `awk`"), "{advice}");
     }
 }

@@ -60,14 +60,19 @@ fn advice(view: &View<'_>, pid: u32) -> &'static str {
             "Write through `bufio.NewWriter(os.Stdout)`, and `Flush` it at the end."
         }
         Some(Language::Python) => {
-            "Write to `sys.stdout` or `sys.stdout.buffer`; leave out `-u`, `PYTHONUNBUFFERED` and `buffering=0`."
+            "Write to `sys.stdout` or `sys.stdout.buffer`; leave out `-u`, `PYTHONUNBUFFERED`, and `buffering=0` or `buffering=1`."
         }
         Some(Language::Node) => "Collect the pieces and write blocks, or `cork()` the stream.",
         Some(Language::Java) => {
             "Print to a `PrintWriter` around a `BufferedWriter` around `System.out`."
         }
         Some(Language::Shell) => "Redirect a whole loop, not each `echo`, or let one `awk` write.",
-        Some(Language::Ruby | Language::Perl) => "Switch off `sync`/`$|`, and collect the output.",
+        Some(Language::Perl) => {
+            "Leave out `$| = 1` (`autoflush`), which makes each `print` a call, and `print` instead of `syswrite`."
+        }
+        Some(Language::Ruby) => {
+            "Leave out `$stdout.sync = true`, and use `write` or `puts`, not `syswrite`."
+        }
         None => "Write through a buffer of some 64 KiB and flush it at the end.",
     }
 }

@@ -1,30 +1,35 @@
-//! The other end of standard input is slower than the command.
+//! The other end of standard input, or of a named pipe, is slower than the command.
 
-use fathom_model::{Finding, Place, Spent};
+use fathom_model::{Finding, Spent};
 
+use super::far_end::FarEnd;
 use crate::draft::{Draft, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let wait = view.spent_ns(Spent::WaitingForInput) - view.partners_start_ns(0);
+    let all = view.spent_ns(Spent::WaitingForInput);
+    if all <= 0.0 {
+        return None;
+    }
+    let end = FarEnd::find(view, Spent::WaitingForInput, 0);
+    let wait = all - view.partners_start_ns(end.fd);
     if wait < t::LEAST_PACE_NS || !wait_matters(view, wait) {
         return None;
     }
     let statement = format!(
-        "The command waited for standard input for {}, {} of the wall time: whoever writes it is slower.",
+        "The command waited for {} for {}, {} of the wall time: whoever writes it is slower.",
+        end.in_words()
+            .unwrap_or_else(|| "standard input".to_owned()),
         time(wait),
         percent(view, wait),
     );
-    let fd = 0;
-    let pid = view.trace.processes.first().map(|p| p.pid);
-    let path = pid.and_then(|pid| view.name_of(pid, fd));
     Some(
         Draft::new("waiting-for-input", view, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence("CPU time", view.cpu_ns, "ns")
             .advice("Make the producer faster, or give the program a file. The program itself is not the limit.")
-            .place(Place { pid, tid: None, fd: Some(fd), path })
+            .place(end.place())
             .seen()
             .finish(),
     )
@@ -50,5 +55,36 @@ mod tests {
         fake.descriptor(0, "pipe");
         fake.waits(Some("read"), Some(0), Cause::Asleep, 1, 80_000);
         assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn a_named_pipe_is_told_by_its_name_whether_it_is_read_or_polled() {
+        for polls in [false, true] {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "named pipe /run/samples");
+            fake.calls("read", Some(3), 60, 100, 2_000);
+            match polls {
+                true => fake.waits(Some("poll"), None, Cause::Asleep, 60, 10_000),
+                false => fake.waits(Some("read"), Some(3), Cause::Asleep, 60, 10_000),
+            }
+            let found = fake.findings();
+            assert_eq!(found.len(), 1);
+            assert_eq!(found[0].id, "waiting-for-input");
+            let named = "waited for the named pipe /run/samples for";
+            assert!(found[0].statement.contains(named), "{}", found[0].statement);
+            assert_eq!(found[0].place.fd, Some(3));
+        }
+    }
+
+    #[test]
+    fn a_named_pipe_that_the_tree_writes_itself_is_no_input() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "named pipe /run/samples");
+        fake.waits(Some("read"), Some(3), Cause::Asleep, 60, 10_000);
+        fake.child(200, 0, 990, 50);
+        fake.file("named pipe /run/samples", 1, 0, 0, 0);
+        let written = fake.trace.files.last_mut().expect("just made");
+        (written.pid, written.fd, written.writes) = (200, Some(4), 60);
+        assert!(!fake.ids().contains(&"waiting-for-input".to_owned()));
     }
 }

@@ -2,7 +2,7 @@
 
 use fathom_model::{Finding, Spent};
 
-use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::draft::{Draft, percent, time, wait_matters};
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -10,11 +10,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !wait_matters(view, wait) {
         return None;
     }
-    let waits = view.trace.off_cpu.iter().filter(|row| {
-        view.descriptors
-            .is_socket(row.pid, row.fd, row.call.as_deref().unwrap_or_default())
-    });
-    let waits: u64 = waits.map(|row| row.count).sum();
+    // Polls are among them: nothing names the socket of those.
+    let waits = view.waits_for(Spent::Network);
     let statement = format!(
         "The command waited for the network for {}, {} of the wall time.",
         time(wait),
@@ -23,11 +20,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     Some(
         Draft::new("waiting-for-network", view, wait, statement)
             .evidence("time asleep", wait, "ns")
-            .evidence("waits on sockets", waits as f64, "calls")
-            .advice(format!(
-                "Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers ({} waits on sockets were seen).",
-                count(waits)
-            ))
+            .evidence_if("waits", waits, "calls")
+            .advice("Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers.")
             .seen()
             .finish(),
     )
@@ -44,5 +38,18 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
         assert_eq!(fake.ids(), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn polls_are_among_the_waits_and_what_follows_a_wait_is_not() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "socket to 10.1.2.3:80");
+        fake.calls("recvfrom", Some(3), 100, 900, 2_000);
+        fake.waits(Some("epoll_wait"), Some(4), Cause::Asleep, 100, 6_000);
+        fake.waits(Some("epoll_wait"), Some(4), Cause::Ready, 100, 10);
+        let found = fake.findings();
+        let waits = found[0].evidence.iter().find(|e| e.name == "waits");
+        assert_eq!(waits.map(|waits| waits.value), Some(100.0));
+        assert!(!found[0].advice.contains("seen"), "{}", found[0].advice);
     }
 }

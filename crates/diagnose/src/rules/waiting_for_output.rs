@@ -1,24 +1,31 @@
-//! The other end of standard output is slower than the command.
+//! The other end of standard output, of a named pipe or of a socket on this machine is slower than the command.
 
-use fathom_model::{Finding, Place, Spent};
+use fathom_model::{Finding, Spent};
 
+use super::far_end::FarEnd;
 use crate::draft::{Draft, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let wait = view.spent_ns(Spent::WaitingForOutput) - view.partners_start_ns(1);
+    let all = view.spent_ns(Spent::WaitingForOutput);
+    if all <= 0.0 {
+        return None;
+    }
+    let end = FarEnd::find(view, Spent::WaitingForOutput, 1);
+    let wait = all - view.partners_start_ns(end.fd);
     if wait < t::LEAST_PACE_NS || !wait_matters(view, wait) {
         return None;
     }
     let statement = format!(
-        "The command waited until its output was taken for {}, {} of the wall time: the reader is slower.",
+        "The command waited until {} was taken for {}, {} of the wall time: the reader is slower.",
+        match end.in_words() {
+            Some(end) => format!("what it wrote to {end}"),
+            None => "its output".to_owned(),
+        },
         time(wait),
         percent(view, wait),
     );
-    let fd = 1;
-    let pid = view.trace.processes.first().map(|p| p.pid);
-    let path = pid.and_then(|pid| view.name_of(pid, fd));
     Some(
         Draft::new("waiting-for-output", view, wait, statement)
             .evidence("time asleep", wait, "ns")
@@ -26,12 +33,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .advice(
                 "Make the reader faster, or write to a file. The program itself is not the limit.",
             )
-            .place(Place {
-                pid,
-                tid: None,
-                fd: Some(fd),
-                path,
-            })
+            .place(end.place())
             .seen()
             .finish(),
     )
@@ -57,5 +59,35 @@ mod tests {
         fake.descriptor(1, "/tmp/out");
         fake.waits(Some("write"), Some(1), Cause::Disk, 60, 10_000);
         assert_eq!(fake.ids(), ["waiting-for-disk"]);
+    }
+
+    #[test]
+    fn a_named_pipe_whose_reader_is_slow_is_told_by_its_name() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "named pipe /run/rows");
+        fake.calls("write", Some(3), 60, 65_536, 2_000);
+        fake.waits(Some("write"), Some(3), Cause::Asleep, 60, 10_000);
+        let found = fake.findings();
+        assert_eq!(found[0].id, "waiting-for-output");
+        let named = "what it wrote to the named pipe /run/rows was taken";
+        assert!(found[0].statement.contains(named), "{}", found[0].statement);
+    }
+
+    #[test]
+    fn a_full_socket_of_this_machine_waits_for_its_reader_and_not_for_the_network() {
+        let told = |peer: &str| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, peer);
+            fake.calls("write", Some(3), 160, 32_768, 2_000).would_block = 22;
+            // The number was a file before.
+            fake.calls("read", Some(3), 9, 700, 2_000);
+            fake.file(peer, 1, 0, 0, 0);
+            let socket = fake.trace.files.last_mut().expect("just made");
+            (socket.fd, socket.writes) = (Some(3), 160);
+            fake.waits(Some("epoll_pwait"), Some(4), Cause::Asleep, 22, 30_000);
+            fake.ids()
+        };
+        assert_eq!(told("socket to /run/audit.sock"), ["waiting-for-output"]);
+        assert_eq!(told("socket to 10.1.2.3:80"), ["waiting-for-network"]);
     }
 }

@@ -1,10 +1,11 @@
 //! Threads or processes wake each other more than they work.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fathom_model::Finding;
+use fathom_model::{Finding, Spent};
 use fathom_trace::{Cause, OffCpuRow, Trace};
 
+use crate::account::Life;
 use crate::classify;
 use crate::descriptors::Kind;
 use crate::draft::{Draft, count, percent, time, wait_matters};
@@ -29,7 +30,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         row.cause == Cause::Asleep
             && (classify::is_lock(call) || polls || moves && row.fd.is_some_and(inner))
     };
-    let mut threads: std::collections::BTreeMap<u32, (u64, f64)> = Default::default();
+    let mut threads: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
     for row in view.trace.off_cpu.iter().filter(|row| of_partner(row)) {
         let sums = threads.entry(row.tid).or_default();
         sums.0 += row.count;
@@ -45,7 +46,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .map(|l| l.on_cpu_ns)
         .sum();
     let per_wait = busy / waits.max(1) as f64;
-    if threads.len() < 2 || waits < t::MANY_WAKEUPS || per_wait > t::STORM_CPU_PER_WAIT_NS {
+    let little = per_wait <= t::STORM_CPU_PER_WAIT_NS || works_little(view, &threads, waits);
+    if threads.len() < 2 || waits < t::MANY_WAKEUPS || !little {
         return None;
     }
     // What a hand-over costs: the part of the wall time that no one of them computes.
@@ -71,6 +73,21 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .likely()
             .finish(),
     )
+}
+
+/// Whether these threads do little beside waking each other and handing over small pieces.
+fn works_little(view: &View<'_>, threads: &BTreeMap<u32, (u64, f64)>, waits: u64) -> bool {
+    let handing = [Spent::KernelIo, Spent::KernelWaiting, Spent::Kernel];
+    let work = |life: &Life| {
+        let calls: f64 = handing.iter().map(|spent| life.sums.get(*spent)).sum();
+        (life.on_cpu_ns - calls).max(0.0)
+    };
+    let own = view.lives.iter().filter(|l| threads.contains_key(&l.tid));
+    let work: f64 = own.map(work).sum();
+    let moved = view.tally_calls(|name| classify::is_read(name) || classify::is_write(name));
+    // Blocks take their time in the kernel, too.
+    work / waits.max(1) as f64 <= t::STORM_WORK_PER_WAIT_NS
+        && (moved.bytes as f64) < t::BLOCK_BYTES * waits as f64
 }
 
 /// Threads whose polls mostly ended because another thread of their process did something: messages between
@@ -143,5 +160,39 @@ mod tests {
     #[test]
     fn a_few_hand_overs_of_much_work_are_not() {
         assert!(!pair(100, 3_000).ids().contains(&"wakeup-storm".to_owned()));
+    }
+
+    /// Two that wait 20 000 times each, with 50 us of CPU time for each wait, of which the calls take a part.
+    fn costly(call_us: u64, bytes: u64) -> Vec<String> {
+        let mut fake = Fake::new(4_000);
+        fake.trace.threads[0].on_cpu_ns = Some(3_000 * crate::fake::MS);
+        fake.thread(ROOT, 101, 0, 4_000, 3_000);
+        for (tid, fd) in [(ROOT, 3), (101, 4)] {
+            fake.descriptor(fd, "socket pair");
+            fake.waits_of(tid, Some("read"), Some(fd), Cause::Asleep, 20_000, 100);
+            fake.calls_of(tid, "read", Some(fd), 20_000, bytes, call_us * 1_000);
+        }
+        fake.ids()
+    }
+
+    #[test]
+    fn hand_overs_that_cost_more_than_the_work_between_them_are_a_storm() {
+        assert_eq!(costly(40, 8), ["wakeup-storm"]);
+        let storm = "wakeup-storm".to_owned();
+        assert!(!costly(5, 8).contains(&storm), "45 us of work for each");
+        assert!(!costly(40, 65_536).contains(&storm), "large blocks");
+    }
+
+    #[test]
+    fn threads_that_hand_over_by_yields_and_locks_queue_for_none() {
+        let mut fake = Fake::new(1_000);
+        fake.trace.threads[0].on_cpu_ns = Some(1_000 * crate::fake::MS);
+        fake.thread(ROOT, 101, 0, 1_000, 1_000);
+        for tid in [ROOT, 101] {
+            fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 9_000, 50);
+            fake.calls_of(tid, "futex", None, 9_000, 0, 30_000);
+            fake.calls_of(tid, "sched_yield", None, 30_000, 0, 5_000);
+        }
+        assert_eq!(fake.ids(), ["wakeup-storm"]);
     }
 }

@@ -58,7 +58,9 @@ impl View<'_> {
         // Where nothing was measured, a fault may well take twice as long as an ordinary one.
         let unsure = self.subject.limits.page_fault_seconds.is_none();
         let faults_ns = faults::cost(self).ns * if unsure { 2.0 } else { 1.0 };
-        let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns).max(0.0);
+        // Threads that wait again and again make the kernel work, however few calls they make.
+        let waits_ns = self.switches() * t::SWITCH_NS;
+        let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns - waits_ns).max(0.0);
         let ticks_tell = in_calls_ns >= t::ENOUGH_TICKS_NS;
         let (rounds, guessed) = self.rounds_by(if ticks_tell { in_calls_ns } else { 0.0 });
         let rows = self.trace.syscalls.iter();
@@ -93,6 +95,12 @@ impl View<'_> {
     fn system_ns(&self) -> Option<f64> {
         let runs = self.subject.timed.iter();
         median(runs.map(|run| run.system_ns).collect())
+    }
+
+    /// How often the threads of an untraced run left their CPU to wait.
+    fn switches(&self) -> f64 {
+        let runs = self.subject.timed.iter();
+        median(runs.map(|run| run.voluntary_switches).collect()).unwrap_or(0.0)
     }
 
     /// What the calls take that were looked at, or that the kernel counted. Modelled.
@@ -308,5 +316,18 @@ mod tests {
         let asked = view.tally_calls(|name| name == "newfstatat");
         // Four fifths of the calls, each a third dearer.
         assert!(asked.cost_ns > 0.83 * all.cost_ns, "{}", asked.cost_ns);
+    }
+
+    #[test]
+    fn what_waits_take_of_the_kernel_is_no_sign_of_more_calls() {
+        let fake = looked_at(&[("sched_yield", 19_900), ("read", 100)]);
+        let timed = [Run {
+            system_ns: 600_000_000,
+            voluntary_switches: 40_000,
+            ..fake.run()
+        }];
+        let subject = fake.subject(&timed);
+        let view = View::new(&subject);
+        assert_eq!(view.tally_calls(|name| name == "sched_yield").calls, 19_900);
     }
 }

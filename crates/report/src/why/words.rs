@@ -81,7 +81,7 @@ pub(super) fn name(spent: Spent) -> &'static str {
         Spent::KernelOther => "kernel: other calls",
         Spent::PageFaults => "kernel: page faults",
         Spent::Kernel => "kernel: calls and page faults",
-        Spent::WaitingForInput => "waiting for standard input",
+        Spent::WaitingForInput => "waiting for input",
         Spent::WaitingForOutput => "waiting for the output's reader",
         Spent::WaitingForPipe => "waiting for a pipe or terminal",
         Spent::Disk => "waiting for the disk",

@@ -1,8 +1,8 @@
 //! How does a row of a kernel table become a row of the trace?
 
 use crate::calls;
-use crate::records::{Alive, CallKey, CallTotals, OffTotals};
-use crate::result::{Cause, OffCpuRow, SyscallRow};
+use crate::records::{Alive, CallKey, CallTotals, OffTotals, POLL_LIMIT_NS, POLL_LIMITS};
+use crate::result::{Cause, OffCpuRow, PollEnds, SyscallRow};
 
 /// Adds time to the row of this thread, call and cause.
 pub(super) fn add_off(off: &mut Vec<OffTotals>, a: &Alive, cause: Cause, total: u64) {
@@ -28,6 +28,7 @@ pub(super) fn add_off(off: &mut Vec<OffTotals>, a: &Alive, cause: Cause, total: 
 
 /// A row of the call table.
 pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
+    let polls = calls::flags(key.nr) & calls::POLL != 0;
     SyscallRow {
         pid: key.who.pid,
         tid: key.who.tid,
@@ -43,7 +44,12 @@ pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
         total_ns: t.total,
         blocked_ns: Some(t.blocked),
         ready_ns: Some(t.ready),
-        sizes: t.sizes,
+        sizes: if polls { [0; 8] } else { t.sizes },
+        polls: polls.then(|| PollEnds {
+            by_limit: t.sizes[POLL_LIMITS],
+            by_limit_ns: t.sizes[POLL_LIMIT_NS],
+            total_ns: t.total,
+        }),
         first_ns: t.first.saturating_sub(start),
         first_moved_ns: (t.first_moved != 0).then(|| t.first_moved.saturating_sub(start)),
         last_moved_ns: (t.last_moved != 0).then(|| t.last_moved.saturating_sub(start)),

@@ -12,6 +12,7 @@ use crate::error::{TraceError, system};
 use crate::group::{Group, descriptors_of};
 use crate::inherited;
 use crate::kernel::layout::lost;
+use crate::paths;
 use crate::records::Alive;
 use crate::result::{GroupTrace, Losses, Tier, Trace};
 use crate::watch::{Limits, now};
@@ -108,6 +109,7 @@ fn finish(
     harvest.take_all(session)?;
     collector.end(harvest.calls, harvest.off_cpu, alive, end);
     let mut trace = collector.trace();
+    paths::mark(&mut trace);
     let kernel = losses(session)?;
     trace.lost = Losses {
         names: trace.lost.names,

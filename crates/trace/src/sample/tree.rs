@@ -10,6 +10,7 @@ use crate::calls;
 use crate::command::TraceOptions;
 use crate::inherited;
 use crate::names::Names;
+use crate::paths;
 use crate::perf::{self, Key, LookAt};
 use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
 
@@ -305,6 +306,7 @@ impl Tree {
             (trace.timeline, trace.lost.intervals) = timeline.finish();
         }
         (trace.descriptors, trace.files, trace.failed_lookups) = self.names.rows();
+        paths::mark(trace);
         for pid in &self.refused {
             trace.not_visible.push(format!(
                 "process {pid}: it runs with other rights (a set-uid or unreadable program)"

@@ -15,6 +15,7 @@ use crate::collect::Collector;
 use crate::command::{TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
 use crate::inherited;
+use crate::paths;
 use crate::records::{CallKey, Record, Who};
 use crate::result::{StopReading, Tier, Trace};
 use crate::spawn::{self, Held};
@@ -419,6 +420,7 @@ impl Run {
         let rows = std::mem::take(&mut self.table.rows);
         self.collector.end(rows, Vec::new(), &[], end);
         let mut trace = self.collector.trace();
+        paths::mark(&mut trace);
         for row in &mut trace.syscalls {
             (row.blocked_ns, row.ready_ns) = (None, None);
             let who = Who {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::calls::{self, TOTALS};
-use crate::records::{CallKey, CallTotals, Who};
+use crate::records::{CallKey, CallTotals, POLL_LIMIT_NS, POLL_LIMITS, Who};
 use crate::result::SIZE_LIMITS;
 
 /// A call that was entered and has not returned.
@@ -71,6 +71,9 @@ impl Table {
             row.bytes += bytes;
             let class = SIZE_LIMITS.iter().position(|limit| bytes <= *limit);
             row.sizes[class.unwrap_or(SIZE_LIMITS.len())] += 1;
+        } else if calls::flags(call.nr) & calls::POLL != 0 && result == 0 {
+            row.sizes[POLL_LIMITS] += 1;
+            row.sizes[POLL_LIMIT_NS] += now - call.at;
         }
     }
 
@@ -145,6 +148,19 @@ mod tests {
         );
         assert_eq!(row.sizes, [1, 2, 0, 0, 0, 1, 0, 0]);
         assert_eq!((row.total, row.first), (30, 10));
+    }
+
+    #[test]
+    fn polls_tell_how_often_and_how_long_until_their_limit() {
+        let mut t = Table::default();
+        let poll = call("poll", [0, 1, 50, 0, 0, 0]);
+        for (result, now) in [(1, 15), (0, 60), (0, 70), (-4, 80)] {
+            t.returned(ME, &poll, result, now);
+        }
+        let (nr, fd) = (poll.nr, -1);
+        let row = t.rows[&CallKey { who: ME, nr, fd }];
+        assert_eq!((row.calls, row.errors), (4, 1));
+        assert_eq!((row.sizes[POLL_LIMITS], row.sizes[POLL_LIMIT_NS]), (2, 110));
     }
 
     #[test]

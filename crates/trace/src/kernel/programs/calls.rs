@@ -7,7 +7,8 @@ use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::layout::{call, lost, task};
 use super::zero_frame;
 use super::{Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, tell};
-use crate::calls::{self, BYTES, COMPAT, FD, TABLE_SIZE, TELL, TOTALLED};
+use crate::calls::{self, BYTES, COMPAT, FD, POLL, TABLE_SIZE, TELL, TOTALLED};
+use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::SIZE_LIMITS;
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
@@ -145,7 +146,7 @@ fn note_when_moved(a: &mut Asm) {
     a.bind(nothing);
 }
 
-/// Adds the result in `R8` to the row in `R0`, then goes on at `done`.
+/// Adds the result in `R8` to the row in `R0`, then goes on at `done`. `R9` holds how long the call took.
 fn add_result(a: &mut Asm, done: super::Label) {
     let (good, sized) = (a.label(), a.label());
     a.mov_imm(R1, -1);
@@ -165,9 +166,16 @@ fn add_result(a: &mut Asm, done: super::Label) {
     add_one(a, R0, call::WOULD_BLOCK, R1);
     a.jump(done);
     a.bind(good);
+    let moves = a.label();
     a.load(Width::Word, R1, R7, task::FLAGS);
-    a.alu_imm(Alu::And, R1, BYTES as i32);
+    a.jump_if_imm(Cond::AnySet, R1, BYTES as i32, moves);
+    a.alu_imm(Alu::And, R1, POLL as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, done);
+    a.jump_if_imm(Cond::NotEqual, R8, 0, done);
+    add_one(a, R0, call::SIZES + 8 * POLL_LIMITS as i16, R1);
+    add_to(a, R0, call::SIZES + 8 * POLL_LIMIT_NS as i16, R9, R1);
+    a.jump(done);
+    a.bind(moves);
     add_to(a, R0, call::BYTES, R8, R1);
     note_when_moved(a);
     for (bucket, limit) in (0..).zip(SIZE_LIMITS) {

@@ -1,0 +1,112 @@
+//! What do the paths that were opened lead to?
+//!
+//! A path says nothing of it, and whoever reads a named pipe waits for a program, not for a disk; how large a
+//! file is tells whether it was read again and again. Asked when the run is over: one that has been removed by
+//! then keeps its bare path.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+
+use crate::result::Trace;
+
+/// What a named pipe's path has before it in a trace.
+pub(crate) const NAMED_PIPE: &str = "named pipe ";
+
+/// Different paths that are asked about at most: at 2 us each, 20 ms.
+const MOST_PATHS: usize = 10_000;
+
+/// Whether a path leads to a named pipe.
+pub(crate) fn is_fifo(path: &str) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo())
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    fifo: bool,
+    /// Of a file, bytes.
+    size: Option<u64>,
+}
+
+impl Place {
+    fn of(path: &str) -> Self {
+        let Ok(place) = fs::metadata(path) else {
+            return Self::default();
+        };
+        Self {
+            fifo: place.file_type().is_fifo(),
+            size: place.is_file().then_some(place.len()),
+        }
+    }
+}
+
+/// Puts [`NAMED_PIPE`] before the paths of named pipes, and tells how large the files are.
+pub(crate) fn mark(trace: &mut Trace) {
+    let mut asked: HashMap<String, Place> = HashMap::new();
+    let mut mark = |name: &mut String| {
+        if !name.starts_with('/') {
+            return None;
+        }
+        let place = match asked.get(name.as_str()) {
+            Some(place) => *place,
+            None if asked.len() >= MOST_PATHS => Place::default(),
+            None => {
+                let place = Place::of(name);
+                asked.insert(name.clone(), place);
+                place
+            }
+        };
+        if place.fifo {
+            name.insert_str(0, NAMED_PIPE);
+        }
+        place.size
+    };
+    for file in &mut trace.files {
+        file.size_bytes = mark(&mut file.name);
+    }
+    let names = trace.descriptors.iter_mut().flat_map(|row| &mut row.names);
+    names.for_each(|name| _ = mark(name));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use super::*;
+    use crate::result::{DescriptorRow, FileRow};
+
+    #[test]
+    fn named_pipes_are_called_that_and_files_are_not() {
+        let fifo = std::env::temp_dir().join(format!("fathom-fifo-{}", std::process::id()));
+        let fifo = fifo.to_str().expect("a path of text").to_owned();
+        let path = CString::new(fifo.as_str()).expect("no zero in it");
+        // SAFETY: the path is a string that ends with a zero and lives until the call returns.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        let row = |name: &str| FileRow {
+            name: name.to_owned(),
+            ..FileRow::default()
+        };
+        let mut trace = Trace {
+            files: vec![row(&fifo), row("/proc/self/status"), row("pipe")],
+            descriptors: vec![DescriptorRow {
+                pid: 1,
+                fd: 3,
+                names: vec!["/nowhere".to_owned(), fifo.clone()],
+                more_names: 0,
+            }],
+            ..Trace::default()
+        };
+        let own = std::env::current_exe().expect("it runs");
+        trace.files.push(row(own.to_str().expect("a path of text")));
+        mark(&mut trace);
+        let own = trace.files.pop().expect("just pushed");
+        assert!(own.size_bytes.is_some_and(|size| size > 10_000), "{own:?}");
+        assert_eq!(trace.files[0].size_bytes, None, "a pipe has none");
+        fs::remove_file(&fifo).expect("it was just made");
+        let told: Vec<&str> = trace.files.iter().map(|file| file.name.as_str()).collect();
+        let marked = format!("named pipe {fifo}");
+        assert_eq!(told, [marked.as_str(), "/proc/self/status", "pipe"]);
+        assert_eq!(trace.descriptors[0].names, ["/nowhere", marked.as_str()]);
+    }
+}
