@@ -139,8 +139,11 @@ pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
                     .collect()
             })
             .collect(),
-        from_ns: process.started_ns,
-        to_ns: process.ended_ns.unwrap_or(trace.duration_ns),
+        // What outlived the command is ended after it.
+        from_ns: process.started_ns.min(trace.duration_ns),
+        to_ns: process
+            .ended_ns
+            .map_or(trace.duration_ns, |end| end.min(trace.duration_ns)),
         end: in_words(process),
         threads: threads.get(&process.pid).copied().unwrap_or(0),
     };

@@ -28,6 +28,12 @@ pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;
 pub(crate) const WAIT_THAT_HIDES: f64 = 3.0;
 /// Of the events that a process takes after its polls: so large a part of one kind is what it polls for.
 pub(crate) const PART_OF_EVENTS: f64 = 0.8;
+/// A wait for a peer on the same machine that answers at once.
+pub(crate) const WAKING_A_PEER_NS: f64 = 200e3;
+/// Waits as short as that are worth telling from here on.
+pub(crate) const LEAST_OF_SHORT_REPLIES_NS: f64 = 20e6;
+/// A command that could have run for this part of its time and had no CPU is starved, whoever had it.
+pub(crate) const STARVED_SHARE: f64 = 0.5;
 /// CPUs that a process's other threads use while its workers take turns: from here on they share the work.
 pub(crate) const OTHERS_CPUS: f64 = 0.25;
 /// Of the calls on a descriptor: so large a part on one file is told as that file alone.
@@ -59,6 +65,8 @@ pub(crate) const SPAWN_SECONDS: f64 = 700e-6;
 pub(crate) const CALL_SECONDS: f64 = 0.25e-6;
 /// First touch of a page, where no probe tells: 0.1 to 0.25 us on bare metal, 0.5 to 2 in VMs.
 pub(crate) const PAGE_FAULT_SECONDS: f64 = 0.5e-6;
+/// A fault of a large page clears 2 MiB.
+pub(crate) const MOST_OF_A_FAULT_NS: f64 = 300_000.0;
 /// A dozen of the 4 ms ticks by which the kernel splits CPU time.
 pub(crate) const ENOUGH_TICKS_NS: f64 = 50e6;
 /// 235 MiB: sound programs hold tens to 180 MiB of what they work on, and where a fault takes 3 us
@@ -102,7 +110,7 @@ pub(crate) const MANY_MAJOR_FAULTS: u64 = 100;
 pub(crate) const MANY_MISSES: u64 = 1_000;
 /// Part of the wall time: a program that looks into hundreds of folders misses a tenth of the time, and one
 /// that does little else a sixth.
-pub(crate) const MISSES_SHARE: f64 = 0.20;
+pub(crate) const MISSES_SHARE: f64 = 0.15;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must

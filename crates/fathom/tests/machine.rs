@@ -279,7 +279,7 @@ fn a_canary_that_differs_from_the_profile_is_told_and_recorded() {
         canary("core_clock")
     );
     assert_eq!(
-        said.contains("the machine changed: core clock was 99"),
+        said.contains("not as 'fathom machine' found it: core clock was 99"),
         canary("core_clock")
     );
 

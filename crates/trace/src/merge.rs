@@ -103,7 +103,13 @@ impl Trace {
         }
         self.not_visible
             .retain(|sentence| sentence != crate::sample::NO_CALLS);
-        self.not_visible.extend(other.not_visible);
+        let others = other.not_visible.into_iter();
+        self.not_visible.extend(others.map(|sentence| {
+            match sentence == crate::stops::HELD {
+                true => "how long single calls took: the run that was looked at call by call was stopped at each".to_owned(),
+                false => sentence,
+            }
+        }));
     }
 
     fn retime(&mut self, clock: &Clock) {

@@ -1,6 +1,7 @@
-//! More threads want a CPU than there are CPUs.
+//! More threads want a CPU than there are CPUs, or than the command gets.
 
 use fathom_model::{Finding, Spent};
+use fathom_trace::SyscallRow;
 
 use crate::draft::{Draft, percent, time};
 use crate::thresholds as t;
@@ -43,11 +44,56 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// The command has no more busy threads than there are CPUs and still waits for one, in the timed runs as in the
+/// observed one: it bound its threads to one CPU, or others had them. Told only where nothing else is found.
+pub(super) fn by_others(view: &View<'_>) -> Option<Finding> {
+    let ready = view.spent_ns(Spent::Ready);
+    let waits: Vec<u64> = view
+        .subject
+        .timed
+        .iter()
+        .filter_map(|run| run.run_queue_wait_ns)
+        .collect();
+    let waited = waits.iter().min().map_or(0.0, |ns| *ns as f64);
+    let binds = |row: &SyscallRow| row.name == "sched_setaffinity" && row.calls > row.errors;
+    // Its own threads had the CPU: that is no other program's.
+    let own = view.trace.syscalls.iter().any(binds)
+        && view.cpu_ns >= t::BUSY_THREAD * view.timed_ns
+        && ready >= t::READY_SHARE * view.timed_ns;
+    let starved = t::STARVED_SHARE * view.timed_ns;
+    let by_others = ready >= starved && waited >= starved;
+    if crowded(&view.lives, view.subject.cpus, view.trace) || !own && !by_others {
+        return None;
+    }
+    let statement = format!(
+        "The command was ready to run and had no CPU for {}, {} of the wall time: {}.",
+        time(ready),
+        percent(view, ready),
+        match own {
+            true => "its threads bound themselves to CPUs that they share (`sched_setaffinity`)",
+            false => "other programs had the CPUs, or a quota or the hypervisor kept it from them",
+        }
+    );
+    let advice = match own {
+        true => "Let the threads run on all CPUs, or bind each to one of its own.",
+        false => {
+            "Run fewer programs beside it, or give it CPUs of its own (a cpuset, `taskset` for the others), a larger share (`nice`, `cpu.weight`) or quota (`cpu.max`)."
+        }
+    };
+    Some(
+        Draft::new("cpu-starved", view, ready, statement)
+            .evidence("ready and not running", ready, "ns")
+            .advice(advice)
+            .finish(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use fathom_model::Run;
     use fathom_trace::Cause;
 
-    use crate::fake::{Fake, ROOT};
+    use crate::fake::{Fake, MS, ROOT};
 
     fn crowd(threads: u32) -> Fake {
         let mut fake = Fake::new(1000);
@@ -70,6 +116,45 @@ mod tests {
     #[test]
     fn sixteen_busy_threads_on_two_cpus_are_told() {
         assert_eq!(crowd(16).ids(), ["cpu-starved"]);
+    }
+
+    fn beside_others(waited_ms: u64, calls: Option<&str>) -> Option<String> {
+        let mut fake = Fake::new(1000);
+        fake.waits(None, None, Cause::Preempted, 70, 10_000);
+        if let Some(call) = calls {
+            fake.calls(call, None, 2, 0, 1_000);
+        }
+        fake.trace.accounts.user_ns = 300 * MS;
+        let timed = Run {
+            run_queue_wait_ns: Some(waited_ms * MS),
+            cpu_ns: if calls.is_some() { 980 } else { 300 } * MS,
+            ..fake.run()
+        };
+        let found = crate::diagnose(&fake.subject(&[timed])).findings;
+        found
+            .into_iter()
+            .next()
+            .map(|it| it.id + ": " + &it.statement)
+    }
+
+    #[test]
+    fn a_command_that_others_keep_from_a_cpu_is_told() {
+        let told = beside_others(650, None).expect("a finding");
+        assert!(
+            told.starts_with("cpu-starved") && told.contains("other programs"),
+            "{told}"
+        );
+        assert_eq!(
+            beside_others(100, None),
+            None,
+            "only the observed run waited"
+        );
+    }
+
+    #[test]
+    fn threads_that_were_bound_to_one_cpu_are_told_as_that() {
+        let told = beside_others(650, Some("sched_setaffinity")).expect("a finding");
+        assert!(told.contains("bound themselves"), "{told}");
     }
 
     #[test]

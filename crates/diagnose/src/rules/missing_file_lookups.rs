@@ -102,7 +102,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let named: u64 = rows().map(|row| row.calls).sum();
     let looked_at = named + without_names(view, &calls, named);
     let stretch = view.stretch(|row| calls.contains(row.name.as_str()));
-    let misses = (looked_at as f64 * stretch).round() as u64;
+    let misses = view.told_calls(looked_at as f64 * stretch);
     if misses < t::MANY_MISSES {
         return None;
     }
@@ -110,6 +110,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         view.tally(|row| calls.contains(row.name.as_str()) && !row.name.starts_with("exec"));
     // A miss costs about what a hit costs: the walk along the path is the same.
     let cost = asked.cost_ns * (misses as f64 / asked.calls.max(1) as f64).min(1.0);
+    let cost = view.within_kernel(cost);
     if !matters(view, cost) || view.share(cost) < t::MISSES_SHARE {
         return None;
     }

@@ -108,7 +108,11 @@ pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
     found = explained_by(found);
     found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
-    kernel_bound::unless_explained(found)
+    found = kernel_bound::unless_explained(found);
+    if found.is_empty() {
+        found.extend(cpu_starved::by_others(view));
+    }
+    found
 }
 
 fn explained_by(found: Vec<Finding>) -> Vec<Finding> {

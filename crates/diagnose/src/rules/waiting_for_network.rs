@@ -3,6 +3,7 @@
 use fathom_model::{Finding, Spent};
 
 use crate::draft::{Draft, percent, time, wait_matters};
+use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -12,6 +13,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     }
     // Polls are among them: nothing names the socket of those.
     let waits = view.waits_for(Spent::Network);
+    // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these are no slow answers.
+    let only_wakes = waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS);
+    if only_wakes && wait < t::LEAST_OF_SHORT_REPLIES_NS {
+        return None;
+    }
     let statement = format!(
         "The command waited for the network for {}, {} of the wall time.",
         time(wait),
@@ -38,6 +44,17 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
         assert_eq!(fake.ids(), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn a_few_quick_replies_are_not() {
+        let told = |count| {
+            let mut fake = Fake::new(40);
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, count, 140);
+            fake.ids()
+        };
+        assert!(told(40).is_empty());
+        assert_eq!(told(200), ["waiting-for-network"]);
     }
 
     #[test]

@@ -122,6 +122,24 @@ impl View<'_> {
         self.unseen.guessed
     }
 
+    /// A number of calls as it may be told: with one digit where it is a guess.
+    pub(crate) fn told_calls(&self, calls: f64) -> u64 {
+        match self.unseen.guessed {
+            true => one_digit(calls) as u64,
+            false => calls.round() as u64,
+        }
+    }
+
+    /// What calls may have cost that nobody timed: no more than the whole kernel.
+    pub(crate) fn within_kernel(&self, ns: f64) -> f64 {
+        let parts = self.account.parts.iter();
+        let kernel: u64 = parts.filter(|p| p.spent.is_in_kernel()).map(|p| p.ns).sum();
+        match self.by_stops() {
+            true => ns.min(kernel as f64),
+            false => ns,
+        }
+    }
+
     /// How often what was done late was done again, of which nobody looked at anything, and whether that is a
     /// guess.
     fn rounds_by(&self, in_calls_ns: f64) -> (f64, bool) {

@@ -32,7 +32,7 @@ impl View<'_> {
             )
         } else {
             format!(
-                "took {}, and their threads waited {} in all for a CPU",
+                "took {}, and their main thread waited {} of that for a CPU",
                 time(self.timed_ns),
                 time(wait)
             )

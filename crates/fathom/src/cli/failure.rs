@@ -136,7 +136,6 @@ fn advice(error: &MeasureError) -> Option<&'static str> {
         MeasureError::WrongOutput { .. } => {
             "A program that does not do its work has no speed. See what it prints with --show-output."
         }
-        MeasureError::NotExecutable { .. } => "To run a line of shell, use -S.",
         _ => return None,
     })
 }

@@ -68,7 +68,8 @@ fn sentence(changes: &[Change]) -> String {
         })
         .collect();
     format!(
-        "the machine changed: {}; 'fathom machine --quick' takes it as it is now",
+        "the machine is not as 'fathom machine' found it: {}; neighbours do that at times, and \
+         'fathom machine --quick' takes it anew",
         moved.join(", ")
     )
 }
@@ -95,8 +96,9 @@ mod tests {
         ];
         assert_eq!(
             sentence(&changes),
-            "the machine changed: load, memory was 118 ns and is 190 ns, system call was 185 ns \
-             and is 411 ns; 'fathom machine --quick' takes it as it is now"
+            "the machine is not as 'fathom machine' found it: load, memory was 118 ns and is 190 ns, \
+             system call was 185 ns and is 411 ns; neighbours do that at times, and \
+             'fathom machine --quick' takes it anew"
         );
     }
 }

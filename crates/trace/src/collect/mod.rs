@@ -424,7 +424,7 @@ impl Collector {
         ];
         if self.survivors > 0 {
             not_visible.push(format!(
-                "what {} that outlived the command would still have done: killed at its end",
+                "what {} that outlived the command would have done after it: Fathom ended them",
                 match self.survivors {
                     1 => "a process".to_owned(),
                     several => format!("{several} processes"),

@@ -127,9 +127,11 @@ fn watch(
         ..Trace::default()
     };
     trace.not_visible.push(match recorder {
-        Some(_) => "which call a wait of less than a millisecond was in: such waits are shared \
-                    out by what looks at the threads saw"
-            .to_owned(),
+        Some(_) => {
+            "which call each wait of under a millisecond was in: they are divided among the \
+                    calls that looks saw a thread wait in"
+                .to_owned()
+        }
         None => "processes that live for less than a few milliseconds".to_owned(),
     });
     let refused = tree.finish(&roots, end, &mut trace);

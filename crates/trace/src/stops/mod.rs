@@ -9,4 +9,4 @@ mod observe;
 mod ptrace;
 mod table;
 
-pub(crate) use observe::{attempt, observe};
+pub(crate) use observe::{HELD, attempt, observe};

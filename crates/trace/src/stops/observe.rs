@@ -21,6 +21,10 @@ use crate::result::{StopReading, Tier, Trace};
 use crate::spawn::{self, Held};
 use crate::watch::{Limits, ended, now};
 
+/// Said of a run that is stopped at its calls.
+pub(crate) const HELD: &str =
+    "how much of a call is waiting: its time holds that, the work and the stops themselves";
+
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
 
 /// So many stops between two readings of the process's clock.
@@ -438,10 +442,7 @@ impl Run {
             (thread.on_cpu_ns, thread.minor_faults, thread.major_faults) = (None, None, None);
             (thread.voluntary_switches, thread.involuntary_switches) = (None, None);
         }
-        trace.not_visible.push(
-            "waiting apart from working: a call's time holds both, and the stops themselves"
-                .to_owned(),
-        );
+        trace.not_visible.push(HELD.to_owned());
         for path in &self.without_rights {
             trace.not_visible.push(format!(
                 "what {path} does with the rights that its set-uid or set-gid bit gives: traced by \

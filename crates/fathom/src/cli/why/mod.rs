@@ -6,6 +6,7 @@ mod language;
 mod limits;
 mod observe;
 mod timing;
+mod typical;
 
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     interrupt::catch();
     fingerprint::take();
     let timing = timing::time(&target, &arguments)?;
-    let trace = observe::observe(&target, &arguments)?;
+    let trace = observe::observe(&target, &arguments, &timing.runs)?;
     if interrupt::received().is_some() {
         return Err(fathom_measure::MeasureError::Interrupted.into());
     }

@@ -5,10 +5,12 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use fathom_measure::{MeasureError, Output, interrupt, traced_input};
+use fathom_model::Run;
 use fathom_trace::{
     End, Exec, Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, detect,
 };
 
+use super::typical::{self, Usual};
 use super::{Arguments, cache};
 use crate::cli::failure::Failure;
 use crate::cli::target::Target;
@@ -16,21 +18,23 @@ use crate::cli::target::Target;
 /// Where the tiers that were found to work are kept.
 const TIERS: &str = "tiers.json";
 
-/// Runs the command once more and watches.
+/// Runs the command once more and watches; again, if that run was far from the timed ones.
 ///
 /// # Errors
 /// When no tier is allowed, or the command can't be started.
-pub fn observe(target: &Target, arguments: &Arguments) -> Result<Trace, Failure> {
+pub fn observe(target: &Target, arguments: &Arguments, timed: &[Run]) -> Result<Trace, Failure> {
     if let Some(tier) = arguments.tier {
-        return watch(target, arguments, tier.into());
+        return watch_typical(target, arguments, tier.into(), timed);
     }
     let stamp = cache::rights_stamp();
     let kept: Option<Vec<detect::Availability>> = cache::load(TIERS, &stamp);
     let is_kept = kept.is_some();
     let all = kept.unwrap_or_else(|| detected(&stamp));
-    match watch_best(target, arguments, &all) {
+    match watch_best(target, arguments, &all, timed) {
         // What was allowed may be so no more: a limit that no stamp holds.
-        Err(Failure::Trace(_)) if is_kept => watch_best(target, arguments, &detected(&stamp)),
+        Err(Failure::Trace(_)) if is_kept => {
+            watch_best(target, arguments, &detected(&stamp), timed)
+        }
         outcome => outcome,
     }
 }
@@ -46,9 +50,10 @@ fn watch_best(
     target: &Target,
     arguments: &Arguments,
     all: &[detect::Availability],
+    timed: &[Run],
 ) -> Result<Trace, Failure> {
     let tier = best(all)?;
-    let mut trace = watch(target, arguments, tier)?;
+    let mut trace = watch_typical(target, arguments, tier, timed)?;
     let stops = all
         .iter()
         .any(|tier| tier.tier == Tier::Stops && tier.available);
@@ -57,6 +62,29 @@ fn watch_best(
         trace.add_calls(watch(target, arguments, Tier::Stops)?);
     }
     Ok(trace)
+}
+
+/// The observed run that is most like the timed ones.
+fn watch_typical(
+    target: &Target,
+    arguments: &Arguments,
+    tier: Tier,
+    timed: &[Run],
+) -> Result<Trace, Failure> {
+    let mut best = watch(target, arguments, tier)?;
+    let Some(usual) = Usual::of(timed) else {
+        return Ok(best);
+    };
+    for _ in 1..typical::MOST_RUNS {
+        if !usual.is_far_from(&best) || interrupt::received().is_some() {
+            break;
+        }
+        let trace = watch(target, arguments, tier)?;
+        if usual.distance(&trace) < usual.distance(&best) {
+            best = trace;
+        }
+    }
+    Ok(best)
 }
 
 /// One observed run.

@@ -1,0 +1,109 @@
+//! Was the observed run like the timed ones?
+//!
+//! On a busy machine one run has the CPUs for itself and the next one waits for them. The account of such a run says
+//! little of the others: then the command is observed again, and the run that is most like them is explained.
+
+use fathom_model::Run;
+use fathom_trace::Trace;
+
+/// Observed runs at most.
+pub const MOST_RUNS: usize = 3;
+/// A command that takes longer is observed once, however it was: its user waits.
+const LONGEST_NS: u64 = 4_000_000_000;
+/// So far from the timed runs, as a part of their median, is far enough to look again.
+const FAR: f64 = 0.1;
+
+/// What the timed runs were like. All in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Usual {
+    least: u64,
+    median: u64,
+    longest: u64,
+    /// The longest time that the main thread of one was ready and had no CPU.
+    waited: Option<u64>,
+}
+
+impl Usual {
+    /// `None` without runs.
+    pub fn of(runs: &[Run]) -> Option<Self> {
+        let mut walls: Vec<u64> = runs.iter().map(|run| run.wall_ns).collect();
+        walls.sort_unstable();
+        Some(Self {
+            least: *walls.first()?,
+            median: walls[walls.len() / 2],
+            longest: *walls.last()?,
+            waited: runs.iter().filter_map(|run| run.run_queue_wait_ns).max(),
+        })
+    }
+
+    /// How far a run is from them, as a part of their median: by how much it was quicker than the quickest, and
+    /// by how much longer its main thread waited for a CPU than theirs. 0 if neither: that it took longer is the
+    /// tracer's doing.
+    pub fn distance(&self, trace: &Trace) -> f64 {
+        let quicker = self.least.saturating_sub(trace.duration_ns);
+        let main = trace.processes.first().map(|process| process.pid);
+        let main = trace.threads.iter().find(|thread| Some(thread.tid) == main);
+        let waited = main.and_then(|thread| thread.ready_ns).unwrap_or(0);
+        let longer = waited.saturating_sub(self.waited.unwrap_or(u64::MAX));
+        (quicker + longer) as f64 / self.median.max(1) as f64
+    }
+
+    /// Whether to look again.
+    pub fn is_far_from(&self, trace: &Trace) -> bool {
+        self.longest <= LONGEST_NS && !trace.end.cut_short && self.distance(trace) > FAR
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_trace::{Process, Thread};
+
+    const MS: u64 = 1_000_000;
+
+    fn trace(wall_ms: u64, ready_ms: u64) -> Trace {
+        Trace {
+            duration_ns: wall_ms * MS,
+            processes: vec![Process {
+                pid: 7,
+                ..Process::default()
+            }],
+            threads: vec![Thread {
+                pid: 7,
+                tid: 7,
+                ready_ns: Some(ready_ms * MS),
+                ..Thread::default()
+            }],
+            ..Trace::default()
+        }
+    }
+
+    const USUAL: Usual = Usual {
+        least: 90 * MS,
+        median: 100 * MS,
+        longest: 120 * MS,
+        waited: Some(5 * MS),
+    };
+
+    #[test]
+    fn a_run_like_the_others_and_one_that_tracing_made_slower_are_not_far() {
+        assert_eq!(USUAL.distance(&trace(100, 4)), 0.0);
+        assert_eq!(USUAL.distance(&trace(250, 4)), 0.0);
+        assert!(!USUAL.is_far_from(&trace(85, 8)));
+    }
+
+    #[test]
+    fn one_that_was_much_quicker_or_waited_much_longer_is() {
+        assert!(USUAL.is_far_from(&trace(60, 0)));
+        assert!(USUAL.is_far_from(&trace(140, 40)));
+        // Where nobody knows how long they waited, only the quicker one.
+        let waited = None;
+        assert!(!Usual { waited, ..USUAL }.is_far_from(&trace(140, 40)));
+    }
+
+    #[test]
+    fn a_long_command_is_observed_once() {
+        let longest = 5_000 * MS;
+        assert!(!Usual { longest, ..USUAL }.is_far_from(&trace(60, 0)));
+    }
+}
