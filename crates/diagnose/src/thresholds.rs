@@ -190,6 +190,10 @@ pub(crate) const KERNEL_SHARE: f64 = 0.4;
 /// So large a part of the wall time in one call that moves nothing to or from a file is worth its name, in
 /// however large pieces it is called.
 pub(crate) const SHARE_OF_ONE_CALL: f64 = 0.5;
+/// A start that takes this part of the wall time is longer than the work.
+pub(crate) const START_SHARE: f64 = 0.5;
+/// The same where the time was seen in another run.
+pub(crate) const START_SHARE_MODELLED: f64 = 0.35;
 /// Files touched before the first output, in a start worth shortening; `python3` touches 60,
 /// `node` 30, `git` 20.
 pub(crate) const MANY_START_FILES: usize = 150;
