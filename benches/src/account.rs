@@ -29,9 +29,10 @@ const PACE: Duration = Duration::from_millis(5);
 const SCRATCH_BYTES: u64 = 256 << 20;
 
 /// What is run: a name, and the steps of `known` with their milliseconds.
-const SCENARIOS: [(&str, &str); 9] = [
+const SCENARIOS: [(&str, &str); 10] = [
     ("one thread", "spin=300 sleep=300 kernel=300"),
     ("page faults", "spin=200 touch=400"),
+    ("many cheap calls", "mix=1000"),
     ("slow pipes", "input=400 spin=200 output=400"),
     ("disk", "disk=500 spin=300"),
     ("a lock", "lock=500 spin=300"),
