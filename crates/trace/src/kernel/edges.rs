@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use super::bpf;
-use super::layout::task;
+use super::layout::{lost, task};
 use super::session::Session;
 use crate::records::{Alive, CallKey, CallTotals, Record, record};
 use crate::result::{CallEdges, FaultEdges};
@@ -111,8 +111,8 @@ fn calls(session: &Session, tid: u32, untraced_ns: f64) -> Option<CallEdges> {
         }
     }
     Some(CallEdges {
-        outside_ns: untraced_ns - least(seen)?,
-        tracer_ns: (least(wholes)? - untraced_ns).max(0.0),
+        outside_ns: (untraced_ns - least(seen)?).round(),
+        tracer_ns: (least(wholes)? - untraced_ns).max(0.0).round(),
     })
 }
 
@@ -153,7 +153,7 @@ fn served(session: &Session, tid: u32) -> Option<(u64, u64)> {
     Some((state.faults, state.fault_total))
 }
 
-/// Takes this thread out of the tables.
+/// Takes this thread out of the tables, and what of it did not fit out of the losses.
 fn forget(session: &mut Session, tid: u32) -> io::Result<()> {
     let maps = &session.maps;
     maps.tasks.remove(&tid.to_ne_bytes())?;
@@ -164,6 +164,9 @@ fn forget(session: &mut Session, tid: u32) -> io::Result<()> {
                 map.remove(&key)?;
             }
         }
+    }
+    for which in 0..lost::COUNT as i32 {
+        maps.lost.set(&which.to_ne_bytes(), &0u64.to_ne_bytes())?;
     }
     session.ring.drain(|_| ());
     Ok(())
