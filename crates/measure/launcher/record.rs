@@ -1,6 +1,7 @@
 //! Writes finished runs to the JSON record, so that it is whole whenever anybody is killed.
 //!
-//! Fathom hears of several runs at a time only; what it has not heard of must not be lost with it.
+//! Fathom hears of several runs at a time only; what it has not heard of must not be lost with it. The
+//! launcher outlives a killed Fathom, so that a write that has begun ends.
 //! The text is that of Fathom's own journal, but for the steal, which is put in at the end.
 
 use crate::account::{self, Exited};

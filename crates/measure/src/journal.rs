@@ -1,14 +1,18 @@
 //! A JSON record on disk that is whole after every run.
 //!
 //! A [`Frame`] is the record without the elements of its long list: what comes before them, and the end
-//! that closes the document. Each element is written over the end of the file together with a new end, in
-//! one write: whenever Fathom is killed, the file is a whole JSON document with all finished runs and
-//! `"complete": false`. The launcher writes runs in the same way (`launcher/record.rs`); the file's
-//! position, which both share, is where the next element goes. The final version takes its place by
-//! renaming.
+//! that closes the document. Each element is written over the end of the file together with a new end:
+//! whenever Fathom is killed, the file is a whole JSON document with all finished runs and
+//! `"complete": false`. The final version takes its place by renaming.
+//!
+//! Linux looks for a deadly signal between two pages of a write, so that only a write within one page is
+//! whole whatever happens. Two ways lead around that. The launcher, another process than the one that
+//! people kill, writes the runs of `bench` (`launcher/record.rs`); the file's position, which both share,
+//! is where the next element goes. Where Fathom writes by itself and a page doesn't hold what is to be
+//! written, a copy of the file with the new text takes the file's place.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +25,9 @@ use crate::shared::OPEN_END;
 
 /// Keys that stand before the list in [`Frame::around`]: what a reader asks first, and what never changes.
 const FIRST: [&str; 4] = ["schema_version", "kind", "fathom_version", "started_at"];
+
+/// The smallest piece in which Linux writes a file.
+const PAGE_BYTES: u64 = 4096;
 
 /// A record without the elements of the list that grows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +78,21 @@ impl Frame {
     }
 }
 
+/// What is to be written at one place: an element, or nothing, and a new end.
+struct Text {
+    at: u64,
+    added: String,
+    end: String,
+}
+
+impl Text {
+    /// Whether the kernel writes it in one go.
+    fn within_a_page(&self, over: usize) -> bool {
+        let length = (self.added.len() + self.end.len()).max(over) as u64;
+        self.at / PAGE_BYTES == (self.at + length.max(1) - 1) / PAGE_BYTES
+    }
+}
+
 /// A record that is being written.
 #[derive(Debug)]
 pub struct Journal {
@@ -82,7 +104,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Starts the file with everything but the elements. What was there is replaced.
+    /// Starts the file with everything but the elements. What was there is replaced; a link stays one.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -96,19 +118,26 @@ impl Journal {
             .read(true)
             .write(true)
             .create(true)
-            .truncate(true)
+            .truncate(false)
             .open(path)
             .map_err(failed)?;
-        let whole = format!("{head}{end}");
-        file.write_all_at(whole.as_bytes(), 0).map_err(failed)?;
-        let first = head.len() as u64;
-        (&file).seek(SeekFrom::Start(first)).map_err(failed)?;
-        Ok(Journal {
-            path: path.to_path_buf(),
+        let mut journal = Journal {
+            path: path.canonicalize().unwrap_or_else(|_| path.to_path_buf()),
             file,
-            first,
+            first: head.len() as u64,
+            end: String::new(),
+        };
+        let text = Text {
+            at: 0,
+            added: head,
             end,
-        })
+        };
+        if journal.write_beside(&text).is_err() {
+            // A device has no length; what can't be written says so.
+            let _ = journal.file.set_len(0);
+            journal.write_over(text).map_err(failed)?;
+        }
+        Ok(journal)
     }
 
     /// The file, at the position where the next element goes.
@@ -122,12 +151,13 @@ impl Journal {
     /// [`MeasureError::Journal`].
     pub fn append(&mut self, element: &impl Serialize) -> Result<(), MeasureError> {
         let end = self.end.clone();
-        self.replace(Some(element), end)
+        self.text(Some(element), end)
+            .and_then(|text| self.write_over(text))
             .map_err(|error| self.failed(error))
     }
 
     /// Adds an element, if there is one, and puts the end of this frame behind it: for records of which
-    /// more changes than the list.
+    /// more changes than the list, and whose file nobody else writes.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -137,27 +167,81 @@ impl Journal {
         frame: io::Result<Frame>,
     ) -> Result<(), MeasureError> {
         frame
-            .and_then(|frame| self.replace(element, frame.end))
+            .and_then(|frame| self.text(element, frame.end))
+            .and_then(|text| {
+                if text.within_a_page(self.end.len()) || self.write_beside(&text).is_err() {
+                    self.write_over(text)?;
+                }
+                Ok(())
+            })
             .map_err(|error| self.failed(error))
     }
 
-    /// Writes over the end of the file, in one write.
-    fn replace(&mut self, element: Option<&impl Serialize>, end: String) -> io::Result<()> {
+    /// What is to be written from the file's position on.
+    fn text(&mut self, element: Option<&impl Serialize>, end: String) -> io::Result<Text> {
         let at = self.file.stream_position()?;
-        let mut text = String::new();
+        let mut added = String::new();
         if let Some(element) = element {
-            text.push_str(if at == self.first { "\n" } else { ",\n" });
-            text.push_str(&serde_json::to_string(element)?);
+            added.push_str(if at == self.first { "\n" } else { ",\n" });
+            added.push_str(&serde_json::to_string(element)?);
         }
-        let next = at + text.len() as u64;
-        text.push_str(&end);
+        Ok(Text { at, added, end })
+    }
+
+    /// Writes over the end of the file, in one write.
+    fn write_over(&mut self, text: Text) -> io::Result<()> {
+        let Text { at, added, end } = text;
+        let next = at + added.len() as u64;
         // Nothing of a longer end may stay behind; cutting the file would be a second step.
-        let padding = " ".repeat(self.end.len().saturating_sub(text.len()));
-        text.push_str(&padding);
-        self.file.write_all_at(text.as_bytes(), at)?;
+        let length = added.len() + end.len();
+        let padding = " ".repeat(self.end.len().saturating_sub(length));
+        let whole = format!("{added}{end}{padding}");
+        self.file.write_all_at(whole.as_bytes(), at)?;
         self.file.seek(SeekFrom::Start(next))?;
         self.end = end + &padding;
         Ok(())
+    }
+
+    /// Puts a copy of the file with the text in the file's place. After a failure all is as it was.
+    fn write_beside(&mut self, text: &Text) -> io::Result<()> {
+        let about = self.file.metadata()?;
+        if !about.is_file() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let beside = self.beside();
+        let made = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&beside);
+        let mut copy = made?;
+        let mut fill = || {
+            copy.set_permissions(about.permissions())?;
+            (&self.file).seek(SeekFrom::Start(0))?;
+            io::copy(&mut (&self.file).take(text.at), &mut copy)?;
+            copy.write_all(text.added.as_bytes())?;
+            let next = copy.stream_position()?;
+            copy.write_all(text.end.as_bytes())?;
+            copy.seek(SeekFrom::Start(next))?;
+            std::fs::rename(&beside, &self.path)
+        };
+        let filled = fill();
+        if filled.is_err() {
+            let _ = std::fs::remove_file(&beside);
+            self.file.seek(SeekFrom::Start(text.at))?;
+            return filled;
+        }
+        self.file = copy;
+        self.end.clone_from(&text.end);
+        Ok(())
+    }
+
+    /// The name under which a file is made that will take the record's place.
+    fn beside(&self) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default();
+        let process = std::process::id();
+        self.path
+            .with_file_name(format!(".{}.{process}", name.to_string_lossy()))
     }
 
     /// Puts the complete record, which `write` writes, in the file's place.
@@ -172,16 +256,10 @@ impl Journal {
         if !about.is_file() {
             return Ok(());
         }
-        let replacement = self.path.with_file_name(format!(
-            ".{}.{}",
-            self.path
-                .file_name()
-                .map(|n| n.to_string_lossy())
-                .unwrap_or_default(),
-            std::process::id()
-        ));
+        let replacement = self.beside();
         let done = File::create(&replacement)
             .and_then(|file| {
+                file.set_permissions(about.permissions())?;
                 let mut file = BufWriter::with_capacity(1 << 16, file);
                 write(&mut file)?;
                 file.flush()?;

@@ -186,3 +186,50 @@ fn the_launcher_writes_what_fathom_would_have_written() {
     }
     assert!(ahead > 1, "several were made at once");
 }
+
+/// Names the file that this program writes without end when it is started by the test below.
+const WRITES: &str = "FATHOM_TEST_WRITES";
+
+#[test]
+fn a_writer_killed_in_a_write_leaves_a_whole_record() {
+    let numbers: Vec<u64> = (0..200_000).collect();
+    if let Some(path) = std::env::var_os(WRITES) {
+        let record = serde_json::json!({"list": [], "numbers": numbers});
+        let frame = Frame::around(&record, "list").unwrap();
+        let mut journal = Journal::create(path.as_ref(), Ok(frame.clone())).unwrap();
+        for at in 0_u64.. {
+            journal.update(Some(&at), Ok(frame.clone())).unwrap();
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    let bytes = || std::fs::metadata(&path).map_or(0, |about| about.len());
+    for round in 0..30 {
+        let mut writer = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "a_writer_killed_in_a_write_leaves_a_whole_record",
+            ])
+            .env(WRITES, &path)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        while bytes() < 1_000_000 {
+            std::thread::yield_now();
+        }
+        // It writes for a good part of its time: some of the kills fall into a write.
+        std::thread::sleep(std::time::Duration::from_micros(5_000 + 60 * round));
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let list: Vec<u64> = serde_json::from_value(record["list"].clone()).unwrap();
+        assert!(!list.is_empty());
+        assert_eq!(list, (0..list.len() as u64).collect::<Vec<_>>());
+        assert!(
+            record["numbers"] == serde_json::json!(numbers),
+            "another end"
+        );
+        std::fs::remove_file(&path).unwrap();
+    }
+}
