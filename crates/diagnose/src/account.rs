@@ -320,8 +320,21 @@ pub(crate) fn classifier<'a>(trace: &'a Trace, descriptors: &'a Descriptors<'a>)
     }
 }
 
-/// The lives of all threads, in the trace's order. A call takes `around_ns` beside its timed part.
-pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, around_ns: f64) -> Vec<Life> {
+/// What the trace of one run doesn't show.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Unseen {
+    /// What a call takes beside its timed part, ns.
+    pub around_ns: f64,
+    /// The kernel's part of the CPU time, 0 to 1, where no calls are seen.
+    pub kernel_share: f64,
+}
+
+/// The lives of all threads, in the trace's order.
+pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, unseen: Unseen) -> Vec<Life> {
+    let Unseen {
+        around_ns,
+        kernel_share,
+    } = unseen;
     let stolen = stolen_share(trace);
     let mut in_calls: HashMap<u32, Sums> = HashMap::new();
     let mut ready_in_calls: HashMap<u32, Sums> = HashMap::new();
@@ -344,7 +357,6 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, around_ns: f64) 
             .or_default()
             .add(spent, row.total_ns as f64);
     }
-    let kernel_share = kernel_share_by_ticks(trace);
     let life = |thread: &fathom_trace::Thread| {
         let mut sums = off.remove(&thread.tid).unwrap_or_default();
         let to_ns = thread
@@ -437,16 +449,6 @@ fn taken_up_unseen(trace: &Trace, thread: &fathom_trace::Thread, sums: &mut Sums
     }
 }
 
-/// For the tiers that see no calls: the split by ticks, once there are enough of them.
-fn kernel_share_by_ticks(trace: &Trace) -> f64 {
-    let total = trace.accounts.user_ns + trace.accounts.system_ns;
-    // 50 ms are a dozen ticks of 4 ms.
-    if !trace.tier.is_some_and(Tier::only_looks) || total < 50_000_000 {
-        return 0.0;
-    }
-    trace.accounts.system_ns as f64 / total as f64
-}
-
 /// The accounts of all threads for the explanation.
 pub(crate) fn of_threads(trace: &Trace, lives: &[Life]) -> Vec<ThreadAccount> {
     let account = |(thread, life): (&fathom_trace::Thread, &Life)| ThreadAccount {
@@ -466,6 +468,11 @@ mod tests {
     use crate::edges::AROUND_CALL_NS;
     use crate::fake::{Fake, MS};
 
+    const UNSEEN: Unseen = Unseen {
+        around_ns: AROUND_CALL_NS,
+        kernel_share: 0.0,
+    };
+
     #[test]
     fn what_an_idle_cpu_took_up_unseen_is_work_of_the_call() {
         let mut fake = Fake::new(100);
@@ -476,11 +483,7 @@ mod tests {
         calls.total_ns = 20 * MS;
         fake.trace.threads[0].ready_ns = Some(2 * MS);
         let descriptors = Descriptors::new(&fake.trace);
-        let lives = lives(
-            &fake.trace,
-            &classifier(&fake.trace, &descriptors),
-            AROUND_CALL_NS,
-        );
+        let lives = lives(&fake.trace, &classifier(&fake.trace, &descriptors), UNSEEN);
         let ms = |spent| (lives[0].sums.get(spent) / MS as f64).round() as u64;
         let told = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
         // 10 ms of the calls were on a CPU as it looked; 8 more were.
@@ -523,11 +526,7 @@ mod tests {
         let thread = &mut fake.trace.threads[0];
         (thread.on_cpu_ns, thread.ready_ns) = (Some(30 * MS), Some(20 * MS));
         let descriptors = Descriptors::new(&fake.trace);
-        let lives = lives(
-            &fake.trace,
-            &classifier(&fake.trace, &descriptors),
-            AROUND_CALL_NS,
-        );
+        let lives = lives(&fake.trace, &classifier(&fake.trace, &descriptors), UNSEEN);
         let account = lives[0].sums.clone().into_account(100 * MS);
         let told: Vec<_> = account
             .parts
@@ -553,7 +552,7 @@ mod tests {
             }
             let descriptors = Descriptors::new(&fake.trace);
             let classifier = classifier(&fake.trace, &descriptors);
-            let lives = lives(&fake.trace, &classifier, AROUND_CALL_NS);
+            let lives = lives(&fake.trace, &classifier, UNSEEN);
             (lives[1].sums.get(Spent::Locks) / MS as f64).round() as u64
         };
         assert!(locks(Tier::Perf) > 0);

@@ -15,6 +15,7 @@ use fathom_model::Run;
 use fathom_trace::{SyscallRow, Trace};
 
 use crate::faults;
+use crate::ticks::Ticks;
 
 /// The way in and out of a call. 45 ns with 2.9 million writes of `ppbert` 0.8.3, whose whole CPU
 /// time falls by 1.04 s without them.
@@ -26,9 +27,6 @@ const OWN_CALLS_SCATTER_NS: f64 = 60.0;
 
 /// What is more than that is something else, such as the memory that the kernel takes back at the end.
 const MOST_AROUND_NS: f64 = 400.0;
-
-/// Time from one tick to the next, ns, at 250 Hz, which most kernels have.
-const TICK_NS: f64 = 4e6;
 
 /// Fewer ticks say nothing of how time is divided.
 const ENOUGH_TICKS: f64 = 50.0;
@@ -62,18 +60,15 @@ pub(crate) fn around_call_ns(trace: &Trace, runs: &[Run]) -> f64 {
 fn by_ticks(trace: &Trace, runs: &[Run]) -> Option<(f64, f64)> {
     let rows = || trace.syscalls.iter().filter(|row| row.total_ns > 0);
     let calls = rows().map(|row| row.calls).sum::<u64>().max(1) as f64;
-    let sum = |value: fn(&Run) -> u64| runs.iter().map(value).sum::<u64>() as f64;
-    let (user, system) = (sum(|run| run.user_ns), sum(|run| run.system_ns));
-    let all = user + system;
-    let ticks = all / TICK_NS;
+    let ticks = Ticks::of_runs(runs);
     // Without their time, faults would be taken for calls.
     let faults_known =
         trace.fault_edges.is_some() || trace.accounts.minor_faults as f64 * 50.0 < calls;
-    if trace.call_edges.is_none() || ticks < ENOUGH_TICKS || !faults_known {
+    if trace.call_edges.is_none() || ticks.count() < ENOUGH_TICKS || !faults_known {
         return None;
     }
-    let share = system / all;
-    let cpu = all / runs.len() as f64;
+    let share = ticks.system_share();
+    let cpu = ticks.cpu_ns() / runs.len() as f64;
     let in_faults: f64 = trace
         .threads
         .iter()
@@ -83,7 +78,7 @@ fn by_ticks(trace: &Trace, runs: &[Run]) -> Option<(f64, f64)> {
     // program's own.
     let in_calls = cpu * share - in_faults + calls * AROUND_CALL_NS;
     let seen: f64 = rows().map(timed).sum();
-    let scatter = cpu * (share * (1.0 - share) / ticks).sqrt() / calls;
+    let scatter = cpu * (share * (1.0 - share) / ticks.count()).sqrt() / calls;
     let around = ((in_calls - seen) / calls).clamp(-MOST_AROUND_NS, MOST_AROUND_NS);
     Some((around, scatter.max(1.0)))
 }

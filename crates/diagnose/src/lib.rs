@@ -19,6 +19,7 @@ mod path;
 mod rows;
 mod rules;
 mod thresholds;
+mod ticks;
 mod timeline;
 mod untraced;
 mod view;

@@ -17,7 +17,7 @@ use crate::descriptors::Descriptors;
 use crate::path::{self, CriticalPath};
 use crate::thresholds as t;
 use crate::untraced::{self, Known};
-use crate::{Language, Subject, classify, edges, faults};
+use crate::{Language, Subject, classify, edges, faults, ticks};
 
 /// A subject with everything that is worked out of it.
 pub(crate) struct View<'a> {
@@ -136,7 +136,11 @@ impl<'a> View<'a> {
         let descriptors = Descriptors::new(trace);
         let classifier = account::classifier(trace, &descriptors);
         let around_ns = edges::around_call_ns(trace, subject.timed);
-        let lives = account::lives(trace, &classifier, around_ns);
+        let unseen = account::Unseen {
+            around_ns,
+            kernel_share: ticks::kernel_share(trace, subject.timed),
+        };
+        let lives = account::lives(trace, &classifier, unseen);
         let pools = [Some(Language::Go), Some(Language::Node)].contains(&language(subject, trace));
         let path = path::find(trace, &lives, &classifier, pools);
         let off_spent = trace

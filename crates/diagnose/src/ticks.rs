@@ -1,0 +1,89 @@
+//! How was CPU time divided between the program's own code and the kernel, by the kernel's timer?
+//!
+//! At each tick the kernel charges whole milliseconds to where the program just was. One short run's
+//! division is chance; that of all timed runs together is an estimate with a known error.
+
+use fathom_model::Run;
+use fathom_trace::{Tier, Trace};
+
+/// Time from one tick to the next, ns, at 250 Hz, which most kernels have.
+const TICK_NS: f64 = 4e6;
+
+/// CPU time of some runs, by ticks.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Ticks {
+    user_ns: f64,
+    system_ns: f64,
+}
+
+impl Ticks {
+    pub(crate) fn of_runs(runs: &[Run]) -> Ticks {
+        let sum = |value: fn(&Run) -> u64| runs.iter().map(value).sum::<u64>() as f64;
+        Ticks {
+            user_ns: sum(|run| run.user_ns),
+            system_ns: sum(|run| run.system_ns),
+        }
+    }
+
+    pub(crate) fn cpu_ns(self) -> f64 {
+        self.user_ns + self.system_ns
+    }
+
+    /// About how many there were.
+    pub(crate) fn count(self) -> f64 {
+        self.cpu_ns() / TICK_NS
+    }
+
+    /// The kernel's part of the time, 0 to 1.
+    pub(crate) fn system_share(self) -> f64 {
+        self.system_ns / self.cpu_ns().max(1.0)
+    }
+}
+
+/// The kernel's part of CPU time, 0 to 1, for the tiers that see no calls.
+pub(crate) fn kernel_share(trace: &Trace, runs: &[Run]) -> f64 {
+    if !trace.tier.is_some_and(Tier::only_looks) {
+        return 0.0;
+    }
+    let timed = Ticks::of_runs(runs);
+    // As if there had been one tick more of each kind: no tick at all says nothing, one says little.
+    Ticks {
+        user_ns: timed.user_ns + trace.accounts.user_ns as f64 + TICK_NS,
+        system_ns: timed.system_ns + trace.accounts.system_ns as f64 + TICK_NS,
+    }
+    .system_share()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn told(tier: Tier, user_ms: u64, system_ms: u64) -> f64 {
+        let mut run = crate::fake::run(0, 0);
+        (run.user_ns, run.system_ns) = (user_ms * MS, system_ms * MS);
+        let mut trace = Trace {
+            tier: Some(tier),
+            ..Trace::default()
+        };
+        (trace.accounts.user_ns, trace.accounts.system_ns) = (run.user_ns, run.system_ns);
+        kernel_share(&trace, &vec![run; 9])
+    }
+
+    #[test]
+    fn all_runs_tell_how_a_short_one_is_divided() {
+        let share = told(Tier::Sample, 8, 16);
+        assert!((0.64..0.67).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn without_ticks_nobody_knows() {
+        assert_eq!(told(Tier::Sample, 0, 0), 0.5);
+    }
+
+    #[test]
+    fn where_calls_are_seen_they_tell() {
+        assert_eq!(told(Tier::Kernel, 8, 16), 0.0);
+    }
+}
