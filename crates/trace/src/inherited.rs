@@ -23,15 +23,21 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, S
         if closes_on_exec(&info.unwrap_or_default()) {
             continue;
         }
-        if let Ok(target) = fs::read_link(entry.path()) {
-            let mut name = named(&target.to_string_lossy(), labels);
-            let fifo = entry.path().to_str().is_some_and(is_fifo);
-            if fifo && !target.to_string_lossy().starts_with("pipe:") {
-                name = format!("{NAMED_PIPE}{name}");
-            }
+        if let Some((_, name)) = behind(pid, fd, labels) {
             names.opened(pid, fd, &name, false, false, 0);
         }
     }
+}
+
+/// What the link of a descriptor says, and the name for it; `None` if it can't be read.
+pub(crate) fn behind(pid: u32, fd: i32, labels: &[(String, String)]) -> Option<(String, String)> {
+    let link = format!("/proc/{pid}/fd/{fd}");
+    let target = fs::read_link(&link).ok()?.to_string_lossy().into_owned();
+    let mut name = named(&target, labels);
+    if !target.starts_with("pipe:") && is_fifo(&link) {
+        name = format!("{NAMED_PIPE}{name}");
+    }
+    Some((target, name))
 }
 
 /// The number of the pipe or socket that a link of `/proc/PID/fd` names.
@@ -41,7 +47,7 @@ pub(crate) fn inode(target: &str) -> Option<u64> {
 }
 
 /// The label of what a link of `/proc/PID/fd` says, or the words for it.
-pub(crate) fn named(target: &str, labels: &[(String, String)]) -> String {
+fn named(target: &str, labels: &[(String, String)]) -> String {
     let label = labels.iter().find(|(link, _)| link == target);
     label.map_or_else(|| kind(target), |(_, name)| name.clone())
 }
@@ -80,6 +86,29 @@ mod tests {
         assert_eq!(kind("pipe:[4711]"), "pipe");
         assert_eq!(kind("anon_inode:[eventpoll]"), "eventpoll");
         assert_eq!(kind("/tmp/a:[b"), "/tmp/a:[b");
+    }
+
+    #[test]
+    fn a_named_pipe_is_told_from_a_file() {
+        use std::os::fd::AsRawFd;
+        let folder = tempfile::tempdir().unwrap();
+        for (name, mark) in [("pipe", NAMED_PIPE), ("file", "")] {
+            let path = folder.path().join(name);
+            let text = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+            match name {
+                // SAFETY: a live string that ends with zero.
+                "pipe" => assert_eq!(unsafe { libc::mkfifo(text.as_ptr(), 0o600) }, 0),
+                _ => fs::write(&path, "").unwrap(),
+            }
+            // For reading and writing, which doesn't wait for the other side.
+            let file = fs::File::options()
+                .read(true)
+                .write(true)
+                .open(&path)
+                .unwrap();
+            let (target, name) = behind(std::process::id(), file.as_raw_fd(), &[]).unwrap();
+            assert_eq!(name, format!("{mark}{target}"));
+        }
     }
 
     #[test]

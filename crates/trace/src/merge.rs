@@ -3,7 +3,9 @@
 //! Without privileges no tier sees both waits and calls: samples tell what was waited for, stops
 //! tell the first calls. Two runs together answer both.
 
-use crate::result::{SyscallRow, Trace};
+use std::collections::{HashMap, VecDeque};
+
+use crate::result::{Process, SyscallRow, Trace};
 
 /// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
 const MOST_OF_A_STOP_NS: f64 = 60_000.0;
@@ -70,13 +72,11 @@ impl Clock {
 
 impl Trace {
     /// Adds the calls of another run of the same command, and what they say of files, to a trace
-    /// that has none. The command's own process gets this trace's number; other numbers stay, and
-    /// name no process of this run. Times of that run become those at which this one had computed as much.
+    /// that has none. The command's own process gets this trace's number, and so do those below it that ran
+    /// the same; other numbers stay, and name no process of this run. Times of that run become those at
+    /// which this one had computed as much.
     pub fn add_calls(&mut self, mut other: Trace) {
-        let root = |trace: &Trace| trace.processes.first().map(|process| process.pid);
-        if let (Some(from), Some(to)) = (root(&other), root(self)) {
-            other.rename(from, to);
-        }
+        other.rename(&same_processes(&other, self));
         other.retime(&Clock::new(&other, self));
         self.calls_from = other.tier;
         self.calls_cut = other.calls_cut;
@@ -121,16 +121,13 @@ impl Trace {
         }
     }
 
-    /// Gives what is told of process `from` the number `to`.
-    fn rename(&mut self, from: u32, to: u32) {
-        let set = |pid: &mut u32| {
-            if *pid == from {
-                *pid = to;
-            }
-        };
+    /// Gives what is told of processes other numbers.
+    fn rename(&mut self, numbers: &HashMap<u32, u32>) {
+        let set = |pid: &mut u32| *pid = numbers.get(pid).copied().unwrap_or(*pid);
         for row in &mut self.syscalls {
-            set(&mut row.pid);
+            // Of threads the first one has its process's number.
             set(&mut row.tid);
+            set(&mut row.pid);
         }
         self.files.iter_mut().for_each(|row| set(&mut row.pid));
         self.failed_lookups
@@ -142,10 +139,41 @@ impl Trace {
     }
 }
 
+/// Which process of another run is which of this one: the command is the command, and of the children of a
+/// process those that ran the same programs are each other, in order.
+fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
+    let programs = |process: &Process| -> Vec<(String, Vec<String>)> {
+        let execs = process.execs.iter();
+        execs
+            .map(|exec| (exec.path.clone(), exec.arguments.clone()))
+            .collect()
+    };
+    let mut children: HashMap<_, VecDeque<u32>> = HashMap::new();
+    for process in &this.processes {
+        let of_parent = children
+            .entry((process.parent, programs(process)))
+            .or_default();
+        of_parent.push_back(process.pid);
+    }
+    let mut numbers = HashMap::new();
+    for (at, process) in other.processes.iter().enumerate() {
+        let same = match at {
+            0 => this.processes.first().map(|process| process.pid),
+            _ => process
+                .parent
+                .and_then(|parent| numbers.get(&parent).copied())
+                .and_then(|parent| children.get_mut(&(Some(parent), programs(process))))
+                .and_then(VecDeque::pop_front),
+        };
+        numbers.extend(same.map(|same| (process.pid, same)));
+    }
+    numbers
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{DescriptorRow, Process, StopReading, Tier};
+    use crate::result::{DescriptorRow, Exec, StopReading, Tier};
 
     fn trace(tier: Tier, pid: u32) -> Trace {
         let process = Process {
@@ -203,6 +231,44 @@ mod tests {
         samples.add_calls(stops);
         // After the last reading no more is known than that it came after it.
         assert_eq!(samples.files, files(&[1, 2, 52, 102, 102]));
+    }
+
+    #[test]
+    fn children_that_ran_the_same_are_each_other() {
+        let ran = |trace: &mut Trace, pid, parent, program: &str| {
+            let exec = (!program.is_empty()).then(|| Exec {
+                path: program.into(),
+                ..Exec::default()
+            });
+            trace.processes.push(Process {
+                pid,
+                parent: Some(parent),
+                execs: exec.into_iter().collect(),
+                ..Process::default()
+            });
+        };
+        let (mut here, mut there) = (trace(Tier::Sample, 10), trace(Tier::Stops, 20));
+        for (pid, parent, program) in [
+            (11, 10, "ls"),
+            (12, 10, "cat"),
+            (13, 10, "ls"),
+            (14, 13, ""),
+        ] {
+            ran(&mut here, pid, parent, program);
+        }
+        // The one that ran something else, its child, and one that is too many have no counterpart.
+        let others = [
+            (21, 20, "cat"),
+            (22, 20, "ls"),
+            (23, 20, "ls"),
+            (24, 23, ""),
+            (25, 20, "vi"),
+        ];
+        for (pid, parent, program) in others.into_iter().chain([(26, 25, ""), (27, 20, "cat")]) {
+            ran(&mut there, pid, parent, program);
+        }
+        let expected = [(20, 10), (21, 12), (22, 11), (23, 13), (24, 14)];
+        assert_eq!(same_processes(&there, &here), expected.into());
     }
 
     #[test]

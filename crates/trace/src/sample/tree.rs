@@ -152,11 +152,9 @@ impl Tree {
 
     /// Asks where a descriptor leads.
     fn ask(&mut self, pid: u32, fd: i32, time: u64) {
-        let Ok(target) = fs::read_link(format!("/proc/{pid}/fd/{fd}")) else {
+        let Some((target, name)) = inherited::behind(pid, fd, &self.labels) else {
             return;
         };
-        let target = target.to_string_lossy();
-        let name = inherited::named(&target, &self.labels);
         self.names.opened(pid, fd, &name, false, false, time);
         if let (Some(kept), Some(inode)) = (&mut self.kept, inherited::inode(&target)) {
             kept.links.push((pid, fd, inode));
