@@ -63,6 +63,11 @@ pub(crate) const LOOP_SHARE: f64 = 0.4;
 pub(crate) const SPAWN_SECONDS: f64 = 700e-6;
 /// A call, where neither a trace nor a probe tells: 0.1 us on bare metal, 0.2 to 0.5 in VMs.
 pub(crate) const CALL_SECONDS: f64 = 0.25e-6;
+/// CPU time of fetching for each wait for a disk, at most, where nobody measured it: 0.4 to 1.6 times the wait
+/// in a VM.
+pub(crate) const FETCHING_PER_WAIT: f64 = 1.5;
+/// Less than this part of the wait needs no words.
+pub(crate) const FETCHING_WORTH_TELLING: f64 = 0.1;
 /// First touch of a page, where no probe tells: 0.1 to 0.25 us on bare metal, 0.5 to 2 in VMs.
 pub(crate) const PAGE_FAULT_SECONDS: f64 = 0.5e-6;
 /// A fault of a large page clears 2 MiB.

@@ -2,6 +2,7 @@
 
 use fathom_model::Finding;
 
+use super::fetching;
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
@@ -18,15 +19,19 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if faults == 0 || few || !wait_matters(view, wait) {
         return None;
     }
+    let fetching = fetching::by_faults(view, wait);
+    let win = wait + fetching;
     let statement = format!(
-        "{} page faults waited for the disk, {} in all, {} of the wall time.",
+        "{} page faults waited for the disk, {} in all{}, {} of the wall time.",
         count(faults),
         time(wait),
-        percent(view, wait),
+        fetching::told(fetching, wait),
+        percent(view, win),
     );
     Some(
-        Draft::new("cold-files", view, wait, statement)
+        Draft::new("cold-files", view, win, statement)
             .evidence("major faults", faults as f64, "faults")
+            .evidence("CPU time of fetching", fetching.round(), "ns")
             .evidence_if("waits", waits, "calls")
             .advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs.")
             .finish(),

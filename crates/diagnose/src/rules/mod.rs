@@ -13,6 +13,7 @@ mod cpu_starved;
 mod delayed_ack_stall;
 mod dynamic_linking;
 mod far_end;
+mod fetching;
 mod idle_cores;
 mod kernel_bound;
 mod line_buffered_output;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fathom_model::{Finding, Spent};
 use fathom_trace::OffCpuRow;
 
-use super::sync_writes;
+use super::{fetching, sync_writes};
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
@@ -129,14 +129,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Some(n) => format!("{} waits", count(n)),
         None => "Waiting".to_owned(),
     };
+    let fetching = fetching::by_reads(view, wait, counts);
+    let win = wait + fetching;
     let statement = format!(
-        "{who} for the disk took {}, {} of the wall time.",
+        "{who} for the disk took {}{}, {} of the wall time.",
         time(wait),
-        percent(view, wait),
+        fetching::told(fetching, wait),
+        percent(view, win),
     );
     Some(
-        Draft::new("waiting-for-disk", view, wait, statement)
+        Draft::new("waiting-for-disk", view, win, statement)
             .evidence_if("waits", waits, "calls")
+            .evidence("CPU time of fetching", fetching.round(), "ns")
             .advice(advice(on_names))
             .finish(),
     )
