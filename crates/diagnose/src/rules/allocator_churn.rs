@@ -12,19 +12,24 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let all = view.tally_calls(classify::is_memory);
     let given_back =
         view.tally_calls(|name| ["munmap", "madvise", "brk", "mremap"].contains(&name));
+    let touched_again = touched_again(view, all.pid, given_back.calls);
+    let least = match touched_again {
+        Some(_) => t::MANY_MEMORY_CALLS_TOUCHED_AGAIN,
+        None => t::MANY_MEMORY_CALLS,
+    };
     // A start maps its libraries, and gives nothing back.
-    if all.calls < t::MANY_MEMORY_CALLS || given_back.calls * 5 < all.calls {
+    if all.calls < least || given_back.calls * 5 < all.calls {
         return None;
     }
     // Memory that was given back is touched for the first time again.
     let faults = faults::cost(view).ns;
-    let again = if given_back.calls * 3 >= all.calls {
-        faults * 0.8
-    } else {
-        0.0
+    let again = match touched_again {
+        Some(part) => faults * part,
+        None if given_back.calls * 3 >= all.calls => faults * 0.8,
+        None => 0.0,
     };
     let cost = (all.cost_ns + again).min(0.97 * view.cpu_ns);
-    let often = all.calls >= t::VERY_MANY_MEMORY_CALLS;
+    let often = all.calls >= t::VERY_MANY_MEMORY_CALLS || touched_again.is_some();
     let dear = view.share(all.cost_ns) >= 2.0 * t::LEAST_SHARE;
     let rules = view.share(cost) >= t::MEMORY_CALLS_SHARE;
     if !matters(view, cost) || !rules || !(often || dear) {
@@ -46,9 +51,45 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// Of the pages that a process touched for the first time, the part that it had before and gave back: it never had
+/// nearly as many at once. `None` where it isn't so.
+fn touched_again(view: &View<'_>, pid: Option<u32>, given_back: u64) -> Option<f64> {
+    let threads = view.trace.threads.iter().filter(|it| Some(it.pid) == pid);
+    let faults: u64 = threads.filter_map(|thread| thread.minor_faults).sum();
+    let peaks = view.subject.timed.iter().map(|run| run.peak_memory_bytes);
+    let had = peaks.max()? / PAGE_BYTES;
+    // Whoever maps one file after another never has all of them either.
+    let opened = view.tally_calls(|name| ["open", "openat", "openat2"].contains(&name));
+    let is_so = had > 0 && faults >= had * t::TOUCHED_AGAIN && given_back >= 2 * opened.calls;
+    is_so.then(|| 1.0 - had as f64 / faults as f64)
+}
+
+/// What one fault usually brings in.
+const PAGE_BYTES: u64 = 4096;
+
 #[cfg(test)]
 mod tests {
     use crate::fake::Fake;
+
+    #[test]
+    fn memory_that_is_touched_again_and_again_is_told_with_few_calls() {
+        // 100 ms of first touches; no more than `peak` bytes at once.
+        let told = |peak: u64| {
+            let mut fake = Fake::new(300);
+            fake.calls("brk", None, 7_500, 0, 6_000);
+            fake.trace.threads[0].minor_faults = Some(200_000);
+            let mut run = fake.run();
+            run.peak_memory_bytes = peak;
+            let timed = [run];
+            let found = crate::diagnose(&fake.subject(&timed)).findings;
+            found
+                .into_iter()
+                .map(|finding| finding.id)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(3 << 20), ["allocator-churn"]);
+        assert_eq!(told(800 << 20), ["page-fault-heavy"]);
+    }
 
     #[test]
     fn taking_and_giving_back_is_told() {

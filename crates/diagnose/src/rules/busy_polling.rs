@@ -116,6 +116,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .map(|row| cpu_in_calls(row, view.around_ns))
             .sum();
         let own = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
+        // A thread that computes for long and asks in between doesn't burn what it computes.
+        let own = match view.by_stops() {
+            true => own,
+            false => own.min(polls * t::LOOP_PER_CALL),
+        };
         let name = rows().max_by_key(|row| empty_turns(row))?;
         let within: u64 = rows()
             .filter(|row| empty_turns(row) > 0)
@@ -245,6 +250,20 @@ mod tests {
             assert_eq!(found.could_win_ns / 1_000_000, wall_ms);
             assert_eq!(found.could_win_cpu_ns / 1_000_000, 1000);
         }
+    }
+
+    #[test]
+    fn who_computes_and_asks_in_between_is_not_taken_for_who_only_asks() {
+        let mut fake = Fake::new(1000);
+        fake.calls("sched_yield", None, 30_000, 0, 300);
+        fake.thread(crate::fake::ROOT, 101, 0, 1000, 400);
+        fake.calls_of(101, "sched_yield", None, 500_000, 0, 600);
+        let found = &fake.findings()[0];
+        assert_eq!(
+            (found.id.as_str(), found.place.tid),
+            ("busy-polling", Some(101))
+        );
+        assert_eq!(found.could_win_cpu_ns / 1_000_000, 400);
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn runs(view: &View<'_>, process: &Process, depth: usize) -> Result<Kind, String
         let script = arguments
             .next()
             .filter(|argument| !argument.starts_with('-'));
-        let what = script.cloned();
+        let what = script.map(|script| without_numbers(script));
         return Ok(Kind { program, what });
     }
     while let Some(option) = arguments.next_if(|argument| argument.starts_with('-')) {
@@ -96,6 +96,19 @@ fn runs(view: &View<'_>, process: &Process, depth: usize) -> Result<Kind, String
         .filter(|word| is_subcommand(view, process.pid, word));
     let what = what.cloned();
     Ok(Kind { program, what })
+}
+
+/// A name in which every number is the same one: `t/01-parse.t` and `t/02-parse.t` are items of one list.
+fn without_numbers(name: &str) -> String {
+    let mut short = String::new();
+    for letter in name.chars() {
+        match letter.is_ascii_digit() {
+            true if short.ends_with('0') => {}
+            true => short.push('0'),
+            false => short.push(letter),
+        }
+    }
+    short
 }
 
 /// Whether a word is one that a program with subcommands may have as such, and no file.
@@ -221,6 +234,11 @@ mod tests {
         assert_eq!(groups(&["git -C r repack -d", "git prune"], none), [1, 1]);
         assert_eq!(groups(&["tar c.tar", "gzip c.tar"], none), [1, 1]);
         assert_eq!(groups(&["python3 a.py", "python3 b.py"], none), [1, 1]);
+        assert_eq!(groups(&["perl t/01-x.t", "perl t/12-x.t"], none), [2]);
+        assert_eq!(
+            groups(&["perl t/1-read.t", "perl t/2-join.t"], none),
+            [1, 1]
+        );
         assert_eq!(groups(&["python3 -c A", "python3 -c B"], none), [2]);
         assert_eq!(groups(&["gcc -O2 -c a.c", "gcc -O2 -c b.c"], none), [2]);
     }
