@@ -5,10 +5,42 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::result::{Process, SyscallRow, Trace};
+use crate::paths::NAMED_PIPE;
+use crate::result::{Cause, DescriptorRow, Exec, OffCpuRow, Process, SyscallRow, Trace};
 
 /// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
 const MOST_OF_A_STOP_NS: f64 = 60_000.0;
+
+/// Calls that bring bytes, and wait for them where they come from another program.
+const READING: &[&str] = &["read", "readv"];
+
+/// Calls that wait for somebody.
+const WAITING: &[&str] = &[
+    "accept",
+    "accept4",
+    "epoll_pwait",
+    "epoll_wait",
+    "futex",
+    "poll",
+    "ppoll",
+    "pselect6",
+    "recvfrom",
+    "recvmsg",
+    "select",
+    "wait4",
+    "waitid",
+];
+
+/// The part of the calls that may wait which the most frequent one makes up, at least.
+const MOST_OF_THE_CALLS: f64 = 0.8;
+
+fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
+    let mut rows = descriptors.iter();
+    let row = rows.find(|row| (row.pid, row.fd) == (pid, fd));
+    let name = row.and_then(|row| row.names.last());
+    let kinds = ["pipe", "socket", "eventfd", NAMED_PIPE];
+    name.is_some_and(|name| kinds.iter().any(|kind| name.starts_with(kind)))
+}
 
 /// The times of a run that was stopped at its calls, by the clock of one that was not: when it had computed
 /// as much. Between two stops of a thread most of the wall time is the tracer's; of its CPU time less is.
@@ -101,6 +133,7 @@ impl Trace {
                 self.descriptors.push(row);
             }
         }
+        self.name_unseen_waits();
         self.not_visible
             .retain(|sentence| sentence != crate::sample::NO_CALLS);
         let others = other.not_visible.into_iter();
@@ -110,6 +143,31 @@ impl Trace {
                 false => sentence,
             }
         }));
+    }
+
+    /// Short waits of a thread of which no look saw one are taken to be in the call that may wait and that it
+    /// makes by far the most.
+    fn name_unseen_waits(&mut self) {
+        let descriptors = &self.descriptors;
+        let may_wait = |row: &&SyscallRow| match READING.contains(&row.name.as_str()) {
+            true => row
+                .fd
+                .is_some_and(|fd| leads_to_somebody(descriptors, row.pid, fd)),
+            false => WAITING.contains(&row.name.as_str()),
+        };
+        let unseen = |row: &&mut OffCpuRow| row.cause == Cause::Asleep && row.call.is_none();
+        for wait in self.off_cpu.iter_mut().filter(unseen) {
+            let rows = self.syscalls.iter().filter(|row| row.tid == wait.tid);
+            let rows: Vec<&SyscallRow> = rows.filter(may_wait).collect();
+            let all: u64 = rows.iter().map(|row| row.calls).sum();
+            let most = rows.into_iter().max_by_key(|row| row.calls);
+            if let Some(most) =
+                most.filter(|most| most.calls as f64 >= MOST_OF_THE_CALLS * all as f64)
+            {
+                wait.call = Some(most.name.clone());
+                wait.fd = most.fd;
+            }
+        }
     }
 
     fn retime(&mut self, clock: &Clock) {
@@ -142,16 +200,22 @@ impl Trace {
 /// Which process of another run is which of this one: the command is the command, and of the children of a
 /// process those that ran the same programs are each other, in order.
 fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
-    let programs = |process: &Process| -> Vec<(String, Vec<String>)> {
-        let execs = process.execs.iter();
-        execs
-            .map(|exec| (exec.path.clone(), exec.arguments.clone()))
-            .collect()
+    // Looks from outside name a copy of a process after the program that both run.
+    let programs = |trace: &Trace, process: &Process| -> Vec<(String, Vec<String>)> {
+        let ran = |exec: &Exec| (exec.path.clone(), exec.arguments.clone());
+        let mut parents = trace.processes.iter();
+        let parent = parents.find(|parent| Some(parent.pid) == process.parent);
+        let parents = parent.and_then(|parent| parent.execs.last()).map(ran);
+        let own: Vec<_> = process.execs.iter().map(ran).collect();
+        match own.len() == 1 && parents.as_ref() == own.first() {
+            true => Vec::new(),
+            false => own,
+        }
     };
     let mut children: HashMap<_, VecDeque<u32>> = HashMap::new();
     for process in &this.processes {
         let of_parent = children
-            .entry((process.parent, programs(process)))
+            .entry((process.parent, programs(this, process)))
             .or_default();
         of_parent.push_back(process.pid);
     }
@@ -162,7 +226,7 @@ fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
             _ => process
                 .parent
                 .and_then(|parent| numbers.get(&parent).copied())
-                .and_then(|parent| children.get_mut(&(Some(parent), programs(process))))
+                .and_then(|parent| children.get_mut(&(Some(parent), programs(other, process))))
                 .and_then(VecDeque::pop_front),
         };
         numbers.extend(same.map(|same| (process.pid, same)));
@@ -173,7 +237,7 @@ fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{DescriptorRow, Exec, StopReading, Tier};
+    use crate::result::{StopReading, Tier};
 
     fn trace(tier: Tier, pid: u32) -> Trace {
         let process = Process {
@@ -234,6 +298,45 @@ mod tests {
     }
 
     #[test]
+    fn short_waits_that_nobody_saw_are_in_the_call_that_is_made_most() {
+        let named = |reads: u64, behind: &str| {
+            let call = |name: &str, fd, calls| SyscallRow {
+                pid: 20,
+                tid: 20,
+                name: name.into(),
+                fd,
+                calls,
+                ..SyscallRow::default()
+            };
+            let mut samples = trace(Tier::Perf, 10);
+            samples.off_cpu = vec![OffCpuRow {
+                pid: 10,
+                tid: 10,
+                call: None,
+                fd: None,
+                cause: Cause::Asleep,
+                count: 900,
+                total_ns: 9_000_000,
+                longest_ns: None,
+                by_length: Vec::new(),
+            }];
+            let mut stops = trace(Tier::Stops, 20);
+            stops.descriptors[0].fd = 5;
+            stops.descriptors[0].names = vec![behind.into()];
+            stops.syscalls = vec![
+                call("read", Some(5), reads),
+                call("write", Some(6), 5_000),
+                call("futex", None, 100),
+            ];
+            samples.add_calls(stops);
+            (samples.off_cpu[0].call.clone(), samples.off_cpu[0].fd)
+        };
+        assert_eq!(named(900, "pipe"), (Some("read".into()), Some(5)));
+        assert_eq!(named(200, "pipe"), (None, None), "one of two");
+        assert_eq!(named(900, "/etc/passwd"), (Some("futex".into()), None));
+    }
+
+    #[test]
     fn children_that_ran_the_same_are_each_other() {
         let ran = |trace: &mut Trace, pid, parent, program: &str| {
             let exec = (!program.is_empty()).then(|| Exec {
@@ -256,6 +359,8 @@ mod tests {
         ] {
             ran(&mut here, pid, parent, program);
         }
+        // A copy, as looks name it.
+        here.processes[4].execs = here.processes[3].execs.clone();
         // The one that ran something else, its child, and one that is too many have no counterpart.
         let others = [
             (21, 20, "cat"),

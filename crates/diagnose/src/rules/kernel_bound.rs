@@ -22,7 +22,8 @@ const ASKING: &[&str] = &[
 const PATH_QUESTIONS: &str = "stat and access";
 
 fn asks_about_path(name: &str) -> bool {
-    name.contains("stat") && !name.contains("statfs") || name.contains("access")
+    let is_stat = name.contains("stat") && !name.contains("statfs");
+    is_stat || name.contains("access") || name.contains("readlink")
 }
 
 /// A shell masks signals around each command: no change of the script makes that fewer but fewer commands, and
@@ -48,7 +49,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Spent::KernelFiles if asks_about_path(name) => !asks,
         Spent::KernelFiles => !ASKING.contains(&name),
         Spent::KernelProcesses => true,
-        _ => classify::is_poll(name),
+        // Who gives its CPU away has nothing to do: that is a loop that asks.
+        _ => classify::is_poll(name) || name == "sched_yield",
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
     let by_file = tiny_files::read_one_by_one(view);
@@ -84,7 +86,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (name, tally) = names
         .into_iter()
         .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
-    if !matters(view, tally.cost_ns) || view.share(tally.cost_ns) < t::KERNEL_SHARE / 2.0 {
+    let cost = view.within_kernel(tally.cost_ns);
+    if !matters(view, cost) || view.share(cost) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
     let name = if name == PATH_QUESTIONS {
@@ -100,11 +103,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         } else {
             ""
         },
-        time(tally.cost_ns),
-        percent(view, tally.cost_ns),
+        time(cost),
+        percent(view, cost),
     );
     Some(
-        Draft::new("kernel-bound", view, tally.cost_ns, statement)
+        Draft::new("kernel-bound", view, cost, statement)
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(format!(
@@ -140,6 +143,20 @@ pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use crate::fake::Fake;
+
+    #[test]
+    fn questions_about_links_are_told() {
+        let mut fake = Fake::new(1000);
+        fake.calls("readlink", None, 300_000, 0, 1_500);
+        assert_eq!(fake.ids(), ["kernel-bound"]);
+    }
+
+    #[test]
+    fn giving_the_cpu_away_is_a_loop_that_asks() {
+        let mut fake = Fake::new(1000);
+        fake.calls("sched_yield", None, 500_000, 0, 1_500);
+        assert_eq!(fake.ids(), ["busy-polling"]);
+    }
 
     #[test]
     fn a_call_that_rules_the_time_is_named() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use fathom_model::{Finding, Place, Spent};
 use fathom_trace::Cause;
 
-use super::lock_held_asleep;
+use super::{lock_held_asleep, wakeup_storm};
 use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
@@ -218,9 +218,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if view.quiet < t::LEAST_QUIET || lock_held_asleep::turns(view).is_some() {
         return None;
     }
+    let by_yields = wakeup_storm::is_by_yields(view);
     let queue = queues(view)
         .into_iter()
-        .filter(|q| !q.is_storm())
+        .filter(|q| !q.is_storm() && (q.file.is_some() || !by_yields))
         .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let language = view.language(Some(queue.pid));

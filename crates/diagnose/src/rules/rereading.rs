@@ -1,5 +1,7 @@
 //! The same file is opened and read again and again.
 
+use std::collections::BTreeMap;
+
 use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
@@ -156,20 +158,35 @@ fn of_system(name: &str) -> bool {
         .any(|place| name.starts_with(place))
 }
 
-/// A file that is opened and read again and again.
+/// Files that one process opens and reads again and again, together.
+fn reopened_files(view: &View<'_>) -> Option<(FileRow, usize)> {
+    let often = view.trace.files.iter().filter(|f| {
+        f.opens >= t::MANY_OPENS_OF_ONE_FILE && f.read_bytes > 0 && f.written_bytes == 0
+    });
+    let own = often.filter(|f| {
+        !of_system(&f.name) && !f.name.contains("socket") && !f.name.starts_with("pipe")
+    });
+    let size = |file: &FileRow| file.read_bytes + 4096 * file.opens;
+    let mut by_process: BTreeMap<u32, (Vec<&FileRow>, u64)> = BTreeMap::new();
+    for file in own {
+        let (files, sum) = by_process.entry(file.pid).or_default();
+        files.push(file);
+        *sum += size(file);
+    }
+    let (files, _) = by_process.into_values().max_by_key(|(_, sum)| *sum)?;
+    let largest = files.iter().max_by_key(|file| size(file))?;
+    let sum = |of: fn(&FileRow) -> u64| files.iter().map(|file| of(file)).sum();
+    let together = FileRow {
+        opens: sum(|file| file.opens),
+        reads: sum(|file| file.reads),
+        read_bytes: sum(|file| file.read_bytes),
+        ..(*largest).clone()
+    };
+    Some((whole(view, &together), files.len()))
+}
+
 fn reopened(view: &View<'_>) -> Option<Finding> {
-    let file = view
-        .trace
-        .files
-        .iter()
-        .filter(|f| {
-            f.opens >= t::MANY_OPENS_OF_ONE_FILE && f.read_bytes > 0 && f.written_bytes == 0
-        })
-        .filter(|f| {
-            !of_system(&f.name) && !f.name.contains("socket") && !f.name.starts_with("pipe")
-        })
-        .max_by_key(|f| f.read_bytes + 4096 * f.opens)
-        .map(|file| whole(view, file))?;
+    let (file, files) = reopened_files(view)?;
     let own =
         |name: &dyn Fn(&str) -> bool| view.tally(|row| row.pid == file.pid && name(&row.name));
     let reads = own(&classify::is_read);
@@ -187,12 +204,16 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
     let by_opens = part(file.opens, opens.calls);
     let cost =
         reads.cost_ns * by_bytes + (opens.cost_ns + closes.cost_ns + looks.cost_ns) * by_opens;
-    let win = cost * (1.0 - 1.0 / file.opens as f64);
+    let win = cost * (1.0 - files as f64 / file.opens as f64);
     if !matters(view, win) {
         return None;
     }
+    let who = match files {
+        1 => "One file was".to_owned(),
+        n => format!("{n} files were"),
+    };
     let statement = format!(
-        "One file was opened {} times and read {:.1} MB from; that cost {}, {} of the wall time, besides the work on what was read.",
+        "{who} opened {} times and read {:.1} MB from; that cost {}, {} of the wall time, besides the work on what was read.",
         count(file.opens),
         file.read_bytes as f64 / 1e6,
         time(win),
@@ -203,10 +224,13 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
             .evidence("opens", file.opens as f64, "calls")
             .evidence("reads", file.reads as f64, "calls")
             .evidence("bytes read", file.read_bytes as f64, "bytes")
-            .advice("Read the file once and keep what is needed of it.")
+            .advice(match files {
+                1 => "Read the file once and keep what is needed of it.",
+                _ => "Read each file once and keep what is needed of it.",
+            })
             .limit(from_memory(
                 view,
-                file.read_bytes as f64 / file.opens as f64,
+                files as f64 * file.read_bytes as f64 / file.opens as f64,
             ))
             .place(Place {
                 pid: Some(file.pid),
@@ -229,6 +253,20 @@ mod tests {
         fake.calls("read", Some(3), 20_000, 8_000, 10_000);
         fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
         assert_eq!(fake.ids(), ["rereading"]);
+    }
+
+    #[test]
+    fn several_files_are_told_together() {
+        let mut fake = Fake::new(1000);
+        fake.calls("openat", None, 10_000, 0, 5_000);
+        fake.calls("read", Some(3), 20_000, 8_000, 10_000);
+        for name in ["head", "foot"] {
+            fake.file(&format!("/site/{name}.html"), 5_000, 10_000, 80_000_000, 0);
+        }
+        let found = &fake.findings()[0];
+        let begin = "2 files were opened 10,000 times and read 160.0 MB from";
+        assert!(found.statement.starts_with(begin), "{}", found.statement);
+        assert!((240..260).contains(&(found.could_win_ns / 1_000_000)));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fathom_model::{Finding, Spent};
-use fathom_trace::{Cause, OffCpuRow, Trace};
+use fathom_trace::{Cause, OffCpuRow, SyscallRow, Trace};
 
+use crate::Language;
 use crate::account::Life;
 use crate::classify;
 use crate::descriptors::Kind;
@@ -18,14 +19,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let by_each_other = ended_by_own_threads(view.trace);
+    let inner = |pid: u32, fd: i32| {
+        let kind = view.descriptors.waited_for(pid, fd);
+        let standard = fd <= 2 && view.descriptors.is_of_command(pid, fd);
+        matches!(kind, Kind::Pipe | Kind::Events | Kind::Socket) && !standard
+    };
     let of_partner = |row: &OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
         let moves = classify::is_read(call) || classify::is_write(call);
-        let inner = |fd| {
-            let kind = view.descriptors.waited_for(row.pid, fd);
-            let standard = fd <= 2 && view.descriptors.is_of_command(row.pid, fd);
-            matches!(kind, Kind::Pipe | Kind::Events | Kind::Socket) && !standard
-        };
+        let inner = |fd| inner(row.pid, fd);
         let polls = classify::is_poll(call) && by_each_other.contains(&row.tid);
         row.cause == Cause::Asleep
             && (classify::is_lock(call) || polls || moves && row.fd.is_some_and(inner))
@@ -35,6 +37,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let sums = threads.entry(row.tid).or_default();
         sums.0 += row.count;
         sums.1 += row.total_ns as f64;
+    }
+    let yields = yielding(view, |tid| threads.get(&tid).map_or(0, |sums| sums.0));
+    for (tid, calls) in &yields {
+        threads.entry(*tid).or_default().0 += calls;
     }
     // Partners: at least two that wait often; the waits of the one are the turns of the other.
     threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
@@ -50,9 +56,23 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if threads.len() < 2 || waits < t::MANY_WAKEUPS || !little {
         return None;
     }
-    // What a hand-over costs: the part of the wall time that no one of them computes.
+    // What a hand-over costs: the part of the wall time that no one of them runs, and the calls.
     let idle = threads.values().map(|(_, ns)| *ns).sum::<f64>() / threads.len() as f64;
-    let cost = view.untraced(idle.min(view.trace.duration_ns as f64));
+    let waiting = view.untraced(idle.min(view.trace.duration_ns as f64));
+    // With few and large pieces the calls go too. What the program computes itself stays.
+    let hands_over = |row: &SyscallRow| {
+        let moves = classify::is_read(&row.name) || classify::is_write(&row.name);
+        let yields = row.name == YIELD && yields.contains_key(&row.tid);
+        let calls = classify::is_lock(&row.name) || classify::is_poll(&row.name) || yields;
+        threads.contains_key(&row.tid)
+            && (calls || moves && row.fd.is_some_and(|fd| inner(row.pid, fd)))
+    };
+    let calls = view.tally(hands_over);
+    let small = (calls.bytes as f64) < t::BLOCK_BYTES * waits as f64;
+    let in_calls = if small { calls.cost_ns } else { 0.0 };
+    let own = view.spent_ns(Spent::UserCode) + view.spent_ns(Spent::PageFaults);
+    let most = (view.wall_ns - own).max(waiting);
+    let cost = (waiting + view.within_kernel(in_calls)).min(most);
     if !wait_matters(view, cost) {
         return None;
     }
@@ -73,6 +93,31 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .likely()
             .finish(),
     )
+}
+
+const YIELD: &str = "sched_yield";
+
+/// Java's threads that hand over to each other: in `SynchronousQueue` and its kin one that finds nobody gives its
+/// CPU away some times before it sleeps. With the number of calls by which they do.
+fn yielding(view: &View<'_>, waits: impl Fn(u32) -> u64) -> BTreeMap<u32, u64> {
+    let rows = view.trace.syscalls.iter().filter(|row| {
+        let java = view.language(Some(row.pid)) == Some(Language::Java);
+        row.name == YIELD && java && row.calls >= t::MANY_WAKEUPS / 4
+    });
+    let threads: BTreeMap<u32, u64> = rows
+        .filter(|row| waits(row.tid) >= t::WAKEUPS_BESIDE_YIELDS)
+        .map(|row| (row.tid, row.calls))
+        .collect();
+    if threads.len() >= 2 {
+        threads
+    } else {
+        BTreeMap::new()
+    }
+}
+
+/// Whether threads hand over to each other so: their waits for locks are those for each other.
+pub(super) fn is_by_yields(view: &View<'_>) -> bool {
+    !yielding(view, |tid| view.lock_waits(tid)).is_empty()
 }
 
 /// Whether these threads do little beside waking each other and handing over small pieces.
@@ -181,6 +226,24 @@ mod tests {
         let storm = "wakeup-storm".to_owned();
         assert!(!costly(5, 8).contains(&storm), "45 us of work for each");
         assert!(!costly(40, 65_536).contains(&storm), "large blocks");
+    }
+
+    #[test]
+    fn javas_threads_that_hand_over_mostly_by_yields_are_told() {
+        let told = |language| {
+            let mut fake = Fake::new(1_000);
+            fake.language = Some(language);
+            fake.trace.threads[0].on_cpu_ns = Some(500 * crate::fake::MS);
+            fake.thread(ROOT, 101, 0, 1_000, 500);
+            for tid in [ROOT, 101] {
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 1_000, 150);
+                fake.calls_of(tid, "futex", None, 1_000, 0, 20_000);
+                fake.calls_of(tid, "sched_yield", None, 30_000, 0, 5_000);
+            }
+            fake.ids()
+        };
+        assert_eq!(told(crate::Language::Java), ["wakeup-storm"]);
+        assert_eq!(told(crate::Language::C)[0], "busy-polling");
     }
 
     #[test]
