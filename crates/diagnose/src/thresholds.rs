@@ -181,8 +181,6 @@ pub(crate) const STORM_WORK_PER_WAIT_NS: f64 = 20e3;
 /// What one of many waits takes of the kernel's time: leaving the CPU, being woken and coming back. 2 us on bare
 /// metal, 20 in VMs.
 pub(crate) const SWITCH_NS: f64 = 20e3;
-/// Waits of a thread that mostly looks for its partner by giving its CPU away.
-pub(crate) const WAKEUPS_BESIDE_YIELDS: u64 = 250;
 /// Waits that make a storm.
 pub(crate) const MANY_WAKEUPS: u64 = 4_000;
 /// Calls for the time that fell through to the kernel.

@@ -38,7 +38,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         sums.0 += row.count;
         sums.1 += row.total_ns as f64;
     }
-    let yields = yielding(view, |tid| threads.get(&tid).map_or(0, |sums| sums.0));
+    let yields = yielding(view);
     for (tid, calls) in &yields {
         threads.entry(*tid).or_default().0 += calls;
     }
@@ -99,15 +99,15 @@ const YIELD: &str = "sched_yield";
 
 /// Java's threads that hand over to each other: in `SynchronousQueue` and its kin one that finds nobody gives its
 /// CPU away some times before it sleeps. With the number of calls by which they do.
-fn yielding(view: &View<'_>, waits: impl Fn(u32) -> u64) -> BTreeMap<u32, u64> {
+fn yielding(view: &View<'_>) -> BTreeMap<u32, u64> {
     let rows = view.trace.syscalls.iter().filter(|row| {
         let java = view.language(Some(row.pid)) == Some(Language::Java);
         row.name == YIELD && java && row.calls >= t::MANY_WAKEUPS / 4
     });
-    let threads: BTreeMap<u32, u64> = rows
-        .filter(|row| waits(row.tid) >= t::WAKEUPS_BESIDE_YIELDS)
-        .map(|row| (row.tid, row.calls))
-        .collect();
+    let mut threads: BTreeMap<u32, u64> = rows.map(|row| (row.tid, row.calls)).collect();
+    // Once for each item on either side; whoever looks for something alone has no such partner.
+    let most = threads.values().copied().max().unwrap_or(0);
+    threads.retain(|_, calls| *calls * 2 >= most);
     if threads.len() >= 2 {
         threads
     } else {
@@ -117,7 +117,7 @@ fn yielding(view: &View<'_>, waits: impl Fn(u32) -> u64) -> BTreeMap<u32, u64> {
 
 /// Whether threads hand over to each other so: their waits for locks are those for each other.
 pub(super) fn is_by_yields(view: &View<'_>) -> bool {
-    !yielding(view, |tid| view.lock_waits(tid)).is_empty()
+    !yielding(view).is_empty()
 }
 
 /// Whether these threads do little beside waking each other and handing over small pieces.
@@ -236,8 +236,8 @@ mod tests {
             fake.trace.threads[0].on_cpu_ns = Some(500 * crate::fake::MS);
             fake.thread(ROOT, 101, 0, 1_000, 500);
             for tid in [ROOT, 101] {
-                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 1_000, 150);
-                fake.calls_of(tid, "futex", None, 1_000, 0, 20_000);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 100, 1_500);
+                fake.calls_of(tid, "futex", None, 100, 0, 20_000);
                 fake.calls_of(tid, "sched_yield", None, 30_000, 0, 5_000);
             }
             fake.ids()
