@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 VARIANTS = ("slow", "fast")
 EXTENSION = {
     "c": "c", "rust": "rs", "go": "go", "python": "py",
-    "node": "js", "java": "java", "shell": "sh",
+    "node": "js", "java": "java", "shell": "sh", "cpp": "cpp", "perl": "pl",
 }
 
 
