@@ -190,11 +190,21 @@ impl<'a> Told<'a> {
         waker.pid == life.pid && (ends || waits <= others + 2 || long)
     }
 
-    /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its process do.
-    /// What it waits for is that work, whatever it is told by.
+    /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its process do. Or
+    /// it is the main thread, which works little beside one that works nearly all the time, and so never
+    /// queues for what the main thread may hold. What it waits for is that work, whatever it is told by.
     fn hands_out(&self, life: &Life) -> bool {
-        let works = |other: &Life| other.pid == life.pid && other.tid != life.tid && !rests(other);
-        rests(life) && self.all.iter().any(works)
+        let others = || {
+            let all = self.all.iter();
+            all.filter(|other| other.pid == life.pid && other.tid != life.tid)
+        };
+        let feeds = life.tid == life.pid && life.on_cpu_ns * 3.0 < life.ns();
+        let hardly_waits = |other: &Life| {
+            let long = other.ns() * 2.0 > life.ns();
+            long && other.sums.get(Spent::Locks) < 0.15 * other.ns()
+        };
+        rests(life) && others().any(|other| !rests(other))
+            || feeds && others().any(|other| hardly_waits(other) && !rests(other))
     }
 
     /// Who worked on while a thread that hands out work waited, and looked up by a timer.

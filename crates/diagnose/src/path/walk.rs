@@ -365,6 +365,28 @@ mod tests {
     }
 
     #[test]
+    fn who_feeds_one_that_never_queues_waits_for_its_work() {
+        // A worker that queues as well is one of those who want the same lock.
+        for (queues_ms, told_ms) in [(0, 0), (300, 740)] {
+            let mut fake = Fake::new(1000);
+            fake.thread(ROOT, 101, 0, 1000, 990);
+            fake.waits_of(
+                101,
+                Some("futex"),
+                None,
+                fathom_trace::Cause::Asleep,
+                100,
+                queues_ms * 10,
+            );
+            for job in 0..20 {
+                let from = job * 50;
+                fake.wait_for(ROOT, "futex", None, (from, from + 37, from + 37), Some(101));
+            }
+            is(&account(&fake), Spent::Locks, told_ms);
+        }
+    }
+
+    #[test]
     fn who_hands_out_work_and_looks_up_by_a_timer_waits_for_it_too() {
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 990);

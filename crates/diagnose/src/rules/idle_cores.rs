@@ -22,6 +22,7 @@ fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
         if life.pid == pid
             && (life.tid != pid || go)
             && life.on_cpu_ns >= if go { 0.05 } else { 0.01 } * view.trace.duration_ns as f64
+            && (go || computes(life))
         {
             let stem = thread
                 .name
@@ -40,6 +41,16 @@ fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
         most.extend(left_without_work(view, alone));
     }
     most
+}
+
+/// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others has no share
+/// of their work, and often their name. Where calls aren't timed nobody knows.
+fn computes(life: &Life) -> bool {
+    let in_calls: f64 = [Spent::KernelIo, Spent::KernelFiles]
+        .iter()
+        .map(|spent| life.sums.get(*spent))
+        .sum();
+    in_calls * 2.0 < life.on_cpu_ns
 }
 
 /// Threads like this one that were made with it and ended at once: it had taken all the work.
@@ -219,6 +230,13 @@ mod tests {
     #[test]
     fn one_worker_with_all_the_work_is_told() {
         assert_eq!(workers([980, 30]).ids(), ["idle-cores"]);
+    }
+
+    #[test]
+    fn who_reads_for_a_worker_shares_no_work_with_it() {
+        let mut fake = workers([980, 30]);
+        fake.calls_of(102, "read", Some(3), 200, 131_072, 140_000);
+        assert!(fake.ids().is_empty());
     }
 
     #[test]
