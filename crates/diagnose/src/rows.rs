@@ -22,7 +22,12 @@ fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
     let trace = view.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
     let cpu = cpu_in_calls(row, view.around_ns) * view.call_factor(&row.name);
-    timed.then(|| cpu as u64 + row.blocked_ns.unwrap_or(0))
+    timed.then(|| cpu as u64 + blocked_of(view, row).unwrap_or(0))
+}
+
+/// The same of waiting: in a run that tracing made longer the waits for what it slowed are longer too.
+fn blocked_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
+    Some(view.untraced(row.blocked_ns? as f64) as u64)
 }
 
 /// Calls by name over all threads, most time first.
@@ -41,7 +46,7 @@ pub(crate) fn call_rows(view: &View<'_>) -> Vec<CallRow> {
         row.calls += call.calls;
         row.errors += call.errors;
         row.total_ns = plus(row.total_ns, time_of(view, call));
-        row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
+        row.blocked_ns = plus(row.blocked_ns, blocked_of(view, call));
         row.bytes += call.bytes;
     }
     let mut rows: Vec<CallRow> = rows.into_values().collect();
@@ -91,7 +96,7 @@ pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
             row.written_bytes += call.bytes;
         }
         row.total_ns = plus(row.total_ns, time_of(view, call));
-        row.blocked_ns = plus(row.blocked_ns, call.blocked_ns);
+        row.blocked_ns = plus(row.blocked_ns, blocked_of(view, call));
         row.errors += call.errors;
     }
     let mut rows: Vec<IoRow> = rows.into_values().collect();

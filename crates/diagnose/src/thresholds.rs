@@ -66,6 +66,8 @@ pub(crate) const CALL_SECONDS: f64 = 0.25e-6;
 /// CPU time of fetching for each wait for a disk, at most, where nobody measured it: 0.4 to 1.6 times the wait
 /// in a VM.
 pub(crate) const FETCHING_PER_WAIT: f64 = 1.5;
+/// Reads of so many bytes are no small ones.
+pub(crate) const LARGE_READ_BYTES: f64 = 256.0 * 1024.0;
 /// Less than this part of the wait needs no words.
 pub(crate) const FETCHING_WORTH_TELLING: f64 = 0.1;
 /// CPU time of a loop that only asks, for each ns of its calls: C adds 10 % to a call of 0.3 us, Python three

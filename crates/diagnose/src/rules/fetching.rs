@@ -13,7 +13,7 @@ use crate::classify;
 use crate::draft::time;
 use crate::faults;
 use crate::thresholds as t;
-use crate::view::View;
+use crate::view::{Tally, View};
 
 /// CPU time on the critical path that faults in files took beyond what they take when the files are in memory.
 pub(super) fn by_faults(view: &View<'_>, wait: f64) -> f64 {
@@ -29,12 +29,7 @@ pub(super) fn by_reads(view: &View<'_>, wait: f64, waited: impl Fn(&OffCpuRow) -
     if view.by_stops() {
         return guessed(view, wait);
     }
-    let rows = view.trace.off_cpu.iter().filter(|row| waited(row));
-    let calls: HashSet<_> = rows
-        .filter_map(|row| Some((row.tid, row.fd, row.call.as_deref()?)))
-        .filter(|(.., call)| classify::is_read(call))
-        .collect();
-    let reads = view.tally(|row| calls.contains(&(row.tid, row.fd, row.name.as_str())));
+    let reads = reads(view, waited);
     let call_ns = view.subject.limits.syscall_seconds;
     let call_ns = call_ns.unwrap_or(t::CALL_SECONDS) * 1e9;
     let warm = reads.calls as f64 * call_ns + reads.bytes as f64 * t::COPY_NS_PER_BYTE;
@@ -47,6 +42,16 @@ pub(super) fn told(fetching: f64, wait: f64) -> String {
         true => format!(" and {} of CPU time for fetching", time(fetching)),
         false => String::new(),
     }
+}
+
+/// The reading calls among those that waited.
+pub(super) fn reads(view: &View<'_>, waited: impl Fn(&OffCpuRow) -> bool) -> Tally {
+    let rows = view.trace.off_cpu.iter().filter(|row| waited(row));
+    let calls: HashSet<_> = rows
+        .filter_map(|row| Some((row.tid, row.fd, row.call.as_deref()?)))
+        .filter(|(.., call)| classify::is_read(call))
+        .collect();
+    view.tally(|row| calls.contains(&(row.tid, row.fd, row.name.as_str())))
 }
 
 fn warm_fault_ns(view: &View<'_>) -> f64 {

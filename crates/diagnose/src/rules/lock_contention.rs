@@ -111,6 +111,16 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
     })
 }
 
+/// How often a thread asked for a lock on a file: each time all who wait are woken, and sleep again but for one.
+fn file_locks(view: &View<'_>, tid: u32) -> u64 {
+    let rows = view.trace.syscalls.iter();
+    let rows = rows.filter(|row| row.tid == tid && classify::is_file_lock(&row.name));
+    match rows.map(|row| row.calls).sum() {
+        0 => u64::MAX,
+        calls => calls,
+    }
+}
+
 fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let all_cpu: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
     let working = lives
@@ -123,7 +133,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         .iter()
         .filter_map(|life| {
             let on_files = view.file_lock_waits(life.tid);
-            let waits = view.lock_waits(life.tid) + on_files;
+            let waits = view.lock_waits(life.tid) + on_files.min(file_locks(view, life.tid));
             let ns = life.sums.get(Spent::Locks);
             let queues = (waits >= t::MANY_LOCK_WAITS / 3 || on_files >= t::MANY_FILE_LOCK_WAITS)
                 && ns >= t::LOCK_SHARE * (life.ns() - life.sums.get(Spent::Ready))

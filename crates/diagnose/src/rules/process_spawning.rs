@@ -52,7 +52,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let number = count(short.len() as u64);
     let what = match (&interpreter, are_copies) {
         (Some(name), _) => format!("`{name}` was started {number} times"),
-        (None, true) => format!("{number} short processes were forked that ran no other program"),
+        (None, true) if copies == short.len() => {
+            format!("{number} short processes were forked that ran no other program")
+        }
+        (None, true) => format!(
+            "{number} short processes were forked, {} of which ran no other program",
+            count(copies as u64)
+        ),
         (None, false) => format!("{number} short processes were made"),
     };
     let statement = format!(

@@ -208,9 +208,10 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
     if !matters(view, win) {
         return None;
     }
+    let name = file.name.rsplit('/').next().unwrap_or(&file.name);
     let who = match files {
-        1 => "One file was".to_owned(),
-        n => format!("{n} files were"),
+        1 => format!("`{name}` was"),
+        n => format!("{n} files such as `{name}` were"),
     };
     let statement = format!(
         "{who} opened {} times and read {:.1} MB from; that cost {}, {} of the wall time, besides the work on what was read.",
@@ -264,7 +265,7 @@ mod tests {
             fake.file(&format!("/site/{name}.html"), 5_000, 10_000, 80_000_000, 0);
         }
         let found = &fake.findings()[0];
-        let begin = "2 files were opened 10,000 times and read 160.0 MB from";
+        let begin = "2 files such as `foot.html` were opened 10,000 times and read 160.0 MB from";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
         assert!((240..260).contains(&(found.could_win_ns / 1_000_000)));
     }

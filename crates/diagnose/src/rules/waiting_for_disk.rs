@@ -86,8 +86,11 @@ fn only_removes(view: &View<'_>, pid: u32) -> bool {
     removed >= t::LEAST_DISK_WAITS && moved <= READ_AT_START
 }
 
-fn advice(on_names: bool) -> &'static str {
+fn advice(on_names: bool, block_bytes: f64) -> &'static str {
     match on_names {
+        _ if block_bytes >= t::LARGE_READ_BYTES => {
+            "The blocks are large already: read the next one while this one is worked on (a second thread, `posix_fadvise`), read less, or keep the data in memory. A second run may find the file there."
+        }
         true => {
             "These waits are for folders and for the file system's journal, in opening, renaming and removing files: make fewer and larger files, write over a file in its place instead of making it anew, or do several at once. In memory (`/dev/shm`) such calls wait for nothing."
         }
@@ -141,7 +144,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Draft::new("waiting-for-disk", view, win, statement)
             .evidence_if("waits", waits, "calls")
             .evidence("CPU time of fetching", fetching.round(), "ns")
-            .advice(advice(on_names))
+            .advice(advice(
+                on_names,
+                fetching::reads(view, counts).bytes_per_call(),
+            ))
             .finish(),
     )
 }
@@ -181,7 +187,8 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.calls("read", Some(3), 1_500, moved, 3_000);
             fake.calls(call, None, 1_500, 0, 3_000);
-            fake.waits(Some(call), None, Cause::Disk, 1_500, 300);
+            let fd = (call == "read").then_some(3);
+            fake.waits(Some(call), fd, Cause::Disk, 1_500, 300);
             fake.findings()
         };
         assert!(waits_in("unlinkat", 1).is_empty());
@@ -189,6 +196,8 @@ mod tests {
         assert_eq!(found[0].id, "waiting-for-disk");
         assert!(found[0].advice.contains("journal"));
         assert!(waits_in("pread64", 8_000)[0].advice.contains("O_DIRECT"));
+        let large = waits_in("read", 1 << 20);
+        assert!(large[0].advice.contains("large already"));
     }
 
     #[test]
