@@ -11,6 +11,7 @@ use fathom_model::Spent;
 use fathom_trace::{OffCpuRow, Tier, Trace};
 
 use super::CriticalPath;
+use super::wakers::woken_ns;
 use crate::account::{Life, Sums};
 use crate::classify;
 use crate::thresholds as t;
@@ -159,6 +160,7 @@ impl Walk<'_> {
             inner.take(Spent::Sleeping, self.naps_ns(life));
             pool.add_scaled(&inner, 1.0);
         }
+        let busy = self.busy_ns(lives).unwrap_or(f64::INFINITY);
         let mut path = Sums::default();
         for rank in 0..4 {
             let parts: Vec<_> = pool
@@ -166,7 +168,12 @@ impl Walk<'_> {
                 .filter(|(spent, _)| rank_in_pool(*spent) == rank)
                 .collect();
             let sum: f64 = parts.iter().map(|(_, ns)| ns).sum();
-            let part = ((whole - path.total()) / sum.max(1.0)).clamp(0.0, 1.0);
+            // What several compute side by side takes the time of one.
+            let room = match rank {
+                0 => whole.min(busy),
+                _ => whole - path.total(),
+            };
+            let part = (room / sum.max(1.0)).clamp(0.0, 1.0);
             parts
                 .iter()
                 .for_each(|(spent, ns)| path.add(*spent, ns * part));
@@ -178,6 +185,31 @@ impl Walk<'_> {
         }
         path.add(Spent::Locks, whole - path.total());
         *sums = path;
+    }
+
+    /// Time in which at least one thread of a pool was not asleep; `None` if the trace doesn't tell the waits in
+    /// order. Waits too short for the timeline count as work.
+    fn busy_ns(&self, lives: &[&Life]) -> Option<f64> {
+        let timeline = self.trace.timeline.as_ref();
+        let lost = self.trace.lost.intervals + self.trace.lost.records;
+        let timeline = timeline.filter(|_| lost == 0)?;
+        let mut asleep: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
+        for interval in timeline {
+            let span = (interval.from_ns, woken_ns(interval));
+            asleep.entry(interval.tid).or_default().push(span);
+        }
+        let mut works = Vec::new();
+        for life in lives.iter().filter(|life| !self.is_watcher(life)) {
+            let mut waits = asleep.remove(&life.tid).unwrap_or_default();
+            waits.sort_unstable();
+            let mut at = life.from_ns;
+            for (from, to) in waits {
+                works.push((life.tid, at, from.max(at)));
+                at = to.max(at);
+            }
+            works.push((life.tid, at, life.to_ns.max(at)));
+        }
+        Some(covered_ns(&works) as f64)
     }
 
     /// A runtime's own watcher, such as Go's `sysmon`, sleeps and looks all its life.

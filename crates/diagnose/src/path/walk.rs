@@ -424,6 +424,16 @@ mod tests {
     }
 
     #[test]
+    fn what_a_pool_does_side_by_side_hides_no_sleep() {
+        // Node: the main thread and a worker compute for 500 ms each, at once; then a timer is waited for.
+        let mut fake = Fake::new(1000);
+        fake.trace.processes[0].execs[0].path = "/usr/bin/node".into();
+        fake.thread(ROOT, 101, 0, 500, 500);
+        fake.wait_for(ROOT, "epoll_pwait", Some(13), (500, 1000, 1000), None);
+        is(&account(&fake), Spent::UserCode, 500);
+    }
+
+    #[test]
     fn waits_too_short_for_the_timeline_are_the_other_ends_time() {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 980, 980);

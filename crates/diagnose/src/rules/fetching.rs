@@ -61,7 +61,7 @@ fn warm_fault_ns(view: &View<'_>) -> f64 {
 
 /// Where nobody timed calls and faults: the kernel's time that neither the known calls nor faults in memory
 /// explain.
-fn guessed(view: &View<'_>, wait: f64) -> f64 {
+pub(super) fn guessed(view: &View<'_>, wait: f64) -> f64 {
     let first_touches = view.trace.accounts.minor_faults as f64 * warm_fault_ns(view);
     let left = view.outside_of_calls_ns().unwrap_or(0.0) - first_touches;
     let most = view

@@ -104,7 +104,7 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     ("busy-polling", &["wakeup-storm"]),
 ];
 
-/// All findings, most to win first.
+/// All findings, the largest first.
 pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
     found = explained_by(found);

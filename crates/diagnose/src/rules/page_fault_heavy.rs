@@ -9,7 +9,11 @@ use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let all = faults::cost(view);
-    let (cost, faults) = (all.ns.min(0.97 * view.cpu_ns), all.count);
+    let cost = match all.measured {
+        true => all.ns,
+        false => view.within_kernel(all.ns),
+    };
+    let (cost, faults) = (cost.min(0.97 * view.cpu_ns), all.count);
     if faults.max(view.trace.accounts.minor_faults) < t::MANY_FAULTS
         || view.share(cost) < t::FAULT_SHARE
     {

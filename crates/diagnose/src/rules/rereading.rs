@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
+use crate::Language;
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
@@ -83,6 +84,10 @@ fn sought(view: &View<'_>) -> Option<Finding> {
             .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
         let file = whole(view, file);
         let fd = file.fd?;
+        // A shell's `read` goes back to the end of the line each time: its script can't read otherwise.
+        if fd == 0 && view.language(Some(file.pid)) == Some(Language::Shell) {
+            return None;
+        }
         let reads = view
             .tally(|row| row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name));
         let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
@@ -290,6 +295,21 @@ mod tests {
         assert!(!fake.ids().contains(&"rereading".to_owned()));
         // A log that is looked at for news.
         assert!(!rewound(100).contains(&"rereading".to_owned()));
+    }
+
+    #[test]
+    fn a_shell_that_goes_back_to_the_end_of_each_line_is_not() {
+        let told = |language| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(0), 60_000, 4_096, 3_000);
+            fake.file("/data/lines", 1, 60_000, 60_000 * 4_096, 0);
+            fake.trace.files[0].fd = Some(0);
+            fake.trace.files[0].size_bytes = Some(500_000);
+            fake.language = Some(language);
+            fake.ids().contains(&"rereading".to_owned())
+        };
+        assert!(told(crate::Language::C));
+        assert!(!told(crate::Language::Shell));
     }
 
     #[test]

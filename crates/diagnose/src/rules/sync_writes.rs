@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use fathom_model::Finding;
 use fathom_trace::Cause;
 
+use super::fetching;
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
@@ -22,7 +23,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let off_the_disk = matches!(row.cause, Cause::Ready | Cause::Preempted);
         !off_the_disk && call.is_some_and(|call| is_synced(row.pid, row.fd, call))
     });
-    let (calls, total) = (tally.calls, tally.cost_ns + waits);
+    // Nobody timed calls that were stopped at: what putting data on the disk costs the CPU is a guess there.
+    let cpu = match view.by_stops() {
+        true => fetching::guessed(view, waits).max(tally.cost_ns),
+        false => tally.cost_ns,
+    };
+    let (calls, total) = (tally.calls, cpu + waits);
     if calls < t::MANY_SYNCS || !wait_matters(view, total) {
         return None;
     }

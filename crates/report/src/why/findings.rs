@@ -26,7 +26,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     }
     let title = match findings.len() {
         1 => "One finding".to_owned(),
-        count => format!("{count} findings, most to win first"),
+        count => format!("{count} findings, the largest first"),
     };
     let facts = "share of the wall time, and what it could win";
     let line = Line::new().add(Tone::Strong, title.as_str());

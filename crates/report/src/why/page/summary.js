@@ -22,7 +22,7 @@ function header() {
       tile('Median wall time', median, `${interval}${data.runs}`, 'main'),
       tile('Median CPU time', data.cpu, data.floor ? `running nothing takes ${data.floor}` : null),
       tile('Peak memory', data.memory),
-      tile('Findings', data.findings.length || 'none', data.findings.length ? 'most to win first' : data.end ? 'it did not end well' : 'nothing stands out')),
+      tile('Findings', data.findings.length || 'none', data.findings.length ? 'the largest first' : data.end ? 'it did not end well' : 'nothing stands out')),
     strip('', 'Explained', [`by a run of its own, ${data.explained}, ${data.slowdown}${quiet}.`]),
     data.end ? strip('bad', 'Ended', [data.end]) : null,
     strip('bad', 'Lost', data.lost),
