@@ -64,9 +64,10 @@ fn warm_fault_ns(view: &View<'_>) -> f64 {
 pub(super) fn guessed(view: &View<'_>, wait: f64) -> f64 {
     let first_touches = view.trace.accounts.minor_faults as f64 * warm_fault_ns(view);
     let left = view.outside_of_calls_ns().unwrap_or(0.0) - first_touches;
-    let most = view
-        .spent_ns(Spent::Kernel)
-        .min(wait * t::FETCHING_PER_WAIT);
+    // Something is always left: the start, and the work on what came.
+    let room = 0.97 * view.wall_ns - wait;
+    let most = view.spent_ns(Spent::Kernel).min(room);
+    let most = most.min(wait * t::FETCHING_PER_WAIT);
     left.clamp(0.0, most.max(0.0))
 }
 
