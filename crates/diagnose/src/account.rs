@@ -322,7 +322,7 @@ pub(crate) fn classifier<'a>(trace: &'a Trace, descriptors: &'a Descriptors<'a>)
 
 /// What the trace of one run doesn't show.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Unseen {
+pub(crate) struct Estimates {
     /// What a call takes beside its timed part, ns.
     pub around_ns: f64,
     /// The kernel's part of the CPU time, 0 to 1, where no calls are seen.
@@ -330,11 +330,11 @@ pub(crate) struct Unseen {
 }
 
 /// The lives of all threads, in the trace's order.
-pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, unseen: Unseen) -> Vec<Life> {
-    let Unseen {
+pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, estimates: Estimates) -> Vec<Life> {
+    let Estimates {
         around_ns,
         kernel_share,
-    } = unseen;
+    } = estimates;
     let stolen = stolen_share(trace);
     let mut in_calls: HashMap<u32, Sums> = HashMap::new();
     let mut ready_in_calls: HashMap<u32, Sums> = HashMap::new();
@@ -468,7 +468,7 @@ mod tests {
     use crate::edges::AROUND_CALL_NS;
     use crate::fake::{Fake, MS};
 
-    const UNSEEN: Unseen = Unseen {
+    const ESTIMATES: Estimates = Estimates {
         around_ns: AROUND_CALL_NS,
         kernel_share: 0.0,
     };
@@ -483,7 +483,11 @@ mod tests {
         calls.total_ns = 20 * MS;
         fake.trace.threads[0].ready_ns = Some(2 * MS);
         let descriptors = Descriptors::new(&fake.trace);
-        let lives = lives(&fake.trace, &classifier(&fake.trace, &descriptors), UNSEEN);
+        let lives = lives(
+            &fake.trace,
+            &classifier(&fake.trace, &descriptors),
+            ESTIMATES,
+        );
         let ms = |spent| (lives[0].sums.get(spent) / MS as f64).round() as u64;
         let told = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
         // 10 ms of the calls were on a CPU as it looked; 8 more were.
@@ -526,7 +530,11 @@ mod tests {
         let thread = &mut fake.trace.threads[0];
         (thread.on_cpu_ns, thread.ready_ns) = (Some(30 * MS), Some(20 * MS));
         let descriptors = Descriptors::new(&fake.trace);
-        let lives = lives(&fake.trace, &classifier(&fake.trace, &descriptors), UNSEEN);
+        let lives = lives(
+            &fake.trace,
+            &classifier(&fake.trace, &descriptors),
+            ESTIMATES,
+        );
         let account = lives[0].sums.clone().into_account(100 * MS);
         let told: Vec<_> = account
             .parts
@@ -552,7 +560,7 @@ mod tests {
             }
             let descriptors = Descriptors::new(&fake.trace);
             let classifier = classifier(&fake.trace, &descriptors);
-            let lives = lives(&fake.trace, &classifier, UNSEEN);
+            let lives = lives(&fake.trace, &classifier, ESTIMATES);
             (lives[1].sums.get(Spent::Locks) / MS as f64).round() as u64
         };
         assert!(locks(Tier::Perf) > 0);

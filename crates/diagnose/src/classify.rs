@@ -195,6 +195,10 @@ pub(crate) fn is_read(call: &str) -> bool {
 pub(crate) fn is_write(call: &str) -> bool {
     WRITES.contains(&call)
 }
+/// Whether it opens a file.
+pub(crate) fn opens_file(call: &str) -> bool {
+    ["open", "openat", "openat2"].contains(&call)
+}
 /// Whether it gives the names in a folder.
 pub(crate) fn lists_folder(call: &str) -> bool {
     ["getdents", "getdents64"].contains(&call)

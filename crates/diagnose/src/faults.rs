@@ -117,10 +117,9 @@ fn modelled_each_ns(view: &View<'_>) -> f64 {
     let enough = accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;
     let by_ticks = outside / accounts.minor_faults.max(1) as f64;
     // Large pages take 100 us and more: the program's own ticks know, a probe of small ones doesn't.
-    match view.subject.limits.page_fault_seconds {
-        _ if enough => by_ticks.clamp(100.0, t::MOST_OF_A_FAULT_NS),
-        Some(seconds) => seconds * 1e9,
-        None => t::PAGE_FAULT_SECONDS * 1e9,
+    match enough {
+        true => by_ticks.clamp(100.0, t::MOST_OF_A_FAULT_NS),
+        false => view.first_touch_ns(),
     }
 }
 

@@ -136,11 +136,11 @@ impl<'a> View<'a> {
         let descriptors = Descriptors::new(trace);
         let classifier = account::classifier(trace, &descriptors);
         let around_ns = edges::around_call_ns(trace, subject.timed);
-        let unseen = account::Unseen {
+        let estimates = account::Estimates {
             around_ns,
             kernel_share: ticks::kernel_share(trace, subject.timed),
         };
-        let lives = account::lives(trace, &classifier, unseen);
+        let lives = account::lives(trace, &classifier, estimates);
         let pools = [Some(Language::Go), Some(Language::Node)].contains(&language(subject, trace));
         let path = path::find(trace, &lives, &classifier, pools);
         let off_spent = trace
@@ -293,6 +293,18 @@ impl<'a> View<'a> {
     /// Whether the trace tells how often something was waited for.
     pub(crate) fn counts_waits(&self) -> bool {
         self.trace.tier != Some(Tier::Sample)
+    }
+
+    /// The cheapest call into the kernel and back.
+    pub(crate) fn call_ns(&self) -> f64 {
+        let seconds = self.subject.limits.syscall_seconds;
+        seconds.unwrap_or(t::CALL_SECONDS) * 1e9
+    }
+
+    /// The first touch of a page.
+    pub(crate) fn first_touch_ns(&self) -> f64 {
+        let seconds = self.subject.limits.page_fault_seconds;
+        seconds.unwrap_or(t::PAGE_FAULT_SECONDS) * 1e9
     }
 
     pub(crate) fn spawn_ns(&self) -> f64 {

@@ -215,19 +215,16 @@ impl Journal {
             .create_new(true)
             .open(&beside);
         let mut copy = made?;
-        let mut fill = || {
+        let filled = self.take_place(&beside, || {
             copy.set_permissions(about.permissions())?;
             (&self.file).seek(SeekFrom::Start(0))?;
             io::copy(&mut (&self.file).take(text.at), &mut copy)?;
             copy.write_all(text.added.as_bytes())?;
             let next = copy.stream_position()?;
             copy.write_all(text.end.as_bytes())?;
-            copy.seek(SeekFrom::Start(next))?;
-            std::fs::rename(&beside, &self.path)
-        };
-        let filled = fill();
+            copy.seek(SeekFrom::Start(next)).map(drop)
+        });
         if filled.is_err() {
-            let _ = std::fs::remove_file(&beside);
             self.file.seek(SeekFrom::Start(text.at))?;
             return filled;
         }
@@ -244,6 +241,15 @@ impl Journal {
             .with_file_name(format!(".{}.{process}", name.to_string_lossy()))
     }
 
+    /// Puts the file of that name, once it is filled, in the record's place. Nothing half-written stays.
+    fn take_place(&self, beside: &Path, fill: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let done = fill().and_then(|()| std::fs::rename(beside, &self.path));
+        if done.is_err() {
+            let _ = std::fs::remove_file(beside);
+        }
+        done
+    }
+
     /// Puts the complete record, which `write` writes, in the file's place.
     ///
     /// # Errors
@@ -257,20 +263,16 @@ impl Journal {
             return Ok(());
         }
         let replacement = self.beside();
-        let done = File::create(&replacement)
-            .and_then(|file| {
-                file.set_permissions(about.permissions())?;
-                let mut file = BufWriter::with_capacity(1 << 16, file);
-                write(&mut file)?;
-                file.flush()?;
-                file.get_ref().sync_all()
-            })
-            .and_then(|()| std::fs::rename(&replacement, &self.path));
-        done.map_err(|error| {
-            // Nothing half-written stays; the journal itself is whole as it is.
-            let _ = std::fs::remove_file(&replacement);
-            self.failed(error)
-        })
+        // After a failure the journal itself is whole as it is.
+        let done = self.take_place(&replacement, || {
+            let file = File::create(&replacement)?;
+            file.set_permissions(about.permissions())?;
+            let mut file = BufWriter::with_capacity(1 << 16, file);
+            write(&mut file)?;
+            file.flush()?;
+            file.get_ref().sync_all()
+        });
+        done.map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: io::Error) -> MeasureError {

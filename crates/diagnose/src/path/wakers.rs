@@ -194,17 +194,16 @@ impl<'a> Told<'a> {
     /// it is the main thread, which works little beside one that works nearly all the time, and so never
     /// queues for what the main thread may hold. What it waits for is that work, whatever it is told by.
     fn hands_out(&self, life: &Life) -> bool {
-        let others = || {
-            let all = self.all.iter();
-            all.filter(|other| other.pid == life.pid && other.tid != life.tid)
-        };
+        let mut others = self.all.iter().filter(|other| {
+            let own = other.pid == life.pid && other.tid != life.tid;
+            own && !rests(other)
+        });
         let feeds = life.tid == life.pid && life.on_cpu_ns * 3.0 < life.ns();
         let hardly_waits = |other: &Life| {
             let long = other.ns() * 2.0 > life.ns();
             long && other.sums.get(Spent::Locks) < 0.15 * other.ns()
         };
-        rests(life) && others().any(|other| !rests(other))
-            || feeds && others().any(|other| hardly_waits(other) && !rests(other))
+        others.any(|other| rests(life) || feeds && hardly_waits(other))
     }
 
     /// Who worked on while a thread that hands out work waited, and looked up by a timer.

@@ -59,7 +59,7 @@ fn touched_again(view: &View<'_>, pid: Option<u32>, given_back: u64) -> Option<f
     let peaks = view.subject.timed.iter().map(|run| run.peak_memory_bytes);
     let had = peaks.max()? / PAGE_BYTES;
     // Whoever maps one file after another never has all of them either.
-    let opened = view.tally_calls(|name| ["open", "openat", "openat2"].contains(&name));
+    let opened = view.tally_calls(classify::opens_file);
     let is_so = had > 0 && faults >= had * t::TOUCHED_AGAIN && given_back >= 2 * opened.calls;
     is_so.then(|| 1.0 - had as f64 / faults as f64)
 }

@@ -19,20 +19,17 @@ use crate::view::{Tally, View};
 pub(super) fn by_faults(view: &View<'_>, wait: f64) -> f64 {
     let all = faults::cost(view);
     if all.measured {
-        return (all.ns - all.count as f64 * warm_fault_ns(view)).max(0.0);
+        return (all.ns - all.count as f64 * view.first_touch_ns()).max(0.0);
     }
     guessed(view, wait)
 }
 
-/// The same of the reading calls among those that waited.
-pub(super) fn by_reads(view: &View<'_>, wait: f64, waited: impl Fn(&OffCpuRow) -> bool) -> f64 {
+/// The same of [`reads`] that waited.
+pub(super) fn by_reads(view: &View<'_>, wait: f64, reads: &Tally) -> f64 {
     if view.by_stops() {
         return guessed(view, wait);
     }
-    let reads = reads(view, waited);
-    let call_ns = view.subject.limits.syscall_seconds;
-    let call_ns = call_ns.unwrap_or(t::CALL_SECONDS) * 1e9;
-    let warm = reads.calls as f64 * call_ns + reads.bytes as f64 * t::COPY_NS_PER_BYTE;
+    let warm = reads.calls as f64 * view.call_ns() + reads.bytes as f64 * t::COPY_NS_PER_BYTE;
     (reads.cost_ns - warm).max(0.0)
 }
 
@@ -54,15 +51,10 @@ pub(super) fn reads(view: &View<'_>, waited: impl Fn(&OffCpuRow) -> bool) -> Tal
     view.tally(|row| calls.contains(&(row.tid, row.fd, row.name.as_str())))
 }
 
-fn warm_fault_ns(view: &View<'_>) -> f64 {
-    let seconds = view.subject.limits.page_fault_seconds;
-    seconds.unwrap_or(t::PAGE_FAULT_SECONDS) * 1e9
-}
-
 /// Where nobody timed calls and faults: the kernel's time that neither the known calls nor faults in memory
 /// explain.
 pub(super) fn guessed(view: &View<'_>, wait: f64) -> f64 {
-    let first_touches = view.trace.accounts.minor_faults as f64 * warm_fault_ns(view);
+    let first_touches = view.trace.accounts.minor_faults as f64 * view.first_touch_ns();
     let left = view.outside_of_calls_ns().unwrap_or(0.0) - first_touches;
     // Something is always left: the start, and the work on what came.
     let room = 0.97 * view.wall_ns - wait;

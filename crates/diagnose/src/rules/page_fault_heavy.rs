@@ -9,11 +9,8 @@ use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let all = faults::cost(view);
-    let cost = match all.measured {
-        true => all.ns,
-        false => view.within_kernel(all.ns),
-    };
-    let (cost, faults) = (cost.min(0.97 * view.cpu_ns), all.count);
+    let cost = view.within_kernel(all.ns).min(0.97 * view.cpu_ns);
+    let faults = all.count;
     if faults.max(view.trace.accounts.minor_faults) < t::MANY_FAULTS
         || view.share(cost) < t::FAULT_SHARE
     {

@@ -11,8 +11,6 @@ use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
 
-const OPENING: &[&str] = &["open", "openat", "openat2"];
-
 /// What runtimes ask of a file that they have opened, and its end.
 const AROUND: &[&str] = &[
     "close",
@@ -91,7 +89,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let is_real = |file: &FileRow| !MADE_UP.iter().any(|place| file.name.starts_with(place));
     let files = read_by_process(view, is_real).into_iter().next()?;
     let of_it = |row: &SyscallRow| row.pid == files.pid;
-    let opening = |row: &SyscallRow| of_it(row) && OPENING.contains(&row.name.as_str());
+    let opening = |row: &SyscallRow| of_it(row) && classify::opens_file(&row.name);
     let number = (files.different as f64 * view.stretch(opening)).round() as u64;
     let each_once = files.opens < files.different * 2;
     if !each_once || number < t::MANY_TINY_FILES || files.bytes_each() >= t::TINY_FILE_BYTES {

@@ -132,7 +132,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Some(n) => format!("{} waits", count(n)),
         None => "Waiting".to_owned(),
     };
-    let fetching = fetching::by_reads(view, wait, counts);
+    let reads = fetching::reads(view, counts);
+    let fetching = fetching::by_reads(view, wait, &reads);
     let win = wait + fetching;
     let statement = format!(
         "{who} for the disk took {}{}, {} of the wall time.",
@@ -144,10 +145,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Draft::new("waiting-for-disk", view, win, statement)
             .evidence_if("waits", waits, "calls")
             .evidence("CPU time of fetching", fetching.round(), "ns")
-            .advice(advice(
-                on_names,
-                fetching::reads(view, counts).bytes_per_call(),
-            ))
+            .advice(advice(on_names, reads.bytes_per_call()))
             .finish(),
     )
 }

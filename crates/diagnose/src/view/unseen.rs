@@ -165,8 +165,7 @@ impl View<'_> {
 
     /// What the simplest call costs, with the way into it and back.
     fn base_ns(&self) -> f64 {
-        let each = self.subject.limits.syscall_seconds;
-        each.unwrap_or(t::CALL_SECONDS) * 1e9 + AROUND_CALL_NS
+        self.call_ns() + AROUND_CALL_NS
     }
 
     /// What the bytes take that a row moves.
