@@ -13,16 +13,16 @@ pub const SIZE: usize = 8 << 20;
 
 /// Most jobs that are handed over at once. The launcher's memory is the least peak memory that a
 /// program can be reported with, so it is kept small.
-pub const SLOTS: usize = 32;
+pub const SLOTS: usize = 128;
 
 /// Most stages that a pipeline may have.
 pub const MOST_STAGES: usize = 16;
 
 /// Offset of the [`Pipeline`].
-pub const PIPELINE: usize = 32768;
+pub const PIPELINE: usize = 131072;
 
 /// Offset of the strings and pointer arrays of all jobs.
-pub const STRINGS: usize = 53248;
+pub const STRINGS: usize = 151552;
 
 /// What closes the JSON record after the last of its runs, while there may be more.
 pub const OPEN_END: &str = "\n],\n\"complete\":false,\n\"outcome\":null}\n";

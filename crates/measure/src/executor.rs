@@ -19,6 +19,13 @@ pub struct Attempt {
     pub position: u32,
 }
 
+impl Attempt {
+    /// Whether both belong to the same round, of those to warm up or of those that count.
+    pub fn is_of_round(&self, other: &Attempt) -> bool {
+        (self.warmup, self.round) == (other.warmup, other.round)
+    }
+}
+
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunReport {

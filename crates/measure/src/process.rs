@@ -250,7 +250,7 @@ impl ProcessExecutor {
     fn make(&mut self, upcoming: &[Attempt]) -> Result<(), MeasureError> {
         let attempts = whole_rounds(upcoming, self.at_once(upcoming));
         let first = &self.benchmarks[attempts[0].benchmark];
-        let rounds: Vec<&[Attempt]> = attempts.chunk_by(|a, b| a.round == b.round).collect();
+        let rounds: Vec<&[Attempt]> = attempts.chunk_by(Attempt::is_of_round).collect();
         self.own_environments
             .resize_with(SLOTS.max(rounds.len()), Block::default);
         for (runs, block) in rounds.iter().zip(&mut self.own_environments) {
@@ -283,7 +283,7 @@ impl ProcessExecutor {
                 record_head: head,
                 ends_round: upcoming
                     .get(at + 1)
-                    .is_none_or(|next| next.round != attempt.round),
+                    .is_none_or(|next| !next.is_of_round(attempt)),
                 ..self.benchmarks[attempt.benchmark].order(&self.options, &self.cpu_mask)
             })
             .collect();
@@ -403,7 +403,7 @@ impl ProcessExecutor {
 /// for its end. One round is made as far as it goes.
 fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     let is_whole = |end: &usize| match upcoming.get(*end) {
-        Some(next) => next.round != upcoming[end - 1].round,
+        Some(next) => !next.is_of_round(&upcoming[end - 1]),
         None => true,
     };
     let end = (1..=room).rev().find(is_whole).unwrap_or(room);

@@ -138,7 +138,7 @@ const FLOOR_RUNS: u32 = 5;
 /// Runs of the empty program before those, to warm up.
 const FLOOR_WARMUP: u32 = 1;
 /// Attempts that an executor is told of at least, if they are sure to follow.
-const FORESIGHT: usize = 32;
+const FORESIGHT: usize = 128;
 
 /// Makes the rounds. What was measured is returned whatever happens; `--cleanup` and the final sweep
 /// happen in any case.
@@ -206,15 +206,20 @@ impl Rounds<'_> {
         self.measure_floor(executor, FLOOR_WARMUP)?;
         for round in 0..self.plan.warmup {
             observer.round(round, true);
-            self.foresee(round, self.plan.warmup, true);
+            self.foresee(round, true);
             self.round(executor, observer)?;
         }
-        let began = executor.elapsed();
+        let mut began = executor.elapsed();
+        let warmed_ahead = executor.is_ahead();
         let mut round = 0;
         loop {
             observer.round(round, false);
-            self.foresee(round, self.next_decision(round), false);
+            self.foresee(round, false);
             self.round(executor, observer)?;
+            // The first round was made with the last one to warm up, before they were handed out.
+            if let Some(first) = self.runs.first().filter(|_| warmed_ahead) {
+                began = Duration::from_nanos(first.started_ns);
+            }
             round += 1;
             let elapsed = executor.elapsed().saturating_sub(began);
             observer.round_done(&self.runs, round, elapsed);
@@ -237,25 +242,34 @@ impl Rounds<'_> {
         };
         let most = limits.maximum.unwrap_or(u32::MAX);
         let is_look = |rounds: &u32| sequential::is_look(*rounds, limits.minimum).is_some();
-        // The first round is made alone: nothing is known yet of how its runs end.
-        let furthest = round + 1 + if round == 0 { 0 } else { FORESIGHT as u32 };
+        // Without a warm-up the first round is made alone: nothing is known yet of how its runs end.
+        let is_first = round == 0 && self.plan.warmup == 0;
+        let furthest = round + 1 + if is_first { 0 } else { FORESIGHT as u32 };
         (round + 1..furthest)
             .find(is_look)
             .unwrap_or(furthest)
             .min(most)
     }
 
-    /// Plans rounds from `round` on, up to `end` at most, until enough attempts are known.
-    fn foresee(&mut self, round: u32, end: u32, warmup: bool) {
-        let planned = self.upcoming.back().map_or(round, |last| last.round + 1);
-        for round in planned..end.max(round + 1) {
-            if self.upcoming.len() >= FORESIGHT.max(self.order.len()) {
+    /// Plans rounds from this one on, those to warm up and then the measured ones up to the next
+    /// decision, until enough attempts are known. No pause before the first measured round: that
+    /// would undo a part of what the warm-up is for.
+    fn foresee(&mut self, round: u32, warmup: bool) {
+        while self.upcoming.len() < FORESIGHT.max(self.order.len()) {
+            let (round, warmup) = match self.upcoming.back() {
+                None => (round, warmup),
+                Some(last) if last.warmup && last.round + 1 == self.plan.warmup => (0, false),
+                Some(last) => (last.round + 1, last.warmup),
+            };
+            let done = (self.runs.len() / self.order.len()) as u32;
+            let is_undecided = !warmup && round >= self.next_decision(done);
+            if is_undecided && !self.upcoming.is_empty() {
                 break;
             }
             self.order.shuffle(&mut self.random);
             for &benchmark in &self.order {
-                let position = match (warmup, self.upcoming.back()) {
-                    (false, Some(last)) => last.position + 1,
+                let position = match self.upcoming.back() {
+                    Some(last) if !last.warmup => last.position + 1,
                     _ => self.runs.len() as u32,
                 };
                 self.upcoming.push_back(Attempt {
