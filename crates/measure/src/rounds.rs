@@ -150,7 +150,7 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         upcoming: VecDeque::new(),
         runs: Vec::new(),
         floor_ns: Vec::new(),
-        looked: false,
+        looks: 0,
     };
     let mut ready = 0;
     let ended = rounds.everything(executor, observer, &mut ready);
@@ -169,7 +169,7 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         }
     }
     executor.sweep();
-    let allowance = sequential::last(plan.question.alpha, rounds.looked);
+    let allowance = sequential::last(plan.question.alpha, rounds.looks > 0);
     Session {
         runs: rounds.runs,
         floor_ns: rounds.floor_ns,
@@ -187,8 +187,8 @@ struct Rounds<'a> {
     upcoming: VecDeque<Attempt>,
     runs: Vec<Run>,
     floor_ns: Vec<u64>,
-    /// Whether verdicts were looked at before the end.
-    looked: bool,
+    /// Number of the last look at verdicts that was taken before the end.
+    looks: u32,
 }
 
 impl Rounds<'_> {
@@ -234,26 +234,25 @@ impl Rounds<'_> {
         }
     }
 
-    /// The number of rounds after which it may be decided to stop, other than for want of time.
-    fn next_decision(&self, round: u32) -> u32 {
-        let limits = match self.plan.stop {
+    /// The number of rounds up to which it may be planned once `round` of them are made.
+    ///
+    /// Looks don't end a plan. Where an executor makes many short runs at a stretch, a look that falls due in
+    /// between is taken at its end: a pause for each would make the runs after it slower.
+    fn foreseeable(&self, round: u32) -> u32 {
+        let most = match self.plan.stop {
             StopRule::Runs(wanted) => return wanted,
-            StopRule::Answer(limits) => limits,
+            StopRule::Answer(limits) => limits.maximum.unwrap_or(u32::MAX),
         };
-        let most = limits.maximum.unwrap_or(u32::MAX);
-        let is_look = |rounds: &u32| sequential::is_look(*rounds, limits.minimum).is_some();
         // Without a warm-up the first round is made alone: nothing is known yet of how its runs end.
-        let is_first = round == 0 && self.plan.warmup == 0;
-        let furthest = round + 1 + if is_first { 0 } else { FORESIGHT as u32 };
-        (round + 1..furthest)
-            .find(is_look)
-            .unwrap_or(furthest)
-            .min(most)
+        match round == 0 && self.plan.warmup == 0 {
+            true => most.min(1),
+            false => most,
+        }
     }
 
-    /// Plans rounds from this one on, those to warm up and then the measured ones up to the next
-    /// decision, until enough attempts are known. No pause before the first measured round: that
-    /// would undo a part of what the warm-up is for.
+    /// Plans rounds from this one on, those to warm up and then the measured ones, until enough attempts
+    /// are known. No pause before the first measured round: that would undo a part of what the warm-up is
+    /// for.
     fn foresee(&mut self, round: u32, warmup: bool) {
         while self.upcoming.len() < FORESIGHT.max(self.order.len()) {
             let (round, warmup) = match self.upcoming.back() {
@@ -262,8 +261,8 @@ impl Rounds<'_> {
                 Some(last) => (last.round + 1, last.warmup),
             };
             let done = (self.runs.len() / self.order.len()) as u32;
-            let is_undecided = !warmup && round >= self.next_decision(done);
-            if is_undecided && !self.upcoming.is_empty() {
+            let is_beyond = !warmup && round >= self.foreseeable(done);
+            if is_beyond && !self.upcoming.is_empty() {
                 break;
             }
             self.order.shuffle(&mut self.random);
@@ -361,12 +360,12 @@ impl Rounds<'_> {
         if elapsed >= limits.hard || (elapsed >= limits.soft && rounds >= limits.minimum) {
             return Some(StopReason::TimeBudget);
         }
-        // Looks are made at rounds that are fixed beforehand: each costs a part of the error rate.
-        let look = sequential::is_look(rounds, limits.minimum)?;
-        if elapsed < limits.at_least {
+        // Looks are due at rounds that are fixed beforehand: each costs a part of the error rate.
+        let look = sequential::looks_due(rounds, limits.minimum);
+        if look <= self.looks || elapsed < limits.at_least {
             return None;
         }
-        self.looked = true;
+        self.looks = look;
         let allowance = sequential::early(look, self.plan.question.alpha);
         let now = verdicts(&self.runs, &self.plan.question, allowance);
         match limits.precision {

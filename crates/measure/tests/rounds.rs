@@ -403,3 +403,35 @@ fn an_interrupted_session_keeps_what_was_made_before() {
     // Plan has one warm-up round; the run that was on when the signal came does not count.
     assert_eq!(session.runs.len(), 22);
 }
+
+#[test]
+fn a_look_that_falls_due_in_a_stretch_of_short_runs_is_taken_at_its_end() {
+    let twice = |a: &Attempt| quiet_run(a, MS * (1 + a.benchmark as u64));
+    let rounds = |at_once| {
+        let mut executor = Simulated::new(twice).handing_over(at_once);
+        let session = conduct(&plan(2, until_decided()), &mut executor, &mut Silent);
+        assert_eq!(session.stop, StopReason::Decided);
+        session.runs.len() / 2
+    };
+    assert_eq!(rounds(1), 10, "the first look");
+    // One round to warm up and twelve that count.
+    assert_eq!(rounds(26), 12);
+}
+
+#[test]
+fn time_is_counted_from_the_first_measured_run_also_where_it_was_made_with_the_warm_up() {
+    let limits = Limits {
+        minimum: 2,
+        maximum: None,
+        at_least: Duration::ZERO,
+        soft: Duration::from_millis(40),
+        hard: Duration::from_millis(40),
+        precision: Some(0.000_001),
+    };
+    let uneven = |a: &Attempt| quiet_run(a, MS + u64::from(a.position * 7919 % 1000) * 10);
+    let mut executor = Simulated::new(uneven).handing_over(16);
+    let plan = plan(1, StopRule::Answer(limits));
+    let session = conduct(&plan, &mut executor, &mut Silent);
+    // Three stretches of 16 ms and a little, without the run to warm up.
+    assert_eq!(session.runs.len(), 47);
+}

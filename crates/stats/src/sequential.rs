@@ -41,23 +41,27 @@ impl Allowance {
 /// Fewest rounds at which the signed-rank test can reject at 5 %: 2 / 2^6 = 0.03.
 const EARLIEST: u32 = 6;
 
-/// Number k = 1, 2, ... of the look that is due after `round_count` completed rounds, or `None` when
-/// none is. The first is at `minimum` (at least 6) rounds, each next at 1.2 times as many, rounded up.
+/// How many looks are due once `round_count` rounds are complete. The first is due at `minimum` (at
+/// least 6) rounds, each next at 1.2 times as many, rounded up. One that wasn't taken when it was due may be
+/// taken later, as the last one that is due: at a moment that does not depend on which program is which.
 ///
 /// ```
-/// use fathom_stats::sequential::is_look;
-/// let looks: Vec<u32> = (0..40).filter(|&n| is_look(n, 10).is_some()).collect();
-/// assert_eq!(looks, [10, 12, 15, 18, 22, 27, 33]);
-/// assert_eq!(is_look(15, 10), Some(3));
+/// use fathom_stats::sequential::looks_due;
+/// let at = |k| (0..40).find(|&rounds| looks_due(rounds, 10) == k);
+/// assert_eq!([1, 2, 3, 4, 5, 6, 7].map(|k| at(k).unwrap()), [10, 12, 15, 18, 22, 27, 33]);
+/// assert_eq!([looks_due(9, 10), looks_due(17, 10), looks_due(18, 10)], [0, 3, 4]);
 /// ```
-pub fn is_look(round_count: u32, minimum: u32) -> Option<u32> {
+pub fn looks_due(round_count: u32, minimum: u32) -> u32 {
     let mut look = minimum.max(EARLIEST);
-    let mut k = 1;
-    while look < round_count {
-        look = look.checked_add(look.div_ceil(5))?;
-        k += 1;
+    let mut due = 0;
+    while look <= round_count {
+        due += 1;
+        look = look.saturating_add(look.div_ceil(5));
+        if look == u32::MAX {
+            break;
+        }
     }
-    (look == round_count).then_some(k)
+    due
 }
 
 /// Allowance of the k-th early look, k = 1, 2, ..., out of `alpha` for the whole session.
@@ -128,10 +132,9 @@ mod tests {
 
     #[test]
     fn looks_are_numbered_without_gaps_and_start_where_the_test_can_reject() {
-        let numbers: Vec<u32> = (0..100_000).filter_map(|n| is_look(n, 2)).collect();
-        assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<_>>());
-        assert_eq!(is_look(2, 2), None);
-        assert_eq!(is_look(6, 2), Some(1));
-        assert_eq!(is_look(u32::MAX, 10), None);
+        let due: Vec<u32> = (0..100_000).map(|n| looks_due(n, 2)).collect();
+        assert!(due.windows(2).all(|two| two[1] - two[0] <= 1));
+        assert_eq!((due[5], due[6]), (0, 1));
+        assert_eq!(looks_due(u32::MAX, 10), looks_due(u32::MAX - 1, 10));
     }
 }

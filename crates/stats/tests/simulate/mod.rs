@@ -191,7 +191,7 @@ pub fn stop_by_rule(
     ratio: f64,
     random: &mut Random,
 ) -> Option<(u32, bool)> {
-    use fathom_stats::sequential::{early, is_look, last};
+    use fathom_stats::sequential::{early, last, looks_due};
     let (reference, subject) = measure(noise, Order::Rounds, most as usize, ratio, random);
     let claim = |n: u32, alpha: f64| {
         let paired =
@@ -199,7 +199,11 @@ pub fn stop_by_rule(
         (paired.p_value <= alpha).then_some((n, paired.ratio.value > 1.0))
     };
     (1..=most)
-        .find_map(|n| claim(n, early(is_look(n, 10)?, 0.05).claim))
+        .find_map(|n| {
+            let look = looks_due(n, 10);
+            let is_due = look > looks_due(n - 1, 10);
+            claim(n, early(is_due.then_some(look)?, 0.05).claim)
+        })
         .or_else(|| claim(most, last(0.05, true).claim))
 }
 

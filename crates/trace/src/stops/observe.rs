@@ -193,10 +193,6 @@ impl Run {
             let (tid, time) = (tid as u32, stopped - self.held);
             if libc::WIFSTOPPED(status) {
                 self.stopped(tid, status, time);
-                // Before its first program begins its clock does not count.
-                if self.only_milestones && self.begun {
-                    self.held += now() - stopped;
-                }
                 continue;
             }
             self.gone(tid, status, time);
@@ -271,6 +267,11 @@ impl Run {
         }
         if !self.letting_go && (self.looked_at >= self.most || Instant::now() >= self.until) {
             self.let_go();
+        }
+        // Before its first program begins its clock does not count. Read before it goes on: it may take
+        // our CPU and run to its end.
+        if self.only_milestones && self.begun {
+            self.held += now() - self.held - time;
         }
         // Both fail only if the thread was killed meanwhile; then its end is reported next.
         if self.letting_go {
