@@ -150,7 +150,7 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         upcoming: VecDeque::new(),
         runs: Vec::new(),
         floor_ns: Vec::new(),
-        looks: 0,
+        looks: Vec::new(),
     };
     let mut ready = 0;
     let ended = rounds.everything(executor, observer, &mut ready);
@@ -169,7 +169,11 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         }
     }
     executor.sweep();
-    let allowance = sequential::last(plan.question.alpha, rounds.looks > 0);
+    let alpha = plan.question.alpha;
+    let allowance = match stop {
+        StopReason::Decided | StopReason::Precise => sequential::after_all_looks(alpha),
+        _ => sequential::last(alpha, &rounds.looks),
+    };
     Session {
         runs: rounds.runs,
         floor_ns: rounds.floor_ns,
@@ -187,8 +191,8 @@ struct Rounds<'a> {
     upcoming: VecDeque<Attempt>,
     runs: Vec<Run>,
     floor_ns: Vec<u64>,
-    /// Number of the last look at verdicts that was taken before the end.
-    looks: u32,
+    /// Numbers of the looks at verdicts that were taken before the end.
+    looks: Vec<u32>,
 }
 
 impl Rounds<'_> {
@@ -362,10 +366,10 @@ impl Rounds<'_> {
         }
         // Looks are due at rounds that are fixed beforehand: each costs a part of the error rate.
         let look = sequential::looks_due(rounds, limits.minimum);
-        if look <= self.looks || elapsed < limits.at_least {
+        if look <= self.looks.last().copied().unwrap_or(0) || elapsed < limits.at_least {
             return None;
         }
-        self.looks = look;
+        self.looks.push(look);
         let allowance = sequential::early(look, self.plan.question.alpha);
         let now = verdicts(&self.runs, &self.plan.question, allowance);
         match limits.precision {

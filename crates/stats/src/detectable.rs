@@ -91,7 +91,7 @@ fn is_slower(one: &[f64], other: &[f64], difference: f64, margin: f64, alpha: f6
         reference: one,
         subject: &slowed,
     };
-    let judged = judge(&[data], margin, sequential::last(alpha, false));
+    let judged = judge(&[data], margin, sequential::last(alpha, &[]));
     judged
         .first()
         .is_some_and(|comparison| comparison.verdict == Verdict::Slower)

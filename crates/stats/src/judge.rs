@@ -52,7 +52,7 @@ pub struct PairData<'a> {
 ///     reference: &reference,
 ///     subject: &subject,
 /// };
-/// let judged = judge(&[pair], 0.01, sequential::last(0.05, false));
+/// let judged = judge(&[pair], 0.01, sequential::last(0.05, &[]));
 /// assert_eq!(judged[0].verdict, Verdict::Faster);
 /// ```
 ///

@@ -7,11 +7,14 @@
 //!
 //! - Looks: at the first round count, then each 1.2 times as late.
 //! - `same` and the printed interval: half of the allowance goes to the early looks, `alpha / 2 / (k (k + 1))`
-//!   to the k-th, and half to the last analysis.
+//!   to the k-th, and at least half to the last analysis.
 //! - `faster` and `slower`: a fifth of the allowance in all ([`CLAIM_SHARE`]). Of that, 20 % go to the first look
-//!   (what ten rounds can just reach), `10 % / (k (k - 1))` to each later one, and 70 % to the last analysis.
+//!   (what ten rounds can just reach), `10 % / (k (k - 1))` to each later one, and at least
+//!   70 % to the last analysis.
 //! - The last analysis is made when measuring ends for a reason that does not depend on which program is
 //!   which: the time budget or the largest number of rounds.
+//! - A look that falls due amid a stretch of short runs is taken at its end, in place of those before it. What
+//!   looks that weren't taken would have had goes to the last analysis.
 //! - A number of runs that was fixed beforehand has no early looks and the full allowance.
 
 /// What a claim of a difference may use of the allowance: with an interval of 95 %, claims are made at 99 %. A
@@ -81,23 +84,30 @@ pub fn early(k: u32, alpha: f64) -> Allowance {
 }
 
 /// Allowance of the last analysis, when measuring ended for a reason that does not depend on which
-/// program is which: what the looks left of `alpha`, or all of it where there were none.
+/// program is which: what the looks that were taken, by their numbers, left of `alpha`.
 ///
 /// ```
-/// use fathom_stats::sequential::last;
-/// assert_eq!((last(0.05, true).interval, last(0.05, false).interval), (0.025, 0.05));
-/// assert!((last(0.05, true).claim - 0.007).abs() < 1e-15);
-/// assert!((last(0.05, false).claim - 0.01).abs() < 1e-15);
+/// use fathom_stats::sequential::{after_all_looks, last};
+/// assert!((last(0.05, &[]).interval - 0.05).abs() < 1e-15);
+/// assert!((last(0.05, &[]).claim - 0.01).abs() < 1e-15);
+/// assert!((last(0.05, &[1, 2]).claim - 0.0075).abs() < 1e-15);
+/// assert!(last(0.05, &[3, 7]).claim > after_all_looks(0.05).claim);
 /// ```
-pub fn last(alpha: f64, had_early_looks: bool) -> Allowance {
-    let (interval, claim) = if had_early_looks {
-        (0.5, 0.7)
-    } else {
-        (1.0, 1.0)
-    };
+pub fn last(alpha: f64, looks: &[u32]) -> Allowance {
+    let spent =
+        |part: fn(Allowance) -> f64| -> f64 { looks.iter().map(|k| part(early(*k, alpha))).sum() };
     Allowance {
-        interval: alpha * interval,
-        claim: alpha * CLAIM_SHARE * claim,
+        interval: alpha - spent(|allowance| allowance.interval),
+        claim: alpha * CLAIM_SHARE - spent(|allowance| allowance.claim),
+    }
+}
+
+/// What is left however many looks are taken: half for the interval, 70 % for claims. For verdicts that
+/// ended the session at a look, which is no moment that was fixed beforehand.
+pub fn after_all_looks(alpha: f64) -> Allowance {
+    Allowance {
+        interval: alpha * 0.5,
+        claim: alpha * CLAIM_SHARE * 0.7,
     }
 }
 
@@ -108,19 +118,22 @@ mod tests {
     #[test]
     fn all_parts_together_stay_within_the_allowance() {
         let parts: Vec<Allowance> = (1..100_000).map(|k| early(k, 0.05)).collect();
-        let last = last(0.05, true);
+        let looks: Vec<u32> = (1..100_000).collect();
+        let last = last(0.05, &looks);
+        assert!(last.interval > after_all_looks(0.05).interval);
+        assert!(last.claim > after_all_looks(0.05).claim);
         let interval: f64 = parts.iter().map(|p| p.interval).sum();
         assert!(interval < 0.025 && interval > 0.0249, "{interval}");
-        assert!(interval + last.interval < 0.05);
+        assert!(interval + last.interval < 0.05 + 1e-12);
         let claim: f64 = parts.iter().map(|p| p.claim).sum();
         assert!(claim < 0.003 && claim > 0.00299, "{claim}");
-        assert!(claim + last.claim < 0.05 * CLAIM_SHARE);
+        assert!(claim + last.claim < 0.05 * CLAIM_SHARE + 1e-12);
     }
 
     #[test]
     fn a_claim_takes_more_than_an_interval_that_leaves_out_one() {
         let all = (1..50).map(|k| early(k, 0.05));
-        for part in all.chain([last(0.05, true), last(0.05, false)]) {
+        for part in all.chain([after_all_looks(0.05), last(0.05, &[])]) {
             assert!(part.claim < part.interval, "{part:?}");
         }
     }

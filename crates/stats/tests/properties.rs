@@ -28,7 +28,7 @@ fn judge_one(reference: &[f64], subject: &[f64], margin: f64) -> Comparison {
         reference,
         subject,
     };
-    judge(&[pair], margin, last(0.05, false)).remove(0)
+    judge(&[pair], margin, last(0.05, &[])).remove(0)
 }
 
 fn judge_many(families: &[(Vec<f64>, Vec<f64>)], margin: f64) -> Vec<Comparison> {
@@ -43,7 +43,7 @@ fn judge_many(families: &[(Vec<f64>, Vec<f64>)], margin: f64) -> Vec<Comparison>
             subject,
         })
         .collect();
-    judge(&pairs, margin, last(0.05, false))
+    judge(&pairs, margin, last(0.05, &[]))
 }
 
 proptest! {

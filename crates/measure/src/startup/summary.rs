@@ -108,7 +108,7 @@ pub fn comparisons(
             subject: values,
         })
         .collect();
-    let judged = fathom_stats::judge(&pairs, margin, fathom_stats::sequential::last(alpha, false));
+    let judged = fathom_stats::judge(&pairs, margin, fathom_stats::sequential::last(alpha, &[]));
     wanted
         .iter()
         .zip(judged)

@@ -191,7 +191,7 @@ pub fn stop_by_rule(
     ratio: f64,
     random: &mut Random,
 ) -> Option<(u32, bool)> {
-    use fathom_stats::sequential::{early, last, looks_due};
+    use fathom_stats::sequential::{after_all_looks, early, looks_due};
     let (reference, subject) = measure(noise, Order::Rounds, most as usize, ratio, random);
     let claim = |n: u32, alpha: f64| {
         let paired =
@@ -204,13 +204,13 @@ pub fn stop_by_rule(
             let is_due = look > looks_due(n - 1, 10);
             claim(n, early(is_due.then_some(look)?, 0.05).claim)
         })
-        .or_else(|| claim(most, last(0.05, true).claim))
+        .or_else(|| claim(most, after_all_looks(0.05).claim))
 }
 
 /// What a number of rounds that was fixed beforehand says: `Some(true)` if the subject is claimed to take
 /// longer, `Some(false)` if less.
 pub fn claim(reference: &[f64], subject: &[f64]) -> Option<bool> {
-    let allowance = fathom_stats::sequential::last(0.05, false);
+    let allowance = fathom_stats::sequential::last(0.05, &[]);
     let paired = fathom_stats::paired_ratio(reference, subject, 0.95)?;
     (paired.p_value <= allowance.claim).then_some(paired.ratio.value > 1.0)
 }
@@ -245,7 +245,7 @@ pub fn family(real: usize, rounds: usize, corrected: bool, random: &mut Random) 
             subject,
         })
         .collect();
-    let allowance = fathom_stats::sequential::last(0.05, false);
+    let allowance = fathom_stats::sequential::last(0.05, &[]);
     let together = fathom_stats::judge(&pairs, 0.0, allowance);
     let claimed = |pair: &fathom_stats::PairData, judged: &[fathom_model::Comparison]| {
         let found = judged.iter().find(|c| c.subject == pair.subject_index);

@@ -145,7 +145,7 @@ impl Observer for Watcher<'_> {
             return;
         }
         let recent = &runs[runs.len().saturating_sub(LOOKED_AT)..];
-        let allowance = sequential::last(self.plan.question.alpha, false);
+        let allowance = sequential::last(self.plan.question.alpha, &[]);
         let now = verdicts(recent, &self.plan.question, allowance);
         let triple = |e: &fathom_model::Estimate| (e.value, e.low, e.high);
         self.estimate = now.medians.first().and_then(|m| m.as_ref()).map(triple);
