@@ -42,7 +42,7 @@ pub fn measure(tools: &Tools) -> Result<Table> {
             &record.runs,
             &record.benchmarks,
             &question,
-            fathom_stats::sequential::last(0.05, false),
+            fathom_stats::sequential::last(0.05, &[]),
             StopReason::RunCount,
             &floor,
         )
