@@ -49,19 +49,38 @@ fn work_seconds(tools: &Tools, iterations: u64) -> Result<f64> {
     Ok(least)
 }
 
-/// How many iterations of `work` take `seconds` with start and exit on this machine.
-///
-/// # Errors
-/// When `work` can't be run.
-pub fn iterations_for(tools: &Tools, seconds: f64) -> Result<u64> {
-    const LOW: u64 = 1_000_000;
-    const HIGH: u64 = 5_000_000;
+/// CPU time of one iteration of `work`, in seconds, and of a million of them with start and exit.
+fn iteration_seconds(tools: &Tools) -> Result<(f64, f64)> {
+    const HIGH: u64 = 5 * LOW;
     let (low, high) = (work_seconds(tools, LOW)?, work_seconds(tools, HIGH)?);
     let each = (high - low) / (HIGH - LOW) as f64;
     if each <= 0.0 {
         return Err("this machine is too busy to find out how fast it is; try again later".into());
     }
+    Ok((each, low))
+}
+
+const LOW: u64 = 1_000_000;
+
+/// How many iterations of `work` take `seconds` with start and exit on this machine.
+///
+/// # Errors
+/// When `work` can't be run.
+pub fn iterations_for(tools: &Tools, seconds: f64) -> Result<u64> {
+    let (each, low) = iteration_seconds(tools)?;
     Ok(((seconds - low) / each + LOW as f64).max(1.0) as u64)
+}
+
+/// How many iterations make the whole command take longer than `iterations` do by this share. Its start
+/// and exit, which the C loop times, stay the same, so that the loop takes a little more than that.
+///
+/// # Errors
+/// When `work` can't be run.
+pub fn iterations_longer_by(tools: &Tools, share: f64, iterations: u64) -> Result<u64> {
+    let (each, _) = iteration_seconds(tools)?;
+    let rest = tools.c_loop(20, 300, &tools.work)?.commands[0].median_s;
+    let more = share * (iterations as f64 + rest / each);
+    Ok(iterations + more.round() as u64)
 }
 
 /// What goes on beside the measurement.
