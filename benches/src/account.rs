@@ -147,6 +147,7 @@ fn observe(
     let folder = tools.scratch_folder();
     let truth = folder.join("known.truth");
     let _ = std::fs::remove_file(&truth);
+    let _ = std::fs::remove_file(folder.join("known.truth.rounds"));
     let (input, output) = (folder.join("known.stdin"), folder.join("known.stdout"));
     let partners = [Partner::new(&input, feed)?, Partner::new(&output, take)?];
     let run = Command::new(&tools.fathom)

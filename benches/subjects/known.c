@@ -85,9 +85,9 @@ static void asleep(struct account *to, int ms) {
     add(to, r, USER, SLEEP);
 }
 
-// CPU time in calls that move bytes.
+// CPU time in calls that move many bytes, too few of them for their tracing to count.
 static void kernel(struct account *to, int ms) {
-    static char block[1 << 20];
+    static char block[8 << 20];
     struct reading r = look();
     int fd = open("/dev/zero", O_RDONLY);
     int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
@@ -98,6 +98,19 @@ static void kernel(struct account *to, int ms) {
     add(to, r, KERNEL, STOLEN);
 }
 
+// Rounds of the steps that tracing makes longer: as many as the first run made in its time, so that an observed
+// run does the same work as a timed one.
+enum { MIX_ROUNDS, TOUCH_ROUNDS, KINDS };
+static long rounds_to_make[KINDS], rounds_made[KINDS];
+
+static int another_round(int kind, int64_t end) {
+    long wanted = rounds_to_make[kind];
+    if (wanted ? rounds_made[kind] >= wanted : now(CLOCK_THREAD_CPUTIME_ID) >= end)
+        return 0;
+    rounds_made[kind]++;
+    return 1;
+}
+
 // Cheap calls, a million in a second, and some computing for each. The same computing without the calls tells
 // what of it is the program's own.
 static void mix(struct account *to, int ms) {
@@ -106,7 +119,7 @@ static void mix(struct account *to, int ms) {
     char byte;
     int fd = open("/dev/zero", O_RDONLY);
     int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
-    while (now(CLOCK_THREAD_CPUTIME_ID) < end) {
+    while (another_round(MIX_ROUNDS, end)) {
         struct account turn[2] = {0};
         for (int own = 0; own < 2; own++) {
             struct reading r = look();
@@ -132,7 +145,7 @@ static void mix(struct account *to, int ms) {
 static void touch(struct account *to, int ms) {
     enum { BYTES = 8 << 20 };
     int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
-    while (now(CLOCK_THREAD_CPUTIME_ID) < end) {
+    while (another_round(TOUCH_ROUNDS, end)) {
         struct reading r = look();
         char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
@@ -320,12 +333,30 @@ int main(int argc, char **argv) {
     path = mmap(NULL, sizeof *path, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (argc < 3 || path == MAP_FAILED)
         return 2;
+    char name[4096];
+    snprintf(name, sizeof name, "%s.rounds", argv[1]);
+    FILE *rounds = fopen(name, "r");
+    if (rounds != NULL) {
+        for (int kind = 0; kind < KINDS; kind++)
+            if (fscanf(rounds, "%ld", &rounds_to_make[kind]) != 1)
+                return 2;
+        fclose(rounds);
+    }
     for (int i = 3; i < argc; i++) {
         char *value = strchr(argv[i], '=');
         if (value == NULL)
             return 2;
         *value = 0;
         step(argv[i], atoi(value + 1), argv[2]);
+    }
+    if (rounds == NULL) {
+        rounds = fopen(name, "w");
+        if (rounds == NULL)
+            return 2;
+        for (int kind = 0; kind < KINDS; kind++)
+            fprintf(rounds, "%ld\n", rounds_made[kind]);
+        if (fclose(rounds) != 0)
+            return 2;
     }
     FILE *file = fopen(argv[1], "a");
     if (file == NULL)

@@ -21,6 +21,10 @@ use crate::ticks::Ticks;
 /// time falls by 1.04 s without them.
 pub(crate) const AROUND_CALL_NS: f64 = 45.0;
 
+/// What ticks charge to the program of each call: 23 to 29 ns of the calls of a program that knew their time
+/// (3 times 11 runs of 1.6 million one-byte reads).
+const UNTICKED_NS: f64 = 25.0;
+
 /// How far the tracer's own cheap calls are from those of a program, as a standard deviation: 60 ns on a machine
 /// whose neighbours come and go.
 const OWN_CALLS_SCATTER_NS: f64 = 60.0;
@@ -76,7 +80,7 @@ fn by_ticks(trace: &Trace, runs: &[Run]) -> Option<(f64, f64)> {
         .sum();
     // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
     // program's own.
-    let in_calls = cpu * share - in_faults + calls * AROUND_CALL_NS;
+    let in_calls = cpu * share - in_faults + calls * UNTICKED_NS;
     let seen: f64 = rows().map(timed).sum();
     let scatter = cpu * (share * (1.0 - share) / ticks.count()).sqrt() / calls;
     let around = ((in_calls - seen) / calls).clamp(-MOST_AROUND_NS, MOST_AROUND_NS);
@@ -114,9 +118,9 @@ mod tests {
 
     #[test]
     fn a_million_cheap_calls_are_told_by_the_ticks() {
-        // 240 ms in the kernel by the ticks, and 45 ms on the ways back; 400 ms as the tracer saw it.
+        // 240 ms in the kernel by the ticks, and 25 ms on the ways back; 400 ms as the tracer saw it.
         let around = around_call_ns(&trace(1_000_000, 400, -20.0), &runs(5, 460, 240));
-        assert!((-120.0..-105.0).contains(&around), "{around}");
+        assert!((-140.0..-125.0).contains(&around), "{around}");
     }
 
     #[test]
