@@ -89,15 +89,16 @@ pub struct Diagnosis {
 /// thread that is joined, the other end of a pipe of the tree. Other waits are shown as such.
 pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
     let view = view::View::new(subject);
+    let findings = findings(&view);
     Diagnosis {
         threads: match subject.trace.tier {
             Some(Tier::Stops) => Vec::new(),
             _ => account::of_threads(subject.trace, &view.lives),
         },
-        findings: findings(&view),
+        warnings: view.warnings(&findings),
+        findings,
         io: rows::io_rows(&view),
         calls: rows::call_rows(&view),
-        warnings: view.warnings(),
         account: match subject.trace.tier {
             // Its times are those of the stops.
             Some(Tier::Stops) => TimeAccount {

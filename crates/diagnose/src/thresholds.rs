@@ -131,7 +131,7 @@ pub(crate) const MANY_TINY_FILES: u64 = 2_000;
 /// First touches for each page that a program ever had at once: more are of memory that it gave back.
 pub(crate) const TOUCHED_AGAIN: u64 = 8;
 /// So many calls are enough where that is so.
-pub(crate) const MANY_MEMORY_CALLS_TOUCHED_AGAIN: u64 = 300;
+pub(crate) const MANY_MEMORY_CALLS_TOUCHED_AGAIN: u64 = 100;
 /// Part of the wall time that the calls for them take; a runtime's own part of opening is longer: Python's
 /// `open` and `json.load` of 9,000 files of 45 bytes took 310 of 450 ms, 17 % in calls.
 pub(crate) const TINY_FILES_SHARE: f64 = 0.15;
@@ -212,6 +212,8 @@ pub(crate) const START_SHARE_MODELLED: f64 = 0.35;
 /// Files touched before the first output, in a start worth shortening; `python3` touches 60,
 /// `node` 30, `git` 20.
 pub(crate) const MANY_START_FILES: usize = 150;
+/// A runtime's own start that is worth telling beside what a program loads.
+pub(crate) const RUNTIME_OF_NOTE_NS: f64 = 5e6;
 /// A start that people notice.
 pub(crate) const LONG_START_NS: f64 = 100e6;
 /// Part of the wall time that samples may miss before it is said: a run of some milliseconds gives few.

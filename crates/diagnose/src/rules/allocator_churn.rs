@@ -1,6 +1,6 @@
 //! Memory is taken from the system and given back, again and again.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, Spent};
 
 use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
@@ -12,6 +12,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let all = view.tally_calls(classify::is_memory);
     let given_back =
         view.tally_calls(|name| ["munmap", "madvise", "brk", "mremap"].contains(&name));
+    if reads_ahead(view, given_back.calls) {
+        return None;
+    }
     let touched_again = touched_again(view, all.pid, given_back.calls);
     let least = match touched_again {
         Some(_) => t::MANY_MEMORY_CALLS_TOUCHED_AGAIN,
@@ -51,6 +54,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// Most of the calls may be advice to read a mapped file ahead: what is given back waits for no disk when it is
+/// touched again. (The advice itself is not seen.)
+fn reads_ahead(view: &View<'_>, given_back: u64) -> bool {
+    let advice = view.tally_calls(|name| name == "madvise");
+    2 * advice.calls > given_back && view.account.share(Spent::Disk) >= t::LEAST_SHARE
+}
+
 /// Of the pages that a process touched for the first time, the part that it had before and gave back: it never had
 /// nearly as many at once. `None` where it isn't so.
 fn touched_again(view: &View<'_>, pid: Option<u32>, given_back: u64) -> Option<f64> {
@@ -69,6 +79,8 @@ const PAGE_BYTES: u64 = 4096;
 
 #[cfg(test)]
 mod tests {
+    use fathom_trace::Cause;
+
     use crate::fake::Fake;
 
     #[test]
@@ -105,6 +117,18 @@ mod tests {
         fake.calls("mmap", None, 30_000, 0, 3_000);
         fake.calls("munmap", None, 30_000, 0, 3_500);
         assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn advice_to_read_a_mapped_file_ahead_is_not() {
+        let told = |disk_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("madvise", None, 30_000, 0, 10_000);
+            fake.waits(None, None, Cause::Disk, disk_ms, 1_000);
+            fake.ids().contains(&"allocator-churn".to_owned())
+        };
+        assert!(told(0));
+        assert!(!told(300));
     }
 
     #[test]

@@ -15,13 +15,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let output = root.first_output_ns.unwrap_or(view.trace.duration_ns);
     // Files are what a start is made of.
     let code = CodeFiles::of(view, root.pid);
-    let mut opened: Vec<u64> = view
-        .trace
-        .files
-        .iter()
-        .filter(|f| f.pid == root.pid && (begun..output).contains(&f.first_ns) && code.holds(f))
-        .map(|f| f.first_ns)
-        .collect();
+    let loaded =
+        view.trace.files.iter().filter(|f| {
+            f.pid == root.pid && (begun..output).contains(&f.first_ns) && code.holds(f)
+        });
+    let mut opened: Vec<u64> = loaded.clone().map(|file| file.first_ns).collect();
     opened.sort_unstable();
     let last = loaded_ns(&mut opened, begun)?;
     let loading = last.saturating_sub(begun) - childrens_ns(view, root.pid, begun, last);
@@ -34,11 +32,19 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if opened.len() < t::MANY_START_FILES || start < t::LONG_START_NS || view.share(start) < least {
         return None;
     }
+    // Node's own start, 60 ms, stays whatever the program loads; others begin to load after some milliseconds.
+    let own = loaded.filter(|file| !file.name.contains(".so"));
+    let runtime = match view.language(Some(root.pid)) {
+        Some(Language::Node) => own.map(|file| file.first_ns - begun).min().unwrap_or(0),
+        _ => 0,
+    } as f64;
+    let runtime = view.untraced(runtime).min(start);
+    let loading = start - runtime;
     let statement = format!(
         "The program loaded {} files of code for {} before its work began, {} of the wall time.",
         count(opened.len() as u64),
-        time(start),
-        percent(view, start),
+        time(loading),
+        percent(view, loading),
     );
     let advice = match view.language(None) {
         Some(Language::Python) => {
@@ -50,15 +56,20 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         _ => "Load only what is used, when it is used; or do many items in one start.",
     };
     Some(
-        Draft::new("startup-dominated", view, start, statement)
+        Draft::new("startup-dominated", view, loading, statement)
             .evidence("files of code", opened.len() as f64, "files")
             .evidence("time to the last of them", start, "ns")
             .advice(advice)
-            .limit(
-                view.subject
+            .limit(match runtime >= t::RUNTIME_OF_NOTE_NS {
+                true => Some(format!(
+                    "the runtime took {} before the first of them",
+                    time(runtime)
+                )),
+                false => view
+                    .subject
                     .floor_seconds
                     .map(|s| format!("the empty program takes {} here", time(s * 1e9))),
-            )
+            })
             .pid(Some(root.pid))
             .likely()
             .finish(),

@@ -124,7 +124,7 @@ mod tests {
         let of = |fd| view.tally(|row| row.fd == Some(fd));
         assert_eq!((of(3).calls, of(3).bytes), (300_000, 300_000));
         assert_eq!((of(4).calls, of(4).bytes), (10, 8_320));
-        let told = view.warnings().pop().expect("a part is not the whole");
+        let told = view.warnings(&[]).pop().expect("a part is not the whole");
         assert!(
             told.starts_with("20,000 of 300,010 reads and writes"),
             "{told}"

@@ -1,6 +1,6 @@
 //! What must be known to trust the answer?
 
-use fathom_model::Spent;
+use fathom_model::{Finding, Spent};
 use fathom_trace::Tier;
 
 use super::{View, crowded, median};
@@ -81,9 +81,14 @@ impl View<'_> {
     }
 
     /// What must be known to trust the answer.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self, findings: &[Finding]) -> Vec<String> {
         let mut told = Vec::new();
-        told.extend(self.neighbours());
+        // Where its own threads had the CPU, no others are to blame.
+        let its_own =
+            |finding: &Finding| ["cpu-starved", "busy-polling"].contains(&finding.id.as_str());
+        if !findings.iter().any(its_own) {
+            told.extend(self.neighbours());
+        }
         told.extend(self.not_looked_at().or_else(|| self.taken_as_alike()));
         let unseen = self.account.share(Spent::Unaccounted);
         if self.trace.tier.is_some_and(Tier::only_looks) && unseen >= t::UNSEEN_SHARE {
