@@ -14,6 +14,9 @@ use crate::paths;
 use crate::perf::{self, Key, LookAt};
 use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
 
+/// Processes whose standard descriptors are asked for at once.
+const MOST_ASKED: usize = 32;
+
 #[derive(Debug, Default)]
 struct Seen {
     samples: u64,
@@ -135,6 +138,7 @@ impl Tree {
             && let Some(fd) = fd
         {
             self.ask(pid, fd, thread.last - self.start);
+            self.ask_others(pid, thread.last - self.start);
         }
         if look.renamed && tid == pid {
             self.note_exec(pid, thread.last - self.start);
@@ -158,6 +162,20 @@ impl Tree {
         self.names.opened(pid, fd, &name, false, false, time);
         if let (Some(kept), Some(inode)) = (&mut self.kept, inherited::inode(&target)) {
             kept.links.push((pid, fd, inode));
+        }
+    }
+
+    /// Asks where the standard descriptors of the others lead. A shell's copy of itself runs no other program
+    /// and may never be seen in a call, and yet it is who a thread waits for at the other end of a pipe.
+    fn ask_others(&mut self, pid: u32, time: u64) {
+        if self.kept.is_none() || self.process_at.len() > MOST_ASKED {
+            return;
+        }
+        let others: Vec<u32> = self.process_at.keys().copied().collect();
+        for other in others.into_iter().filter(|other| *other != pid) {
+            for standard in 0..=2 {
+                self.ask(other, standard, time);
+            }
         }
     }
 
