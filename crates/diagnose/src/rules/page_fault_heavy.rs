@@ -2,6 +2,7 @@
 
 use fathom_model::Finding;
 
+use super::process_spawning::faults_are_of_copies;
 use crate::draft::{Draft, count, percent, time};
 use crate::faults;
 use crate::thresholds as t;
@@ -13,6 +14,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let faults = all.count;
     if faults.max(view.trace.accounts.minor_faults) < t::MANY_FAULTS
         || view.share(cost) < t::FAULT_SHARE
+        || !all.measured && faults_are_of_copies(view)
     {
         return None;
     }

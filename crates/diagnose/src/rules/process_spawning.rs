@@ -7,6 +7,7 @@ use fathom_model::{Finding, Spent};
 use super::children::{is_copy, starts_of_interpreter};
 use crate::Language;
 use crate::draft::{Draft, count, matters, percent, time};
+use crate::faults;
 use crate::path::covered_ns;
 use crate::thresholds as t;
 use crate::view::View;
@@ -134,8 +135,22 @@ fn forking_ns(view: &View<'_>, short: &[Lived]) -> f64 {
             ran * view.weight(life.tid)
         })
         .sum();
-    let kernels = view.spent_ns(Spent::KernelProcesses);
+    // Where nobody sees the kernel's parts, what it does for copies is faults for the most part.
+    let faults = faults::cost(view);
+    let kernels = match faults.measured {
+        true => view.spent_ns(Spent::KernelProcesses),
+        false => view
+            .spent_ns(Spent::KernelProcesses)
+            .max(view.within_kernel(faults.ns)),
+    };
     lives.max(view.untraced(own) + kernels)
+}
+
+/// Whether the command makes so many copies of itself that faults, where only their number is known, are those of
+/// copying.
+pub(super) fn faults_are_of_copies(view: &View<'_>) -> bool {
+    let made = view.trace.processes.iter().skip(1);
+    made.filter(|process| is_copy(view, process)).count() >= t::MANY_PROCESSES
 }
 
 /// Of these processes: those that one parent made to run one program, where that is the most. Those that
