@@ -173,6 +173,13 @@ impl Run {
     fn handle_stops(&mut self, child: &mut Held) -> Result<(i32, libc::rusage, u64), TraceError> {
         let mut ending = None;
         while !self.tracees.is_empty() || ending.is_none() {
+            if ending.is_some() {
+                // Nobody is waited for who isn't there: the guard, a child of ours too, lasts as long as we do.
+                self.tracees.retain(|tid, _| is_traced(*tid));
+                if self.tracees.is_empty() {
+                    break;
+                }
+            }
             let mut status = 0;
             // SAFETY: an all-zero rusage is valid.
             let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -317,9 +324,8 @@ impl Run {
     }
 
     fn announced(&mut self, new: u32, time: u64) {
-        // When letting go, the new thread may have stopped and been let go before this news.
-        let traced = || status_number(new, "TracerPid:").is_some_and(|t| t != 0);
-        if !self.tracees.contains_key(&new) && (!self.letting_go || traced()) {
+        // The new thread may have stopped, and been let go or ended, before this news of it.
+        if !self.tracees.contains_key(&new) && is_traced(new) {
             self.add(new, time);
         }
     }
@@ -496,6 +502,11 @@ fn cpu_ns(pid: u32) -> Option<u64> {
     // SAFETY: as above.
     let known = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
     known.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Whether a thread is there, dead and not waited for at the most, and traced.
+fn is_traced(tid: u32) -> bool {
+    status_number(tid, "TracerPid:").is_some_and(|tracer| tracer != 0)
 }
 
 /// A number of `/proc/TID/status`.
