@@ -38,6 +38,18 @@ fn until_decided() -> StopRule {
     })
 }
 
+/// Until the time is over: nothing is ever known that precisely.
+fn for_40_ms() -> StopRule {
+    StopRule::Answer(Limits {
+        minimum: 2,
+        maximum: None,
+        at_least: Duration::ZERO,
+        soft: Duration::from_millis(40),
+        hard: Duration::from_millis(40),
+        precision: Some(0.000_001),
+    })
+}
+
 /// What is said of the session.
 fn outcome_of(plan: &Plan, session: &Session) -> Outcome {
     assess(
@@ -367,23 +379,11 @@ fn runs_that_are_made_by_the_dozen_are_the_same_runs_in_the_same_order() {
 
 #[test]
 fn when_time_runs_out_the_runs_that_were_made_ahead_are_kept() {
-    let limits = Limits {
-        minimum: 2,
-        maximum: None,
-        at_least: Duration::ZERO,
-        soft: Duration::from_millis(40),
-        hard: Duration::from_millis(40),
-        precision: Some(0.000_001),
-    };
     // Runs that differ, so that nothing is decided before the time is over.
     let mut executor =
         Simulated::new(|a| quiet_run(a, MS + u64::from(a.position * 7919 % 1000) * 1000))
             .handing_over(16);
-    let session = conduct(
-        &plan(1, StopRule::Answer(limits)),
-        &mut executor,
-        &mut Silent,
-    );
+    let session = conduct(&plan(1, for_40_ms()), &mut executor, &mut Silent);
     assert_eq!(session.stop, StopReason::TimeBudget);
     let made = |event: &&Event| matches!(event, Event::Run(..));
     assert_eq!(
@@ -420,17 +420,9 @@ fn a_look_that_falls_due_in_a_stretch_of_short_runs_is_taken_at_its_end() {
 
 #[test]
 fn time_is_counted_from_the_first_measured_run_also_where_it_was_made_with_the_warm_up() {
-    let limits = Limits {
-        minimum: 2,
-        maximum: None,
-        at_least: Duration::ZERO,
-        soft: Duration::from_millis(40),
-        hard: Duration::from_millis(40),
-        precision: Some(0.000_001),
-    };
     let uneven = |a: &Attempt| quiet_run(a, MS + u64::from(a.position * 7919 % 1000) * 10);
     let mut executor = Simulated::new(uneven).handing_over(16);
-    let plan = plan(1, StopRule::Answer(limits));
+    let plan = plan(1, for_40_ms());
     let session = conduct(&plan, &mut executor, &mut Silent);
     // Three stretches of 16 ms and a little, without the run to warm up.
     assert_eq!(session.runs.len(), 47);

@@ -149,8 +149,12 @@ impl Tree {
     /// A process runs another program.
     pub fn executed(&mut self, pid: u32, at: u64) {
         self.note_exec(pid, at - self.start);
-        for standard in 0..=2 {
-            self.ask(pid, standard, at - self.start);
+        self.ask_standard(pid, at - self.start);
+    }
+
+    fn ask_standard(&mut self, pid: u32, time: u64) {
+        for fd in 0..=2 {
+            self.ask(pid, fd, time);
         }
     }
 
@@ -173,9 +177,7 @@ impl Tree {
         }
         let others: Vec<u32> = self.process_at.keys().copied().collect();
         for other in others.into_iter().filter(|other| *other != pid) {
-            for standard in 0..=2 {
-                self.ask(other, standard, time);
-            }
+            self.ask_standard(other, time);
         }
     }
 
