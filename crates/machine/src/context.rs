@@ -18,8 +18,6 @@ pub struct Context {
     pub memory_budget: usize,
     /// Where the probes of files write; their files are deleted.
     pub directory: PathBuf,
-    /// Cycles per ns as measured by the clock probe; `None` before or without an answer.
-    pub ghz: Option<f64>,
     _pinned: Option<Pinned>,
 }
 
@@ -35,7 +33,6 @@ impl Context {
             caches: reported::caches(Path::new("/"), cpu.unwrap_or(0)),
             memory_budget: available_memory() / 4,
             directory,
-            ghz: None,
             _pinned: cpu.map(Pinned::to),
             cpu: cpu.unwrap_or(0),
             cpus,
@@ -51,7 +48,6 @@ impl Context {
             caches: Vec::new(),
             memory_budget: 0,
             directory: PathBuf::new(),
-            ghz: None,
             _pinned: None,
         }
     }

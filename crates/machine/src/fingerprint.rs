@@ -86,7 +86,7 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// Two visits to those that are `wanted`, with the look for gaps between them.
     pub fn begin(
-        context: &mut Context,
+        context: &Context,
         until: Instant,
         wanted: &dyn Fn(&Heading) -> bool,
         progress: Progress<'_>,
@@ -95,11 +95,10 @@ impl Fingerprint {
             .iter()
             .filter(|member| wanted(&member.heading))
             .collect();
-        let seen = &*context;
         let half = half_of(until);
         let prepared = members
             .iter()
-            .map(|member| prepare(Box::new(|| (member.make)(seen)), half))
+            .map(|member| prepare(Box::new(|| (member.make)(context)), half))
             .collect();
         let (tracks, places) = split(prepared);
         let mut visits = Visits::new(tracks);
@@ -109,7 +108,7 @@ impl Fingerprint {
             visits.visit();
         }
         if wanted(&noise::HEADING) {
-            let found = noise::spin(Duration::from_millis(500), seen.cpu);
+            let found = noise::spin(Duration::from_millis(500), context.cpu);
             gaps = Some(noise::result(&found));
         }
         if !members.is_empty() {
@@ -120,11 +119,6 @@ impl Fingerprint {
             steps = timer::steps();
             steps.retain(|step| timer::STEPS.iter().any(|h| h.id == step.id && wanted(h)));
         }
-        context.ghz = visits
-            .results()
-            .into_iter()
-            .find(|result| result.id == core_clock::HEADING.id)
-            .and_then(|result| result.value);
         Fingerprint {
             visits,
             members,

@@ -46,7 +46,7 @@ pub const GROUPS: [Group; 14] = [
         seconds: 8.0,
         of_passes: false,
         run: |context| {
-            let addresses = address_cache::run(context);
+            let addresses = address_cache::run();
             let mut results = cache_levels::run(context, &addresses);
             results.extend(addresses);
             results
@@ -64,16 +64,16 @@ pub const GROUPS: [Group; 14] = [
         probes: &[branches::HEADINGS],
         seconds: 2.5,
         of_passes: false,
-        run: branches::run,
+        run: |_| branches::run(),
     },
     Group {
         title: "chains and throughput",
         probes: &[chains::HEADINGS, throughput::HEADINGS],
         seconds: 2.5,
         of_passes: false,
-        run: |context| {
-            let mut results = chains::run(context);
-            results.extend(throughput::run(context));
+        run: |_| {
+            let mut results = chains::run();
+            results.extend(throughput::run());
             results
         },
     },
@@ -82,7 +82,7 @@ pub const GROUPS: [Group; 14] = [
         probes: &[core_clock::HEADINGS],
         seconds: 1.0,
         of_passes: true,
-        run: |context| vec![core_clock::beside_vectors(context)],
+        run: |_| vec![core_clock::beside_vectors()],
     },
     Group {
         title: "core to core",

@@ -16,6 +16,7 @@ mod probes;
 pub mod remembered;
 mod reported;
 mod result;
+mod ruler;
 mod samples;
 mod suite;
 pub mod table;

@@ -9,7 +9,6 @@ use crate::deadline;
 use crate::fingerprint::{self, Fingerprint, Make, Prepared, in_places, prepare, split};
 use crate::gate;
 use crate::groups::{GROUPS, Group};
-use crate::probes::core_clock::HEADING as CLOCK;
 use crate::probes::{core_clock, load_latency, read_bandwidth, system_call};
 use crate::result::{Heading, INTERRUPTED, NOT_REACHED, ProbeResult, Verdict};
 use crate::track::interleave;
@@ -98,10 +97,10 @@ fn skipped_if_starved(mut result: ProbeResult) -> ProbeResult {
 /// The fingerprint: about 3 s, at most 8.
 pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let until = Instant::now() + QUICK;
-    let mut context = Context::new(options.directory.clone());
+    let context = Context::new(options.directory.clone());
     let (results, _) = deadline::unless(options.stop, || {
         deadline::within(until, || {
-            let mut fingerprint = Fingerprint::begin(&mut context, until, &|_| true, progress);
+            let mut fingerprint = Fingerprint::begin(&context, until, &|_| true, progress);
             fingerprint.settle(until);
             fingerprint.results()
         })
@@ -177,8 +176,7 @@ const PATIENT: Effort = Effort {
     repeats: 4,
 };
 
-/// Runs the groups in which something is wanted, whole, and of the fingerprint what is wanted and,
-/// where groups follow, the clock, which some of them count by.
+/// Runs the groups in which something is wanted, whole, and of the fingerprint what is wanted.
 fn measured(
     options: &Options,
     progress: Progress<'_>,
@@ -191,12 +189,10 @@ fn measured(
         .iter()
         .filter(|group| group.headings().any(|heading| wanted(&heading)))
         .collect();
-    let needed =
-        |heading: &Heading| wanted(heading) || (!groups.is_empty() && heading.id == CLOCK.id);
-    let mut context = Context::new(options.directory.clone());
+    let context = Context::new(options.directory.clone());
     let (mut fingerprint, _) = deadline::within(until, || {
         let until = Instant::now() + QUICK;
-        Fingerprint::begin(&mut context, until, &needed, progress)
+        Fingerprint::begin(&context, until, wanted, progress)
     });
     // The short ones first: on a busy machine most figures are reached so. Shown in their order.
     let mut order: Vec<usize> = (0..groups.len()).collect();

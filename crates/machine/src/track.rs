@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::deadline;
 use crate::gate::{self, CpuOf, Stretch};
-use crate::result::{Heading, ProbeResult};
+use crate::result::{Heading, ProbeResult, Verdict};
 use crate::samples::{Agreement, Samples, agree, agree_over_visits, judge, judge_over_visits};
 
 /// A group of chunks that is accepted or rejected as one, in ns.
@@ -25,6 +25,17 @@ pub struct Track {
     chunk: Box<dyn FnMut() -> f64>,
     passes: Vec<Samples>,
     inverted: bool,
+    limit: Option<Limit>,
+}
+
+/// Where another thing than the heading's begins.
+struct Limit {
+    /// Passes whose estimate is above it don't count.
+    value: f64,
+    /// What it means if there are only such.
+    meaning: &'static str,
+    /// How many there were.
+    beyond: usize,
 }
 
 impl Track {
@@ -44,7 +55,18 @@ impl Track {
             chunk: Box::new(chunk),
             passes: Vec::new(),
             inverted: false,
+            limit: None,
         }
+    }
+
+    /// Passes whose estimate is above `value` are of something else, as `meaning` says.
+    pub fn below(mut self, value: f64, meaning: &'static str) -> Track {
+        self.limit = Some(Limit {
+            value,
+            meaning,
+            beyond: 0,
+        });
+        self
     }
 
     /// Holds the CPU time of others against the wall time.
@@ -60,7 +82,16 @@ impl Track {
     }
 
     fn pass(&mut self) {
-        let samples = sample(self.cpu_of, self.pass_time, &mut self.chunk);
+        let mut samples = sample(self.cpu_of, self.pass_time, &mut self.chunk);
+        if let Some(limit) = &mut self.limit
+            && samples
+                .estimate(self.agreement.estimator)
+                .is_some_and(|value| value > limit.value)
+        {
+            limit.beyond += 1;
+            samples.rejected += samples.values.len();
+            samples.values.clear();
+        }
         self.passes.push(samples);
     }
 
@@ -113,6 +144,15 @@ impl Track {
 
     /// In the heading's unit.
     fn shown(&self, mut result: ProbeResult) -> ProbeResult {
+        if let Some(limit) = self.limit.as_ref().filter(|limit| limit.beyond > 0)
+            && result.verdict != Verdict::Ok
+        {
+            let passes = self.passes.len();
+            result.note = Some(format!(
+                "in {} of {passes} passes {}",
+                limit.beyond, limit.meaning
+            ));
+        }
         if self.inverted {
             for field in [
                 &mut result.value,
@@ -208,7 +248,7 @@ pub fn alone(track: Track) -> ProbeResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Estimator, Verdict};
+    use crate::result::Estimator;
 
     const HEAD: Heading = Heading {
         id: "x",
@@ -239,6 +279,22 @@ mod tests {
             value
         }));
         assert_eq!(result.value, None);
+    }
+
+    #[test]
+    fn passes_of_something_else_do_not_count() {
+        let mut track = ungated(|| 3.0).below(50.0, "loads came from memory");
+        track.chunk = Box::new(|| 100.0);
+        track.pass();
+        track.chunk = Box::new(|| 3.0);
+        (0..2).for_each(|_| track.pass());
+        let result = track.finish();
+        assert_eq!((result.value, result.verdict), (Some(3.0), Verdict::Ok));
+
+        let never = alone(ungated(|| 100.0).below(50.0, "loads came from memory"));
+        assert_eq!((never.value, never.verdict), (None, Verdict::NoAnswer));
+        let note = never.note.unwrap();
+        assert!(note.ends_with("passes loads came from memory"), "{note}");
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use crate::chase::{Cycle, Layout};
-use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::kernels;
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::ruler::Ruler;
 use crate::samples::quantile;
 use crate::track::sample;
 
@@ -37,47 +37,48 @@ const PAGES: [usize; 22] = [
 ];
 
 /// Both figures.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
-    vec![reach(context), gain()]
+pub fn run() -> Vec<ProbeResult> {
+    vec![reach(), gain()]
 }
 
-/// ns a load over `slots` slots in `layout` and `pages`.
-fn latency(slots: usize, layout: Layout, pages: Pages) -> Option<(f64, Option<usize>)> {
+/// What a load takes over `slots` slots in `layout` and `pages`, by what `time` says of so many
+/// rounds of 16 loads.
+fn latency(
+    slots: usize,
+    layout: Layout,
+    pages: Pages,
+    time: &mut dyn FnMut(&mut Cycle, u64) -> f64,
+) -> Option<(f64, Option<usize>)> {
     let mut cycle = Cycle::new(slots, layout, pages, 0x71b).ok()?;
     cycle.grow(slots);
     cycle.walk((slots * 2 / 16) as u64 + 1);
     let rounds = if slots > 4096 { 40 } else { 300 };
-    let mut chunk = || {
-        let start = Instant::now();
-        std::hint::black_box(cycle.walk(rounds));
-        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
-    };
+    let mut chunk = || time(&mut cycle, rounds) / (rounds * 16) as f64;
     let samples = sample(CpuOf::Thread, Duration::from_millis(8), &mut chunk);
-    let ns = (samples.values.len() >= 5)
+    let low = (samples.values.len() >= 5)
         .then(|| quantile(&samples.values, 0.05))
         .flatten()?;
-    Some((ns, cycle.mapping().huge_bytes()))
+    Some((low, cycle.mapping().huge_bytes()))
 }
 
-fn reach(context: &Context) -> ProbeResult {
+fn reach() -> ProbeResult {
     if !kernels::EXACT {
         return ProbeResult::not_measurable(REACH, kernels::NO_MACHINE_CODE);
     }
-    let Some(ghz) = context.ghz else {
-        return ProbeResult::no_answer(REACH, "the core's clock is not known");
-    };
     let layout = Layout {
         spacing: 4096,
         rotation: 64,
         rotation_period: 4096,
     };
+    let mut ruler = Ruler::new();
+    let mut cycles = |cycle: &mut Cycle, rounds| ruler.cycles(|| cycle.walk(rounds));
     let points: Vec<(f64, f64)> = PAGES
         .iter()
         .filter_map(|pages| {
             // A second look where another program may have emptied the address cache.
-            let a = latency(*pages, layout, Pages::Small)?.0;
-            let b = latency(*pages, layout, Pages::Small)?.0;
-            Some((*pages as f64, a.min(b) * ghz))
+            let a = latency(*pages, layout, Pages::Small, &mut cycles)?.0;
+            let b = latency(*pages, layout, Pages::Small, &mut cycles)?.0;
+            Some((*pages as f64, a.min(b)))
         })
         .collect();
     knee(points)
@@ -116,10 +117,15 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
 
 fn gain() -> ProbeResult {
     let slots = (32 << 20) / 64;
-    let pass = || {
+    let mut ns = |cycle: &mut Cycle, rounds| {
+        let start = Instant::now();
+        std::hint::black_box(cycle.walk(rounds));
+        start.elapsed().as_nanos() as f64
+    };
+    let mut pass = || {
         Some((
-            latency(slots, Layout::every(64), Pages::Small)?,
-            latency(slots, Layout::every(64), Pages::Huge)?,
+            latency(slots, Layout::every(64), Pages::Small, &mut ns)?,
+            latency(slots, Layout::every(64), Pages::Huge, &mut ns)?,
         ))
     };
     let (Some(((a, _), (b, backed))), Some(((c, _), (d, _)))) = (pass(), pass()) else {

@@ -1,12 +1,12 @@
 //! What a mispredicted branch costs, and how many outcomes the predictor learns.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::chase::Xorshift;
-use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::kernels;
 use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::ruler::Ruler;
 use crate::samples::{Agreement, quantile};
 use crate::track::{Track, alone, sample};
 
@@ -33,40 +33,31 @@ pub const HEADINGS: &[Heading] = &[COST, LEARNT];
 const COUNT: u64 = 2000;
 
 /// Both figures.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
-    let refuse = |why: &str, verdict| {
-        let mut both = vec![
-            ProbeResult::not_measurable(COST, why),
-            ProbeResult::not_measurable(LEARNT, why),
-        ];
-        both.iter_mut().for_each(|result| result.verdict = verdict);
-        both
-    };
+pub fn run() -> Vec<ProbeResult> {
     if !kernels::EXACT {
-        return refuse(kernels::NO_MACHINE_CODE, Verdict::NotMeasurable);
+        let refuse = |heading| ProbeResult::not_measurable(heading, kernels::NO_MACHINE_CODE);
+        return [COST, LEARNT].map(refuse).into();
     }
-    let Some(ghz) = context.ghz else {
-        return refuse("the core's clock is not known", Verdict::NoAnswer);
-    };
-    let cost = alone(cost(ghz));
+    let cost = alone(cost());
     let learnt = match cost.value {
-        Some(cycles) => learnt(ghz, cycles),
+        Some(cycles) => learnt(cycles),
         None => ProbeResult::no_answer(LEARNT, "the cost of a misprediction is not known"),
     };
     vec![cost, learnt]
 }
 
-fn cost(ghz: f64) -> Track {
+fn cost() -> Track {
     let agreement = Agreement {
         estimator: Estimator::P10,
         tolerance: 0.05,
     };
     let mut state = 0x1234_5678_9abc_def1;
+    let mut ruler = Ruler::new();
     Track::new(COST, agreement, Duration::from_millis(40), move || {
         let mut time = |mask| {
-            let start = Instant::now();
-            let ones = kernels::random_branches(&mut state, COUNT, mask);
-            (start.elapsed().as_nanos() as f64, ones)
+            let mut ones = 0;
+            let cycles = ruler.cycles(|| ones = kernels::random_branches(&mut state, COUNT, mask));
+            (cycles, ones)
         };
         let (steady, _) = time(0);
         let (random, ones) = time(1);
@@ -74,7 +65,7 @@ fn cost(ghz: f64) -> Track {
         if !(COUNT / 3..=COUNT * 2 / 3).contains(&ones) {
             return f64::NAN;
         }
-        (random - steady) * ghz / (COUNT as f64 / 2.0)
+        (random - steady) / (COUNT as f64 / 2.0)
     })
 }
 
@@ -87,12 +78,12 @@ const LENGTHS: [usize; 19] = [
 /// Branches of one timed piece: 8192 x 3 to 13 cycles are 8 to 33 us.
 const PIECE: usize = 8192;
 
-fn learnt(ghz: f64, penalty: f64) -> ProbeResult {
+fn learnt(penalty: f64) -> ProbeResult {
     let mut points = Vec::new();
     for length in LENGTHS {
         let cycles: Vec<f64> = [1, 2]
             .iter()
-            .filter_map(|seed| Some(pattern(length, *seed)? * ghz))
+            .filter_map(|seed| pattern(length, *seed))
             .collect();
         // The better of two patterns: another program's branches can only worsen it.
         if let Some(least) = quantile(&cycles, 0.0) {
@@ -102,7 +93,7 @@ fn learnt(ghz: f64, penalty: f64) -> ProbeResult {
     capacity(points, penalty)
 }
 
-/// ns a branch of a random pattern of `length`, once learnt.
+/// Cycles a branch of a random pattern of `length`, once learnt.
 fn pattern(length: usize, seed: u64) -> Option<f64> {
     let mut random = Xorshift::new(seed * 0x9e37_79b9);
     let pattern: Vec<u8> = (0..length).map(|_| (random.next() >> 63) as u8).collect();
@@ -111,13 +102,13 @@ fn pattern(length: usize, seed: u64) -> Option<f64> {
         std::hint::black_box(kernels::pattern_branches(&pattern));
     }
     let mut at = 0;
+    let mut ruler = Ruler::new();
     let mut chunk = || {
         let end = (at + PIECE).min(length);
-        let start = Instant::now();
-        std::hint::black_box(kernels::pattern_branches(&pattern[at..end]));
-        let ns = start.elapsed().as_nanos() as f64 / (end - at) as f64;
+        let piece = &pattern[at..end];
+        let cycles = ruler.cycles(|| kernels::pattern_branches(piece));
         at = if end == length { 0 } else { end };
-        ns
+        cycles / piece.len() as f64
     };
     let samples = sample(CpuOf::Thread, Duration::from_millis(10), &mut chunk);
     (samples.values.len() >= 10)

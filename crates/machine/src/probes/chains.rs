@@ -1,11 +1,11 @@
 //! What a chain of dependences costs against the same work without one.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::context::Context;
 use crate::kernels;
 use crate::mapping::{Mapping, Pages};
 use crate::result::{Estimator, Heading, ProbeResult};
+use crate::ruler::Ruler;
 use crate::samples::Agreement;
 use crate::track::{Track, interleave};
 
@@ -47,32 +47,29 @@ const SINK: usize = ELEMENTS + 256;
 const LAPS: usize = 8;
 
 /// The three figures.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub fn run() -> Vec<ProbeResult> {
     let headings = [MEMORY, REGISTER, FREE];
     if !kernels::EXACT {
         let refuse = |heading| ProbeResult::not_measurable(heading, kernels::NO_MACHINE_CODE);
         return headings.map(refuse).into();
     }
-    let Some(ghz) = context.ghz else {
-        let refuse = |heading| ProbeResult::no_answer(heading, "the core's clock is not known");
-        return headings.map(refuse).into();
-    };
     let tracks = vec![
-        track(MEMORY, ghz, |src, dst| {
+        track(MEMORY, |src, dst| {
             kernels::prefix_through_memory(&src[1..], dst)
         }),
-        track(REGISTER, ghz, |src, dst| {
+        track(REGISTER, |src, dst| {
             kernels::prefix_through_register(&src[1..], dst)
         }),
-        track(FREE, ghz, kernels::differences),
+        track(FREE, kernels::differences),
     ];
     interleave(tracks, Duration::from_millis(300))
 }
 
-fn track(heading: Heading, ghz: f64, work: fn(&[u64], &mut [u64])) -> Track {
+fn track(heading: Heading, work: fn(&[u64], &mut [u64])) -> Track {
     // A mapping and not a vector: the low bits of the addresses are the same in every process.
     let memory = Mapping::touched((SINK + ELEMENTS) * 8, Pages::Small);
     let mut words = memory.ok();
+    let mut ruler = Ruler::new();
     let agreement = Agreement {
         estimator: Estimator::Minimum,
         tolerance: 0.05,
@@ -85,11 +82,12 @@ fn track(heading: Heading, ghz: f64, work: fn(&[u64], &mut [u64])) -> Track {
         let words =
             unsafe { std::slice::from_raw_parts_mut(memory.base().cast::<u64>(), SINK + ELEMENTS) };
         let (source, sink) = words.split_at_mut(SINK);
-        let start = Instant::now();
-        for _ in 0..LAPS {
-            work(&source[..=ELEMENTS], sink);
-        }
-        std::hint::black_box(&sink);
-        start.elapsed().as_nanos() as f64 * ghz / (LAPS * ELEMENTS) as f64
+        let cycles = ruler.cycles(|| {
+            for _ in 0..LAPS {
+                work(&source[..=ELEMENTS], sink);
+            }
+            std::hint::black_box(&sink);
+        });
+        cycles / (LAPS * ELEMENTS) as f64
     })
 }

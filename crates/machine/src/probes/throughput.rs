@@ -1,14 +1,14 @@
 //! How many operations of one kind a core starts per cycle.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::kernels::{
     self,
     chains::{self, CHAINS, Operation, PER_TURN},
 };
 use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::ruler::Ruler;
 use crate::samples::quantile;
 use crate::track::sample;
 
@@ -62,7 +62,7 @@ fn turns(chains: usize) -> u64 {
 }
 
 /// One figure for each operation.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub fn run() -> Vec<ProbeResult> {
     PROBES
         .iter()
         .map(|(operation, heading)| {
@@ -72,30 +72,21 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
             if !chains::available(*operation) {
                 return ProbeResult::not_measurable(*heading, "this processor does not have it");
             }
-            let Some(ghz) = context.ghz else {
-                return ProbeResult::no_answer(*heading, "the core's clock is not known");
-            };
-            let first = pass(*operation, ghz);
-            let second = pass(*operation, ghz);
+            let first = pass(*operation);
+            let second = pass(*operation);
             answer(*heading, *operation, &first, &second)
         })
         .collect()
 }
 
 /// Operations per cycle by number of chains.
-fn pass(operation: Operation, ghz: f64) -> Vec<(f64, f64)> {
-    let rate = |chains: usize| {
+fn pass(operation: Operation) -> Vec<(f64, f64)> {
+    let mut ruler = Ruler::new();
+    let mut rate = |chains: usize| {
         let count = (turns(chains) * PER_TURN * chains as u64) as f64;
-        let mut chunk = || {
-            let start = Instant::now();
-            std::hint::black_box(chains::run(operation, chains, turns(chains)));
-            start.elapsed().as_nanos() as f64
-        };
+        let mut chunk = || ruler.cycles(|| chains::run(operation, chains, turns(chains)));
         let samples = sample(CpuOf::Thread, Duration::from_millis(2), &mut chunk);
-        Some((
-            chains as f64,
-            count / (quantile(&samples.values, 0.0)? * ghz),
-        ))
+        Some((chains as f64, count / quantile(&samples.values, 0.0)?))
     };
     CHAINS.iter().filter_map(|chains| rate(*chains)).collect()
 }
