@@ -1,7 +1,8 @@
 //! The other tools: where they are and how they are built.
 //!
 //! They are fetched by hand and never part of this repository. `$RIVALS` names a folder with their
-//! sources in `multichase`, `tinymembench`, `STREAM` and `lmbench`; they are built unmodified, but for the size of tinymembench's buffers.
+//! sources in `multichase`, `tinymembench`, `STREAM` and `lmbench`; they are built
+//! unmodified, but for the size of tinymembench's buffers and the length of multichase's samples.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,36 @@ use crate::Result;
 
 /// tinymembench's main program with another size.
 const ENLARGED: &str = "tinymembench_128_mib.c";
+
+/// multichase's programs with shorter samples (file, what is in it, what takes its place, the new file):
+/// all take the best of their samples, and into one of 0.25 to 2 s timer interrupts and neighbours come
+/// always. Of 20 ms there are as many as fit into the same time.
+const SHORTENED: [(&str, &str, &str, &str); 4] = [
+    (
+        "multichase.c",
+        "#define DELAY_USECS 500000",
+        "#define DELAY_USECS 20000",
+        "multichase_20_ms.c",
+    ),
+    (
+        "pingpong.c",
+        "#define SAMPLE_US (250000)",
+        "#define SAMPLE_US (20000)",
+        "pingpong_20_ms.c",
+    ),
+    (
+        "pingpong_20_ms.c",
+        "#define NR_SAMPLES (5)",
+        "#define NR_SAMPLES (60)",
+        "pingpong_20_ms.c",
+    ),
+    (
+        "multiload.c",
+        "#define LOAD_DELAY_RUN_uS 2000000",
+        "#define LOAD_DELAY_RUN_uS 20000",
+        "multiload_20_ms.c",
+    ),
+];
 
 /// The files of lat_pagefault, as Fathom's own: 1 MiB, just written, at once or 4 KiB at a time. How large the
 /// pieces are in which the system keeps a file follows from that, and a fault maps what it finds of one
@@ -64,13 +95,28 @@ impl Built {
         let chase = ["arena.c", "util.c", "permutation.c", "br_asm.c"];
         self.expand();
         let gnu = ["-O3", "-std=gnu99", "-w"];
+        self.shorten();
+        let own = |name: &str| self.folder.join(name).display().to_string();
+        let [multichase, pingpong, multiload] = [
+            "multichase_20_ms.c",
+            "pingpong_20_ms.c",
+            "multiload_20_ms.c",
+        ]
+        .map(own);
         self.cc(
             "multichase",
             "multichase",
             &gnu,
-            &[&["multichase.c"], &chase[..]].concat(),
+            &[&[multichase.as_str()], &chase[..]].concat(),
         );
-        self.cc("multichase", "pingpong", &gnu, &["pingpong.c"]);
+        self.cc("multichase", "pingpong", &gnu, &[&pingpong]);
+        // With the processor's widest loads, as Fathom's and STREAM's.
+        self.cc(
+            "multichase",
+            "multiload",
+            &[&gnu[..], &["-march=native"]].concat(),
+            &[&[multiload.as_str()], &chase[..]].concat(),
+        );
         self.enlarge();
         let tiny = ["-O2", "-w", "-DMAXREPEATS=1", "-I."];
         let enlarged = self.folder.join(ENLARGED).display().to_string();
@@ -161,6 +207,28 @@ impl Built {
         }
     }
 
+    /// Writes multichase's programs anew.
+    fn shorten(&mut self) {
+        let Some(sources) = &self.sources else {
+            return;
+        };
+        for (file, old, new, written) in SHORTENED {
+            let path = match self.folder.join(file) {
+                own if own.is_file() => own,
+                _ => sources.join("multichase").join(file),
+            };
+            let made = std::fs::read_to_string(path).and_then(|text| {
+                if !text.contains(old) {
+                    return Err(std::io::Error::other(format!("{file} has no {old}")));
+                }
+                std::fs::write(self.folder.join(written), text.replace(old, new))
+            });
+            if let Err(error) = made {
+                self.problems.push(format!("multichase: {error}"));
+            }
+        }
+    }
+
     /// multichase makes one of its headers by a script of its own.
     fn expand(&mut self) {
         let Some(script) = self
@@ -194,6 +262,8 @@ impl Built {
             .args(flags)
             .arg("-I")
             .arg(&self.folder)
+            // What was written anew includes its neighbours.
+            .args(["-I", "."])
             .args(files)
             .args(["-pthread", "-lm"])
             .current_dir(&sources)
@@ -235,6 +305,7 @@ impl Built {
         }
         notes.push("STREAM copies between arrays whose places in a page differ by 2 KiB (its OFFSET=128), with the processor's widest plain stores (-march=native, no memcpy), as Fathom does. Its own default, OFFSET=0 and 16-byte stores, is slower here by a fifth. Both count read and written bytes, and not the lines that stores fetch first.".into());
         notes.push("tinymembench was built with buffers of 128 MiB, as lmbench and Fathom have them, instead of its own 32: where the last level holds 32 MiB, a part of such a fill stays there.".into());
+        notes.push("multichase's programs were built with samples of 20 ms, of which they take the best, instead of 250 to 2000; its memory loads with -march=native.".into());
         match &self.sources {
             None => notes.push("The other tools are not here: put the sources of multichase, tinymembench, STREAM and lmbench into one folder and name it in $RIVALS.".into()),
             Some(sources) => {

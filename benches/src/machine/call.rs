@@ -57,12 +57,13 @@ impl Built {
     /// What the tool prints, and whether it had the CPU.
     fn run(&self, comparison: &Comparison) -> Option<(String, bool)> {
         self.sources.as_ref()?;
-        let (name, arguments) = comparison.words.split_first()?;
+        let spoken = comparison.spoken();
+        let (name, arguments) = spoken.split_first()?;
         let program = self.folder.join(name);
         if !program.is_file() {
             return None;
         }
-        if let Some(file) = arguments.last().filter(|_| *name == "lat_pagefault") {
+        if let Some(file) = arguments.last().filter(|_| name == "lat_pagefault") {
             super::build::write_anew(&self.folder.join(file)).ok()?;
         }
         // Line by line, so that what a tool said before its time was up is not lost.

@@ -39,9 +39,33 @@ impl Comparison {
     pub fn command(&self) -> String {
         match self.words {
             [] => self.tool.to_string(),
-            words => format!("{}: {}", self.tool, words.join(" ")),
+            _ => format!("{}: {}", self.tool, self.spoken().join(" ")),
         }
     }
+
+    /// Program and arguments on this machine: with the sizes that follow its caches.
+    pub fn spoken(&self) -> Vec<String> {
+        let sizes = |word: &&str| match *word {
+            FOUR_FIRST => format!("{}k", (4 * cache_kib(1).unwrap_or(32)).max(128)),
+            TWO_SECOND => format!("{}k", 2 * cache_kib(2).unwrap_or(512)),
+            other => other.to_string(),
+        };
+        self.words.iter().map(sizes).collect()
+    }
+}
+
+/// Size of the first CPU's cache of data at `level` in KiB, as the kernel reports it.
+fn cache_kib(level: u32) -> Option<usize> {
+    let of = |index: usize| {
+        let folder = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
+        let read = |name| std::fs::read_to_string(format!("{folder}/{name}")).ok();
+        let fits = read("level")?.trim() == level.to_string();
+        let size = read("size")?;
+        (fits && read("type")?.trim() != "Instruction")
+            .then(|| size.trim().strip_suffix('K')?.parse().ok())
+            .flatten()
+    };
+    (0..8).find_map(of)
 }
 
 /// A window in which memory is read or written: some 10 times through 128 MiB.
@@ -54,6 +78,14 @@ const SHORT: &str = "500";
 
 /// A window of switches between processes, which take their time to find to each other.
 const MIDDLE: &str = "5000";
+
+/// multichase's words for sets that follow the machine's caches, as Fathom's do: four times the first
+/// level (at least 128 KiB), and twice the second.
+pub const FOUR_FIRST: &str = "{4 x L1}";
+pub const TWO_SECOND: &str = "{2 x L2}";
+
+/// MiB/s in GB/s.
+const MIB: f64 = 1.048_576e-3;
 
 /// tinymembench has come to its latencies, which are not compared, after 23 s.
 const FILLS: &str = "28";
@@ -111,6 +143,12 @@ fn fill(text: &str) -> Option<f64> {
     number_after(text, "SSE2 fill")
 }
 
+/// The mean of multiload's threads: the ninth column of its second line. Fathom tells a middle, too.
+fn average_load(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.contains("stream-sum"))?;
+    line.split(',').nth(8)?.trim().parse().ok()
+}
+
 fn micro(text: &str) -> Option<f64> {
     let (_, rest) = text.rsplit_once(':')?;
     rest.split_ascii_whitespace().next()?.parse().ok()
@@ -119,13 +157,13 @@ fn micro(text: &str) -> Option<f64> {
 /// What is compared. Where Fathom's memory is made of huge pages (latencies, reading by one core),
 /// that of the others is too, through -H or glibc; elsewhere it is what a program gets that asks
 /// for nothing.
-pub const ALL: [Comparison; 17] = [
+pub const ALL: [Comparison; 18] = [
     time(
         "load, L1",
         "l1_latency",
         "ns",
         "multichase",
-        &["multichase", "-n", "3", "-m", "8k", "-s", "64", "-T", "8k"],
+        &["multichase", "-n", "75", "-m", "8k", "-s", "64", "-T", "8k"],
     ),
     time(
         "load, L2",
@@ -135,13 +173,13 @@ pub const ALL: [Comparison; 17] = [
         &[
             "multichase",
             "-n",
-            "3",
+            "75",
             "-m",
-            "128k",
+            FOUR_FIRST,
             "-s",
             "64",
             "-T",
-            "128k",
+            FOUR_FIRST,
             "-H",
         ],
     ),
@@ -153,13 +191,13 @@ pub const ALL: [Comparison; 17] = [
         &[
             "multichase",
             "-n",
-            "3",
+            "75",
             "-m",
-            "2m",
+            TWO_SECOND,
             "-s",
             "64",
             "-T",
-            "2m",
+            TWO_SECOND,
             "-H",
         ],
     ),
@@ -171,7 +209,7 @@ pub const ALL: [Comparison; 17] = [
         &[
             "multichase",
             "-n",
-            "3",
+            "75",
             "-m",
             "128m",
             "-s",
@@ -195,11 +233,32 @@ pub const ALL: [Comparison; 17] = [
     Comparison {
         at: None,
         ..rate(
-            "read, 1 thread",
-            "read_bandwidth_1",
+            "read by words, 1 thread",
+            "read_bandwidth_words",
             "lmbench",
             &["bw_mem", "-N", "3", "128m", "rd"],
             last_number,
+        )
+    },
+    Comparison {
+        at: None,
+        factor: MIB,
+        ..rate(
+            "read, 1 thread",
+            "read_bandwidth_1",
+            "multichase",
+            &[
+                "multiload",
+                "-n",
+                "75",
+                "-m",
+                "128m",
+                "-l",
+                "stream-sum",
+                "-H",
+                "-X",
+            ],
+            average_load,
         )
     },
     rate(
@@ -318,6 +377,13 @@ mod tests {
                     SSE2 nontemporal fill            :  21034.9 MB/s\n";
         assert_eq!(fill(text), Some(22711.3));
         assert_eq!(fill_around(text), Some(21034.9));
+    }
+
+    #[test]
+    fn the_mean_of_multiload_is_read() {
+        let text = "Samples\t, Byte/thd\t, ChaseThds\t, ChaseNS\t, ChaseMibs\t, ChDeviate\t, LoadThds\t, LdMaxMibs\t, LdAvgMibs\t, LdDeviate\t, ChaseArg\t, MemLdArg\n\
+                    3     \t, 134217728  \t, 0       \t, 0.000   \t, 0       \t, 0.000   \t, 1       \t, 33033   \t, 32045   \t, 0.059   \t, --------\t, stream-sum\n";
+        assert_eq!(average_load(text), Some(32045.0));
     }
 
     #[test]

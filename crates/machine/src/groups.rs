@@ -7,7 +7,7 @@ use crate::deadline;
 use crate::probes::{
     address_cache, bandwidth, branches, cache_levels, cache_line, chains, core_clock, core_to_core,
     energy, files, hand_over, hypervisor, line_distance, line_sharing, line_slots, loaded_latency,
-    mapped_file, nodes, page_fault, parallelism, throughput,
+    mapped_file, nodes, page_fault, parallelism, read_bandwidth, throughput,
 };
 use crate::result::{Heading, ProbeResult};
 
@@ -93,10 +93,14 @@ pub const GROUPS: [Group; 14] = [
     },
     Group {
         title: "bandwidth by threads",
-        probes: &[bandwidth::HEADINGS],
+        probes: &[bandwidth::HEADINGS, read_bandwidth::HEADINGS],
         seconds: 6.0,
         of_passes: true,
-        run: bandwidth::run,
+        run: |context| {
+            let mut results = bandwidth::run(context);
+            results.push(read_bandwidth::by_words(context));
+            results
+        },
     },
     Group {
         title: "latency beside readers",

@@ -7,7 +7,7 @@ use crate::kernels::streams;
 use crate::mapping::{Mapping, Pages};
 use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
-use crate::track::Track;
+use crate::track::{Track, alone};
 
 pub const HEADING: Heading = Heading {
     id: "read_bandwidth_1",
@@ -17,18 +17,63 @@ pub const HEADING: Heading = Heading {
              pieces of 512 KiB; the median piece. 1 GB = 1e9 bytes.",
 };
 
+const WORDS: Heading = Heading {
+    id: "read_bandwidth_words",
+    title: "reading memory, by words",
+    unit: "GB/s",
+    method: "the same, but with loads of 4 bytes, one in each 16 bytes, as code that compilers \
+             don't turn into vectors reads (and lmbench): four times as many loads a line hold up \
+             the fetching of the next lines.",
+};
+
+/// What is measured here beside the fingerprint.
+pub const HEADINGS: &[Heading] = &[WORDS];
+
 /// Bytes of one chunk: 50 us at 10 GB/s.
 const PIECE: usize = 512 << 10;
 
 /// The probe.
 pub fn track(context: &Context) -> Result<Track, Box<ProbeResult>> {
+    // SAFETY: `reading` hands over pieces of its mapping only.
+    reading(HEADING, context, |at| unsafe { streams::read(at, PIECE) })
+}
+
+/// The same by words.
+pub fn by_words(context: &Context) -> ProbeResult {
+    // SAFETY: `reading` hands over pieces of its mapping only.
+    let track = reading(WORDS, context, |at| unsafe { read_words(at, PIECE) });
+    track.map_or_else(|result| *result, alone)
+}
+
+/// Adds up the first of each four 32-bit words of `bytes`, in one sum, as lmbench does.
+///
+/// # Safety
+/// `at` must be aligned to 4 and readable for `bytes`, a multiple of 256.
+unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
+    let mut sum = 0u32;
+    for line in (0..bytes).step_by(256) {
+        for word in (0..256).step_by(16) {
+            // SAFETY: the caller promises `bytes` readable bytes. Volatile, so that it stays a load of
+            // 4 bytes.
+            sum = sum.wrapping_add(unsafe { at.add(line + word).cast::<u32>().read_volatile() });
+        }
+    }
+    u64::from(sum)
+}
+
+/// A track that reads memory piece by piece with `read`.
+fn reading(
+    heading: Heading,
+    context: &Context,
+    read: fn(*const u8) -> u64,
+) -> Result<Track, Box<ProbeResult>> {
     if !context.memory_set_is_memory() {
         let why = "too little memory is available for a set that is twice the last-level cache";
-        return Err(Box::new(ProbeResult::not_measurable(HEADING, why)));
+        return Err(Box::new(ProbeResult::not_measurable(heading, why)));
     }
     let buffer = Mapping::touched(context.memory_set(), Pages::Huge).map_err(|error| {
         Box::new(ProbeResult::not_measurable(
-            HEADING,
+            heading,
             format!("no memory: {error}"),
         ))
     })?;
@@ -38,16 +83,30 @@ pub fn track(context: &Context) -> Result<Track, Box<ProbeResult>> {
     };
     let mut at = 0;
     Ok(Track::new(
-        HEADING,
+        heading,
         agreement,
         Duration::from_millis(40),
         move || {
             let start = Instant::now();
             // SAFETY: the piece lies inside the mapping, whose length is a multiple of 2 MiB.
-            std::hint::black_box(unsafe { streams::read(buffer.base().add(at), PIECE) });
+            std::hint::black_box(read(unsafe { buffer.base().add(at) }));
             let ns = start.elapsed().as_nanos() as f64;
             at = (at + PIECE) % buffer.bytes();
             PIECE as f64 / ns
         },
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fourth_word_is_added_up() {
+        let words: Vec<u32> = (0..128).collect();
+        let expected: u32 = words.iter().step_by(4).sum();
+        // SAFETY: 512 bytes of the vector.
+        let sum = unsafe { read_words(words.as_ptr().cast(), 512) };
+        assert_eq!(sum, u64::from(expected));
+    }
 }
