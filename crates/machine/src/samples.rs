@@ -39,6 +39,7 @@ pub fn estimate(values: &[f64], estimator: Estimator) -> Option<f64> {
         Estimator::Minimum => quantile(values, 0.0),
         Estimator::P10 => quantile(values, 0.1),
         Estimator::Median | Estimator::Derived => quantile(values, 0.5),
+        Estimator::Mean => mean(values),
         Estimator::Mode => mode(values),
     }
 }
@@ -54,6 +55,10 @@ pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     let at = p.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let (low, high) = (at.floor() as usize, at.ceil() as usize);
     Some(sorted[low] + (sorted[high] - sorted[low]) * (at - low as f64))
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn mode(values: &[f64]) -> Option<f64> {
@@ -291,6 +296,12 @@ mod tests {
         assert_eq!(quantile(&[1.0, 2.0], 0.1), Some(1.1));
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(quantile(&[f64::NAN, 2.0], 0.5), Some(2.0));
+    }
+
+    #[test]
+    fn the_mean_has_the_slow_pieces_in_it() {
+        assert_eq!(estimate(&[10.0, 10.0, 4.0], Estimator::Mean), Some(8.0));
+        assert_eq!(estimate(&[], Estimator::Mean), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ const READ: Heading = Heading {
     title: "reading memory, all cores",
     unit: "GB/s",
     method: "pinned threads sum their own written buffers; bytes of all in common \
-             windows of 0.5 ms in which all ran; the median window. By number of threads. \
+             windows of 0.5 ms in which all ran; their mean. By number of threads. \
              Pages are those that a program gets that asks for none.",
 };
 
@@ -236,7 +236,7 @@ fn answer(
     state: Option<(f64, f64)>,
 ) -> ProbeResult {
     let agreement = Agreement {
-        estimator: Estimator::Median,
+        estimator: Estimator::Mean,
         tolerance: 0.15,
     };
     let judged: Vec<(usize, ProbeResult)> = by_threads
@@ -255,8 +255,10 @@ fn answer(
     if let Some((threads, rate)) = points.iter().find(|(_, rate)| *rate >= best * 0.9)
         && result.value.is_some()
     {
-        let plural = if *threads == 1.0 { "" } else { "s" };
-        result.add_note(format!("{threads:.0} thread{plural} reach {rate:.1}"));
+        result.add_note(match *threads {
+            1.0 => format!("1 thread reaches {rate:.1}"),
+            _ => format!("{threads:.0} threads reach {rate:.1}"),
+        });
     }
     result.core_to_core_ns = state;
     if let Some((before, after)) = state {
@@ -303,7 +305,7 @@ mod tests {
             Some((30.0, 31.0)),
         );
         assert_eq!((result.value, result.verdict), (Some(21.0), Verdict::Ok));
-        assert!(result.note.unwrap().starts_with("1 thread reach 20.0"));
+        assert!(result.note.unwrap().starts_with("1 thread reaches 20.0"));
         assert_eq!(result.points.unwrap().len(), 2);
     }
 
