@@ -98,14 +98,14 @@ static void kernel(struct account *to, int ms) {
     add(to, r, KERNEL, STOLEN);
 }
 
-// Rounds of the steps that tracing makes longer: as many as the first run made in its time, so that an observed
-// run does the same work as a timed one.
-enum { MIX_ROUNDS, TOUCH_ROUNDS, KINDS };
+// Rounds of the steps that tracing makes longer, or that end with a whole round: as many as the first run made
+// in its time, so that an observed run does the same work as a timed one.
+enum { MIX_ROUNDS, TOUCH_ROUNDS, LOCK_ROUNDS, KINDS };
 static long rounds_to_make[KINDS], rounds_made[KINDS];
 
-static int another_round(int kind, int64_t end) {
+static int another_round(int kind, clockid_t clock, int64_t end) {
     long wanted = rounds_to_make[kind];
-    if (wanted ? rounds_made[kind] >= wanted : now(CLOCK_THREAD_CPUTIME_ID) >= end)
+    if (wanted ? rounds_made[kind] >= wanted : now(clock) >= end)
         return 0;
     rounds_made[kind]++;
     return 1;
@@ -119,7 +119,7 @@ static void mix(struct account *to, int ms) {
     char byte;
     int fd = open("/dev/zero", O_RDONLY);
     int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
-    while (another_round(MIX_ROUNDS, end)) {
+    while (another_round(MIX_ROUNDS, CLOCK_THREAD_CPUTIME_ID, end)) {
         struct account turn[2] = {0};
         for (int own = 0; own < 2; own++) {
             struct reading r = look();
@@ -145,7 +145,7 @@ static void mix(struct account *to, int ms) {
 static void touch(struct account *to, int ms) {
     enum { BYTES = 8 << 20 };
     int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
-    while (another_round(TOUCH_ROUNDS, end)) {
+    while (another_round(TOUCH_ROUNDS, CLOCK_THREAD_CPUTIME_ID, end)) {
         struct reading r = look();
         char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
@@ -231,7 +231,7 @@ static void lock(struct account *to, int ms) {
     pthread_t thread;
     pthread_create(&thread, NULL, holder, NULL);
     struct reading r = look();
-    while (now(CLOCK_MONOTONIC) < r.wall + ms * 1000000LL) {
+    while (another_round(LOCK_ROUNDS, CLOCK_MONOTONIC, r.wall + ms * 1000000LL)) {
         int before = atomic_load(&holds);
         atomic_store(&wanted, 1);
         while (atomic_load(&holds) == before)

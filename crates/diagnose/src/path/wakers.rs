@@ -17,8 +17,8 @@ pub(super) const ON_PIPES: [Spent; 3] = [
     Spent::WaitingForOutput,
 ];
 
-/// A thread that ends so soon after waking another was joined: the rest of its end takes 0.1 ms
-/// where a CPU is free.
+/// A thread that ends so soon after waking another was joined, if it didn't wake it once more: the rest
+/// of its end takes 0.1 ms where a CPU is free.
 const JOIN_NS: u64 = 2_000_000;
 
 /// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of the
@@ -186,8 +186,20 @@ impl<'a> Told<'a> {
         let others = self.all.iter().filter(|l| l.pid == life.pid).count() as u64 - 1;
         let (waits, total_ns) = shares::lock_waits(self.trace, life.tid);
         let long = (at - interval.from_ns) * 2 >= total_ns;
-        let ends = waker.to_ns.saturating_sub(at) <= JOIN_NS;
+        let ends = waker.to_ns.saturating_sub(at) <= JOIN_NS && !self.wakes_again(waker, life, at);
         waker.pid == life.pid && (ends || waits <= others + 2 || long)
+    }
+
+    /// Whether a thread ended another wait of this one after `at`: what it ended before was no join.
+    fn wakes_again(&self, waker: &Life, life: &Life, at: u64) -> bool {
+        let Some(list) = self.intervals.get(&life.tid) else {
+            return false;
+        };
+        let later = list.partition_point(|interval| interval.from_ns < at);
+        list[later..]
+            .iter()
+            .take_while(|interval| interval.from_ns <= at + JOIN_NS)
+            .any(|interval| interval.woken_by == Some(waker.tid))
     }
 
     /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its process do. Or

@@ -351,6 +351,18 @@ mod tests {
     }
 
     #[test]
+    fn the_last_turn_with_a_lock_is_no_join_of_who_held_it_and_ends_then() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 482, 482);
+        for n in 0..10 {
+            let from = n * 48;
+            fake.wait_for(ROOT, "futex", None, (from, from + 48, from + 48), Some(101));
+        }
+        fake.wait_for(ROOT, "futex", None, (481, 482, 482), Some(101));
+        is(&account(&fake), Spent::Locks, 480);
+    }
+
+    #[test]
     fn who_hands_out_the_work_of_a_pool_waits_for_that_work() {
         let mut fake = Fake::new(1000);
         for tid in [101, 102] {
