@@ -46,7 +46,7 @@ const SCENARIOS: [(&str, &str); 10] = [
 ];
 
 /// Untraced runs, an odd number.
-const RUNS: &str = "3";
+const RUNS: &str = "9";
 
 /// Nanoseconds by part.
 type Parts = BTreeMap<String, f64>;

@@ -7,7 +7,7 @@ use fathom_trace::{Cause, PollEnds, Process, Tier, Trace};
 
 use crate::classify::{self, Classifier, PollContext};
 use crate::descriptors::{Descriptors, Kind};
-use crate::edges::cpu_in_calls;
+use crate::edges::{Edges, cpu_in_calls};
 use crate::faults;
 use crate::thresholds as t;
 
@@ -323,8 +323,8 @@ pub(crate) fn classifier<'a>(trace: &'a Trace, descriptors: &'a Descriptors<'a>)
 /// What the trace of one run doesn't show.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimates {
-    /// What a call takes beside its timed part, ns.
-    pub around_ns: f64,
+    /// What calls and faults take beside their timed parts.
+    pub edges: Edges,
     /// The kernel's part of the CPU time, 0 to 1, where no calls are seen.
     pub kernel_share: f64,
 }
@@ -332,7 +332,7 @@ pub(crate) struct Estimates {
 /// The lives of all threads, in the trace's order.
 pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, estimates: Estimates) -> Vec<Life> {
     let Estimates {
-        around_ns,
+        edges,
         kernel_share,
     } = estimates;
     let stolen = stolen_share(trace);
@@ -342,7 +342,7 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, estimates: Estim
         let spent = classify::on_cpu(&row.name);
         let of =
             |sums: &mut HashMap<u32, Sums>, ns| sums.entry(row.tid).or_default().add(spent, ns);
-        of(&mut in_calls, cpu_in_calls(row, around_ns));
+        of(&mut in_calls, cpu_in_calls(row, edges.call_ns));
         of(&mut ready_in_calls, row.ready_ns.unwrap_or(0) as f64);
     }
     let mut off: HashMap<u32, Sums> = HashMap::new();
@@ -385,7 +385,8 @@ pub(crate) fn lives(trace: &Trace, classifier: &Classifier<'_>, estimates: Estim
         let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
         let ran = on_cpu * (1.0 - stolen);
         sums.add(Spent::Stolen, on_cpu - ran);
-        let faults = faults::traced_ns(trace, thread).unwrap_or(0.0) * (1.0 - stolen);
+        let faults =
+            faults::traced_ns(trace, thread, edges.fault_ns).unwrap_or(0.0) * (1.0 - stolen);
         match in_calls
             .get(&thread.tid)
             .filter(|calls| calls.total() > 0.0)
@@ -469,7 +470,10 @@ mod tests {
     use crate::fake::{Fake, MS};
 
     const ESTIMATES: Estimates = Estimates {
-        around_ns: AROUND_CALL_NS,
+        edges: Edges {
+            call_ns: AROUND_CALL_NS,
+            fault_ns: 0.0,
+        },
         kernel_share: 0.0,
     };
 

@@ -24,9 +24,12 @@ pub(crate) struct FaultCost {
 
 /// Time on a CPU that faults of a thread's own code took in the traced run, with what they took
 /// outside of the kernel's sight; `None` where they are not timed.
-pub(crate) fn traced_ns(trace: &Trace, thread: &Thread) -> Option<f64> {
-    let outside = trace.fault_edges?.outside_ns;
-    Some(thread.fault_ns? as f64 + thread.timed_faults? as f64 * outside)
+///
+/// `more` is what each took beside what the tracer's own told, ns.
+pub(crate) fn traced_ns(trace: &Trace, thread: &Thread, more: f64) -> Option<f64> {
+    let outside = trace.fault_edges?.outside_ns + more;
+    let ns = thread.fault_ns? as f64 + thread.timed_faults? as f64 * outside;
+    Some(ns.max(0.0))
 }
 
 /// CPU time that the tracer added to the faults of a thread.
@@ -35,9 +38,11 @@ fn tracer_of_ns(trace: &Trace, thread: &Thread) -> f64 {
     thread.timed_faults.unwrap_or(0) as f64 * each
 }
 
-/// What the faults of a thread took without the tracer's part.
-pub(crate) fn untraced_ns(trace: &Trace, thread: &Thread) -> Option<f64> {
-    Some((traced_ns(trace, thread)? - tracer_of_ns(trace, thread)).max(0.0))
+/// What the faults of a thread took without the tracer's part, by what the tracer's own told.
+///
+/// `tracing` is the part of that, 0 to 1, that came true.
+pub(crate) fn untraced_ns(trace: &Trace, thread: &Thread, tracing: f64) -> Option<f64> {
+    Some((traced_ns(trace, thread, 0.0)? - tracing * tracer_of_ns(trace, thread)).max(0.0))
 }
 
 /// CPU time that the tracer added to all faults.
@@ -64,7 +69,8 @@ fn measured(view: &View<'_>) -> Option<FaultCost> {
     trace.fault_edges?;
     let (mut ns, mut count) = (0.0, 0.0);
     for thread in &trace.threads {
-        let (Some(took), Some(faults)) = (traced_ns(trace, thread), thread.timed_faults) else {
+        let took = traced_ns(trace, thread, view.edges.fault_ns);
+        let (Some(took), Some(faults)) = (took, thread.timed_faults) else {
             continue;
         };
         let weight = view.weight(thread.tid);
@@ -109,7 +115,7 @@ fn modelled_each_ns(view: &View<'_>) -> f64 {
             let in_calls: f64 = trace
                 .syscalls
                 .iter()
-                .map(|row| cpu_in_calls(row, view.around_ns))
+                .map(|row| cpu_in_calls(row, view.edges.call_ns))
                 .sum();
             accounts.system_ns as f64 - in_calls - calls as f64 * view.overhead_ns
         }

@@ -21,7 +21,7 @@ fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
 fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
     let trace = view.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
-    let cpu = cpu_in_calls(row, view.around_ns) * view.call_factor(&row.name);
+    let cpu = cpu_in_calls(row, view.edges.call_ns) * view.call_factor(&row.name);
     timed.then(|| cpu as u64 + blocked_of(view, row).unwrap_or(0))
 }
 

@@ -14,10 +14,11 @@ use unseen::Unseen;
 
 use crate::account::{self, Life};
 use crate::descriptors::Descriptors;
+use crate::edges::{self, Edges};
 use crate::path::{self, CriticalPath};
 use crate::thresholds as t;
 use crate::untraced::{self, Known};
-use crate::{Language, Subject, classify, edges, faults, ticks};
+use crate::{Language, Subject, classify, faults, ticks};
 
 /// A subject with everything that is worked out of it.
 pub(crate) struct View<'a> {
@@ -46,8 +47,8 @@ pub(crate) struct View<'a> {
     pub cpu_ns: f64,
     /// What the tracer added to each call, as far as CPU times tell.
     pub overhead_ns: f64,
-    /// What a call takes beside its timed part, when nobody looks.
-    pub around_ns: f64,
+    /// What calls and faults take beside their timed parts, when nobody looks.
+    pub edges: Edges,
     /// Part of what tracing a page fault was measured to cost that it did cost, 0 to 1.
     pub fault_tracing: f64,
     /// What is taken of calls that nobody looked at.
@@ -135,9 +136,20 @@ impl<'a> View<'a> {
         let trace = subject.trace;
         let descriptors = Descriptors::new(trace);
         let classifier = account::classifier(trace, &descriptors);
-        let around_ns = edges::around_call_ns(trace, subject.timed);
+        let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
+        let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
+        let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
+        // A few hundred faults before the run told what tracing one costs; all of it together can't be more
+        // than the CPU time that the traced run took beyond the others.
+        let estimate = faults::tracer_ns(trace);
+        let faults_tracer_ns = match subject.timed {
+            [] => estimate,
+            _ => estimate.min((traced_cpu - cpu_ns).max(0.0)),
+        };
+        let fault_tracing = faults_tracer_ns / estimate.max(1.0);
+        let edges = edges::of(trace, subject.timed, fault_tracing);
         let estimates = account::Estimates {
-            around_ns,
+            edges,
             kernel_share: ticks::kernel_share(trace, subject.timed),
         };
         let lives = account::lives(trace, &classifier, estimates);
@@ -163,9 +175,6 @@ impl<'a> View<'a> {
         } else {
             1.0 - ready.min(0.95)
         };
-        let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
-        let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
-        let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
         let timed_wall = of(|run| run.wall_ns)
             .unwrap_or(trace.duration_ns as f64)
             .max(1.0);
@@ -173,14 +182,6 @@ impl<'a> View<'a> {
         // shorter than its work takes.
         let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-        // A few hundred faults before the run told what tracing one costs; all of it together can't be more
-        // than the CPU time that the traced run took beyond the others.
-        let estimate = faults::tracer_ns(trace);
-        let faults_tracer_ns = match subject.timed {
-            [] => estimate,
-            _ => estimate.min((traced_cpu - cpu_ns).max(0.0)),
-        };
-        let fault_tracing = faults_tracer_ns / estimate.max(1.0);
         // More than 1 us per call is not the tracer but another load of the machine.
         let overhead_ns =
             ((traced_cpu - faults_tracer_ns - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
@@ -211,7 +212,7 @@ impl<'a> View<'a> {
             cpu_ns,
             traced_ns: trace.duration_ns.max(1) as f64 * quiet,
             overhead_ns,
-            around_ns,
+            edges,
             fault_tracing,
             unseen: Unseen::NOTHING,
         };

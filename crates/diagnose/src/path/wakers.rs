@@ -21,6 +21,9 @@ pub(super) const ON_PIPES: [Spent; 3] = [
 /// of its end takes 0.1 ms where a CPU is free.
 const JOIN_NS: u64 = 2_000_000;
 
+/// Waits that one thread ended for another before the next one is taken for one more of them.
+const TURNS: usize = 3;
+
 /// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of the
 /// wake-up: 20 to 40 us between the CPUs of a VM.
 const WAKING_NS: u64 = 500_000;
@@ -186,7 +189,9 @@ impl<'a> Told<'a> {
         let others = self.all.iter().filter(|l| l.pid == life.pid).count() as u64 - 1;
         let (waits, total_ns) = shares::lock_waits(self.trace, life.tid);
         let long = (at - interval.from_ns) * 2 >= total_ns;
-        let ends = waker.to_ns.saturating_sub(at) <= JOIN_NS && !self.wakes_again(waker, life, at);
+        let ends = waker.to_ns.saturating_sub(at) <= JOIN_NS
+            && !self.wakes_again(waker, life, at)
+            && !self.is_a_turn(waker, life, interval);
         waker.pid == life.pid && (ends || waits <= others + 2 || long)
     }
 
@@ -200,6 +205,19 @@ impl<'a> Told<'a> {
             .iter()
             .take_while(|interval| interval.from_ns <= at + JOIN_NS)
             .any(|interval| interval.woken_by == Some(waker.tid))
+    }
+
+    /// Whether a wait is one more of those that the same thread ended before, and no longer than they.
+    fn is_a_turn(&self, waker: &Life, life: &Life, wait: &Interval) -> bool {
+        let before = self
+            .intervals(life.tid)
+            .take_while(|earlier| earlier.from_ns < wait.from_ns)
+            .filter(|earlier| earlier.woken_by == Some(waker.tid));
+        let lengths: Vec<u64> = before
+            .map(|earlier| earlier.to_ns - earlier.from_ns)
+            .collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        lengths.len() >= TURNS && wait.to_ns - wait.from_ns <= longest + longest / 2
     }
 
     /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its process do. Or

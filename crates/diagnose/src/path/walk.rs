@@ -358,8 +358,16 @@ mod tests {
             let from = n * 48;
             fake.wait_for(ROOT, "futex", None, (from, from + 48, from + 48), Some(101));
         }
-        fake.wait_for(ROOT, "futex", None, (481, 482, 482), Some(101));
         is(&account(&fake), Spent::Locks, 480);
+        fake.wait_for(ROOT, "futex", None, (480, 482, 482), Some(101));
+        is(&account(&fake), Spent::Locks, 482);
+        // Three turns of 10 ms, and then its end, which takes longer.
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 482, 482);
+        for (from, to) in [(0, 10), (20, 30), (40, 50), (60, 70), (90, 100), (110, 482)] {
+            fake.wait_for(ROOT, "futex", None, (from, to, to), Some(101));
+        }
+        is(&account(&fake), Spent::Locks, 50);
     }
 
     #[test]

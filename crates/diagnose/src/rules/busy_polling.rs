@@ -113,7 +113,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let calls: u64 = rows().map(|row| row.calls).sum();
         let polls: f64 = rows()
             .filter(|row| empty_turns(row) > 0)
-            .map(|row| cpu_in_calls(row, view.around_ns))
+            .map(|row| cpu_in_calls(row, view.edges.call_ns))
             .sum();
         let own = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
         // A thread that computes for long and asks in between doesn't burn what it computes.

@@ -55,7 +55,7 @@ impl View<'_> {
         let least = self.subject.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
         let measured = match row.total_ns {
             0 => AROUND_CALL_NS,
-            _ => cpu_in_calls(row, self.around_ns) / calls,
+            _ => cpu_in_calls(row, self.edges.call_ns) / calls,
         };
         let factor = self.call_factor(&row.name).min(1.0);
         self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
