@@ -99,7 +99,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         "{} calls of `{name}`{} cost {}, {} of the wall time.",
         count(tally.calls),
         if asks_about_path(name) {
-            " and its kin"
+            " and calls like it"
         } else {
             ""
         },
@@ -183,7 +183,11 @@ mod tests {
         fake.calls("faccessat2", None, 80_000, 0, 1_600);
         let found = fake.findings();
         assert_eq!(found[0].id, "kernel-bound");
-        assert!(found[0].statement.contains("`faccessat2` and its kin"));
+        assert!(
+            found[0]
+                .statement
+                .contains("`faccessat2` and calls like it")
+        );
     }
 
     #[test]

@@ -114,10 +114,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !matters(view, cost) || view.share(cost) < t::MISSES_SHARE {
         return None;
     }
-    let first = rows().next()?;
+    let most = rows().max_by_key(|row| row.calls)?;
     let statement = format!(
-        "{} lookups of paths that aren't there cost {}, {} of the wall time.",
+        "{} lookups of paths that aren't there, such as `{}`, cost {}, {} of the wall time.",
         count(misses),
+        shortened(&most.path),
         time(cost),
         percent(view, cost),
     );
@@ -128,18 +129,52 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .advice("Shorten the search path, name files in full, or remember what isn't there.")
             .limit(Small::limit(view))
             .place(Place {
-                pid: Some(first.pid),
+                pid: Some(most.pid),
                 tid: None,
                 fd: None,
-                path: Some(first.path.clone()),
+                path: Some(most.path.clone()),
             })
             .finish(),
     )
 }
 
+/// Characters of a path that a sentence shows.
+const SHOWN: usize = 48;
+
+/// The end of a path, which tells more than its begin.
+fn shortened(path: &str) -> String {
+    match path.chars().count().checked_sub(SHOWN) {
+        None | Some(0) => path.to_owned(),
+        Some(more) => format!("\u{2026}{}", path.chars().skip(more).collect::<String>()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::fake::Fake;
+
+    #[test]
+    fn of_long_paths_the_end_is_shown() {
+        assert_eq!(shortened("/lib/x/a.conf"), "/lib/x/a.conf");
+        let long = format!("/{}/\u{e4}.conf", "x".repeat(60));
+        assert_eq!(shortened(&long).chars().count(), SHOWN + 1);
+        assert!(shortened(&long).ends_with("x/\u{e4}.conf"));
+    }
+
+    #[test]
+    fn the_path_that_is_missed_most_is_named() {
+        let mut fake = Fake::new(1000);
+        fake.calls("openat", None, 100_000, 0, 3_000);
+        fake.misses("openat", "/etc/ld.so.preload", 1);
+        fake.misses("openat", "/lib/x/a.conf", 90_000);
+        let found = fake.findings().swap_remove(0);
+        assert!(
+            found.statement.contains("such as `/lib/x/a.conf`"),
+            "{found:?}"
+        );
+        assert_eq!(found.place.path.as_deref(), Some("/lib/x/a.conf"));
+    }
 
     #[test]
     fn paths_that_are_never_there_are_told() {
