@@ -15,7 +15,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         from_disk && (call.is_empty() || call.starts_with("execve"))
     });
     let faults = view.trace.accounts.major_faults;
-    let few = faults < t::MANY_MAJOR_FAULTS && wait < t::LONG_START_NS;
+    let few = faults < t::MANY_MAJOR_FAULTS && wait < t::LONG_FETCH_NS;
     if faults == 0 || few || !wait_matters(view, wait) {
         return None;
     }
