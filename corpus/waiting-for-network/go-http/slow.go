@@ -12,7 +12,7 @@ import (
 )
 
 func work(value []byte) []byte {
-	for i := 0; i < 4000; i++ {
+	for i := 0; i < 12000; i++ {
 		sum := sha256.Sum256(value)
 		value = sum[:]
 	}
