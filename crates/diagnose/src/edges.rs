@@ -69,12 +69,15 @@ pub(crate) struct Edges {
 /// As the tracer's own calls and faults have it, of which the tracer's part in the faults came true by
 /// `fault_tracing` (0 to 1), and the ticks of the timed runs: what these say more or less is
 /// shared among calls and faults by how uncertain each of the sums is.
-pub(crate) fn of(trace: &Trace, runs: &[Run], fault_tracing: f64) -> Edges {
+///
+/// `own_cpu` is the CPU time of the traced run without the tracer's part, ns: a run in which faults took longer than in
+/// the timed ones is divided as they are, and not held against their length.
+pub(crate) fn of(trace: &Trace, runs: &[Run], fault_tracing: f64, own_cpu: f64) -> Edges {
     let own = Edges {
         call_ns: trace.call_edges.map_or(AROUND_CALL_NS, |e| e.outside_ns),
         fault_ns: 0.0,
     };
-    let Some((in_kernel, scatter)) = in_kernel_by_ticks(trace, runs) else {
+    let Some((in_kernel, scatter)) = in_kernel_by_ticks(trace, runs, own_cpu) else {
         return own;
     };
     let calls = calls(trace);
@@ -114,8 +117,9 @@ fn ns_in_faults(trace: &Trace, fault_tracing: f64) -> f64 {
     trace.threads.iter().filter_map(of).sum()
 }
 
-/// How long a timed run was in calls and faults by the kernel's ticks, with its standard deviation.
-fn in_kernel_by_ticks(trace: &Trace, runs: &[Run]) -> Option<(f64, f64)> {
+/// How long a run of `cpu` ns was in calls and faults, divided as the timed runs by the kernel's ticks, with its
+/// standard deviation.
+fn in_kernel_by_ticks(trace: &Trace, runs: &[Run], cpu: f64) -> Option<(f64, f64)> {
     let ticks = Ticks::of_runs(runs);
     let calls = calls(trace);
     // Without their time, faults would be taken for calls.
@@ -125,7 +129,6 @@ fn in_kernel_by_ticks(trace: &Trace, runs: &[Run]) -> Option<(f64, f64)> {
         return None;
     }
     let share = ticks.system_share();
-    let cpu = ticks.cpu_ns() / runs.len() as f64;
     // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
     // program's own.
     let unticked = calls * UNTICKED_CALL_NS + timed_faults(trace) * UNTICKED_FAULT_NS;
@@ -165,7 +168,13 @@ mod tests {
     #[test]
     fn a_million_cheap_calls_are_told_by_the_ticks() {
         // 240 ms in the kernel by the ticks, and 27 ms on the ways back; 400 ms as the tracer saw it.
-        let around = of(&trace(1_000_000, 400, -20.0), &runs(5, 460, 240), 1.0).call_ns;
+        let around = of(
+            &trace(1_000_000, 400, -20.0),
+            &runs(5, 460, 240),
+            1.0,
+            700e6,
+        )
+        .call_ns;
         assert!((-140.0..-125.0).contains(&around), "{around}");
     }
 
@@ -183,20 +192,20 @@ mod tests {
             fault_ns: Some(360 * MS),
             ..fathom_trace::Thread::default()
         }];
-        let edges = of(&trace, &runs(15, 266, 334), 1.0);
+        let edges = of(&trace, &runs(15, 266, 334), 1.0, 600e6);
         assert!((-150.0..-135.0).contains(&edges.fault_ns), "{edges:?}");
         assert!((-21.0..-19.0).contains(&edges.call_ns), "{edges:?}");
     }
 
     #[test]
     fn a_few_calls_are_told_by_the_tracers_own() {
-        let around = of(&trace(1_000, 1, -20.0), &runs(5, 699, 1), 1.0).call_ns;
+        let around = of(&trace(1_000, 1, -20.0), &runs(5, 699, 1), 1.0, 700e6).call_ns;
         assert!((-20.0..-19.0).contains(&around), "{around}");
     }
 
     #[test]
     fn short_runs_have_too_few_ticks() {
-        let around = of(&trace(10_000, 4, -20.0), &runs(3, 4, 8), 1.0).call_ns;
+        let around = of(&trace(10_000, 4, -20.0), &runs(3, 4, 8), 1.0, 12e6).call_ns;
         assert_eq!(around, -20.0);
     }
 

@@ -147,7 +147,12 @@ impl<'a> View<'a> {
             _ => estimate.min((traced_cpu - cpu_ns).max(0.0)),
         };
         let fault_tracing = faults_tracer_ns / estimate.max(1.0);
-        let edges = edges::of(trace, subject.timed, fault_tracing);
+        let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
+        // More than 1 us per call is not the tracer but another load of the machine.
+        let overhead_ns =
+            ((traced_cpu - faults_tracer_ns - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
+        let own_cpu = traced_cpu - faults_tracer_ns - overhead_ns * calls as f64;
+        let edges = edges::of(trace, subject.timed, fault_tracing, own_cpu);
         let estimates = account::Estimates {
             edges,
             kernel_share: ticks::kernel_share(trace, subject.timed),
@@ -181,11 +186,6 @@ impl<'a> View<'a> {
         // The timed runs may have had less of the neighbours than the observed one: no run is
         // shorter than its work takes.
         let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
-        let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-        // More than 1 us per call is not the tracer but another load of the machine.
-        let overhead_ns =
-            ((traced_cpu - faults_tracer_ns - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
-        let own_cpu = traced_cpu - faults_tracer_ns - overhead_ns * calls as f64;
         let known = Known {
             wall_ns: timed_wall,
             cpu_factor: cpu_factor(cpu_ns, own_cpu),
