@@ -1,6 +1,7 @@
 //! A random cycle of pointers, one per slot, that stays random while it grows.
 
 use std::io;
+use std::time::Instant;
 
 use crate::kernels;
 use crate::mapping::{Mapping, Pages};
@@ -146,6 +147,13 @@ impl Cycle {
         // SAFETY: `at` is a slot, and all slots hold pointers to slots of this mapping.
         self.at = unsafe { kernels::chase(self.at, rounds) };
         self.at
+    }
+
+    /// ns that a load takes in a walk of `rounds` x 16 pointers.
+    pub fn load_ns(&mut self, rounds: u64) -> f64 {
+        let start = Instant::now();
+        std::hint::black_box(self.walk(rounds));
+        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
     }
 
     /// Starts of `lanes` walks that lie `slots / lanes` steps apart along the cycle, and the

@@ -1,6 +1,6 @@
 //! How many pages the core can address quickly, and what huge pages win.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
 use crate::gate::CpuOf;
@@ -41,8 +41,8 @@ pub fn run() -> Vec<ProbeResult> {
     vec![reach(), gain()]
 }
 
-/// What a load takes over `slots` slots in `layout` and `pages`, by what `time` says of so many
-/// rounds of 16 loads.
+/// What a load takes over `slots` slots in `layout` and `pages`, by what `time` says of a load in so many
+/// rounds of 16.
 fn latency(
     slots: usize,
     layout: Layout,
@@ -53,7 +53,7 @@ fn latency(
     cycle.grow(slots);
     cycle.walk((slots * 2 / 16) as u64 + 1);
     let rounds = if slots > 4096 { 40 } else { 300 };
-    let mut chunk = || time(&mut cycle, rounds) / (rounds * 16) as f64;
+    let mut chunk = || time(&mut cycle, rounds);
     let samples = sample(CpuOf::Thread, Duration::from_millis(8), &mut chunk);
     let low = (samples.values.len() >= 5)
         .then(|| quantile(&samples.values, 0.05))
@@ -71,7 +71,8 @@ fn reach() -> ProbeResult {
         rotation_period: 4096,
     };
     let mut ruler = Ruler::new();
-    let mut cycles = |cycle: &mut Cycle, rounds| ruler.cycles(|| cycle.walk(rounds));
+    let mut cycles =
+        |cycle: &mut Cycle, rounds| ruler.cycles(|| cycle.walk(rounds)) / (rounds * 16) as f64;
     let points: Vec<(f64, f64)> = PAGES
         .iter()
         .filter_map(|pages| {
@@ -117,15 +118,10 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
 
 fn gain() -> ProbeResult {
     let slots = (32 << 20) / 64;
-    let mut ns = |cycle: &mut Cycle, rounds| {
-        let start = Instant::now();
-        std::hint::black_box(cycle.walk(rounds));
-        start.elapsed().as_nanos() as f64
-    };
-    let mut pass = || {
+    let pass = || {
         Some((
-            latency(slots, Layout::every(64), Pages::Small, &mut ns)?,
-            latency(slots, Layout::every(64), Pages::Huge, &mut ns)?,
+            latency(slots, Layout::every(64), Pages::Small, &mut Cycle::load_ns)?,
+            latency(slots, Layout::every(64), Pages::Huge, &mut Cycle::load_ns)?,
         ))
     };
     let (Some(((a, _), (b, backed))), Some(((c, _), (d, _)))) = (pass(), pass()) else {

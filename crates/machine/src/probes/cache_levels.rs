@@ -1,6 +1,6 @@
 //! Sizes of the caches past the first level from the curve of load latency over working-set size.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
@@ -128,11 +128,7 @@ fn point(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
         b if b <= 4 << 20 => (80, 12),
         _ => (24, 20),
     };
-    let mut chunk = || {
-        let start = Instant::now();
-        std::hint::black_box(cycle.walk(rounds));
-        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
-    };
+    let mut chunk = || cycle.load_ns(rounds);
     let samples = sample(CpuOf::Thread, Duration::from_millis(time), &mut chunk);
     let p = if bytes <= 512 << 10 { 0.0 } else { 0.1 };
     (samples.values.len() >= 5)

@@ -1,10 +1,10 @@
 //! How fast the core's clock runs, without counters.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::kernels::{self, chains};
 use crate::result::{Estimator, Heading, ProbeResult};
-use crate::ruler::Ruler;
+use crate::ruler::{Ruler, ns_per_cycle};
 use crate::samples::Agreement;
 use crate::track::{Track, alone};
 
@@ -44,9 +44,7 @@ pub fn track() -> Result<Track, Box<ProbeResult>> {
     };
     Ok(
         Track::new(HEADING, agreement, Duration::from_millis(20), || {
-            let start = Instant::now();
-            let adds = kernels::dependent_adds(TURNS);
-            start.elapsed().as_nanos() as f64 / adds as f64
+            ns_per_cycle(TURNS)
         })
         .inverted(),
     )
@@ -80,9 +78,7 @@ pub fn beside_vectors() -> ProbeResult {
         Duration::from_millis(40),
         move || {
             std::hint::black_box(chains::run(operation, 8, VECTOR_TURNS));
-            let start = Instant::now();
-            let adds = kernels::dependent_adds(TURNS_BETWEEN);
-            start.elapsed().as_nanos() as f64 / adds as f64
+            ns_per_cycle(TURNS_BETWEEN)
         },
     );
     // Before the vectors: they lower the clock for longer than one piece of work.

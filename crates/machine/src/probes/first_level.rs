@@ -1,6 +1,6 @@
 //! How large the first level of the data cache is, by two methods that must agree.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
@@ -151,11 +151,7 @@ fn lap_time(cycle: &mut Cycle, slots: usize) -> Option<f64> {
     cycle.grow(slots);
     let rounds = (slots * (8192 / slots).max(1) / 16) as u64;
     cycle.walk(rounds);
-    let mut chunk = || {
-        let start = Instant::now();
-        std::hint::black_box(cycle.walk(rounds));
-        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
-    };
+    let mut chunk = || cycle.load_ns(rounds);
     let samples = sample(CpuOf::Thread, Duration::from_millis(2), &mut chunk);
     quantile(&samples.values, 0.0)
 }

@@ -4,7 +4,7 @@
 //! because each slot has a line for itself. No prefetcher is involved. The spacings are odd
 //! multiples of 8: powers of two fall into the same sets, and the number halves for that reason.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
 use crate::gate::CpuOf;
@@ -102,9 +102,7 @@ fn time(cycle: &mut Cycle, slots: usize) -> Option<f64> {
     let rounds = (slots * (8000 / slots + 1)) as u64 / 16 + 1;
     cycle.walk(rounds);
     let samples = sample(CpuOf::Thread, Duration::from_micros(700), &mut || {
-        let start = Instant::now();
-        std::hint::black_box(cycle.walk(rounds));
-        start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
+        cycle.load_ns(rounds)
     });
     quantile(&samples.values, 0.0)
 }

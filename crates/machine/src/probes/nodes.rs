@@ -1,7 +1,7 @@
 //! Memory nodes, and how much farther the others' memory is.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::affinity::Pinned;
 use crate::chase::{Cycle, Layout};
@@ -66,11 +66,7 @@ fn latency(context: &Context, cpu: usize) -> Option<f64> {
     })
     .join()
     .ok()??;
-    let mut chunk = || {
-        let start = Instant::now();
-        std::hint::black_box(cycle.walk(30));
-        start.elapsed().as_nanos() as f64 / 480.0
-    };
+    let mut chunk = || cycle.load_ns(30);
     let samples = sample(CpuOf::Thread, Duration::from_millis(40), &mut chunk);
     (samples.values.len() >= 5)
         .then(|| quantile(&samples.values, 0.5))

@@ -22,8 +22,8 @@ const WORDS: Heading = Heading {
     title: "reading memory, by words",
     unit: "GB/s",
     method: "the same, but with loads of 4 bytes, one in each 16 bytes, as code that compilers \
-             don't turn into vectors reads (and lmbench): four times as many loads a line hold up \
-             the fetching of the next lines.",
+             don't turn into vectors reads (and lmbench): the more loads a line takes, the fewer \
+             lines are under way.",
 };
 
 /// What is measured here beside the fingerprint.
