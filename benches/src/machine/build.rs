@@ -12,38 +12,50 @@ use super::call::{RUN_FIRST, may_run_first};
 use super::comparisons::{Comparison, STREAM_ELEMENTS};
 use crate::Result;
 
-/// tinymembench's main program with another size.
-const ENLARGED: &str = "tinymembench_128_mib.c";
+/// A source of another tool that is built with other numbers, which are no options of it.
+struct Changed {
+    tool: &'static str,
+    file: &'static str,
+    /// What stands there, and what takes its place.
+    numbers: &'static [(&'static str, &'static str)],
+    /// The new file.
+    name: &'static str,
+}
 
-/// multichase's programs with shorter samples (file, what is in it, what takes its place, the new file):
-/// all take the best of their samples, and into one of 0.25 to 2 s timer interrupts and neighbours come
-/// always. Of 20 ms there are as many as fit into the same time.
-const SHORTENED: [(&str, &str, &str, &str); 4] = [
-    (
-        "multichase.c",
-        "#define DELAY_USECS 500000",
-        "#define DELAY_USECS 20000",
-        "multichase_20_ms.c",
-    ),
-    (
-        "pingpong.c",
-        "#define SAMPLE_US (250000)",
-        "#define SAMPLE_US (20000)",
-        "pingpong_20_ms.c",
-    ),
-    (
-        "pingpong_20_ms.c",
-        "#define NR_SAMPLES (5)",
-        "#define NR_SAMPLES (60)",
-        "pingpong_20_ms.c",
-    ),
-    (
-        "multiload.c",
+/// tinymembench's 32 MiB stay in part in a last level of that size.
+const FILLS: Changed = Changed {
+    tool: "tinymembench",
+    file: "main.c",
+    numbers: &[("(32 * 1024 * 1024)", "(128 * 1024 * 1024)")],
+    name: "tinymembench_128_mib.c",
+};
+
+/// multichase's programs take the best of their samples, and into one of 0.25 to 2 s timer interrupts and
+/// neighbours come always. Of 20 ms there are as many as fit into the same time.
+const CHASE: Changed = Changed {
+    tool: "multichase",
+    file: "multichase.c",
+    numbers: &[("#define DELAY_USECS 500000", "#define DELAY_USECS 20000")],
+    name: "multichase_20_ms.c",
+};
+const PINGPONG: Changed = Changed {
+    tool: "multichase",
+    file: "pingpong.c",
+    numbers: &[
+        ("#define SAMPLE_US (250000)", "#define SAMPLE_US (20000)"),
+        ("#define NR_SAMPLES (5)", "#define NR_SAMPLES (60)"),
+    ],
+    name: "pingpong_20_ms.c",
+};
+const LOADS: Changed = Changed {
+    tool: "multichase",
+    file: "multiload.c",
+    numbers: &[(
         "#define LOAD_DELAY_RUN_uS 2000000",
         "#define LOAD_DELAY_RUN_uS 20000",
-        "multiload_20_ms.c",
-    ),
-];
+    )],
+    name: "multiload_20_ms.c",
+};
 
 /// The files of lat_pagefault, as Fathom's own: 1 MiB, just written, at once or 4 KiB at a time. How large the
 /// pieces are in which the system keeps a file follows from that, and a fault maps what it finds of one
@@ -56,6 +68,21 @@ pub fn write_anew(path: &Path) -> std::io::Result<()> {
     };
     let mut file = std::fs::File::create(path)?;
     (0..(1 << 20) / piece).try_for_each(|_| file.write_all(&vec![7; piece]))
+}
+
+impl Changed {
+    /// # Errors
+    /// When the source can't be read or written, or hasn't one of the numbers.
+    fn write(&self, sources: &Path, to: &Path) -> std::io::Result<()> {
+        let mut text = std::fs::read_to_string(sources.join(self.tool).join(self.file))?;
+        for (old, new) in self.numbers {
+            if !text.contains(old) {
+                return Err(std::io::Error::other(format!("{} has no {old}", self.file)));
+            }
+            text = text.replace(old, new);
+        }
+        std::fs::write(to, text)
+    }
 }
 
 /// The programs that could be built.
@@ -95,14 +122,8 @@ impl Built {
         let chase = ["arena.c", "util.c", "permutation.c", "br_asm.c"];
         self.expand();
         let gnu = ["-O3", "-std=gnu99", "-w"];
-        self.shorten();
-        let own = |name: &str| self.folder.join(name).display().to_string();
-        let [multichase, pingpong, multiload] = [
-            "multichase_20_ms.c",
-            "pingpong_20_ms.c",
-            "multiload_20_ms.c",
-        ]
-        .map(own);
+        let [multichase, pingpong, multiload] =
+            [CHASE, PINGPONG, LOADS].map(|changed| self.change(&changed));
         self.cc(
             "multichase",
             "multichase",
@@ -117,9 +138,8 @@ impl Built {
             &[&gnu[..], &["-march=native"]].concat(),
             &[&[multiload.as_str()], &chase[..]].concat(),
         );
-        self.enlarge();
-        let tiny = ["-O2", "-w", "-DMAXREPEATS=1", "-I."];
-        let enlarged = self.folder.join(ENLARGED).display().to_string();
+        let tiny = ["-O2", "-w", "-DMAXREPEATS=1"];
+        let enlarged = self.change(&FILLS);
         self.cc(
             "tinymembench",
             "tinymembench",
@@ -193,40 +213,15 @@ impl Built {
         }
     }
 
-    /// tinymembench's 32 MiB stay in part in a last level of that size, and its size is no option.
-    fn enlarge(&mut self) {
-        let Some(sources) = &self.sources else {
-            return;
-        };
-        let made = std::fs::read_to_string(sources.join("tinymembench/main.c")).and_then(|text| {
-            let larger = text.replace("(32 * 1024 * 1024)", "(128 * 1024 * 1024)");
-            std::fs::write(self.folder.join(ENLARGED), larger)
-        });
-        if let Err(error) = made {
-            self.problems.push(format!("tinymembench: {error}"));
+    /// Writes a source anew; returns where.
+    fn change(&mut self, changed: &Changed) -> String {
+        let written = self.folder.join(changed.name);
+        if let Some(sources) = &self.sources
+            && let Err(error) = changed.write(sources, &written)
+        {
+            self.problems.push(format!("{}: {error}", changed.tool));
         }
-    }
-
-    /// Writes multichase's programs anew.
-    fn shorten(&mut self) {
-        let Some(sources) = &self.sources else {
-            return;
-        };
-        for (file, old, new, written) in SHORTENED {
-            let path = match self.folder.join(file) {
-                own if own.is_file() => own,
-                _ => sources.join("multichase").join(file),
-            };
-            let made = std::fs::read_to_string(path).and_then(|text| {
-                if !text.contains(old) {
-                    return Err(std::io::Error::other(format!("{file} has no {old}")));
-                }
-                std::fs::write(self.folder.join(written), text.replace(old, new))
-            });
-            if let Err(error) = made {
-                self.problems.push(format!("multichase: {error}"));
-            }
-        }
+        written.display().to_string()
     }
 
     /// multichase makes one of its headers by a script of its own.

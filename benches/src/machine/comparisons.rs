@@ -1,5 +1,7 @@
 //! What is compared: one figure of Fathom beside one of another tool, by the same definition.
 
+use std::path::Path;
+
 use super::words::{last_number, least_in_matrix, number_after};
 
 /// One figure of Fathom beside one of another tool.
@@ -45,27 +47,20 @@ impl Comparison {
 
     /// Program and arguments on this machine: with the sizes that follow its caches.
     pub fn spoken(&self) -> Vec<String> {
+        let kib = |bytes: usize| format!("{}k", bytes >> 10);
         let sizes = |word: &&str| match *word {
-            FOUR_FIRST => format!("{}k", (4 * cache_kib(1).unwrap_or(32)).max(128)),
-            TWO_SECOND => format!("{}k", 2 * cache_kib(2).unwrap_or(512)),
+            FOUR_FIRST => kib((4 * cache_bytes(1).unwrap_or(32 << 10)).max(128 << 10)),
+            TWO_SECOND => kib(2 * cache_bytes(2).unwrap_or(512 << 10)),
             other => other.to_string(),
         };
         self.words.iter().map(sizes).collect()
     }
 }
 
-/// Size of the first CPU's cache of data at `level` in KiB, as the kernel reports it.
-fn cache_kib(level: u32) -> Option<usize> {
-    let of = |index: usize| {
-        let folder = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
-        let read = |name| std::fs::read_to_string(format!("{folder}/{name}")).ok();
-        let fits = read("level")?.trim() == level.to_string();
-        let size = read("size")?;
-        (fits && read("type")?.trim() != "Instruction")
-            .then(|| size.trim().strip_suffix('K')?.parse().ok())
-            .flatten()
-    };
-    (0..8).find_map(of)
+/// Size of the first CPU's cache of data at `level` in bytes, as the kernel reports it.
+fn cache_bytes(level: u32) -> Option<usize> {
+    let caches = fathom_machine::reported_caches(Path::new("/"), 0);
+    Some(caches.into_iter().find(|cache| cache.level == level)?.bytes)
 }
 
 /// A window in which memory is read or written: some 10 times through 128 MiB.
@@ -149,7 +144,7 @@ fn fill(text: &str) -> Option<f64> {
     number_after(text, "SSE2 fill")
 }
 
-/// The mean of multiload's threads: the ninth column of its second line. Fathom tells a middle, too.
+/// The mean of multiload's threads: the ninth column of its second line. Fathom's is a mean, too.
 fn average_load(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.contains("stream-sum"))?;
     line.split(',').nth(8)?.trim().parse().ok()

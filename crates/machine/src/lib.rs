@@ -30,6 +30,7 @@ pub use check::{
 };
 pub use environment::environment;
 pub use probes::noise::Gaps;
+pub use reported::{ReportedCache, caches as reported_caches};
 pub use result::{Estimator, Heading, ProbeResult, Verdict};
 pub use suite::{Options, Progress, canaries, everything, full, headings, only, quick};
 pub use work::{turns_for as work_turns, work};

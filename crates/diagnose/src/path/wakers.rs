@@ -197,14 +197,10 @@ impl<'a> Told<'a> {
 
     /// Whether a thread ended another wait of this one after `at`: what it ended before was no join.
     fn wakes_again(&self, waker: &Life, life: &Life, at: u64) -> bool {
-        let Some(list) = self.intervals.get(&life.tid) else {
-            return false;
-        };
-        let later = list.partition_point(|interval| interval.from_ns < at);
-        list[later..]
-            .iter()
-            .take_while(|interval| interval.from_ns <= at + JOIN_NS)
-            .any(|interval| interval.woken_by == Some(waker.tid))
+        self.intervals(life.tid)
+            .skip_while(|later| later.from_ns < at)
+            .take_while(|later| later.from_ns <= at + JOIN_NS)
+            .any(|later| later.woken_by == Some(waker.tid))
     }
 
     /// Whether a wait is one more of those that the same thread ended before, and no longer than they.
@@ -212,12 +208,11 @@ impl<'a> Told<'a> {
         let before = self
             .intervals(life.tid)
             .take_while(|earlier| earlier.from_ns < wait.from_ns)
-            .filter(|earlier| earlier.woken_by == Some(waker.tid));
-        let lengths: Vec<u64> = before
-            .map(|earlier| earlier.to_ns - earlier.from_ns)
-            .collect();
-        let longest = lengths.iter().copied().max().unwrap_or(0);
-        lengths.len() >= TURNS && wait.to_ns - wait.from_ns <= longest + longest / 2
+            .filter(|earlier| earlier.woken_by == Some(waker.tid))
+            .map(|earlier| earlier.to_ns - earlier.from_ns);
+        let (turns, longest) =
+            before.fold((0, 0), |(turns, longest), ns| (turns + 1, ns.max(longest)));
+        turns >= TURNS && wait.to_ns - wait.from_ns <= longest + longest / 2
     }
 
     /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its process do. Or
