@@ -54,6 +54,12 @@ fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
     }
 }
 
+/// A figure in cycles of the core's clock at its moment.
+fn cycles(results: &[Value], id: &str) -> Option<f64> {
+    let probe = results.iter().find(|probe| probe["id"] == id)?;
+    probe["cycles"].as_f64()
+}
+
 /// Both figures of one round; a side without an answer has none.
 type Pair = (Option<f64>, Option<Said>);
 

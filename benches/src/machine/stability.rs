@@ -1,6 +1,6 @@
 //! How far do the figures move from run to run, on the machine as it is and beside a neighbour?
 
-use super::{digits, figure, profile, range};
+use super::{cycles, digits, figure, profile, range};
 use crate::Result;
 use crate::options::Options;
 use crate::subjects::Condition;
@@ -10,12 +10,18 @@ use crate::tools::{Tools, median};
 /// Runs in each condition.
 const RUNS: usize = 10;
 
+/// The unit of what a figure takes in cycles of the clock at its moment.
+const CYCLES: &str = "cycles";
+
 /// Figures with what is asked of them: highest over lowest less 1.
-const FIGURES: [(&str, &str, f64); 8] = [
+const FIGURES: [(&str, &str, f64); 11] = [
     ("core_clock", "GHz", 0.03),
     ("l1_latency", "ns", 0.03),
+    ("l1_latency", CYCLES, 0.03),
     ("l2_latency", "ns", 0.03),
+    ("l2_latency", CYCLES, 0.03),
     ("system_call", "ns", 0.03),
+    ("system_call", CYCLES, 0.03),
     ("l3_latency", "ns", 0.15),
     ("memory_latency", "ns", 0.15),
     ("read_bandwidth_1", "GB/s", 0.15),
@@ -55,7 +61,10 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         for (id, unit, asked) in FIGURES {
             let values: Vec<f64> = profiles
                 .iter()
-                .filter_map(|results| figure(results, id, None))
+                .filter_map(|results| match unit {
+                    CYCLES => cycles(results, id),
+                    _ => figure(results, id, None),
+                })
                 .collect();
             let mut cells = vec![id.to_string(), condition.name().to_string()];
             if values.is_empty() {

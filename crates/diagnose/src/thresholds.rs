@@ -135,6 +135,10 @@ pub(crate) const MANY_MEMORY_CALLS_TOUCHED_AGAIN: u64 = 100;
 /// Part of the wall time that the calls for them take; a runtime's own part of opening is longer: Python's
 /// `open` and `json.load` of 9,000 files of 45 bytes took 310 of 450 ms, 17 % in calls.
 pub(crate) const TINY_FILES_SHARE: f64 = 0.15;
+/// Of what a process reads: a file that is so large a part of it is what its own code works on.
+pub(crate) const PART_OF_INPUT: f64 = 0.5;
+/// Work on what was read that is this part of the calls for it needs words.
+pub(crate) const WORK_WORTH_TELLING: f64 = 0.2;
 /// Bytes that a whole small file brings; a look for news brings less.
 pub(crate) const LEAST_OF_A_ROUND: u64 = 512;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.
@@ -198,6 +202,8 @@ pub(crate) const LEAST_PARALLEL_WIN_NS: f64 = 10e6;
 /// Results of one thread that are waited for in turn: Java's main thread waits for the pool's start, and for one
 /// job's end.
 pub(crate) const LEAST_RESULTS: usize = 4;
+/// Of the CPU time of a pool of processes: so much of it in one is all the work.
+pub(crate) const PART_OF_THE_BUSIEST: f64 = 0.9;
 /// A thread that ran this part of the wall time is the one that all wait for.
 pub(crate) const BUSY_THREAD: f64 = 0.8;
 /// Kernel time without a better name.

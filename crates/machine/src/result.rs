@@ -104,6 +104,10 @@ pub struct ProbeResult {
     pub note: Option<String>,
     /// What the kernel or the processor says of itself, in `unit`: shown beside, never instead.
     pub reported: Option<f64>,
+    /// The figure in cycles of the core's clock, which was counted beside each chunk: it stays where the clock
+    /// moves. Only of times of the core itself.
+    #[serde(default)]
+    pub cycles: Option<f64>,
     /// Core-to-core latency in ns right before and right after a figure of several threads: on
     /// some virtual machines it decides the figure.
     pub core_to_core_ns: Option<(f64, f64)>,
@@ -155,6 +159,7 @@ impl ProbeResult {
             method: heading.method.to_owned(),
             note: None,
             reported: None,
+            cycles: None,
             core_to_core_ns: None,
             points_over: None,
             points_unit: None,
@@ -185,6 +190,7 @@ impl ProbeResult {
     pub(crate) fn cut_short(self) -> ProbeResult {
         ProbeResult {
             value: None,
+            cycles: None,
             spread: None,
             verdict: Verdict::NoAnswer,
             points: None,
@@ -233,6 +239,7 @@ impl ProbeResult {
     /// Takes the figure back, because something beside the chunks says that it can't be believed.
     pub(crate) fn withdraw(&mut self, verdict: Verdict, why: impl AsRef<str>) {
         self.value = None;
+        self.cycles = None;
         self.verdict = verdict;
         self.add_note(why);
     }

@@ -152,6 +152,12 @@ fn line(out: &mut String, result: &ProbeResult) {
     );
     out.push_str(text.trim_end());
     out.push('\n');
+    if let Some(cycles) = result.cycles {
+        wrapped(
+            out,
+            &format!("{} cycles of the core's clock", digits(cycles)),
+        );
+    }
     if let Some(reported) = result.reported {
         let differs = result.value.is_some_and(|value| value != reported);
         wrapped(

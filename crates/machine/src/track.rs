@@ -7,8 +7,12 @@ use std::time::Duration;
 
 use crate::deadline;
 use crate::gate::{self, CpuOf, Stretch};
+use crate::kernels;
 use crate::result::{Heading, ProbeResult, Verdict};
-use crate::samples::{Agreement, Samples, agree, agree_over_visits, judge, judge_over_visits};
+use crate::ruler::Ruler;
+use crate::samples::{
+    Agreement, Samples, agree, agree_over_visits, judge, judge_over_visits, quantile,
+};
 
 /// A group of chunks that is accepted or rejected as one, in ns.
 const BATCH_NS: u64 = 1_000_000;
@@ -26,6 +30,20 @@ pub struct Track {
     passes: Vec<Samples>,
     inverted: bool,
     limit: Option<Limit>,
+    in_cycles: Option<InCycles>,
+}
+
+/// Chunks in cycles of the clock at their moment, those that had the CPU and those that had not.
+struct InCycles {
+    ruler: Ruler,
+    values: Vec<f64>,
+}
+
+impl InCycles {
+    /// The tenth percentile: whatever disturbs adds, and where the clock has just fallen a chunk is told too long.
+    fn estimate(&self) -> Option<f64> {
+        quantile(&self.values, 0.1)
+    }
 }
 
 /// Where another thing than the heading's begins.
@@ -56,7 +74,17 @@ impl Track {
             passes: Vec::new(),
             inverted: false,
             limit: None,
+            in_cycles: None,
         }
+    }
+
+    /// Counts cycles beside each chunk, whose values are ns of the core's own work.
+    pub fn in_cycles(mut self) -> Track {
+        self.in_cycles = kernels::EXACT.then(|| InCycles {
+            ruler: Ruler::new(),
+            values: Vec::new(),
+        });
+        self
     }
 
     /// Passes whose estimate is above `value` are of something else, as `meaning` says.
@@ -82,7 +110,15 @@ impl Track {
     }
 
     fn pass(&mut self) {
-        let mut samples = sample(self.cpu_of, self.pass_time, &mut self.chunk);
+        let mut samples = match &mut self.in_cycles {
+            None => sample(self.cpu_of, self.pass_time, &mut self.chunk),
+            Some(InCycles { ruler, values }) => sample(self.cpu_of, self.pass_time, &mut || {
+                let ghz = ruler.ghz();
+                let ns = (self.chunk)();
+                values.push(ns * ghz);
+                ns
+            }),
+        };
         if let Some(limit) = &mut self.limit
             && samples
                 .estimate(self.agreement.estimator)
@@ -153,6 +189,11 @@ impl Track {
                 limit.beyond, limit.meaning
             ));
         }
+        if let Some(in_cycles) = &self.in_cycles
+            && result.verdict == Verdict::Ok
+        {
+            result.cycles = in_cycles.estimate();
+        }
         if self.inverted {
             for field in [
                 &mut result.value,
@@ -211,7 +252,7 @@ pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> 
 fn warm_up() {
     let stretch = Stretch::begin(CpuOf::Nobody);
     while stretch.wall_ns() < 300_000 {
-        crate::kernels::dependent_adds(40);
+        kernels::dependent_adds(40);
     }
 }
 
@@ -279,6 +320,27 @@ mod tests {
             value
         }));
         assert_eq!(result.value, None);
+    }
+
+    #[test]
+    fn additions_that_need_each_other_take_a_cycle_each() {
+        let ns = || {
+            let start = std::time::Instant::now();
+            let additions = kernels::dependent_adds(40);
+            start.elapsed().as_nanos() as f64 / additions as f64
+        };
+        let mut track = ungated(ns).in_cycles();
+        track.pass();
+        let cycles = track.in_cycles.as_ref().and_then(InCycles::estimate);
+        match kernels::EXACT {
+            // Whoever else is on this machine makes either side longer.
+            true => assert!(
+                cycles.is_some_and(|c| (0.2..5.0).contains(&c)),
+                "{cycles:?}"
+            ),
+            false => assert_eq!(cycles, None),
+        }
+        assert_eq!(alone(ungated(|| 3.0)).cycles, None);
     }
 
     #[test]

@@ -149,6 +149,9 @@ fn table(results: &[ProbeResult]) -> String {
         let reported = result
             .reported
             .map_or(String::new(), |value| figure(value, &result.unit));
+        let cycles = result
+            .cycles
+            .map_or(String::new(), |cycles| format!(", {cycles:.1} cycles"));
         let note = result
             .note
             .as_deref()
@@ -157,7 +160,7 @@ fn table(results: &[ProbeResult]) -> String {
             "<tr class=\"{class}\"><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{spread}</td>\
              <td>{}</td><td class=\"n\">{}</td><td>{}{note}</td></tr>\n",
             html(&result.title),
-            html(&cell(result.value)),
+            html(&(cell(result.value) + &cycles)),
             standing(result),
             html(&reported),
             html(&result.method),

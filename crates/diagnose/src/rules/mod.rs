@@ -15,6 +15,7 @@ mod dynamic_linking;
 mod far_end;
 mod fetching;
 mod idle_cores;
+mod idle_processes;
 mod kernel_bound;
 mod line_buffered_output;
 mod lock_contention;
@@ -70,6 +71,7 @@ const RULES: &[Rule] = &[
     startup_dominated::find,
     dynamic_linking::find,
     idle_cores::find,
+    idle_processes::find,
     wakeup_storm::find,
     clock_calls::find,
     kernel_bound::find,
@@ -82,7 +84,7 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     ("idle-cores", &["lock-contention", "wakeup-storm"]),
     ("wakeup-storm", &["lock-contention", "cpu-starved"]),
     ("page-fault-heavy", &["allocator-churn"]),
-    ("waiting-for-child", &["process-spawning"]),
+    ("waiting-for-child", &["process-spawning", "idle-cores"]),
     ("dynamic-linking", &["process-spawning"]),
     (
         "startup-dominated",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, Place, Spent};
 use fathom_trace::{FileRow, SyscallRow};
 
 use crate::Language;
@@ -42,19 +42,24 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
         (whole && alone).then_some((file, reads, rounds))
     });
     let (file, reads, rounds) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
-    let win = reads.cost_ns * (1.0 - 1.0 / rounds as f64);
-    if !matters(view, win) {
+    let again = 1.0 - 1.0 / rounds as f64;
+    let all = view.tally(|row| row.pid == file.pid && classify::is_read(&row.name));
+    let part = part_of(reads.bytes, all.bytes);
+    let cost = Cost {
+        calls_ns: reads.cost_ns * again,
+        work_ns: work_ns(view, file.pid, reads.bytes as f64 * again, part),
+    };
+    if !matters(view, cost.ns()) {
         return None;
     }
     let statement = format!(
-        "One file was read to its end {} times, {:.1} MB in all; that cost {}, {} of the wall time, besides the work on what was read.",
+        "One file was read to its end {} times, {:.1} MB in all; {}",
         count(rounds),
         reads.bytes as f64 / 1e6,
-        time(win),
-        percent(view, win),
+        cost.told(view),
     );
     Some(
-        Draft::new("rereading", view, win, statement)
+        cost.draft(view, statement)
             .evidence("times read to the end", rounds as f64, "calls")
             .evidence("reads", reads.calls as f64, "calls")
             .evidence("bytes read", reads.bytes as f64, "bytes")
@@ -98,21 +103,24 @@ fn sought(view: &View<'_>) -> Option<Finding> {
     });
     let (file, reads, size) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
     let times = file.read_bytes as f64 / size as f64;
-    let win = reads.cost_ns * (1.0 - 1.0 / times);
-    if !matters(view, win) {
+    // Of pieces that are looked up nobody knows how much of them is worked on.
+    let cost = Cost {
+        calls_ns: reads.cost_ns * (1.0 - 1.0 / times),
+        work_ns: 0.0,
+    };
+    if !matters(view, cost.ns()) {
         return None;
     }
     let statement = format!(
-        "{} reads brought {:.1} MB of one file of {:.2} MB, {} times its size; that cost {}, {} of the wall time, besides the work on what was read.",
+        "{} reads brought {:.1} MB of one file of {:.2} MB, {} times its size; {}",
         count(reads.calls),
         file.read_bytes as f64 / 1e6,
         size as f64 / 1e6,
         count(times.round() as u64),
-        time(win),
-        percent(view, win),
+        cost.told(view),
     );
     Some(
-        Draft::new("rereading", view, win, statement)
+        cost.draft(view, statement)
             .evidence("reads", reads.calls as f64, "calls")
             .evidence("bytes read", file.read_bytes as f64, "bytes")
             .evidence("size of the file", size as f64, "bytes")
@@ -126,6 +134,82 @@ fn sought(view: &View<'_>) -> Option<Finding> {
             })
             .finish(),
     )
+}
+
+/// What reading once more costs.
+struct Cost {
+    calls_ns: f64,
+    /// The program's own work on what was read, at most.
+    work_ns: f64,
+}
+
+impl Cost {
+    fn ns(&self) -> f64 {
+        self.calls_ns + self.work_ns
+    }
+
+    /// The end of a sentence, in words.
+    fn told(&self, view: &View<'_>) -> String {
+        let calls = time(self.calls_ns);
+        let share = percent(view, self.ns());
+        if self.work_ns > t::WORK_WORTH_TELLING * self.calls_ns {
+            let work = time(self.work_ns);
+            format!(
+                "that cost {calls} in calls and up to {work} of work on what was read, {share} of the wall time."
+            )
+        } else {
+            format!(
+                "that cost {calls}, {share} of the wall time, besides the work on what was read."
+            )
+        }
+    }
+
+    fn draft(&self, view: &View<'_>, statement: String) -> Draft {
+        let draft = Draft::new("rereading", view, self.ns(), statement).evidence(
+            "cost of the calls",
+            self.calls_ns.round(),
+            "ns",
+        );
+        match self.work_ns > 0.0 {
+            true => draft
+                .evidence("work on what was read, at most", self.work_ns.round(), "ns")
+                .likely(),
+            false => draft,
+        }
+    }
+}
+
+fn part_of(of: u64, all: u64) -> f64 {
+    (of as f64 / all.max(1) as f64).min(1.0)
+}
+
+/// The work of a process's own code on `bytes` that it reads once more, memory for it included, at most. Nobody sees which of its time goes to
+/// which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is the part that
+/// these bytes are of all (`part`).
+fn work_ns(view: &View<'_>, pid: u32, bytes: f64, part: f64) -> f64 {
+    if part < t::PART_OF_INPUT {
+        return 0.0;
+    }
+    let own = view.lives.iter().filter(|life| life.pid == pid);
+    let user: f64 = own
+        .map(|life| {
+            let ran = life.sums.get(Spent::UserCode) + life.sums.get(Spent::PageFaults);
+            ran * view.weight(life.tid)
+        })
+        .sum();
+    let user = view.untraced(user);
+    (bytes * parsing_ns_per_byte(view.language(Some(pid)))).min(user * part)
+}
+
+/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do.
+fn parsing_ns_per_byte(language: Option<Language>) -> f64 {
+    match language {
+        Some(Language::Python | Language::Ruby | Language::Perl) => 15.0,
+        Some(Language::Go | Language::Java | Language::Node) => 12.0,
+        // A shell works on what it read by itself or not at all: other programs do it for it.
+        Some(Language::Shell) => 0.0,
+        Some(Language::C | Language::Rust) | None => 3.0,
+    }
 }
 
 /// What it takes to go through as many bytes that are kept.
@@ -204,13 +288,17 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
             || name == "ioctl"
             || name == "lseek"
     });
-    let part = |of: u64, all: u64| (of as f64 / all.max(1) as f64).min(1.0);
-    let by_bytes = part(file.read_bytes, reads.bytes).max(part(file.reads, reads.calls));
-    let by_opens = part(file.opens, opens.calls);
-    let cost =
-        reads.cost_ns * by_bytes + (opens.cost_ns + closes.cost_ns + looks.cost_ns) * by_opens;
-    let win = cost * (1.0 - files as f64 / file.opens as f64);
-    if !matters(view, win) {
+    let of_bytes = part_of(file.read_bytes, reads.bytes);
+    let of_reads = of_bytes.max(part_of(file.reads, reads.calls));
+    let of_opens = part_of(file.opens, opens.calls);
+    let again = 1.0 - files as f64 / file.opens as f64;
+    let calls_ns =
+        reads.cost_ns * of_reads + (opens.cost_ns + closes.cost_ns + looks.cost_ns) * of_opens;
+    let cost = Cost {
+        calls_ns: calls_ns * again,
+        work_ns: work_ns(view, file.pid, file.read_bytes as f64 * again, of_bytes),
+    };
+    if !matters(view, cost.ns()) {
         return None;
     }
     let name = file.name.rsplit('/').next().unwrap_or(&file.name);
@@ -219,14 +307,13 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
         n => format!("{n} files such as `{name}` were"),
     };
     let statement = format!(
-        "{who} opened {} times and read {:.1} MB from; that cost {}, {} of the wall time, besides the work on what was read.",
+        "{who} opened {} times and read {:.1} MB from; {}",
         count(file.opens),
         file.read_bytes as f64 / 1e6,
-        time(win),
-        percent(view, win),
+        cost.told(view),
     );
     Some(
-        Draft::new("rereading", view, win, statement)
+        cost.draft(view, statement)
             .evidence("opens", file.opens as f64, "calls")
             .evidence("reads", file.reads as f64, "calls")
             .evidence("bytes read", file.read_bytes as f64, "bytes")
@@ -262,6 +349,28 @@ mod tests {
     }
 
     #[test]
+    fn the_work_on_what_is_read_again_counts_as_far_as_the_bytes_explain_it() {
+        let told = |others: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Python);
+            fake.calls("openat", None, 300, 0, 10_000);
+            fake.calls("read", Some(3), 600, 50_000, 20_000);
+            fake.calls("read", Some(4), others, 100_000, 10_000);
+            fake.file("/etc/table.json", 300, 600, 30_000_000, 0);
+            fake.findings()
+        };
+        // 15 ms of calls, and 15 ns for each of 30 MB.
+        let found = &told(0)[0];
+        assert_eq!(found.id, "rereading");
+        let win = found.could_win_ns / 1_000_000;
+        assert!((440..480).contains(&win), "{win} ms");
+        let words = "in calls and up to 448 ms of work on what was read";
+        assert!(found.statement.contains(words), "{}", found.statement);
+        // It is a tenth of what the program reads.
+        assert!(told(2_700).iter().all(|found| found.id != "rereading"));
+    }
+
+    #[test]
     fn several_files_are_told_together() {
         let mut fake = Fake::new(1000);
         fake.calls("openat", None, 10_000, 0, 5_000);
@@ -272,7 +381,12 @@ mod tests {
         let found = &fake.findings()[0];
         let begin = "2 files such as `foot.html` were opened 10,000 times and read 160.0 MB from";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
-        assert!((240..260).contains(&(found.could_win_ns / 1_000_000)));
+        let calls = found
+            .evidence
+            .iter()
+            .find(|e| e.name == "cost of the calls");
+        let calls = calls.map_or(0.0, |calls| calls.value / 1e6);
+        assert!((240.0..260.0).contains(&calls), "{calls} ms");
     }
 
     #[test]

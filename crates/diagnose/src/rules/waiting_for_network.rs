@@ -1,10 +1,40 @@
 //! The command waits for replies from a socket.
 
-use fathom_model::{Finding, Spent};
+use std::collections::BTreeMap;
 
+use fathom_model::{Finding, Spent};
+use fathom_trace::Cause;
+
+use crate::classify;
 use crate::draft::{Draft, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
+
+/// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait, by the reads that
+/// followed. With it whether there is anybody else.
+fn peer(view: &View<'_>) -> Option<(String, bool)> {
+    let named = |pid, fd| {
+        let name = view.descriptors.waited_for_name(pid, fd)?;
+        name.strip_prefix("socket to ").map(str::to_owned)
+    };
+    let mut peers: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let asleep = view.trace.off_cpu.iter();
+    for row in asleep.filter(|row| row.cause == Cause::Asleep) {
+        if let Some(name) = row.fd.and_then(|fd| named(row.pid, fd)) {
+            peers.entry(name).or_default().0 += row.total_ns;
+        }
+    }
+    for row in &view.trace.syscalls {
+        if let Some(fd) = row.fd.filter(|_| classify::is_read(&row.name))
+            && let Some(name) = named(row.pid, fd)
+        {
+            peers.entry(name).or_default().1 += row.calls;
+        }
+    }
+    let several = peers.len() > 1;
+    let most = peers.into_iter().max_by_key(|(_, score)| *score)?;
+    Some((most.0, several))
+}
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let wait = view.spent_ns(Spent::Network);
@@ -18,8 +48,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if only_wakes && wait < t::LEAST_OF_SHORT_REPLIES_NS {
         return None;
     }
+    let whom = match peer(view) {
+        Some((peer, true)) => format!(", most of all for {peer}"),
+        Some((peer, false)) => format!(", for {peer}"),
+        None => String::new(),
+    };
     let statement = format!(
-        "The command waited for the network for {}, {} of the wall time.",
+        "The command waited for the network for {}, {} of the wall time{whom}.",
         time(wait),
         percent(view, wait),
     );
@@ -68,5 +103,18 @@ mod tests {
         let waits = found[0].evidence.iter().find(|e| e.name == "waits");
         assert_eq!(waits.map(|waits| waits.value), Some(100.0));
         assert!(!found[0].advice.contains("seen"), "{}", found[0].advice);
+    }
+
+    #[test]
+    fn whoever_is_waited_for_is_named() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "socket to 10.1.2.3:80");
+        fake.calls("recvfrom", Some(3), 100, 900, 2_000);
+        fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
+        let told = |fake: &mut Fake| fake.findings()[0].statement.clone();
+        assert!(told(&mut fake).ends_with(", for 10.1.2.3:80."));
+        fake.descriptor(4, "socket to 10.1.2.4:80");
+        fake.waits(Some("recvfrom"), Some(4), Cause::Asleep, 10, 1_000);
+        assert!(told(&mut fake).ends_with(", most of all for 10.1.2.3:80."));
     }
 }

@@ -136,7 +136,8 @@ fn small(
         agreement,
         Duration::from_millis(15),
         chunk(cycle, rounds),
-    ))
+    )
+    .in_cycles())
 }
 
 /// Memory latency; the time to build the cycle (some 0.1 s) comes on top of the passes.

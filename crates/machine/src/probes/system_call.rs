@@ -20,19 +20,17 @@ pub fn track() -> Result<Track, Box<ProbeResult>> {
         estimator: Estimator::Minimum,
         tolerance: 0.03,
     };
-    Ok(Track::new(
-        HEADING,
-        agreement,
-        Duration::from_millis(8),
-        || {
+    Ok(
+        Track::new(HEADING, agreement, Duration::from_millis(8), || {
             let start = Instant::now();
             for _ in 0..100 {
                 // SAFETY: getppid takes no arguments and can't fail.
                 std::hint::black_box(unsafe { libc::syscall(libc::SYS_getppid) });
             }
             start.elapsed().as_nanos() as f64 / 100.0
-        },
-    ))
+        })
+        .in_cycles(),
+    )
 }
 
 /// Raw system calls are not a stable interface on this system.

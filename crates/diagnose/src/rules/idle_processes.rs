@@ -1,0 +1,186 @@
+//! Of several processes that were made to share work, one does it all while CPUs are free.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Finding, Spent};
+use fathom_trace::Process;
+
+use crate::account::Life;
+use crate::draft::{Draft, matters, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// A process that was made to share work, with its threads' sums.
+struct Worker {
+    pid: u32,
+    from_ns: u64,
+    to_ns: u64,
+    /// On a CPU or ready, all threads.
+    busy_ns: f64,
+    cpu_ns: f64,
+    on_path: f64,
+}
+
+fn worker(view: &View<'_>, process: &Process) -> Option<Worker> {
+    let own: Vec<&Life> = view.lives.iter().filter(|l| l.pid == process.pid).collect();
+    let main = own.iter().find(|life| life.tid == life.pid)?;
+    let sum = |of: &dyn Fn(&Life) -> f64| own.iter().map(|life| of(life)).sum();
+    Some(Worker {
+        pid: process.pid,
+        from_ns: main.from_ns,
+        to_ns: main.to_ns,
+        busy_ns: sum(&|life| life.on_cpu_ns + life.sums.get(Spent::Ready)),
+        cpu_ns: sum(&|life| life.on_cpu_ns),
+        on_path: view.weight(main.tid),
+    })
+}
+
+/// What processes have in common that share work: nothing where they are copies of their parent, else the
+/// program and its arguments but for numbers.
+fn kind(process: &Process) -> String {
+    let Some(exec) = process.execs.last() else {
+        return String::new();
+    };
+    let words = [exec.path.as_str()].into_iter();
+    let words = words.chain(exec.arguments.iter().map(String::as_str));
+    let plain = words.map(|word| word.replace(|c: char| c.is_ascii_digit(), ""));
+    plain.collect::<Vec<_>>().join(" ")
+}
+
+/// Processes of one parent and one kind that are there together.
+fn pools(view: &View<'_>) -> Vec<(bool, Vec<Worker>)> {
+    let mut pools: BTreeMap<(u32, String), Vec<Worker>> = BTreeMap::new();
+    for process in &view.trace.processes {
+        if let (Some(parent), Some(worker)) = (process.parent, worker(view, process)) {
+            pools
+                .entry((parent, kind(process)))
+                .or_default()
+                .push(worker);
+        }
+    }
+    let pools = pools.into_iter();
+    pools
+        .map(|((_, kind), workers)| (kind.is_empty(), workers))
+        .collect()
+}
+
+/// The busiest of a pool and what an even spread would win, if it does all the work.
+fn alone<'a>(
+    view: &View<'_>,
+    copies: bool,
+    pool: &'a [Worker],
+) -> Option<(&'a Worker, usize, f64)> {
+    let busiest = pool.iter().max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns))?;
+    let span = busiest.to_ns.saturating_sub(busiest.from_ns);
+    // Copies that got nothing to do may end at once; other programs that are short have done their work.
+    let shares = |other: &&Worker| {
+        let overlap = other
+            .to_ns
+            .min(busiest.to_ns)
+            .saturating_sub(other.from_ns.max(busiest.from_ns));
+        let together = other.from_ns.abs_diff(busiest.from_ns) <= MADE_TOGETHER_NS;
+        overlap * 2 > span || copies && together
+    };
+    let pool: Vec<&Worker> = pool.iter().filter(shares).collect();
+    let all: f64 = pool.iter().map(|worker| worker.cpu_ns).sum();
+    let rules = busiest.busy_ns >= t::BUSY_THREAD * span as f64
+        && busiest.cpu_ns >= t::PART_OF_THE_BUSIEST * all
+        && busiest.on_path > 0.5;
+    if pool.len() < 2 || !rules {
+        return None;
+    }
+    let spread = all / view.subject.cpus.min(pool.len()) as f64;
+    let win = view.untraced((busiest.cpu_ns - spread) * view.quiet);
+    Some((busiest, pool.len(), win))
+}
+
+/// Processes of one pool are made one right after the other; making one takes an interpreter some ms.
+const MADE_TOGETHER_NS: u64 = 50_000_000;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    if view.subject.cpus < 2 || view.quiet < t::LEAST_QUIET {
+        return None;
+    }
+    let pools = pools(view);
+    let found = pools
+        .iter()
+        .filter_map(|(copies, pool)| alone(view, *copies, pool));
+    let (busiest, processes, win) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    if !matters(view, win) || win < t::LEAST_PARALLEL_WIN_NS {
+        return None;
+    }
+    let statement = format!(
+        "Of {processes} processes that were made together one (pid {}) does all the work, on one of {} CPUs; evenly spread it would take {} less, {} of the wall time.",
+        busiest.pid,
+        view.subject.cpus,
+        time(win),
+        percent(view, win),
+    );
+    Some(
+        Draft::new("idle-cores", view, win, statement)
+            .evidence("processes", processes as f64, "processes")
+            .evidence("CPU time of the busiest", busiest.cpu_ns.round(), "ns")
+            .advice("Cut the work into more and smaller pieces than there are processes, and hand them out one at a time (Python: a smaller `chunksize`).")
+            .pid(Some(busiest.pid))
+            .likely()
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::Cause;
+
+    use crate::fake::Fake;
+
+    /// A pool of four for whom the command waits; each lives for so long and has so much CPU time.
+    fn pool(copies: bool, of: [(u64, u64); 4]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.waits(Some("wait4"), None, Cause::Asleep, 1, 990_000);
+        for (pid, (to, cpu)) in (200..).zip(of) {
+            fake.child(pid, 5, to, cpu);
+            let waited = (to - 5).saturating_sub(cpu) * 1000;
+            fake.waits_of(pid, Some("read"), Some(3), Cause::Asleep, 1, waited);
+            if copies {
+                fake.trace
+                    .processes
+                    .last_mut()
+                    .expect("a child")
+                    .execs
+                    .clear();
+            }
+        }
+        fake
+    }
+
+    fn tells(mut fake: Fake) -> bool {
+        fake.ids().contains(&"idle-cores".to_owned())
+    }
+
+    #[test]
+    fn one_process_of_a_pool_with_all_the_work_is_told() {
+        assert!(tells(pool(
+            true,
+            [(995, 980), (995, 5), (995, 5), (995, 5)]
+        )));
+        assert!(tells(pool(
+            false,
+            [(995, 980), (995, 5), (995, 5), (995, 5)]
+        )));
+    }
+
+    #[test]
+    fn copies_that_found_nothing_to_do_are_told_and_short_programs_not() {
+        let early = [(995, 980), (9, 2), (9, 2), (9, 2)];
+        assert!(tells(pool(true, early)));
+        assert!(!tells(pool(false, early)));
+    }
+
+    #[test]
+    fn an_even_pool_is_not() {
+        assert!(!tells(pool(
+            true,
+            [(995, 490), (995, 490), (995, 490), (995, 490)]
+        )));
+    }
+}
