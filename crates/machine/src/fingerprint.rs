@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::context::Context;
 use crate::deadline;
-use crate::probes::{core_clock, load_latency, noise, read_bandwidth, spawn, system_call, timer};
+use crate::probes::{
+    core_clock, core_shared, load_latency, noise, read_bandwidth, spawn, system_call, timer,
+};
 use crate::result::{Heading, ProbeResult};
 use crate::suite::Progress;
 use crate::track::Track;
@@ -70,6 +72,7 @@ pub fn headings() -> Vec<Heading> {
     let mut headings: Vec<Heading> = MEMBERS.iter().map(|member| member.heading).collect();
     headings.extend(timer::STEPS);
     headings.push(noise::HEADING);
+    headings.push(core_shared::HEADING);
     headings
 }
 
@@ -80,7 +83,8 @@ pub struct Fingerprint {
     members: Vec<&'static Member>,
     places: Vec<Option<ProbeResult>>,
     steps: Vec<ProbeResult>,
-    gaps: Option<ProbeResult>,
+    /// What others take while nobody tells: gaps, and the core's other thread.
+    others: Vec<ProbeResult>,
 }
 
 impl Fingerprint {
@@ -102,14 +106,18 @@ impl Fingerprint {
             .collect();
         let (tracks, places) = split(prepared);
         let mut visits = Visits::new(tracks);
-        let mut gaps = None;
+        let mut others = Vec::new();
         if !members.is_empty() {
             progress("clock, latencies, bandwidth, system call, gaps");
             visits.visit();
         }
         if wanted(&noise::HEADING) {
             let found = noise::spin(Duration::from_millis(500), context.cpu);
-            gaps = Some(noise::result(&found));
+            others.push(noise::result(&found));
+        }
+        if wanted(&core_shared::HEADING) {
+            let found = core_shared::spin(Duration::from_millis(250));
+            others.push(core_shared::result(found));
         }
         if !members.is_empty() {
             visits.visit();
@@ -124,7 +132,7 @@ impl Fingerprint {
             members,
             places,
             steps,
-            gaps,
+            others,
         }
     }
 
@@ -152,7 +160,7 @@ impl Fingerprint {
             .position(|member| member.heading.id == BEHIND.id);
         let place = behind.map_or(results.len(), |before| before + 1);
         results.splice(place..place, self.steps.iter().cloned());
-        results.extend(self.gaps.clone());
+        results.extend(self.others.iter().cloned());
         results
     }
 }

@@ -4,6 +4,7 @@ mod affinity;
 mod chase;
 mod check;
 mod context;
+mod core_width;
 mod deadline;
 mod environment;
 mod fingerprint;

@@ -9,7 +9,7 @@ use crate::deadline;
 use crate::fingerprint::{self, Fingerprint, Make, Prepared, in_places, prepare, split};
 use crate::gate;
 use crate::groups::{GROUPS, Group};
-use crate::probes::{core_clock, load_latency, read_bandwidth, system_call};
+use crate::probes::{core_clock, core_shared, load_latency, read_bandwidth, system_call};
 use crate::result::{Heading, INTERRUPTED, NOT_REACHED, ProbeResult, Verdict};
 use crate::track::interleave;
 
@@ -43,6 +43,9 @@ pub type Progress<'a> = &'a mut dyn FnMut(&str);
 /// Time of the canaries, also on a busy machine; what is left of 0.3 s gives the memory back.
 const CANARIES: Duration = Duration::from_millis(250);
 
+/// Of it for the look whether the core is shared.
+const SHARED_LOOK: Duration = Duration::from_millis(20);
+
 /// Time of the look whether there is a CPU for the canaries: two turns of the scheduler.
 const LOOK: Duration = Duration::from_millis(6);
 
@@ -59,8 +62,8 @@ const FULL: Duration = Duration::from_secs(88);
 const LAST_VISIT: Duration = Duration::from_millis(3500);
 
 /// Five figures in at most 0.3 s (clock, first level, system call, read bandwidth, memory latency)
-/// that tell before a measurement whether the machine is still the one of the fingerprint. What the
-/// time does not suffice for says so.
+/// that tell before a measurement whether the machine is still the one of the fingerprint, and a sixth
+/// that tells whether the core is shared just now. What the time does not suffice for says so.
 pub fn canaries() -> Vec<ProbeResult> {
     let until = Instant::now() + CANARIES;
     let context = Context::new(Options::default().directory);
@@ -82,8 +85,10 @@ pub fn canaries() -> Vec<ProbeResult> {
         .map(|make| prepare(make, until))
         .chain(in_memory.into_iter().map(|make| prepare(make, end)))
         .collect();
-    let (results, _) = deadline::within(until, || together(prepared, CANARIES));
-    results.into_iter().map(skipped_if_starved).collect()
+    let (results, _) = deadline::within(until, || together(prepared, CANARIES - SHARED_LOOK));
+    let shared = core_shared::result(core_shared::spin(SHARED_LOOK));
+    let results = results.into_iter().map(skipped_if_starved);
+    results.chain([shared]).collect()
 }
 
 /// A canary that the time did not suffice for says why it has no figure.

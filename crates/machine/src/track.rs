@@ -3,8 +3,10 @@
 //! The passes of all probes are interleaved, so that a burst of other work hits each of them a
 //! little instead of one of them wholly; probes whose passes disagree get more of them.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::core_width::CoreWidth;
 use crate::deadline;
 use crate::gate::{self, CpuOf, Stretch};
 use crate::kernels;
@@ -20,6 +22,13 @@ const BATCH_NS: u64 = 1_000_000;
 /// Most passes of one probe.
 const MOST_PASSES: usize = 8;
 
+/// Where fewer chunks of a pass had the core for themselves, these had it by luck and not for as long as they took: a
+/// system call took 142 ns in a twentieth of the chunks, and 124 where it was most of them.
+const ALONE_OF_A_PASS: f64 = 0.5;
+
+/// From this part of the time on a shared core is named as what disturbed.
+const SHARED_OF_NOTE: f64 = 0.3;
+
 /// One probe that is a repeated chunk.
 pub struct Track {
     heading: Heading,
@@ -30,19 +39,55 @@ pub struct Track {
     passes: Vec<Samples>,
     inverted: bool,
     limit: Option<Limit>,
-    in_cycles: Option<InCycles>,
+    core: Option<Core>,
 }
 
-/// Chunks in cycles of the clock at their moment, those that had the CPU and those that had not.
-struct InCycles {
+/// What is known of the core beside each chunk.
+struct Core {
     ruler: Ruler,
-    values: Vec<f64>,
+    tells_cycles: bool,
+    /// How wide it was, if that matters.
+    width: Option<CoreWidth>,
+    /// Of each pass, in the order of its values.
+    passes: Vec<Vec<Beside>>,
 }
 
-impl InCycles {
+/// The core beside one chunk.
+#[derive(Debug, Clone, Copy)]
+struct Beside {
+    /// What the chunk took in cycles of the clock at that moment.
+    cycles: f64,
+    /// The longer of the looks before and after it; 0 if none were taken.
+    look: f64,
+}
+
+impl Core {
+    /// A chunk with what was beside it.
+    fn around(&mut self, chunk: &mut dyn FnMut() -> f64) -> (f64, Beside) {
+        let mut look = |ruler: &mut Ruler| self.width.as_mut().map_or(0.0, |w| w.look(ruler));
+        let before = look(&mut self.ruler);
+        let ghz = self.ruler.ghz();
+        let value = chunk();
+        let after = look(&mut self.ruler);
+        let beside = Beside {
+            cycles: value * ghz,
+            look: before.max(after),
+        };
+        (value, beside)
+    }
+
+    /// Whether a chunk had the core for itself, as far as that matters.
+    fn alone(&self) -> impl Fn(&Beside) -> bool {
+        let limit = self.width.as_ref().map_or(f64::INFINITY, CoreWidth::limit);
+        move |beside| beside.look <= limit
+    }
+
     /// The tenth percentile: whatever disturbs adds, and where the clock has just fallen a chunk is told too long.
-    fn estimate(&self) -> Option<f64> {
-        quantile(&self.values, 0.1)
+    fn cycles(&self) -> Option<f64> {
+        let alone = self.alone();
+        let counted = self.passes.iter().flatten().filter(|b| alone(b));
+        let cycles: Vec<f64> = counted.map(|beside| beside.cycles).collect();
+        quantile(&cycles, 0.1)
     }
 }
 
@@ -74,17 +119,36 @@ impl Track {
             passes: Vec::new(),
             inverted: false,
             limit: None,
-            in_cycles: None,
+            core: None,
         }
     }
 
     /// Counts cycles beside each chunk, whose values are ns of the core's own work.
     pub fn in_cycles(mut self) -> Track {
-        self.in_cycles = kernels::EXACT.then(|| InCycles {
-            ruler: Ruler::new(),
-            values: Vec::new(),
-        });
+        if let Some(core) = self.beside_chunks() {
+            core.tells_cycles = true;
+        }
         self
+    }
+
+    /// Counts only chunks that had the core for themselves: on its other hardware thread was nobody.
+    pub fn alone_on_core(mut self) -> Track {
+        if let Some(core) = self.beside_chunks() {
+            core.width = Some(CoreWidth::default());
+        }
+        self
+    }
+
+    fn beside_chunks(&mut self) -> Option<&mut Core> {
+        if !kernels::EXACT {
+            return None;
+        }
+        Some(self.core.get_or_insert_with(|| Core {
+            ruler: Ruler::new(),
+            tells_cycles: false,
+            width: None,
+            passes: Vec::new(),
+        }))
     }
 
     /// Passes whose estimate is above `value` are of something else, as `meaning` says.
@@ -110,14 +174,16 @@ impl Track {
     }
 
     fn pass(&mut self) {
-        let mut samples = match &mut self.in_cycles {
+        let mut samples = match &mut self.core {
             None => sample(self.cpu_of, self.pass_time, &mut self.chunk),
-            Some(InCycles { ruler, values }) => sample(self.cpu_of, self.pass_time, &mut || {
-                let ghz = ruler.ghz();
-                let ns = (self.chunk)();
-                values.push(ns * ghz);
-                ns
-            }),
+            Some(core) => {
+                let mut chunk = || core.around(&mut self.chunk);
+                let (chunks, mut samples) = sample_of(self.cpu_of, self.pass_time, &mut chunk);
+                let (values, beside) = chunks.into_iter().unzip();
+                samples.values = values;
+                core.passes.push(beside);
+                samples
+            }
         };
         if let Some(limit) = &mut self.limit
             && samples
@@ -131,9 +197,33 @@ impl Track {
         self.passes.push(samples);
     }
 
+    /// The passes with what counts of them.
+    fn counted(&self) -> Cow<'_, [Samples]> {
+        let Some(core) = self.core.as_ref().filter(|core| core.width.is_some()) else {
+            return Cow::Borrowed(&self.passes);
+        };
+        let alone = core.alone();
+        let passes = self.passes.iter().zip(&core.passes).map(|(pass, beside)| {
+            let values = pass.values.iter().zip(beside);
+            let mut values: Vec<f64> = values
+                .filter(|(_, beside)| alone(beside))
+                .map(|(value, _)| *value)
+                .collect();
+            if (values.len() as f64) < ALONE_OF_A_PASS * beside.len() as f64 {
+                values.clear();
+            }
+            Samples {
+                rejected: pass.rejected + pass.values.len() - values.len(),
+                values,
+                ..pass.clone()
+            }
+        });
+        Cow::Owned(passes.collect())
+    }
+
     fn settled(&self) -> bool {
         let estimates: Vec<f64> = self
-            .passes
+            .counted()
             .iter()
             .filter_map(|p| p.estimate(self.agreement.estimator))
             .collect();
@@ -155,7 +245,7 @@ impl Track {
 
     /// Whether visits agree.
     pub fn settled_over_visits(&self) -> bool {
-        agree_over_visits(&self.passes, self.agreement, self.chunks_are_rates()).is_some()
+        agree_over_visits(&self.counted(), self.agreement, self.chunks_are_rates()).is_some()
     }
 
     /// What visits say together.
@@ -164,7 +254,7 @@ impl Track {
         self.shown(judge_over_visits(
             self.heading,
             self.agreement,
-            &self.passes,
+            &self.counted(),
             rate,
         ))
     }
@@ -175,7 +265,7 @@ impl Track {
     }
 
     fn finish(self) -> ProbeResult {
-        self.shown(judge(self.heading, self.agreement, &self.passes))
+        self.shown(judge(self.heading, self.agreement, &self.counted()))
     }
 
     /// In the heading's unit.
@@ -189,10 +279,20 @@ impl Track {
                 limit.beyond, limit.meaning
             ));
         }
-        if let Some(in_cycles) = &self.in_cycles
-            && result.verdict == Verdict::Ok
-        {
-            result.cycles = in_cycles.estimate();
+        if let Some(core) = &self.core {
+            let shared = core.width.as_ref().map_or(0.0, CoreWidth::shared);
+            match result.verdict {
+                Verdict::Ok if core.tells_cycles => result.cycles = core.cycles(),
+                Verdict::Ok => {}
+                _ if shared >= SHARED_OF_NOTE => {
+                    result.verdict = Verdict::Disturbed;
+                    result.add_note(format!(
+                        "something else was at work on the core's other hardware thread {:.0} % of the time",
+                        shared * 100.0
+                    ));
+                }
+                _ => {}
+            }
         }
         if self.inverted {
             for field in [
@@ -219,7 +319,14 @@ const LONGEST_NS: u64 = 80_000_000;
 /// One pass: chunks for `time`, batch by batch, keeping the batches that pass the gate; longer if
 /// few of them had the CPU.
 pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> Samples {
+    let (values, samples) = sample_of(cpu_of, time, chunk);
+    Samples { values, ..samples }
+}
+
+/// The same of chunks that yield more than a value; the samples' own values stay empty.
+fn sample_of<T>(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> T) -> (Vec<T>, Samples) {
     warm_up();
+    let mut values = Vec::new();
     let mut samples = Samples::default();
     let (steal, switches) = (gate::steal_ns(), gate::involuntary_switches());
     let whole = Stretch::begin(cpu_of);
@@ -227,7 +334,7 @@ pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> 
     let end = time.as_nanos() as u64;
     while !deadline::passed() {
         let wall = whole.wall_ns();
-        let starved = samples.rejected > 0 && samples.values.len() < ENOUGH;
+        let starved = samples.rejected > 0 && values.len() < ENOUGH;
         if wall >= end && !(starved && wall < end.max(LONGEST_NS)) {
             break;
         }
@@ -237,7 +344,7 @@ pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> 
             batch.push(chunk());
         }
         if stretch.passes() {
-            samples.values.append(&mut batch);
+            values.append(&mut batch);
         } else {
             samples.rejected += batch.len();
         }
@@ -245,7 +352,7 @@ pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> 
     samples.share = whole.share();
     samples.steal_ns = gate::steal_ns().saturating_sub(steal);
     samples.involuntary_switches = gate::involuntary_switches().saturating_sub(switches);
-    samples
+    (values, samples)
 }
 
 /// Leaves the idle state: the clock of the core ramps for some 42 us after a sleep.
@@ -331,7 +438,7 @@ mod tests {
         };
         let mut track = ungated(ns).in_cycles();
         track.pass();
-        let cycles = track.in_cycles.as_ref().and_then(InCycles::estimate);
+        let cycles = track.core.as_ref().and_then(Core::cycles);
         match kernels::EXACT {
             // Whoever else is on this machine makes either side longer.
             true => assert!(

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::affinity::{self, Pinned};
+use crate::probes::core_shared;
 use crate::probes::noise::{self, Gaps};
 
 /// What one check found.
@@ -183,13 +184,15 @@ pub fn check(
     let system = System::at("/");
     let cpus = affinity::allowed_cpus();
     let before = load::Snapshot::take(&system);
-    let gaps = {
+    let (gaps, shared) = {
         let cpu = affinity::quietest(&cpus);
         let _pinned = cpu.map(Pinned::to);
-        noise::spin(time, cpu.unwrap_or(0))
+        let gaps = noise::spin(time, cpu.unwrap_or(0));
+        (gaps, core_shared::spin(time / 4))
     };
     let after = load::Snapshot::take(&system);
     let mut items = processor::items(&system);
+    items.push(processor::shared_core(shared));
     items.extend(kernel::items(&system));
     items.extend(place::items(&system, &cpus, directory));
     items.extend(load::items(&system, &before, &after, cpus.len()));

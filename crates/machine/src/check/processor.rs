@@ -1,6 +1,8 @@
 //! Clock, threads of a core, heat and power.
 
 use super::{CheckItem, State, System};
+use crate::kernels;
+use crate::probes::core_shared;
 
 pub fn items(system: &System) -> Vec<CheckItem> {
     vec![
@@ -95,6 +97,28 @@ fn siblings(system: &System) -> CheckItem {
     }
 }
 
+/// Whether something else was at work on the other hardware thread of the core on which this one spun.
+pub(super) fn shared_core(shared: Option<f64>) -> CheckItem {
+    let Some(shared) = shared else {
+        return CheckItem::new("shared_core", State::Unknown, kernels::NO_MACHINE_CODE);
+    };
+    let percent = shared * 100.0;
+    if shared < core_shared::SHARED_FROM {
+        return CheckItem::new(
+            "shared_core",
+            State::Ok,
+            format!("the core was this program's own ({percent:.0} % shared)"),
+        );
+    }
+    CheckItem::new(
+        "shared_core",
+        State::Warning,
+        format!("its other thread at work {percent:.0} % of the time"),
+    )
+    .because(core_shared::MEANING)
+    .mend("end what runs on the other thread; in a virtual machine: one whose cores are its own")
+}
+
 fn thermal(system: &System) -> CheckItem {
     let hottest = system
         .names("sys/class/thermal")
@@ -171,6 +195,16 @@ mod tests {
     use super::*;
 
     const CPU0: &str = "sys/devices/system/cpu/cpu0/cpufreq";
+
+    #[test]
+    fn a_core_that_is_shared_is_a_warning_with_what_it_does() {
+        let state = |shared| shared_core(shared).state;
+        assert_eq!(state(Some(0.6)), State::Warning);
+        assert_eq!(state(Some(0.01)), State::Ok);
+        assert_eq!(state(None), State::Unknown);
+        let item = shared_core(Some(0.6));
+        assert!(item.found.contains("60 %") && item.found.len() < 50);
+    }
 
     #[test]
     fn a_saving_governor_is_a_warning_with_the_command_that_mends_it() {

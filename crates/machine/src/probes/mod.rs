@@ -8,6 +8,7 @@ pub mod cache_line;
 pub mod chains;
 pub mod common_window;
 pub mod core_clock;
+pub mod core_shared;
 pub mod core_to_core;
 pub mod echo_process;
 pub mod energy;

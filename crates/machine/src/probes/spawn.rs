@@ -31,7 +31,8 @@ pub fn track() -> Result<Track, Box<ProbeResult>> {
             let us = start.elapsed().as_nanos() as f64 / 1000.0;
             if done { us } else { f64::NAN }
         })
-        .gated_by(CpuOf::Family),
+        .gated_by(CpuOf::Family)
+        .alone_on_core(),
     )
 }
 

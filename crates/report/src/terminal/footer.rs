@@ -65,9 +65,12 @@ pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject])
     page.prose(0, Tone::Quiet, clocks);
     let machine = machine(page, record);
     page.prose(0, Tone::Quiet, &machine);
-    if let Some(changes) = record.environment.fingerprint.as_ref().and_then(changes) {
-        let changes = page.clean(&changes);
-        page.prose(0, Tone::Notice, &changes);
+    if let Some(fingerprint) = &record.environment.fingerprint {
+        let notices = [changes(fingerprint), shared_core(fingerprint)];
+        for notice in notices.into_iter().flatten() {
+            let notice = page.clean(&notice);
+            page.prose(0, Tone::Notice, &notice);
+        }
     }
 }
 
@@ -149,6 +152,20 @@ fn stopped(stop: StopReason) -> &'static str {
     }
 }
 
+/// From this part of the time on a shared core makes runs scatter, in percent.
+const SHARED_PERCENT: f64 = 20.0;
+
+/// Whether something else was at work on the core's other hardware thread.
+fn shared_core(fingerprint: &Fingerprint) -> Option<String> {
+    let mut canaries = fingerprint.canaries.iter();
+    let shared = canaries.find(|figure| figure.id == "core_shared")?.value;
+    (shared >= SHARED_PERCENT).then(|| {
+        format!(
+            "before the first run something else was at work on the core's other hardware thread {shared:.0} % of the time: runs take 10 to 25 % longer meanwhile"
+        )
+    })
+}
+
 /// One line about the machine: the figures mean nothing elsewhere.
 fn machine(page: &Page, record: &BenchRecord) -> String {
     let environment = &record.environment;
@@ -170,6 +187,21 @@ fn machine(page: &Page, record: &BenchRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shared_core_is_told_where_it_matters() {
+        let of = |value| Fingerprint {
+            canaries: vec![MachineFigure {
+                id: "core_shared".into(),
+                value,
+                unit: "%".into(),
+            }],
+            ..Fingerprint::default()
+        };
+        assert_eq!(shared_core(&of(3.0)), None);
+        let told = shared_core(&of(64.2)).unwrap();
+        assert!(told.contains("thread 64 % of the time"), "{told}");
+    }
 
     #[test]
     fn only_what_moved_is_told_with_both_figures() {

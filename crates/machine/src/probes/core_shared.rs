@@ -1,0 +1,75 @@
+//! For what part of the time something else is at work on the core's other hardware thread.
+
+use std::time::Duration;
+
+use crate::core_width::CoreWidth;
+use crate::gate::{CpuOf, Stretch};
+use crate::kernels;
+use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::ruler::Ruler;
+
+pub(crate) const HEADING: Heading = Heading {
+    id: "core_shared",
+    title: "core shared with its other thread",
+    unit: "%",
+    method: "additions that don't need each other, in cycles each: part of the time in which they took \
+             4 % longer than the quickest hundredth. What takes a part of the core is not among stolen \
+             time, and nobody waits for a CPU.",
+};
+
+/// Part of `time` in which the core was shared, 0 to 1; `None` where there is no machine code to tell by.
+pub fn spin(time: Duration) -> Option<f64> {
+    if !kernels::EXACT {
+        return None;
+    }
+    let (mut width, mut ruler) = (CoreWidth::default(), Ruler::new());
+    let clock = Stretch::begin(CpuOf::Nobody);
+    while u128::from(clock.wall_ns()) < time.as_nanos() {
+        width.look(&mut ruler);
+    }
+    Some(width.shared())
+}
+
+/// What [`spin`] found as a figure.
+pub fn result(shared: Option<f64>) -> ProbeResult {
+    let Some(shared) = shared else {
+        return ProbeResult::not_measurable(HEADING, kernels::NO_MACHINE_CODE);
+    };
+    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+    result.value = Some(shared * 100.0);
+    if shared >= SHARED_FROM {
+        result.add_note(MEANING);
+    }
+    result
+}
+
+/// From this part on it is told.
+pub(crate) const SHARED_FROM: f64 = 0.05;
+
+/// What it does to results.
+pub(crate) const MEANING: &str = "programs take 10 to 25 % longer meanwhile, with nothing stolen and nobody waiting; \
+                                  in a virtual machine it may be another one's work";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_core_is_told_with_what_it_does() {
+        let told = result(Some(0.4));
+        assert_eq!(
+            (told.value, told.note.as_deref()),
+            (Some(40.0), Some(MEANING))
+        );
+        let alone = result(Some(0.01));
+        assert_eq!((alone.verdict, alone.note), (Verdict::Ok, None));
+        assert_eq!(result(None).verdict, Verdict::NotMeasurable);
+    }
+
+    #[test]
+    fn a_part_lies_between_nothing_and_all() {
+        let shared = spin(Duration::from_millis(3));
+        assert_eq!(shared.is_some(), kernels::EXACT);
+        assert!(shared.is_none_or(|part| (0.0..=1.0).contains(&part)));
+    }
+}
