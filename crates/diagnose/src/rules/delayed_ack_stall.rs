@@ -61,6 +61,22 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         }
         false => stalls,
     };
+    // A peer of the same command that sleeps for as long before it answers is no late acknowledgement.
+    let sleeps = |other: &&OffCpuRow| {
+        let asleep =
+            other.cause == Cause::Asleep && other.call.as_deref().is_some_and(classify::is_sleep);
+        other.pid != row.pid && asleep && other.count * 2 >= row.count.min(stalls)
+    };
+    let asleep: u64 = view
+        .trace
+        .off_cpu
+        .iter()
+        .filter(sleeps)
+        .map(|other| other.total_ns)
+        .sum();
+    if asleep as f64 >= stalls as f64 * mean / 2.0 {
+        return None;
+    }
     let several = sends.calls >= 2 && sends.calls * 2 >= answers * 3;
     let small = sends.bytes_per_call() < 1400.0 && several;
     let wait = (stalls as f64 * mean).min(view.timed_ns);
@@ -117,6 +133,23 @@ mod tests {
         fake.calls("sendto", Some(3), 40, 20, 3_000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
         assert_eq!(fake.ids(), ["delayed-ack-stall"]);
+    }
+
+    #[test]
+    fn a_server_of_the_same_command_that_sleeps_for_as_long_is_not() {
+        let mut fake = Fake::new(1000);
+        fake.calls("sendto", Some(3), 40, 20, 3_000);
+        fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
+        fake.child(200, 1, 999, 10);
+        fake.waits_of(
+            200,
+            Some("clock_nanosleep"),
+            None,
+            Cause::Asleep,
+            20,
+            41_000,
+        );
+        assert_eq!(fake.ids(), ["waiting-for-network"]);
     }
 
     #[test]

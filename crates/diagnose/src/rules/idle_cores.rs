@@ -72,20 +72,23 @@ fn left_without_work<'a>(view: &'a View<'_>, busy: &'a Life) -> impl Iterator<It
         .map(|(_, life)| life)
 }
 
-/// Whether somebody waited for results of this thread more than once: one job given away can't be cut from
+/// Whether somebody waited for results of these threads more than once each: one job given away can't be cut from
 /// outside, several can be spread. Without a timeline nobody knows.
-fn gave_several(view: &View<'_>, worker: &Life) -> bool {
+fn gave_several(view: &View<'_>, workers: &[&Life]) -> bool {
+    let Some(pid) = workers.first().map(|worker| worker.pid) else {
+        return false;
+    };
     // The thread that runs `main` has the process's name; those of the virtual machine have their own.
-    let threads = || view.trace.threads.iter().filter(|t| t.pid == worker.pid);
+    let threads = || view.trace.threads.iter().filter(|t| t.pid == pid);
     let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
     let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
     let told = view.trace.timeline.iter().flatten();
     let waits = told.filter(|interval| {
-        interval.woken_by == Some(worker.tid)
+        workers.iter().any(|w| interval.woken_by == Some(w.tid))
             && interval.call.as_deref().is_some_and(classify::is_lock)
             && asks(interval.tid)
     });
-    waits.count() >= t::LEAST_RESULTS
+    waits.count() >= t::LEAST_RESULTS * workers.len()
 }
 
 /// Whether threads wait for something outside more than for each other and a CPU: they are there to have
@@ -107,16 +110,18 @@ fn awaits_outside(workers: &[&Life]) -> bool {
 }
 
 /// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its pool
-/// and works nearly all the time has been given all the work.
-fn single_executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
+/// and works nearly all the time has been given all the work; several of which each result is awaited before the next
+/// job is given take turns.
+fn executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
     let threads = view.trace.threads.iter().zip(&view.lives);
     let own = threads.filter(|(thread, life)| life.pid == pid && thread.name.starts_with("pool-"));
-    let pools: Vec<_> = own.collect();
-    match &pools[..] {
-        [(thread, life)] if thread.name.ends_with("-thread-1") && gave_several(view, life) => {
-            vec![life]
-        }
-        _ => Vec::new(),
+    let (names, pool): (Vec<&str>, Vec<&Life>) = own
+        .map(|(thread, life)| (thread.name.as_str(), life))
+        .unzip();
+    let whole = pool.len() > 1 || names.iter().all(|name| name.ends_with("-thread-1"));
+    match whole && gave_several(view, &pool) {
+        true => pool,
+        false => Vec::new(),
     }
 }
 
@@ -145,7 +150,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             return None;
         }
         let workers = match language {
-            Some(Language::Java) => single_executor(view, process.pid),
+            Some(Language::Java) => executor(view, process.pid),
             language => workers(view, process.pid, language == Some(Language::Go)),
         };
         let alone_in_pool = language == Some(Language::Java) && workers.len() == 1;
@@ -274,6 +279,28 @@ mod tests {
         };
         assert_eq!(told(10), ["idle-cores"]);
         assert!(told(1).is_empty());
+    }
+
+    #[test]
+    fn an_executor_of_which_each_result_is_awaited_first_is_told_in_java() {
+        let told = |awaited: bool| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Java);
+            for tid in 101..105 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                fake.trace.threads.last_mut().unwrap().name =
+                    format!("pool-1-thread-{}", tid - 100);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 25, 30_000);
+            }
+            for job in 0..100 {
+                let (from, to) = (job * 10 + 1, (job + 1) * 10 - 1);
+                let by = awaited.then_some(101 + job as u32 % 4);
+                fake.wait_for(ROOT, "futex", None, (from, to, to), by);
+            }
+            fake.ids().contains(&"idle-cores".to_owned())
+        };
+        assert!(told(true));
+        assert!(!told(false));
     }
 
     #[test]
