@@ -67,9 +67,12 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
 /// Calls that open and close a file, and put it in place of standard output as shells do.
 const OPENING: &[&str] = &["open", "openat", "close", "dup2", "dup3", "fcntl"];
 
-/// A file that is opened for each small call costs the opening too.
+/// A file that is opened for each small call costs the opening too, and not the looks for it where it isn't.
 fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Tally {
-    let around = view.tally(|row| row.pid == pid && OPENING.contains(&row.name.as_str()));
+    let mut around = view.tally(|row| row.pid == pid && OPENING.contains(&row.name.as_str()));
+    let failed = around.errors.min(around.calls);
+    around.cost_ns *= 1.0 - failed as f64 / around.calls.max(1) as f64;
+    around.calls -= failed;
     if around.calls >= small.calls {
         around
     } else {
@@ -167,6 +170,16 @@ mod tests {
             (found[0].id.as_str(), found[0].could_win_ns),
             ("small-file-io", 121_800_000)
         );
+    }
+
+    #[test]
+    fn looks_for_files_that_are_not_there_are_no_opening() {
+        let mut fake = Fake::new(1000);
+        fake.descriptor(3, "/src/a.h");
+        fake.calls("read", Some(3), 6_000, 33, 1_000);
+        fake.calls("openat", None, 540_000, 0, 800).errors = 534_000;
+        fake.misses("openat", "/inc/d88/h287.h", 534_000);
+        assert_eq!(fake.ids()[0], "missing-file-lookups");
     }
 
     #[test]
