@@ -97,7 +97,9 @@ pub(super) fn find(
 fn key(row: &SyscallRow) -> Option<((u32, i32), bool)> {
     let writes = classify::is_write(&row.name);
     let sockets = row.name.starts_with("recv") || row.name.starts_with("send");
-    let moves = (writes || classify::is_read(&row.name)) && !sockets;
+    // A message is taken by one call however short it is, but no message is a byte or two on average.
+    let bytewise = !writes && row.bytes < t::BYTES_OF_A_MESSAGE * row.calls;
+    let moves = (writes || classify::is_read(&row.name)) && (!sockets || bytewise);
     moves.then_some(((row.pid, row.fd?), writes))
 }
 

@@ -132,6 +132,18 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
+    fn a_socket_that_is_received_from_byte_by_byte_is_told_and_short_messages_are_not() {
+        let told = |bytes| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "socket to 127.0.0.1:11211");
+            fake.calls("recvfrom", Some(3), 500_000, bytes, 700);
+            fake.ids()
+        };
+        assert_eq!(told(1), ["unbuffered-input"]);
+        assert_eq!(told(12), ["kernel-bound"]);
+    }
+
+    #[test]
     fn reads_behind_a_slow_writer_win_nothing() {
         let mut fake = Fake::new(1000);
         fake.descriptor(0, "pipe");
