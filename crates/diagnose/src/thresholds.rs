@@ -160,6 +160,8 @@ pub(crate) const MANY_FILE_LOCK_WAITS: u64 = 5;
 /// Of the time in waits for locks: a thread that ended so much of it, or waited so for the others, hands out
 /// the work. The idle threads of `lld`: 0.997.
 pub(crate) const PART_OF_A_HUB: f64 = 0.95;
+/// Who is woken and finds the lock taken looks at it for no longer than this before it sleeps again.
+pub(crate) const LOOK_AT_A_LOCK_NS: u64 = 100_000;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
 /// Whoever holds a lock that others queue for runs or is ready: the queue's threads do so for so much of the

@@ -135,8 +135,13 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
             let on_files = view.file_lock_waits(life.tid);
             let waits = view.lock_waits(life.tid) + on_files.min(file_locks(view, life.tid));
             let ns = life.sums.get(Spent::Locks);
+            // Of two who lock a file the lucky one waits less; nobody waits there for anything else.
+            let share = match on_files >= t::MANY_FILE_LOCK_WAITS {
+                true => t::LOCK_SHARE / 4.0,
+                false => t::LOCK_SHARE,
+            };
             let queues = (waits >= t::MANY_LOCK_WAITS / 3 || on_files >= t::MANY_FILE_LOCK_WAITS)
-                && ns >= t::LOCK_SHARE * (life.ns() - life.sums.get(Spent::Ready))
+                && ns >= share * (life.ns() - life.sums.get(Spent::Ready))
                 && life.on_cpu_ns >= least_part * all_cpu;
             queues.then_some((life, waits, ns))
         })

@@ -20,6 +20,7 @@ mod kernel_bound;
 mod line_buffered_output;
 mod lock_contention;
 mod lock_held_asleep;
+mod lock_taken_back;
 mod missing_file_lookups;
 mod page_fault_heavy;
 mod process_spawning;
@@ -57,6 +58,7 @@ const RULES: &[Rule] = &[
     delayed_ack_stall::find,
     lock_contention::find,
     lock_held_asleep::find,
+    lock_taken_back::find,
     waiting_for_child::find,
     process_spawning::find,
     sleeping::find,

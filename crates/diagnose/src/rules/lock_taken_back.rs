@@ -1,0 +1,184 @@
+//! A lock is taken back by who has just let go of it, again and again: `lock-contention` of which only one side waits.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Finding, Place};
+use fathom_trace::{Cause, Interval};
+
+use super::{lock_contention, lock_held_asleep};
+use crate::Language;
+use crate::account::Life;
+use crate::classify;
+use crate::draft::{Draft, count, matters, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// One that waits for a lock and one that wakes it each time and has the lock again before it runs.
+struct Pair<'a> {
+    waiter: &'a Life,
+    holder: &'a Life,
+    waits: u64,
+    waited_ns: f64,
+    /// Descriptor of the locked file, if it is one.
+    file: Option<i32>,
+}
+
+impl Pair<'_> {
+    /// What it would win to work side by side. Jobs that are taken from a locked file are shared by whoever comes;
+    /// otherwise each keeps its own.
+    fn win_ns(&self) -> f64 {
+        let (a, b) = (self.waiter.on_cpu_ns, self.holder.on_cpu_ns);
+        let most = match self.file {
+            Some(_) => (a + b) / 2.0,
+            None => a.min(b),
+        };
+        self.waited_ns.min(most)
+    }
+}
+
+/// Whether the waiter did next to nothing between its waits: it was woken, found the lock taken, and slept again.
+fn in_vain(waits: &[&Interval]) -> bool {
+    let between = waits
+        .windows(2)
+        .map(|two| two[1].from_ns.saturating_sub(two[0].to_ns));
+    let looks = between.filter(|ns| *ns <= t::LOOK_AT_A_LOCK_NS).count();
+    looks * 10 >= 9 * waits.len().saturating_sub(1)
+}
+
+fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
+    let mut waits: BTreeMap<(u32, u32), Vec<&Interval>> = BTreeMap::new();
+    for interval in view.trace.timeline.iter().flatten() {
+        let is_lock = |call: &str| classify::is_lock(call) || classify::is_file_lock(call);
+        let lock = interval.call.as_deref().is_some_and(is_lock);
+        if let Some(by) = interval.woken_by.filter(|by| *by != interval.tid)
+            && lock
+            && interval.cause == Cause::Asleep
+        {
+            waits.entry((interval.tid, by)).or_default().push(interval);
+        }
+    }
+    let life = |tid| view.lives.iter().find(|life| life.tid == tid);
+    let pair = |((waiter, holder), waits): ((u32, u32), Vec<&Interval>)| {
+        let (waiter, holder) = (life(waiter)?, life(holder)?);
+        let waited: u64 = waits.iter().map(|wait| wait.to_ns - wait.from_ns).sum();
+        let enough = waits.len() as u64 >= t::MANY_LOCK_WAITS
+            && waited as f64 >= t::LOCK_SHARE * waiter.ns().min(holder.ns());
+        // Both do the same kind of work. Who waits for another's results or messages does another.
+        // Nobody waits so at a locked file.
+        let last = waits.last()?;
+        let on_file = last.call.as_deref().is_some_and(classify::is_file_lock);
+        let alike = view.program_of(waiter.pid) == view.program_of(holder.pid)
+            && (on_file || waiter.on_cpu_ns >= t::PART_OF_A_WORKER * holder.on_cpu_ns);
+        (enough && alike && in_vain(&waits)).then_some(Pair {
+            waiter,
+            holder,
+            waits: waits.len() as u64,
+            waited_ns: waited as f64,
+            file: last.fd.filter(|_| on_file),
+        })
+    };
+    waits.into_iter().filter_map(pair).collect()
+}
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    // Go's idle threads wait in the same call as its locks.
+    let go = view.language(None) == Some(Language::Go);
+    if go || view.subject.cpus < 2 || view.quiet < t::LEAST_QUIET {
+        return None;
+    }
+    let pair = pairs(view)
+        .into_iter()
+        .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
+    let win = view.untraced(pair.win_ns() * view.quiet);
+    if !matters(view, win)
+        || lock_held_asleep::turns(view).is_some()
+        || lock_contention::find(view).is_some()
+    {
+        return None;
+    }
+    let kind = match pair.waiter.pid == pair.holder.pid {
+        true => "thread",
+        false => "process",
+    };
+    let path = pair.file.and_then(|fd| view.name_of(pair.waiter.pid, fd));
+    let lock = match &path {
+        Some(path) => format!("the lock on {path}"),
+        None => "a lock".to_owned(),
+    };
+    let statement = format!(
+        "A {kind} waited {} times for {lock}, {} in all, which another {kind} took back each time before it ran; side by side they would take {} less, {} of the wall time.",
+        count(pair.waits),
+        time(pair.waited_ns),
+        time(win),
+        percent(view, win),
+    );
+    Some(
+        Draft::new("lock-contention", view, win, statement)
+            .evidence("waits", pair.waits as f64, "calls")
+            .evidence("time queued", pair.waited_ns, "ns")
+            .advice("Compute outside of the lock and hold it only to store the result; keep a sum per worker, or split the lock.")
+            .place(Place {
+                pid: Some(pair.waiter.pid),
+                tid: Some(pair.waiter.tid),
+                fd: pair.file,
+                path,
+            })
+            .likely()
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, ROOT};
+
+    /// A process that waits 50 times for another one and works `own` ms between two waits; later it works alone.
+    fn pair(own: u64, later: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.wait_for(ROOT, "wait4", None, (1, 999, 999), Some(201));
+        fake.child(200, 0, 500, 500);
+        fake.child(201, 0, 500 + later, 500 + later);
+        for i in 0..50 {
+            let to = (i + 1) * 10;
+            fake.wait_for(201, "futex", None, (i * 10 + own, to, to), Some(200));
+        }
+        fake
+    }
+
+    #[test]
+    fn a_lock_that_is_taken_back_each_time_is_told() {
+        let found = pair(0, 490).findings();
+        assert_eq!(found[0].id, "lock-contention");
+        assert!(
+            found[0].statement.contains("50 times"),
+            "{}",
+            found[0].statement
+        );
+    }
+
+    #[test]
+    fn a_locked_file_that_one_has_nearly_all_the_time_is_told_and_no_free_cpu() {
+        let mut fake = Fake::new(1000);
+        fake.wait_for(ROOT, "wait4", None, (1, 999, 999), Some(201));
+        for (pid, cpu) in [(200, 950), (201, 1000)] {
+            fake.child(pid, 0, 1000, cpu);
+            let process = fake.trace.processes.last_mut().expect("a child");
+            process.execs.clear();
+        }
+        for i in 0..95 {
+            let to = (i + 1) * 10;
+            fake.wait_for(201, "flock", Some(3), (i * 10, to, to), Some(200));
+        }
+        assert_eq!(fake.ids(), ["lock-contention"]);
+    }
+
+    #[test]
+    fn who_works_on_what_it_waited_for_is_given_work() {
+        assert!(!pair(4, 490).ids().contains(&"lock-contention".to_owned()));
+    }
+
+    #[test]
+    fn who_has_next_to_nothing_to_do_tells_of_progress() {
+        assert!(!pair(0, 20).ids().contains(&"lock-contention".to_owned()));
+    }
+}
