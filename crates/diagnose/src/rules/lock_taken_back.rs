@@ -61,7 +61,10 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
     let pair = |((waiter, holder), waits): ((u32, u32), Vec<&Interval>)| {
         let (waiter, holder) = (life(waiter)?, life(holder)?);
         let waited: u64 = waits.iter().map(|wait| wait.to_ns - wait.from_ns).sum();
-        let enough = waits.len() as u64 >= t::MANY_LOCK_WAITS
+        // Shorter ones are hand-overs of next to no work, and no lock that is held.
+        let held = waited >= t::LOOK_AT_A_LOCK_NS * waits.len() as u64;
+        let enough = held
+            && waits.len() as u64 >= t::MANY_LOCK_WAITS
             && waited as f64 >= t::LOCK_SHARE * waiter.ns().min(holder.ns());
         // Both do the same kind of work. Who waits for another's results or messages does another.
         // Nobody waits so at a locked file.
@@ -170,6 +173,15 @@ mod tests {
             fake.wait_for(201, "flock", Some(3), (i * 10, to, to), Some(200));
         }
         assert_eq!(fake.ids(), ["lock-contention"]);
+    }
+
+    #[test]
+    fn hand_overs_of_next_to_no_work_are_a_storm() {
+        let mut fake = pair(0, 490);
+        for wait in fake.trace.timeline.iter_mut().flatten() {
+            wait.to_ns = wait.to_ns.min(wait.from_ns + 50_000);
+        }
+        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
     }
 
     #[test]
