@@ -178,8 +178,12 @@ mod tests {
     #[test]
     fn hand_overs_of_next_to_no_work_are_a_storm() {
         let mut fake = pair(0, 490);
-        for wait in fake.trace.timeline.iter_mut().flatten() {
-            wait.to_ns = wait.to_ns.min(wait.from_ns + 50_000);
+        for _ in 0..5_000 {
+            fake.wait_for(201, "futex", None, (0, 0, 0), Some(200));
+        }
+        let waits = fake.trace.timeline.iter_mut().flatten();
+        for (i, wait) in (0..).zip(waits.filter(|wait| wait.tid == 201)) {
+            (wait.from_ns, wait.to_ns) = (i * 100_000, i * 100_000 + 60_000);
         }
         assert!(!fake.ids().contains(&"lock-contention".to_owned()));
     }
