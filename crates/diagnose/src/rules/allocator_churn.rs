@@ -12,7 +12,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let all = view.tally_calls(classify::is_memory);
     let given_back =
         view.tally_calls(|name| ["munmap", "madvise", "brk", "mremap"].contains(&name));
-    if reads_ahead(view, given_back.calls) {
+    if reads_ahead(view, given_back.calls) || maps_files(view, given_back.calls) {
         return None;
     }
     let touched_again = touched_again(view, all.pid, given_back.calls);
@@ -61,6 +61,12 @@ fn reads_ahead(view: &View<'_>, given_back: u64) -> bool {
     2 * advice.calls > given_back && view.account.share(Spent::Disk) >= t::LEAST_SHARE
 }
 
+/// One file after another is mapped and let go of, as git does with loose objects: that is reading.
+fn maps_files(view: &View<'_>, given_back: u64) -> bool {
+    let opens = view.tally_calls(classify::opens_file);
+    2 * (opens.calls - opens.errors.min(opens.calls)) > given_back
+}
+
 /// Of the pages that a process touched for the first time, the part that it had before and gave back: it never had
 /// nearly as many at once. `None` where it isn't so.
 fn touched_again(view: &View<'_>, pid: Option<u32>, given_back: u64) -> Option<f64> {
@@ -82,6 +88,19 @@ mod tests {
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
+
+    #[test]
+    fn files_that_are_mapped_one_after_another_are_read() {
+        let told = |opens: u64| {
+            let mut fake = Fake::new(50);
+            fake.calls("mmap", None, 2_775, 0, 4_000);
+            fake.calls("munmap", None, 2_755, 0, 4_000);
+            fake.calls("openat", None, opens, 0, 3_000);
+            fake.ids().contains(&"allocator-churn".to_owned())
+        };
+        assert!(told(1));
+        assert!(!told(2_780));
+    }
 
     #[test]
     fn memory_that_is_touched_again_and_again_is_told_with_few_calls() {

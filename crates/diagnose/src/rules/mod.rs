@@ -111,11 +111,22 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
 /// All findings, the largest first.
 pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
-    found = explained_by(found);
+    found = explained_by(named_for_linking(found));
     found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
     found = kernel_bound::unless_explained(found);
     if found.is_empty() {
         found.extend(cpu_starved::by_others(view));
+    }
+    found
+}
+
+/// Short processes that spend half of their time on finding and binding libraries are named for that.
+fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
+    let of = |id: &str| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
+    if let (Some(linking), Some(spawning)) = (of("dynamic-linking"), of("process-spawning"))
+        && linking * 2 >= spawning
+    {
+        found.retain(|finding| finding.id != "process-spawning");
     }
     found
 }
