@@ -70,6 +70,15 @@ fn piece(ghz: f64) -> f64 {
 mod tests {
     use super::*;
 
+    impl CoreWidth {
+        /// With these looks behind it.
+        pub(crate) fn of(looks: &[f64]) -> CoreWidth {
+            CoreWidth {
+                looks: looks.to_vec(),
+            }
+        }
+    }
+
     #[test]
     fn looks_that_took_longer_than_the_quickest_are_shared() {
         let stretches = |of: &[f64]| CoreWidth {

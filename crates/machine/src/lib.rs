@@ -1,6 +1,7 @@
 //! What this machine can do at most, and whether it is quiet enough to measure on.
 
 mod affinity;
+mod beside;
 mod chase;
 mod check;
 mod context;

@@ -6,28 +6,18 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::core_width::CoreWidth;
+use crate::beside::Core;
 use crate::deadline;
 use crate::gate::{self, CpuOf, Stretch};
 use crate::kernels;
 use crate::result::{Heading, ProbeResult, Verdict};
-use crate::ruler::Ruler;
-use crate::samples::{
-    Agreement, Samples, agree, agree_over_visits, judge, judge_over_visits, quantile,
-};
+use crate::samples::{Agreement, Samples, agree, agree_over_visits, judge, judge_over_visits};
 
 /// A group of chunks that is accepted or rejected as one, in ns.
 const BATCH_NS: u64 = 1_000_000;
 
 /// Most passes of one probe.
 const MOST_PASSES: usize = 8;
-
-/// Where fewer chunks of a pass had the core for themselves, these had it by luck and not for as long as they took: a
-/// system call took 142 ns in a twentieth of the chunks, and 124 where it was most of them.
-const ALONE_OF_A_PASS: f64 = 0.5;
-
-/// From this part of the time on a shared core is named as what disturbed.
-const SHARED_OF_NOTE: f64 = 0.3;
 
 /// One probe that is a repeated chunk.
 pub struct Track {
@@ -40,55 +30,6 @@ pub struct Track {
     inverted: bool,
     limit: Option<Limit>,
     core: Option<Core>,
-}
-
-/// What is known of the core beside each chunk.
-struct Core {
-    ruler: Ruler,
-    tells_cycles: bool,
-    /// How wide it was, if that matters.
-    width: Option<CoreWidth>,
-    /// Of each pass, in the order of its values.
-    passes: Vec<Vec<Beside>>,
-}
-
-/// The core beside one chunk.
-#[derive(Debug, Clone, Copy)]
-struct Beside {
-    /// What the chunk took in cycles of the clock at that moment.
-    cycles: f64,
-    /// The longer of the looks before and after it; 0 if none were taken.
-    look: f64,
-}
-
-impl Core {
-    /// A chunk with what was beside it.
-    fn around(&mut self, chunk: &mut dyn FnMut() -> f64) -> (f64, Beside) {
-        let mut look = |ruler: &mut Ruler| self.width.as_mut().map_or(0.0, |w| w.look(ruler));
-        let before = look(&mut self.ruler);
-        let ghz = self.ruler.ghz();
-        let value = chunk();
-        let after = look(&mut self.ruler);
-        let beside = Beside {
-            cycles: value * ghz,
-            look: before.max(after),
-        };
-        (value, beside)
-    }
-
-    /// Whether a chunk had the core for itself, as far as that matters.
-    fn alone(&self) -> impl Fn(&Beside) -> bool {
-        let limit = self.width.as_ref().map_or(f64::INFINITY, CoreWidth::limit);
-        move |beside| beside.look <= limit
-    }
-
-    /// The tenth percentile: whatever disturbs adds, and where the clock has just fallen a chunk is told too long.
-    fn cycles(&self) -> Option<f64> {
-        let alone = self.alone();
-        let counted = self.passes.iter().flatten().filter(|b| alone(b));
-        let cycles: Vec<f64> = counted.map(|beside| beside.cycles).collect();
-        quantile(&cycles, 0.1)
-    }
 }
 
 /// Where another thing than the heading's begins.
@@ -126,7 +67,7 @@ impl Track {
     /// Counts cycles beside each chunk, whose values are ns of the core's own work.
     pub fn in_cycles(mut self) -> Track {
         if let Some(core) = self.beside_chunks() {
-            core.tells_cycles = true;
+            core.tell_cycles();
         }
         self
     }
@@ -134,21 +75,13 @@ impl Track {
     /// Counts only chunks that had the core for themselves: on its other hardware thread was nobody.
     pub fn alone_on_core(mut self) -> Track {
         if let Some(core) = self.beside_chunks() {
-            core.width = Some(CoreWidth::default());
+            core.mind_sharing();
         }
         self
     }
 
     fn beside_chunks(&mut self) -> Option<&mut Core> {
-        if !kernels::EXACT {
-            return None;
-        }
-        Some(self.core.get_or_insert_with(|| Core {
-            ruler: Ruler::new(),
-            tells_cycles: false,
-            width: None,
-            passes: Vec::new(),
-        }))
+        kernels::EXACT.then(|| self.core.get_or_insert_with(Core::new))
     }
 
     /// Passes whose estimate is above `value` are of something else, as `meaning` says.
@@ -181,7 +114,7 @@ impl Track {
                 let (chunks, mut samples) = sample_of(self.cpu_of, self.pass_time, &mut chunk);
                 let (values, beside) = chunks.into_iter().unzip();
                 samples.values = values;
-                core.passes.push(beside);
+                core.keep(beside);
                 samples
             }
         };
@@ -199,26 +132,11 @@ impl Track {
 
     /// The passes with what counts of them.
     fn counted(&self) -> Cow<'_, [Samples]> {
-        let Some(core) = self.core.as_ref().filter(|core| core.width.is_some()) else {
-            return Cow::Borrowed(&self.passes);
-        };
-        let alone = core.alone();
-        let passes = self.passes.iter().zip(&core.passes).map(|(pass, beside)| {
-            let values = pass.values.iter().zip(beside);
-            let mut values: Vec<f64> = values
-                .filter(|(_, beside)| alone(beside))
-                .map(|(value, _)| *value)
-                .collect();
-            if (values.len() as f64) < ALONE_OF_A_PASS * beside.len() as f64 {
-                values.clear();
-            }
-            Samples {
-                rejected: pass.rejected + pass.values.len() - values.len(),
-                values,
-                ..pass.clone()
-            }
-        });
-        Cow::Owned(passes.collect())
+        let counted = self
+            .core
+            .as_ref()
+            .and_then(|core| core.counted(&self.passes));
+        counted.map_or(Cow::Borrowed(&self.passes), Cow::Owned)
     }
 
     fn settled(&self) -> bool {
@@ -280,19 +198,7 @@ impl Track {
             ));
         }
         if let Some(core) = &self.core {
-            let shared = core.width.as_ref().map_or(0.0, CoreWidth::shared);
-            match result.verdict {
-                Verdict::Ok if core.tells_cycles => result.cycles = core.cycles(),
-                Verdict::Ok => {}
-                _ if shared >= SHARED_OF_NOTE => {
-                    result.verdict = Verdict::Disturbed;
-                    result.add_note(format!(
-                        "something else was at work on the core's other hardware thread {:.0} % of the time",
-                        shared * 100.0
-                    ));
-                }
-                _ => {}
-            }
+            core.tell(&mut result);
         }
         if self.inverted {
             for field in [
@@ -437,15 +343,13 @@ mod tests {
             start.elapsed().as_nanos() as f64 / additions as f64
         };
         let mut track = ungated(ns).in_cycles();
-        track.pass();
-        let cycles = track.core.as_ref().and_then(Core::cycles);
-        match kernels::EXACT {
+        track.agreement.tolerance = 1e3;
+        let result = alone(track);
+        assert_eq!(result.verdict, Verdict::Ok);
+        match (kernels::EXACT, result.cycles) {
             // Whoever else is on this machine makes either side longer.
-            true => assert!(
-                cycles.is_some_and(|c| (0.2..5.0).contains(&c)),
-                "{cycles:?}"
-            ),
-            false => assert_eq!(cycles, None),
+            (true, Some(cycles)) => assert!((0.2..5.0).contains(&cycles), "{cycles}"),
+            (exact, cycles) => assert_eq!((exact, cycles), (false, None)),
         }
         assert_eq!(alone(ungated(|| 3.0)).cycles, None);
     }

@@ -24,6 +24,7 @@ mod lock_taken_back;
 mod missing_file_lookups;
 mod page_fault_heavy;
 mod process_spawning;
+mod reread_cost;
 mod rereading;
 mod sleeping;
 mod small_calls;

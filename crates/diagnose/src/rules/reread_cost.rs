@@ -1,0 +1,84 @@
+//! Shared by the ways of reading the same again: what the calls cost, and the work on what they brought.
+
+use fathom_model::Spent;
+
+use crate::Language;
+use crate::draft::{Draft, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// What reading once more costs.
+pub(super) struct Cost {
+    pub calls_ns: f64,
+    /// The program's own work on what was read, at most.
+    pub work_ns: f64,
+}
+
+impl Cost {
+    pub(super) fn ns(&self) -> f64 {
+        self.calls_ns + self.work_ns
+    }
+
+    /// The end of a sentence, in words.
+    pub(super) fn told(&self, view: &View<'_>) -> String {
+        let calls = time(self.calls_ns);
+        let share = percent(view, self.ns());
+        if self.work_ns > t::WORK_WORTH_TELLING * self.calls_ns {
+            let work = time(self.work_ns);
+            format!(
+                "that cost {calls} in calls and up to {work} of work on what was read, {share} of the wall time."
+            )
+        } else {
+            format!(
+                "that cost {calls}, {share} of the wall time, besides the work on what was read."
+            )
+        }
+    }
+
+    pub(super) fn draft(&self, view: &View<'_>, statement: String) -> Draft {
+        let draft = Draft::new("rereading", view, self.ns(), statement).evidence(
+            "cost of the calls",
+            self.calls_ns.round(),
+            "ns",
+        );
+        match self.work_ns > 0.0 {
+            true => draft
+                .evidence("work on what was read, at most", self.work_ns.round(), "ns")
+                .likely(),
+            false => draft,
+        }
+    }
+}
+
+pub(super) fn part_of(of: u64, all: u64) -> f64 {
+    (of as f64 / all.max(1) as f64).min(1.0)
+}
+
+/// The work of a process's own code on `bytes` that it reads once more, memory for it included, at most. Nobody sees which of its time goes to
+/// which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is the part that
+/// these bytes are of all (`part`).
+pub(super) fn work_ns(view: &View<'_>, pid: u32, bytes: f64, part: f64) -> f64 {
+    if part < t::PART_OF_INPUT {
+        return 0.0;
+    }
+    let own = view.lives.iter().filter(|life| life.pid == pid);
+    let user: f64 = own
+        .map(|life| {
+            let ran = life.sums.get(Spent::UserCode) + life.sums.get(Spent::PageFaults);
+            ran * view.weight(life.tid)
+        })
+        .sum();
+    let user = view.untraced(user);
+    (bytes * parsing_ns_per_byte(view.language(Some(pid)))).min(user * part)
+}
+
+/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do.
+fn parsing_ns_per_byte(language: Option<Language>) -> f64 {
+    match language {
+        Some(Language::Python | Language::Ruby | Language::Perl) => 15.0,
+        Some(Language::Go | Language::Java | Language::Node) => 12.0,
+        // A shell works on what it read by itself or not at all: other programs do it for it.
+        Some(Language::Shell) => 0.0,
+        Some(Language::C | Language::Rust) | None => 3.0,
+    }
+}

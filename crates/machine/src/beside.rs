@@ -1,0 +1,180 @@
+//! What the core was like beside each chunk: how fast its clock ran, and whether it was shared.
+
+use crate::core_width::CoreWidth;
+use crate::result::{ProbeResult, Verdict};
+use crate::ruler::Ruler;
+use crate::samples::{Samples, quantile};
+
+/// Where fewer chunks of a pass had the core for themselves, these had it by luck and not for as long as they took: a
+/// system call took 142 ns in a twentieth of the chunks, and 124 where it was most of them.
+const ALONE_OF_A_PASS: f64 = 0.5;
+
+/// From this part of the time on a shared core is named as what disturbed.
+const SHARED_OF_NOTE: f64 = 0.3;
+
+/// The core beside the chunks of one probe.
+#[derive(Debug)]
+pub struct Core {
+    ruler: Ruler,
+    tells_cycles: bool,
+    /// How wide it was, if that matters.
+    width: Option<CoreWidth>,
+    /// Of each pass, in the order of its values.
+    passes: Vec<Vec<Beside>>,
+}
+
+/// The core beside one chunk.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside {
+    /// What the chunk took in cycles of the clock at that moment.
+    cycles: f64,
+    /// The longer of the looks before and after it; 0 if none were taken.
+    look: f64,
+}
+
+impl Core {
+    /// Knows the clock, and neither tells cycles nor minds who shares the core.
+    pub fn new() -> Core {
+        Core {
+            ruler: Ruler::new(),
+            tells_cycles: false,
+            width: None,
+            passes: Vec::new(),
+        }
+    }
+
+    /// The figure is to be told in cycles as well.
+    pub fn tell_cycles(&mut self) {
+        self.tells_cycles = true;
+    }
+
+    /// Only chunks that had the core for themselves are to count.
+    pub fn mind_sharing(&mut self) {
+        self.width = Some(CoreWidth::default());
+    }
+
+    /// A chunk with what was beside it.
+    pub fn around(&mut self, chunk: &mut dyn FnMut() -> f64) -> (f64, Beside) {
+        let mut look = |ruler: &mut Ruler| self.width.as_mut().map_or(0.0, |w| w.look(ruler));
+        let before = look(&mut self.ruler);
+        let ghz = self.ruler.ghz();
+        let value = chunk();
+        let after = look(&mut self.ruler);
+        let beside = Beside {
+            cycles: value * ghz,
+            look: before.max(after),
+        };
+        (value, beside)
+    }
+
+    /// Remembers what was beside the chunks of one more pass.
+    pub fn keep(&mut self, pass: Vec<Beside>) {
+        self.passes.push(pass);
+    }
+
+    /// What counts of `passes`, which are those that were kept; `None` if all of it does.
+    pub fn counted(&self, passes: &[Samples]) -> Option<Vec<Samples>> {
+        let limit = self.width.as_ref()?.limit();
+        let passes = passes.iter().zip(&self.passes);
+        let counted = passes.map(|(pass, beside)| {
+            let alone = pass.values.iter().zip(beside);
+            let alone = alone.filter(|(_, beside)| beside.look <= limit);
+            let mut values: Vec<f64> = alone.map(|(value, _)| *value).collect();
+            if (values.len() as f64) < ALONE_OF_A_PASS * beside.len() as f64 {
+                values.clear();
+            }
+            Samples {
+                rejected: pass.rejected + pass.values.len() - values.len(),
+                values,
+                ..pass.clone()
+            }
+        });
+        Some(counted.collect())
+    }
+
+    /// Adds the cycles to a figure, or to a missing one that the core was shared.
+    pub fn tell(&self, result: &mut ProbeResult) {
+        let shared = self.width.as_ref().map_or(0.0, CoreWidth::shared);
+        if result.verdict == Verdict::Ok {
+            result.cycles = self.cycles().filter(|_| self.tells_cycles);
+        } else if shared >= SHARED_OF_NOTE {
+            result.verdict = Verdict::Disturbed;
+            result.add_note(format!(
+                "something else was at work on the core's other hardware thread {:.0} % of the time",
+                shared * 100.0
+            ));
+        }
+    }
+
+    /// The tenth percentile: whatever disturbs adds, and where the clock has just fallen a chunk is told too long.
+    fn cycles(&self) -> Option<f64> {
+        let limit = self.width.as_ref().map_or(f64::INFINITY, CoreWidth::limit);
+        let alone = self.passes.iter().flatten().filter(|b| b.look <= limit);
+        let cycles: Vec<f64> = alone.map(|beside| beside.cycles).collect();
+        quantile(&cycles, 0.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::made_up;
+
+    fn beside(looks: &[f64]) -> Vec<Beside> {
+        let one = |look: &f64| Beside {
+            cycles: 400.0,
+            look: *look,
+        };
+        looks.iter().map(one).collect()
+    }
+
+    /// A core that was looked at often and found alone at 0.22 cycles an addition.
+    fn minding(passes: &[&[f64]]) -> Core {
+        Core {
+            width: Some(CoreWidth::of(&[0.22; 500])),
+            passes: passes.iter().map(|looks| beside(looks)).collect(),
+            ..Core::new()
+        }
+    }
+
+    fn pass(values: &[f64]) -> Samples {
+        Samples {
+            values: values.to_vec(),
+            ..Samples::default()
+        }
+    }
+
+    #[test]
+    fn only_chunks_alone_on_the_core_count() {
+        let core = minding(&[&[0.22, 0.28, 0.221], &[0.22, 0.28, 0.27]]);
+        let counted = core.counted(&[pass(&[1.0, 2.0, 3.0]), pass(&[4.0, 5.0, 6.0])]);
+        let counted = counted.expect("sharing matters");
+        assert_eq!(counted[0].values, [1.0, 3.0]);
+        assert_eq!(counted[0].rejected, 1);
+        assert!(counted[1].values.is_empty(), "a third of a pass is luck");
+        assert_eq!(Core::new().counted(&[pass(&[1.0])]), None);
+    }
+
+    #[test]
+    fn cycles_are_told_where_they_are_asked_for() {
+        let mut core = minding(&[&[0.22]]);
+        let mut result = made_up("x", Some(1.0));
+        core.tell(&mut result);
+        assert_eq!(result.cycles, None);
+        core.tell_cycles();
+        core.tell(&mut result);
+        assert_eq!(result.cycles, Some(400.0));
+    }
+
+    #[test]
+    fn a_missing_figure_says_that_the_core_was_shared() {
+        let core = Core {
+            width: Some(CoreWidth::of(&[[0.22; 64], [0.3; 64]].concat())),
+            ..Core::new()
+        };
+        let mut missing = made_up("x", None);
+        core.tell(&mut missing);
+        assert_eq!(missing.verdict, Verdict::Disturbed);
+        assert!(missing.note.unwrap().ends_with("thread 50 % of the time"));
+    }
+}
