@@ -8,7 +8,7 @@ use fathom_trace::{FileRow, SyscallRow};
 use super::reread_cost::{Cost, part_of, work_ns};
 use crate::Language;
 use crate::classify;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::draft::{count, matters, time};
 use crate::thresholds as t;
 use crate::view::View;
 
