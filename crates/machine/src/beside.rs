@@ -92,26 +92,28 @@ impl Core {
         Some(counted.collect())
     }
 
-    /// Adds the cycles to a figure, or to a missing one that the core was shared.
-    pub fn tell(&self, result: &mut ProbeResult) {
+    /// Adds the cycles to a figure, or to a missing one that the core was shared, with what was seen on it in `passes`.
+    pub fn tell(&self, result: &mut ProbeResult, passes: &[Samples]) {
         let shared = self.width.as_ref().map_or(0.0, CoreWidth::shared);
         if result.verdict == Verdict::Ok {
             result.cycles = self.cycles().filter(|_| self.tells_cycles);
         } else if shared >= SHARED_OF_NOTE {
+            let seen: Vec<f64> = passes.iter().flat_map(|p| p.values.clone()).collect();
             result.verdict = Verdict::Disturbed;
-            result.add_note(format!(
+            (result.min, result.median) = (quantile(&seen, 0.0), quantile(&seen, 0.5));
+            result.note = Some(format!(
                 "something else was at work on the core's other hardware thread {:.0} % of the time",
                 shared * 100.0
             ));
         }
     }
 
-    /// The tenth percentile: whatever disturbs adds, and where the clock has just fallen a chunk is told too long.
+    /// The first quarter: whatever disturbs adds, and where the clock moves within a chunk both sides are as likely.
     fn cycles(&self) -> Option<f64> {
         let limit = self.width.as_ref().map_or(f64::INFINITY, CoreWidth::limit);
         let alone = self.passes.iter().flatten().filter(|b| b.look <= limit);
         let cycles: Vec<f64> = alone.map(|beside| beside.cycles).collect();
-        quantile(&cycles, 0.1)
+        quantile(&cycles, 0.25)
     }
 }
 
@@ -159,10 +161,10 @@ mod tests {
     fn cycles_are_told_where_they_are_asked_for() {
         let mut core = minding(&[&[0.22]]);
         let mut result = made_up("x", Some(1.0));
-        core.tell(&mut result);
+        core.tell(&mut result, &[]);
         assert_eq!(result.cycles, None);
         core.tell_cycles();
-        core.tell(&mut result);
+        core.tell(&mut result, &[]);
         assert_eq!(result.cycles, Some(400.0));
     }
 
@@ -173,8 +175,9 @@ mod tests {
             ..Core::new()
         };
         let mut missing = made_up("x", None);
-        core.tell(&mut missing);
+        core.tell(&mut missing, &[pass(&[150.0, 160.0, 170.0])]);
         assert_eq!(missing.verdict, Verdict::Disturbed);
+        assert_eq!((missing.min, missing.median), (Some(150.0), Some(160.0)));
         assert!(missing.note.unwrap().ends_with("thread 50 % of the time"));
     }
 }

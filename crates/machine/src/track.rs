@@ -198,7 +198,7 @@ impl Track {
             ));
         }
         if let Some(core) = &self.core {
-            core.tell(&mut result);
+            core.tell(&mut result, &self.passes);
         }
         if self.inverted {
             for field in [
