@@ -144,7 +144,7 @@ impl<'a> Descriptors<'a> {
     pub(crate) fn is_local_socket(&self, pid: u32, fd: i32) -> bool {
         let name = self.waited_for_name(pid, fd);
         let peer = name.and_then(|name| name.strip_prefix("socket to "));
-        let near = ["/", "@", "127.", "[::1]"];
+        let near = ["/", "./", "@", "127.", "[::1]"];
         peer.is_some_and(|peer| near.iter().any(|start| peer.starts_with(start)))
     }
 

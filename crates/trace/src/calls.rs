@@ -234,7 +234,7 @@ pub fn flags_of_name(name: &str) -> u32 {
             "socketpair" => PAIR3 | TELL_OK,
             "connect" | "bind" => ADDRESS | TELL,
             "close" => CLOSE0 | TELL_OK,
-            "dup" => TELL_OK,
+            "dup" | "setsockopt" => TELL_OK,
             "dup2" | "dup3" => CLOSE1 | TELL_OK,
             "fcntl" => IF_DUP | TELL_OK,
             _ => 0,

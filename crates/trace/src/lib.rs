@@ -39,6 +39,7 @@ mod watch;
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
+pub use made::NODELAY;
 pub use result::{
     Accounts, CallEdges, Cause, CodeFault, DescriptorRow, End, Exec, FaultEdges, FileRow,
     GroupTrace, Interval, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,

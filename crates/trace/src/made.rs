@@ -27,6 +27,9 @@ pub struct Told<'a> {
     pub time: u64,
 }
 
+/// What the name of a socket ends with whose small writes wait for no acknowledgement.
+pub const NODELAY: &str = " (TCP_NODELAY)";
+
 /// Applies one call.
 pub fn apply(names: &mut Names, told: &Told<'_>) {
     let name = calls::name(told.nr);
@@ -100,7 +103,19 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
                 } else {
                     "socket at"
                 };
-                names.renamed(pid, fd, &format!("{how} {address}"), time);
+                let set = names
+                    .name(pid, fd)
+                    .is_some_and(|name| name.ends_with(NODELAY));
+                let mark = if set { NODELAY } else { "" };
+                names.renamed(pid, fd, &format!("{how} {address}{mark}"), time);
+            }
+        }
+        "setsockopt" => {
+            let nodelay = [libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
+            if told.args[1..] == nodelay
+                && let Some(name) = names.name(pid, fd).filter(|name| !name.ends_with(NODELAY))
+            {
+                names.renamed(pid, fd, &format!("{name}{NODELAY}"), time);
             }
         }
         "accept" | "accept4" => {
@@ -204,6 +219,8 @@ fn address(bytes: &[u8]) -> Option<String> {
             let path = bytes.get(2..)?;
             let (mark, path) = match path.split_first() {
                 Some((0, rest)) => ("@", rest),
+                // Not to be taken for a host.
+                Some((first, _)) if *first != b'/' => ("./", path),
                 _ => ("", path),
             };
             let end = path.iter().position(|b| *b == 0).unwrap_or(path.len());
@@ -227,6 +244,46 @@ mod tests {
             payload,
             time: 0,
         }
+    }
+
+    #[test]
+    fn a_socket_in_the_current_folder_is_no_host() {
+        let mut unix = (libc::AF_UNIX as u16).to_ne_bytes().to_vec();
+        unix.extend(b"u.sock\0");
+        assert_eq!(address(&unix).as_deref(), Some("./u.sock"));
+    }
+
+    #[test]
+    fn a_socket_that_waits_for_no_acknowledgement_is_marked_and_stays_so() {
+        let mut names = Names::default();
+        apply(
+            &mut names,
+            &told("socket", [libc::AF_INET as u64, 1, 0], 3, &[]),
+        );
+        let option = [3, libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
+        apply(&mut names, &told("setsockopt", option, 0, &[]));
+        apply(&mut names, &told("setsockopt", option, 0, &[]));
+        let mut address = (libc::AF_INET as u16).to_ne_bytes().to_vec();
+        address.extend([0, 80, 127, 0, 0, 1]);
+        apply(&mut names, &told("connect", [3, 0, 0], 0, &address));
+        let name = names.name(1, 3).map(|name| name.to_string());
+        assert_eq!(
+            name.as_deref(),
+            Some("socket to 127.0.0.1:80 (TCP_NODELAY)")
+        );
+        let other = [3, libc::SOL_SOCKET as u64, libc::SO_REUSEADDR as u64];
+        apply(
+            &mut names,
+            &told("socket", [libc::AF_INET as u64, 1, 0], 4, &[]),
+        );
+        apply(
+            &mut names,
+            &told("setsockopt", [4, other[1], other[2]], 0, &[]),
+        );
+        assert_eq!(
+            names.name(1, 4).map(|name| name.to_string()).as_deref(),
+            Some("inet socket")
+        );
     }
 
     #[test]

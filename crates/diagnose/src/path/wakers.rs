@@ -1,6 +1,6 @@
 //! Who ended each wait, who made each thread, and which one ended the command?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
 use fathom_trace::{Cause, Interval, Trace};
@@ -27,6 +27,9 @@ const TURNS: usize = 3;
 /// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of the
 /// wake-up: 20 to 40 us between the CPUs of a VM.
 const WAKING_NS: u64 = 500_000;
+
+/// So many naps look for somebody's end; fewer are pauses.
+const NAPS: usize = 3;
 
 /// Waits of a runtime's thread between being asked to end the process and doing that.
 const STEPS_TO_AN_END: usize = 64;
@@ -165,22 +168,83 @@ impl<'a> Told<'a> {
                 .filter(|waker| waker.pid == life.pid)
                 .or_else(|| self.worked_on(life, interval.from_ns, at)),
             Spent::Locks => by.filter(|waker| self.is_joined(life, waker, interval, at)),
-            // A thread of the same process that computed what it sent: no network took that time.
-            Spent::Network => by.filter(|waker| {
-                waker.pid == life.pid && self.ran_most(waker, interval.from_ns, at)
-            }),
+            // One of the same command that computed what it sent: no network took that time.
+            Spent::Network => by.filter(|waker| self.ran_most(waker, interval.from_ns, at)),
             _ => None,
         }
     }
 
     /// Whether a thread was on a CPU or ready for most of this time.
     fn ran_most(&self, life: &Life, from: u64, to: u64) -> bool {
+        if life.from_ns >= to || life.to_ns <= from {
+            return false;
+        }
         let list = self.intervals(life.tid);
         let asleep = list.map(|interval| {
             let until = woken_ns(interval).min(to);
             until.saturating_sub(interval.from_ns.max(from))
         });
         asleep.sum::<u64>() * 2 < to.saturating_sub(from)
+    }
+
+    /// Who worked while this thread slept, and is waited for: at a later moment (`awaited`), or by naps that end with it.
+    pub(super) fn slept_beside(
+        &self,
+        life: &Life,
+        (from, to): (u64, u64),
+        awaited: &HashSet<u32>,
+    ) -> Option<&'a Life> {
+        let works = |other: &&Life| {
+            let (begin, end) = (other.from_ns.max(from), other.to_ns.min(to));
+            let there = end > begin && other.tid != life.tid;
+            there && other.from_ns <= from && self.ran_most(other, begin, end)
+        };
+        let through = |other: &&Life| other.to_ns >= to && awaited.contains(&other.tid);
+        let ends = |other: &&Life| {
+            other.to_ns < to && (awaited.contains(&other.tid) || self.naps_until(life, other, to))
+        };
+        let others = || self.all.iter().filter(works);
+        others()
+            .find(through)
+            .or_else(|| others().filter(ends).max_by_key(|other| other.to_ns))
+    }
+
+    /// Whether a thread napped again and again while another one worked, and no more after its end, of which the nap that
+    /// ends at `at` was the last. A script's naps are processes of their own.
+    fn naps_until(&self, life: &Life, other: &Life, at: u64) -> bool {
+        let parent = |pid: u32| self.process(pid).and_then(|process| process.parent);
+        let program = |pid: u32| {
+            let last = self.process(pid).and_then(|process| process.execs.last());
+            last.map(|exec| exec.path.as_str())
+        };
+        let own = self
+            .intervals(life.tid)
+            .filter(|wait| self.classifier.interval(wait) == Spent::Sleeping)
+            .map(|wait| wait.from_ns);
+        let is_of_script = |nap: &&Life| {
+            let alike =
+                || parent(nap.pid) == parent(life.pid) && program(nap.pid) == program(life.pid);
+            nap.pid != life.pid && nap.pid != other.pid && parent(nap.pid).is_some() && alike()
+        };
+        let of_script = self.all.iter().filter(is_of_script);
+        let all: Vec<u64> = own.chain(of_script.map(|nap| nap.from_ns)).collect();
+        let before = all.iter().filter(|nap| (other.from_ns..at).contains(nap));
+        // Another one right after this one: it is not over.
+        let last = all
+            .iter()
+            .copied()
+            .filter(|nap| *nap < at)
+            .max()
+            .unwrap_or(at);
+        // The naps for the next one that works begin after that one was made.
+        let next = self.all.iter().filter(|next| {
+            let made = next.pid == life.pid || parent(next.pid) == Some(life.pid);
+            made && next.from_ns >= other.to_ns && !is_of_script(next)
+        });
+        let next = next.map(|next| next.from_ns).min().unwrap_or(u64::MAX);
+        let soon = (at + 2 * (at - last)).min(next.max(at));
+        let goes_on = all.iter().any(|nap| (at..soon).contains(nap));
+        before.count() >= NAPS && !goes_on
     }
 
     /// A wait for a thread's end or its result, not for its turn with a lock: the waker ends, or

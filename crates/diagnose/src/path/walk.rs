@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
-use fathom_trace::Trace;
+use fathom_trace::{Interval, Trace};
 
 use super::wakers::{ON_PIPES, Told, woken_ns};
 use super::{CriticalPath, shares};
@@ -27,6 +27,8 @@ struct Walk<'a> {
     handed_over: HashSet<u32>,
     /// CPU time of the tree that came after its threads' last records.
     charged_after_ends: f64,
+    /// Threads that were waited for at a later moment: until their end or for what they did.
+    awaited: HashSet<u32>,
     /// Sums that no thread of the walk has.
     beside: Sums,
     weights: HashMap<u32, f64>,
@@ -46,6 +48,7 @@ pub(super) fn find(
         outside: HashMap::new(),
         waits: HashMap::new(),
         handed_over: HashSet::new(),
+        awaited: HashSet::new(),
         charged_after_ends: charged_after_ends(trace),
         beside: Sums::default(),
         weights: HashMap::new(),
@@ -94,13 +97,31 @@ impl<'a> Walk<'a> {
             self.waited(life.tid, Spent::Ready, ready);
             self.ran(life.tid, back - woken - ready);
             match self.told.waker(life, interval, woken) {
-                Some(waker) if depth < DEEPEST => self.cover(waker, begin, woken, depth + 1),
-                _ => {
-                    let spent = self.told.classifier.interval(interval);
-                    self.waited(life.tid, spent, woken - begin);
+                Some(waker) if depth < DEEPEST => {
+                    self.awaited.insert(waker.tid);
+                    self.cover(waker, begin, woken, depth + 1);
                 }
+                _ => self.alone(life, interval, (begin, woken), depth),
             }
             at = begin;
+        }
+    }
+
+    /// A wait that nobody of the tree ended. A sleep beside a thread that is waited for anyway, or whose end is looked for,
+    /// is that thread's time: without the sleep the command would end no sooner.
+    fn alone(&mut self, life: &'a Life, wait: &Interval, (from, to): (u64, u64), depth: u32) {
+        let spent = self.told.classifier.interval(wait);
+        let worker = match spent {
+            Spent::Sleeping if depth < DEEPEST => {
+                self.told.slept_beside(life, (from, to), &self.awaited)
+            }
+            _ => None,
+        };
+        let end = worker.map_or(from, |worker| worker.to_ns.clamp(from, to));
+        self.waited(life.tid, spent, to - end);
+        if let Some(worker) = worker {
+            self.awaited.insert(worker.tid);
+            self.cover(worker, from, end, depth + 1);
         }
     }
 
@@ -421,8 +442,9 @@ mod tests {
     #[test]
     fn a_wait_for_the_network_is_shown_even_if_the_server_is_a_child() {
         let mut fake = Fake::new(1000);
-        fake.child(200, 0, 1000, 1000);
+        fake.child(200, 0, 1000, 300);
         fake.descriptor(3, "socket");
+        fake.wait_for(200, "clock_nanosleep", None, (110, 790, 790), None);
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
         is(&account(&fake), Spent::Network, 700);
     }
@@ -434,6 +456,12 @@ mod tests {
         fake.descriptor(3, "inet socket");
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
         is(&account(&fake), Spent::Network, 0);
+        // Or for a child.
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 1000, 1000);
+        fake.descriptor(3, "socket");
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
+        is(&account(&fake), Spent::Network, 0);
         // One that sleeps stands for a slow answer.
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 1000);
@@ -441,6 +469,39 @@ mod tests {
         fake.wait_for(101, "clock_nanosleep", None, (110, 790, 790), None);
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
         is(&account(&fake), Spent::Network, 700);
+    }
+
+    #[test]
+    fn naps_until_somebody_is_done_are_that_ones_time() {
+        let napping = |naps: u64| {
+            let mut fake = Fake::new(1000);
+            fake.child(200, 0, 790, 790);
+            for nap in 0..naps {
+                let from = nap * 50;
+                fake.wait_for(
+                    ROOT,
+                    "clock_nanosleep",
+                    None,
+                    (from, from + 49, from + 49),
+                    None,
+                );
+            }
+            fake
+        };
+        // 16 naps; the child ends 9 ms before the last one does.
+        is(&account(&napping(16)), Spent::Sleeping, 9);
+        // Four more after its end: it is not what was waited for.
+        is(&account(&napping(20)), Spent::Sleeping, 980);
+    }
+
+    #[test]
+    fn a_sleep_beside_a_child_that_is_awaited_later_is_the_childs_time() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 900, 900);
+        fake.wait_for(ROOT, "clock_nanosleep", None, (1, 400, 400), None);
+        is(&account(&fake), Spent::Sleeping, 399);
+        fake.wait_for(ROOT, "wait4", None, (401, 900, 900), Some(200));
+        is(&account(&fake), Spent::Sleeping, 0);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Small writes wait for the other side's delayed acknowledgement.
 
-use fathom_model::{Finding, Place};
+use std::collections::BTreeMap;
+
+use fathom_model::{Finding, Place, Spent};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::classify;
@@ -37,6 +39,25 @@ fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
     })
 }
 
+/// Whether what most sends went to may hold a small write back: a TCP socket that was not told otherwise.
+fn waits_for_acknowledgement(view: &View<'_>) -> bool {
+    let mut sends: BTreeMap<(u32, i32), u64> = BTreeMap::new();
+    for row in view.trace.syscalls.iter() {
+        if let Some(fd) = row.fd.filter(|_| classify::is_write(&row.name))
+            && view.descriptors.is_socket(row.pid, row.fd, &row.name)
+        {
+            *sends.entry((row.pid, fd)).or_default() += row.calls;
+        }
+    }
+    let most = sends.into_iter().max_by_key(|(_, calls)| *calls);
+    let name = most.and_then(|((pid, fd), _)| view.descriptors.waited_for_name(pid, fd));
+    name.is_none_or(|name| {
+        let peer = name.strip_prefix("socket to ").unwrap_or(name);
+        let unix = ["/", "./", "@", "unix socket", "socket pair"];
+        !name.ends_with(fathom_trace::NODELAY) && !unix.iter().any(|start| peer.starts_with(start))
+    })
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let waits_on_peer = |row: &&OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
@@ -61,7 +82,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         }
         false => stalls,
     };
-    // A peer of the same command that sleeps for as long before it answers is no late acknowledgement.
+    if !waits_for_acknowledgement(view) {
+        return None;
+    }
+    // A peer of the same command that works for as long before it answers, as the path tells, or that sleeps for as long before it answers is no late acknowledgement.
     let sleeps = |other: &&OffCpuRow| {
         let asleep =
             other.cause == Cause::Asleep && other.call.as_deref().is_some_and(classify::is_sleep);
@@ -74,7 +98,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .filter(sleeps)
         .map(|other| other.total_ns)
         .sum();
-    if asleep as f64 >= stalls as f64 * mean / 2.0 {
+    let waits = [Spent::Network, Spent::WaitingForEvents, Spent::OtherWait];
+    let on_path: f64 = waits.iter().map(|spent| view.spent_ns(*spent)).sum();
+    let stalled = stalls as f64 * mean;
+    if asleep as f64 >= stalled / 2.0 || on_path < view.untraced(stalled) / 2.0 {
         return None;
     }
     let several = sends.calls >= 2 && sends.calls * 2 >= answers * 3;
@@ -133,6 +160,23 @@ mod tests {
         fake.calls("sendto", Some(3), 40, 20, 3_000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
         assert_eq!(fake.ids(), ["delayed-ack-stall"]);
+    }
+
+    #[test]
+    fn a_socket_that_holds_nothing_back_does_not_stall() {
+        let told = |name: &str| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, name);
+            fake.calls("sendto", Some(3), 40, 20, 3_000);
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
+            fake.ids()
+        };
+        assert_eq!(told("socket to 10.0.0.1:80"), ["delayed-ack-stall"]);
+        assert_eq!(
+            told("socket to 10.0.0.1:80 (TCP_NODELAY)"),
+            ["waiting-for-network"]
+        );
+        assert_eq!(told("socket to /run/a.sock"), ["waiting-for-network"]);
     }
 
     #[test]

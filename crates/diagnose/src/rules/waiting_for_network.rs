@@ -15,7 +15,8 @@ use crate::view::View;
 fn peer(view: &View<'_>) -> Option<(String, bool)> {
     let named = |pid, fd| {
         let name = view.descriptors.waited_for_name(pid, fd)?;
-        name.strip_prefix("socket to ").map(str::to_owned)
+        let peer = name.strip_prefix("socket to ")?;
+        Some(peer.trim_end_matches(fathom_trace::NODELAY).to_owned())
     };
     let mut peers: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let asleep = view.trace.off_cpu.iter();
