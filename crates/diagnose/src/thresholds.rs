@@ -59,6 +59,10 @@ pub(crate) const EVEN_STARTS: f64 = 1.6;
 pub(crate) const MANY_PROCESSES: usize = 60;
 /// As many short children of one parent that run one program are a loop; a shim runs about ten of one.
 pub(crate) const MANY_OF_ONE_PROGRAM: usize = 20;
+/// Threads that are made for pieces of work, and not as a pool.
+pub(crate) const MANY_THREADS: u64 = 1_000;
+/// Calls that making a thread, its waking and its end take at most, with a little work: glibc and Rust 15, Java 25.
+pub(crate) const CALLS_OF_A_THREAD: u64 = 40;
 /// Part of the wall time that such a loop rules.
 pub(crate) const LOOP_SHARE: f64 = 0.4;
 /// To make, execute and await a small program, where no probe tells.

@@ -31,6 +31,7 @@ mod small_calls;
 mod small_file_io;
 mod startup_dominated;
 mod sync_writes;
+mod thread_spawning;
 mod tiny_files;
 mod unbuffered_input;
 mod unbuffered_output;
@@ -62,6 +63,7 @@ const RULES: &[Rule] = &[
     lock_taken_back::find,
     waiting_for_child::find,
     process_spawning::find,
+    thread_spawning::find,
     sleeping::find,
     busy_polling::find,
     cpu_starved::find,
@@ -85,7 +87,10 @@ const RULES: &[Rule] = &[
 const EXPLAINED_BY: &[(&str, &[&str])] = &[
     ("waiting-for-network", &["delayed-ack-stall"]),
     ("idle-cores", &["lock-contention", "wakeup-storm"]),
-    ("wakeup-storm", &["lock-contention", "cpu-starved"]),
+    (
+        "wakeup-storm",
+        &["lock-contention", "cpu-starved", "thread-spawning"],
+    ),
     ("page-fault-heavy", &["allocator-churn"]),
     ("waiting-for-child", &["process-spawning", "idle-cores"]),
     ("dynamic-linking", &["process-spawning"]),
@@ -97,13 +102,16 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
             "process-spawning",
         ],
     ),
-    ("allocator-churn", &["process-spawning"]),
+    ("allocator-churn", &["process-spawning", "thread-spawning"]),
     ("page-fault-heavy", &["process-spawning"]),
     ("small-file-io", &["rereading", "process-spawning"]),
     ("line-buffered-output", &["process-spawning"]),
     ("sleeping", &["delayed-ack-stall", "wakeup-storm"]),
     // Java's threads that await processes wait for each other too.
-    ("lock-contention", &["cpu-starved", "process-spawning"]),
+    (
+        "lock-contention",
+        &["cpu-starved", "process-spawning", "thread-spawning"],
+    ),
     ("idle-cores", &["busy-polling", "cpu-starved"]),
     // Who hands over to another thread looks for it for a while before it sleeps.
     ("busy-polling", &["wakeup-storm"]),
