@@ -87,9 +87,9 @@ fn first_of_program<'a>(
             .map(|file| file.first_ns)
             .min(),
         Language::Python => {
-            let script = root.execs.last()?.arguments.iter().skip(1);
-            let script = script.map(|word| word.trim_start_matches("./"));
-            let script = script.filter(|word| word.ends_with(".py")).last()?;
+            let mut words = root.execs.last()?.arguments.iter().skip(1);
+            let script = words.find(|word| word.ends_with(".py"))?;
+            let script = script.trim_start_matches("./");
             let mut files = view.trace.files.iter();
             let opened = files.find(|file| file.pid == root.pid && file.name.ends_with(script));
             let begun =
