@@ -112,10 +112,15 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
         }
         "setsockopt" => {
             let nodelay = [libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
+            // The value isn't seen: who sets it again takes it back, as Go's `SetNoDelay(false)` does.
             if told.args[1..] == nodelay
-                && let Some(name) = names.name(pid, fd).filter(|name| !name.ends_with(NODELAY))
+                && let Some(name) = names.name(pid, fd)
             {
-                names.renamed(pid, fd, &format!("{name}{NODELAY}"), time);
+                let other = match name.strip_suffix(NODELAY) {
+                    Some(bare) => bare.to_owned(),
+                    None => format!("{name}{NODELAY}"),
+                };
+                names.renamed(pid, fd, &other, time);
             }
         }
         "accept" | "accept4" => {
@@ -261,8 +266,9 @@ mod tests {
             &told("socket", [libc::AF_INET as u64, 1, 0], 3, &[]),
         );
         let option = [3, libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
-        apply(&mut names, &told("setsockopt", option, 0, &[]));
-        apply(&mut names, &told("setsockopt", option, 0, &[]));
+        for _ in 0..3 {
+            apply(&mut names, &told("setsockopt", option, 0, &[]));
+        }
         let mut address = (libc::AF_INET as u16).to_ne_bytes().to_vec();
         address.extend([0, 80, 127, 0, 0, 1]);
         apply(&mut names, &told("connect", [3, 0, 0], 0, &address));
