@@ -1,5 +1,6 @@
 """Deterministic inputs: the same spec gives the same bytes on every machine."""
 
+import json
 import random
 
 # Letters only, so that no generated word needs quoting in any of the languages.
@@ -31,6 +32,11 @@ def pairs(spec, rng):
     return "".join(f"key{i:06d}={rng.randrange(10**9)}\n" for i in range(spec["lines"])).encode()
 
 
+def table(spec, rng):
+    """A JSON object of `rows` numbers, keys in order."""
+    return json.dumps({f"key{i}": rng.randrange(10**9) for i in range(spec["rows"])}).encode()
+
+
 def blob(spec, rng):
     """`bytes` random bytes."""
     return rng.randbytes(spec["bytes"])
@@ -54,7 +60,7 @@ def folders(path, spec, _rng):
         (path / f"p{spec['count'] - 1:03d}" / f"item{i:02d}").write_text("42\n")
 
 
-FILES = {"text": text, "numbers": numbers, "pairs": pairs, "blob": blob}
+FILES = {"text": text, "numbers": numbers, "pairs": pairs, "table": table, "blob": blob}
 FOLDERS = {"tree": tree, "folders": folders}
 
 
