@@ -103,7 +103,8 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
         ],
     ),
     ("allocator-churn", &["process-spawning", "thread-spawning"]),
-    ("page-fault-heavy", &["process-spawning"]),
+    // Memory for what is read again is a part of the work on it.
+    ("page-fault-heavy", &["process-spawning", "rereading"]),
     ("small-file-io", &["rereading", "process-spawning"]),
     ("line-buffered-output", &["process-spawning"]),
     ("sleeping", &["delayed-ack-stall", "wakeup-storm"]),

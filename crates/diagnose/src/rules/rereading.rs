@@ -296,6 +296,23 @@ mod tests {
     }
 
     #[test]
+    fn memory_for_what_is_read_again_is_no_cause_of_its_own() {
+        let told = |again: bool| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Python);
+            fake.trace.threads[0].minor_faults = Some(800_000);
+            fake.calls("openat", None, 300, 0, 10_000);
+            fake.calls("read", Some(3), 600, 50_000, 20_000);
+            if again {
+                fake.file("/etc/table.json", 300, 600, 30_000_000, 0);
+            }
+            fake.ids()
+        };
+        assert_eq!(told(false), ["page-fault-heavy"]);
+        assert_eq!(told(true), ["rereading"]);
+    }
+
+    #[test]
     fn several_files_are_told_together() {
         let mut fake = Fake::new(1000);
         fake.calls("openat", None, 10_000, 0, 5_000);
