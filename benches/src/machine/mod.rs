@@ -42,9 +42,13 @@ fn profile(tools: &Tools, choice: &[&str]) -> Result<Vec<Value>> {
     }
 }
 
+fn probe<'a>(results: &'a [Value], id: &str) -> Option<&'a Value> {
+    results.iter().find(|probe| probe["id"] == id)
+}
+
 /// The value of a probe, or of its curve at `at`.
 fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
-    let probe = results.iter().find(|probe| probe["id"] == id)?;
+    let probe = probe(results, id)?;
     match at {
         None => probe["value"].as_f64(),
         Some(at) => probe["points"]
@@ -56,8 +60,7 @@ fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
 
 /// A figure in cycles of the core's clock at its moment.
 fn cycles(results: &[Value], id: &str) -> Option<f64> {
-    let probe = results.iter().find(|probe| probe["id"] == id)?;
-    probe["cycles"].as_f64()
+    probe(results, id)?["cycles"].as_f64()
 }
 
 /// Both figures of one round; a side without an answer has none.

@@ -55,11 +55,11 @@ impl Core {
 
     /// A chunk with what was beside it.
     pub fn around(&mut self, chunk: &mut dyn FnMut() -> f64) -> (f64, Beside) {
-        let mut look = |ruler: &mut Ruler| self.width.as_mut().map_or(0.0, |w| w.look(ruler));
-        let before = look(&mut self.ruler);
         let ghz = self.ruler.ghz();
+        let mut look = || self.width.as_mut().map_or(0.0, |width| width.look(ghz));
+        let before = look();
         let value = chunk();
-        let after = look(&mut self.ruler);
+        let after = look();
         let beside = Beside {
             cycles: value * ghz,
             look: before.max(after),
@@ -94,11 +94,14 @@ impl Core {
 
     /// Adds the cycles to a figure, or to a missing one that the core was shared, with what was seen on it in `passes`.
     pub fn tell(&self, result: &mut ProbeResult, passes: &[Samples]) {
-        let shared = self.width.as_ref().map_or(0.0, CoreWidth::shared);
         if result.verdict == Verdict::Ok {
-            result.cycles = self.cycles().filter(|_| self.tells_cycles);
-        } else if shared >= SHARED_OF_NOTE {
-            let seen: Vec<f64> = passes.iter().flat_map(|p| p.values.clone()).collect();
+            result.cycles = self.tells_cycles.then(|| self.cycles()).flatten();
+            return;
+        }
+        let shared = self.width.as_ref().map_or(0.0, CoreWidth::shared);
+        if shared >= SHARED_OF_NOTE {
+            let seen = passes.iter().flat_map(|pass| pass.values.iter().copied());
+            let seen: Vec<f64> = seen.collect();
             result.verdict = Verdict::Disturbed;
             (result.min, result.median) = (quantile(&seen, 0.0), quantile(&seen, 0.5));
             result.note = Some(format!(

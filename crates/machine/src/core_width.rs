@@ -8,7 +8,6 @@
 use std::time::Instant;
 
 use crate::kernels::chains::{self, Operation, PER_TURN};
-use crate::ruler::Ruler;
 use crate::samples::quantile;
 
 /// Chains of additions that are enough for the widest cores.
@@ -36,8 +35,9 @@ pub struct CoreWidth {
 impl CoreWidth {
     /// Looks once more; what an addition took. Of two pieces the quicker one: the first may find its code gone from
     /// the caches.
-    pub fn look(&mut self, ruler: &mut Ruler) -> f64 {
-        let ghz = ruler.ghz();
+    ///
+    /// `ghz` is the core's clock at this moment.
+    pub fn look(&mut self, ghz: f64) -> f64 {
         let look = piece(ghz).min(piece(ghz));
         self.looks.push(look);
         look
@@ -69,6 +69,7 @@ fn piece(ghz: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ruler::Ruler;
 
     impl CoreWidth {
         /// With these looks behind it.
@@ -99,7 +100,7 @@ mod tests {
             return;
         }
         let (mut width, mut ruler) = (CoreWidth::default(), Ruler::new());
-        let looks: Vec<f64> = (0..500).map(|_| width.look(&mut ruler)).collect();
+        let looks: Vec<f64> = (0..500).map(|_| width.look(ruler.ghz())).collect();
         let least = quantile(&looks, 0.0).unwrap();
         assert!((0.05..0.8).contains(&least), "{least}");
     }

@@ -137,7 +137,7 @@ impl Profile {
 
     /// The figure of the probe `id` in the probe's unit; `None` if it has none.
     pub fn value(&self, id: &str) -> Option<f64> {
-        value(&self.results, id)
+        probe(&self.results, id)?.value
     }
 
     /// Seconds since it was measured; 0 if the clock was set back since.
@@ -153,8 +153,8 @@ impl Profile {
     }
 }
 
-fn value(results: &[ProbeResult], id: &str) -> Option<f64> {
-    results.iter().find(|result| result.id == id)?.value
+fn probe<'a>(results: &'a [ProbeResult], id: &str) -> Option<&'a ProbeResult> {
+    results.iter().find(|result| result.id == id)
 }
 
 fn seconds_now() -> u64 {
@@ -269,23 +269,19 @@ pub fn changes(before: &[ProbeResult], now: &[ProbeResult]) -> Vec<Change> {
     CANARIES
         .iter()
         .filter_map(|(id, tolerance)| {
-            let of = |results: &[ProbeResult]| {
-                let found = results.iter().find(|result| result.id == *id)?;
-                Some((found.value?, found.cycles))
-            };
-            let ((was, was_cycles), (is, is_cycles)) = (of(before)?, of(now)?);
-            let probe = now.iter().find(|result| result.id == *id)?;
+            let (before, now) = (probe(before, id)?, probe(now, id)?);
+            let (was, is) = (before.value?, now.value?);
             // Symmetric: 20 % faster and 20 % slower are the same distance.
             let moved = |was: f64, is: f64| (is / was).ln().abs() > tolerance.ln_1p();
             // What stayed in cycles is the clock's change, which is told once.
-            let by_clock = match (was_cycles, is_cycles) {
+            let by_clock = match (before.cycles, now.cycles) {
                 (Some(was), Some(is)) => !moved(was, is),
                 _ => false,
             };
             (moved(was, is) && !by_clock).then(|| Change {
-                id: probe.id.clone(),
-                title: probe.title.clone(),
-                unit: probe.unit.clone(),
+                id: now.id.clone(),
+                title: now.title.clone(),
+                unit: now.unit.clone(),
                 before: was,
                 now: is,
             })

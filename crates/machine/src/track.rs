@@ -337,12 +337,7 @@ mod tests {
 
     #[test]
     fn additions_that_need_each_other_take_a_cycle_each() {
-        let ns = || {
-            let start = std::time::Instant::now();
-            let additions = kernels::dependent_adds(40);
-            start.elapsed().as_nanos() as f64 / additions as f64
-        };
-        let mut track = ungated(ns).in_cycles();
+        let mut track = ungated(|| crate::ruler::ns_per_cycle(40)).in_cycles();
         track.agreement.tolerance = 1e3;
         let result = alone(track);
         assert_eq!(result.verdict, Verdict::Ok);

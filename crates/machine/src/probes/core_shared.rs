@@ -25,7 +25,7 @@ pub fn spin(time: Duration) -> Option<f64> {
     let (mut width, mut ruler) = (CoreWidth::default(), Ruler::new());
     let clock = Stretch::begin(CpuOf::Nobody);
     while u128::from(clock.wall_ns()) < time.as_nanos() {
-        width.look(&mut ruler);
+        width.look(ruler.ghz());
     }
     Some(width.shared())
 }
