@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fathom_trace::{FileRow, Trace};
+use fathom_trace::{FileRow, NODELAY, Trace};
 
 use crate::{classify, thresholds as t};
 
@@ -11,6 +11,11 @@ const OPENS_FOR_EACH_CALL: u64 = 2;
 
 /// What a trace puts before the path of a named pipe.
 const NAMED_PIPE: &str = "named pipe ";
+
+/// Whether a socket's address is one of the file system, or an abstract one, and no host's.
+fn is_path(peer: &str) -> bool {
+    ["/", "./", "@"].iter().any(|start| peer.starts_with(start))
+}
 
 /// What a descriptor leads to, as far as waiting on it differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,12 +145,29 @@ impl<'a> Descriptors<'a> {
         !(if reads { written } else { read })
     }
 
+    /// Whom a socket was connected to, as people write it.
+    pub(crate) fn peer(&self, pid: u32, fd: i32) -> Option<&'a str> {
+        let name = self.waited_for_name(pid, fd)?;
+        let peer = name.strip_prefix("socket to ")?;
+        Some(peer.strip_suffix(NODELAY).unwrap_or(peer))
+    }
+
     /// Whether it is a socket to a program of this machine: no network is in between.
     pub(crate) fn is_local_socket(&self, pid: u32, fd: i32) -> bool {
-        let name = self.waited_for_name(pid, fd);
-        let peer = name.and_then(|name| name.strip_prefix("socket to "));
-        let near = ["/", "./", "@", "127.", "[::1]"];
-        peer.is_some_and(|peer| near.iter().any(|start| peer.starts_with(start)))
+        let peer = self.peer(pid, fd);
+        peer.is_some_and(|peer| {
+            is_path(peer) || peer.starts_with("127.") || peer.starts_with("[::1]")
+        })
+    }
+
+    /// Whether a small write to this socket may wait for the acknowledgement of the one before it: TCP, unless it was told
+    /// otherwise. So does one that nobody knows.
+    pub(crate) fn may_hold_back(&self, pid: u32, fd: i32) -> bool {
+        let name = self.waited_for_name(pid, fd).unwrap_or_default();
+        let unix = name.starts_with("unix socket")
+            || name.starts_with("socket pair")
+            || self.peer(pid, fd).is_some_and(is_path);
+        !unix && !name.ends_with(NODELAY)
     }
 
     /// What it is for a call that waits: nothing waits for a file, so what else it has been counts, and

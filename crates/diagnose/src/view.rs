@@ -255,6 +255,13 @@ impl<'a> View<'a> {
         self.account.ns(spent) as f64
     }
 
+    /// All of the kernel's parts of that.
+    pub(crate) fn in_kernel_ns(&self) -> f64 {
+        let parts = self.account.parts.iter();
+        let kernel = parts.filter(|part| part.spent.is_in_kernel());
+        kernel.map(|part| part.ns).sum::<u64>() as f64
+    }
+
     /// A time of the traced run in an untraced one: the same share of the wall time. A trace that
     /// was quicker than the timed runs isn't stretched.
     pub(crate) fn untraced(&self, ns: f64) -> f64 {

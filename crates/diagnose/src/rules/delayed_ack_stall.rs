@@ -39,23 +39,35 @@ fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
     })
 }
 
-/// Whether what most sends went to may hold a small write back: a TCP socket that was not told otherwise.
-fn waits_for_acknowledgement(view: &View<'_>) -> bool {
+fn is_send(view: &View<'_>, call: &SyscallRow) -> bool {
+    classify::is_write(&call.name) && view.descriptors.is_socket(call.pid, call.fd, &call.name)
+}
+
+/// Whether what most sends went to may hold a small write back.
+fn may_hold_back(view: &View<'_>) -> bool {
     let mut sends: BTreeMap<(u32, i32), u64> = BTreeMap::new();
-    for row in view.trace.syscalls.iter() {
-        if let Some(fd) = row.fd.filter(|_| classify::is_write(&row.name))
-            && view.descriptors.is_socket(row.pid, row.fd, &row.name)
-        {
+    for row in view.trace.syscalls.iter().filter(|row| is_send(view, row)) {
+        if let Some(fd) = row.fd {
             *sends.entry((row.pid, fd)).or_default() += row.calls;
         }
     }
     let most = sends.into_iter().max_by_key(|(_, calls)| *calls);
-    let name = most.and_then(|((pid, fd), _)| view.descriptors.waited_for_name(pid, fd));
-    name.is_none_or(|name| {
-        let peer = name.strip_prefix("socket to ").unwrap_or(name);
-        let unix = ["/", "./", "@", "unix socket", "socket pair"];
-        !name.ends_with(fathom_trace::NODELAY) && !unix.iter().any(|start| peer.starts_with(start))
-    })
+    most.is_none_or(|((pid, fd), _)| view.descriptors.may_hold_back(pid, fd))
+}
+
+/// Whether a peer of the same command took as long before it answered: it slept, or it worked, so that the critical path
+/// has little of the waits (`stalled_ns`).
+fn is_answered_late(view: &View<'_>, row: &OffCpuRow, stalls: u64, stalled_ns: f64) -> bool {
+    let sleeps = |other: &&OffCpuRow| {
+        let sleep = other.call.as_deref().is_some_and(classify::is_sleep);
+        let often = other.count * 2 >= row.count.min(stalls);
+        other.pid != row.pid && other.cause == Cause::Asleep && sleep && often
+    };
+    let sleeping = view.trace.off_cpu.iter().filter(sleeps);
+    let asleep: u64 = sleeping.map(|other| other.total_ns).sum();
+    let waits = [Spent::Network, Spent::WaitingForEvents, Spent::OtherWait];
+    let on_path: f64 = waits.iter().map(|spent| view.spent_ns(*spent)).sum();
+    asleep as f64 >= stalled_ns / 2.0 || on_path < view.untraced(stalled_ns) / 2.0
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -68,9 +80,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let stalled = rows.filter_map(|row| Some((row, stalls(row)?)));
     let (row, (stalls, mean)) = stalled.max_by_key(|(_, (count, _))| *count)?;
     // Two or more sends for each stall, small ones, somewhere in the tree: header, then body.
-    let sends = view.tally(|call| {
-        classify::is_write(&call.name) && view.descriptors.is_socket(call.pid, call.fd, &call.name)
-    });
+    let sends = view.tally(|call| is_send(view, call));
     // Where only the first calls were looked at: two or more for each answer among them.
     let answers = match view.by_stops() {
         true => {
@@ -82,31 +92,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         }
         false => stalls,
     };
-    if !waits_for_acknowledgement(view) {
-        return None;
-    }
-    // A peer of the same command that works for as long before it answers, as the path tells, or that sleeps for as long before it answers is no late acknowledgement.
-    let sleeps = |other: &&OffCpuRow| {
-        let asleep =
-            other.cause == Cause::Asleep && other.call.as_deref().is_some_and(classify::is_sleep);
-        other.pid != row.pid && asleep && other.count * 2 >= row.count.min(stalls)
-    };
-    let asleep: u64 = view
-        .trace
-        .off_cpu
-        .iter()
-        .filter(sleeps)
-        .map(|other| other.total_ns)
-        .sum();
-    let waits = [Spent::Network, Spent::WaitingForEvents, Spent::OtherWait];
-    let on_path: f64 = waits.iter().map(|spent| view.spent_ns(*spent)).sum();
     let stalled = stalls as f64 * mean;
-    if asleep as f64 >= stalled / 2.0 || on_path < view.untraced(stalled) / 2.0 {
+    if !may_hold_back(view) || is_answered_late(view, row, stalls, stalled) {
         return None;
     }
     let several = sends.calls >= 2 && sends.calls * 2 >= answers * 3;
     let small = sends.bytes_per_call() < 1400.0 && several;
-    let wait = (stalls as f64 * mean).min(view.timed_ns);
+    let wait = stalled.min(view.timed_ns);
     if !small || !wait_matters(view, wait) {
         return None;
     }

@@ -3,10 +3,32 @@
 use std::collections::BTreeMap;
 
 use fathom_model::{Place, Spent};
-use fathom_trace::Cause;
+use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::classify;
 use crate::view::View;
+
+/// What is waited for: the time asleep in calls on each, by which the first one is found, and the calls that moved
+/// something, which tell where polls wait.
+pub(super) fn waited_for<K: Ord>(
+    view: &View<'_>,
+    asleep_on: impl Fn(&OffCpuRow) -> Option<K>,
+    moves_on: impl Fn(&SyscallRow) -> Option<K>,
+) -> BTreeMap<K, (u64, u64)> {
+    let mut scores: BTreeMap<K, (u64, u64)> = BTreeMap::new();
+    let asleep = view.trace.off_cpu.iter();
+    for row in asleep.filter(|row| row.cause == Cause::Asleep) {
+        if let Some(key) = asleep_on(row) {
+            scores.entry(key).or_default().0 += row.total_ns;
+        }
+    }
+    for row in &view.trace.syscalls {
+        if let Some(key) = moves_on(row) {
+            scores.entry(key).or_default().1 += row.calls;
+        }
+    }
+    scores
+}
 
 /// A descriptor of the command whose other end is another program's.
 pub(super) struct FarEnd {
@@ -32,22 +54,15 @@ impl FarEnd {
             true => fd == 0,
             false => fd == 1 || fd == 2,
         };
-        let mut ends: BTreeMap<(u32, i32), (u64, u64)> = BTreeMap::new();
-        for row in view.trace.off_cpu.iter() {
-            let (Some(call), Some(fd)) = (row.call.as_deref(), row.fd) else {
-                continue;
-            };
-            let asleep = row.cause == Cause::Asleep;
-            if asleep && (own(fd) || is_end(row.pid, fd, call)) {
-                ends.entry((row.pid, fd)).or_default().0 += row.total_ns;
-            }
-        }
-        for row in &view.trace.syscalls {
-            let Some(fd) = row.fd.filter(|fd| is_end(row.pid, *fd, &row.name)) else {
-                continue;
-            };
-            ends.entry((row.pid, fd)).or_default().1 += row.calls;
-        }
+        let asleep_on = |row: &OffCpuRow| {
+            let (call, fd) = (row.call.as_deref()?, row.fd?);
+            (own(fd) || is_end(row.pid, fd, call)).then_some((row.pid, fd))
+        };
+        let moves_on = |row: &SyscallRow| {
+            let fd = row.fd.filter(|fd| is_end(row.pid, *fd, &row.name))?;
+            Some((row.pid, fd))
+        };
+        let ends = waited_for(view, asleep_on, moves_on);
         let most = ends.into_iter().max_by_key(|(_, score)| *score);
         match most.filter(|((_, fd), _)| !own(*fd)) {
             Some(((pid, fd), _)) => FarEnd {

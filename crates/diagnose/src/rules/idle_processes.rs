@@ -30,7 +30,7 @@ fn worker(view: &View<'_>, process: &Process) -> Option<Worker> {
         from_ns: main.from_ns,
         to_ns: main.to_ns,
         busy_ns: sum(&|life| life.on_cpu_ns + life.sums.get(Spent::Ready)),
-        cpu_ns: sum(&|life| life.on_cpu_ns),
+        cpu_ns: view.cpu_of(process.pid),
         on_path: view.weight(main.tid),
     })
 }

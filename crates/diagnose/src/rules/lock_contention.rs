@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use fathom_model::{Finding, Place, Spent};
 use fathom_trace::Cause;
 
-use super::{lock_held_asleep, wakeup_storm};
+use super::wakeup_storm;
 use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
@@ -170,14 +170,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
     let go = view.language(Some(pid)) == Some(Language::Go);
     // Where calls take most of the time, its runtime hands what has to run from thread to thread.
-    let in_calls: f64 = view
-        .account
-        .parts
-        .iter()
-        .filter(|part| part.spent.is_in_kernel())
-        .map(|part| part.ns as f64)
-        .sum();
-    let handed_on = in_calls > view.spent_ns(Spent::UserCode);
+    let handed_on = view.in_kernel_ns() > view.spent_ns(Spent::UserCode);
     if go && (handed_on || queueing.len() < view.subject.cpus + 2 || least < 0.7 * most) {
         return None;
     }
@@ -229,8 +222,7 @@ fn have_hub(view: &View<'_>, tids: &[u32]) -> bool {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    // Where whoever holds the lock is asleep, a rule of its own tells.
-    if view.quiet < t::LEAST_QUIET || lock_held_asleep::turns(view).is_some() {
+    if view.quiet < t::LEAST_QUIET {
         return None;
     }
     let by_yields = wakeup_storm::is_by_yields(view);

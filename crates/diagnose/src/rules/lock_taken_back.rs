@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use fathom_model::{Finding, Place};
 use fathom_trace::{Cause, Interval};
 
-use super::{lock_contention, lock_held_asleep};
 use crate::Language;
 use crate::account::Life;
 use crate::classify;
@@ -93,10 +92,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .into_iter()
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let win = view.untraced(pair.win_ns() * view.quiet);
-    if !matters(view, win)
-        || lock_held_asleep::turns(view).is_some()
-        || lock_contention::find(view).is_some()
-    {
+    if !matters(view, win) {
         return None;
     }
     let kind = match pair.waiter.pid == pair.holder.pid {

@@ -58,9 +58,7 @@ const RULES: &[Rule] = &[
     waiting_for_disk::find,
     waiting_for_network::find,
     delayed_ack_stall::find,
-    lock_contention::find,
-    lock_held_asleep::find,
-    lock_taken_back::find,
+    locks,
     waiting_for_child::find,
     process_spawning::find,
     thread_spawning::find,
@@ -117,6 +115,13 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     // Who hands over to another thread looks for it for a while before it sleeps.
     ("busy-polling", &["wakeup-storm"]),
 ];
+
+/// The three ways in which a lock is contended, of which one is told: where whoever holds it is asleep that goes first.
+fn locks(view: &View<'_>) -> Option<Finding> {
+    lock_held_asleep::find(view)
+        .or_else(|| lock_contention::find(view))
+        .or_else(|| lock_taken_back::find(view))
+}
 
 /// All findings, the largest first.
 pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {

@@ -54,8 +54,8 @@ pub(super) fn part_of(of: u64, all: u64) -> f64 {
     (of as f64 / all.max(1) as f64).min(1.0)
 }
 
-/// The work of a process's own code on `bytes` that it reads once more, memory for it included, at most. Nobody sees which of its time goes to
-/// which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is the part that
+/// The work of a process's own code on `bytes` that it reads once more, memory for it included, at most. Nobody sees which
+/// of its time goes to which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is the part that
 /// these bytes are of all (`part`).
 pub(super) fn work_ns(view: &View<'_>, pid: u32, bytes: f64, part: f64) -> f64 {
     if part < t::PART_OF_INPUT {

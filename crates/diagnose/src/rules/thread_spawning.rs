@@ -14,17 +14,14 @@ fn makes(name: &str) -> bool {
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let made = view.tally_calls(makes);
-    let threads = made
-        .calls
-        .saturating_sub(view.trace.processes.len() as u64 - 1);
+    let children = view.trace.processes.iter().skip(1).count() as u64;
+    let threads = made.calls.saturating_sub(children);
     let all: u64 = view.trace.syscalls.iter().map(|row| row.calls).sum();
     // A thread takes 10 to 20 calls: its stack, its masks, its end. Who makes more has other work for the kernel.
     if threads < t::MANY_THREADS || all > threads * t::CALLS_OF_A_THREAD {
         return None;
     }
-    let parts = view.account.parts.iter();
-    let kernel = parts.filter(|part| part.spent.is_in_kernel());
-    let cost = kernel.map(|part| part.ns as f64).sum();
+    let cost = view.in_kernel_ns();
     if !matters(view, cost) || view.share(cost) < t::KERNEL_SHARE / 2.0 {
         return None;
     }

@@ -1,40 +1,26 @@
 //! The command waits for replies from a socket.
 
-use std::collections::BTreeMap;
-
-use fathom_model::{Finding, Spent};
-use fathom_trace::Cause;
-
+use super::far_end::waited_for;
 use crate::classify;
 use crate::draft::{Draft, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
+use fathom_model::{Finding, Spent};
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait, by the reads that
 /// followed. With it whether there is anybody else.
-fn peer(view: &View<'_>) -> Option<(String, bool)> {
-    let named = |pid, fd| {
-        let name = view.descriptors.waited_for_name(pid, fd)?;
-        let peer = name.strip_prefix("socket to ")?;
-        Some(peer.trim_end_matches(fathom_trace::NODELAY).to_owned())
-    };
-    let mut peers: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-    let asleep = view.trace.off_cpu.iter();
-    for row in asleep.filter(|row| row.cause == Cause::Asleep) {
-        if let Some(name) = row.fd.and_then(|fd| named(row.pid, fd)) {
-            peers.entry(name).or_default().0 += row.total_ns;
-        }
-    }
-    for row in &view.trace.syscalls {
-        if let Some(fd) = row.fd.filter(|_| classify::is_read(&row.name))
-            && let Some(name) = named(row.pid, fd)
-        {
-            peers.entry(name).or_default().1 += row.calls;
-        }
-    }
+fn peer<'a>(view: &View<'a>) -> Option<(&'a str, bool)> {
+    let peers = waited_for(
+        view,
+        |row| view.descriptors.peer(row.pid, row.fd?),
+        |row| {
+            let fd = row.fd.filter(|_| classify::is_read(&row.name))?;
+            view.descriptors.peer(row.pid, fd)
+        },
+    );
     let several = peers.len() > 1;
-    let most = peers.into_iter().max_by_key(|(_, score)| *score)?;
-    Some((most.0, several))
+    let (peer, _) = peers.into_iter().max_by_key(|(_, score)| *score)?;
+    Some((peer, several))
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {

@@ -132,10 +132,8 @@ impl View<'_> {
 
     /// What calls may have cost that nobody timed: no more than the whole kernel.
     pub(crate) fn within_kernel(&self, ns: f64) -> f64 {
-        let parts = self.account.parts.iter();
-        let kernel: u64 = parts.filter(|p| p.spent.is_in_kernel()).map(|p| p.ns).sum();
         match self.by_stops() {
-            true => ns.min(kernel as f64),
+            true => ns.min(self.in_kernel_ns()),
             false => ns,
         }
     }
