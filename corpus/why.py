@@ -21,6 +21,9 @@ import build
 
 LIMIT_SECONDS = 120
 
+# What could be won counts as foretold within this part of what the twin takes less.
+NEAR = 0.25
+
 
 class Partner:
     """Keeps a FIFO at whose other end a new process of `argv` begins whenever somebody opens it."""
@@ -113,6 +116,21 @@ def try_out(entry, side, options):
     return right, rank, found, document
 
 
+def gain(slow, fast):
+    """(what the first finding foretells to be won, what the twin takes less), parts of the slow program's time; None where
+    what could be won is no time of the whole."""
+    first = next(iter(slow["findings"]), None)
+    if not first or first["could_win_latency_ns"]:
+        return None
+    clock, won = ("cpu", first["could_win_cpu_ns"]) if first["could_win_cpu_ns"] else ("wall", first["could_win_ns"])
+    before, after = slow["timed"][clock]["value"], fast["timed"][clock]["value"]
+    return won / 1e9 / before, 1 - after / before
+
+
+def is_near(foretold, real):
+    return abs(foretold - real) <= NEAR * abs(real)
+
+
 def told(found):
     return ", ".join(f"{name} {share:.0%}" for name, share in found) or "nothing"
 
@@ -143,7 +161,7 @@ def main():
     for name, error in failures:
         print(f"failed   {name}: {error}")
     counts = {"first": 0, "missed": 0, "clean": 0, "alarms": 0, "failed": len(failures)}
-    results = {}
+    results, gains = {}, []
     print(f"{'program':40} {'expected first':22} {'rank':4}  found on slow; on the twin")
     for entry in chosen(plan, options):
         try:
@@ -155,15 +173,20 @@ def main():
             continue
         counts["first" if slow_right else "missed"] += 1
         counts["clean" if fast_right else "alarms"] += 1
+        won = gain(slow_document, fast_document) if rank == 1 else None
+        gains += [won] if won else []
+        words = f"; could win {won[0]:.0%}, the twin takes {won[1]:.0%} less" if won else ""
         marks = ("" if slow_right else "  MISSED") + ("" if fast_right else "  ALARM")
-        print(f"{entry['id']:40} {entry['finding']:22} {rank or '-':>4}  {told(slow)}; {told(fast)}{marks}", flush=True)
-        results[entry["id"]] = {"finding": entry["finding"], "rank": rank, "slow": slow, "fast": fast}
+        print(f"{entry['id']:40} {entry['finding']:22} {rank or '-':>4}  {told(slow)}; {told(fast)}{words}{marks}", flush=True)
+        results[entry["id"]] = {"finding": entry["finding"], "rank": rank, "slow": slow, "fast": fast, "gain": won}
         if options.keep:
             for side, document in (("slow", slow_document), ("fast", fast_document)):
                 pathlib.Path(options.keep, entry["id"].replace("/", "_") + f".{side}.json").write_text(json.dumps(document))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
     print("named first {first}, missed {missed}; twins clean {clean}, false alarms {alarms}; failed {failed}".format(**counts))
+    near = sum(is_near(*won) for won in gains)
+    print(f"gains within {NEAR:.0%} of the twin's: {near} of {len(gains)}")
     sys.exit(1 if counts["missed"] or counts["alarms"] or counts["failed"] else 0)
 
 

@@ -1,5 +1,6 @@
 //! The questions that rules ask of a traced run.
 
+mod library;
 mod tally;
 mod unseen;
 mod warnings;

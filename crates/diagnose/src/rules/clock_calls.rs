@@ -2,9 +2,10 @@
 
 use fathom_model::Finding;
 
+use super::call_cost::CallCost;
 use super::small_calls::Small;
 use crate::classify;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -13,14 +14,14 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if clocks.calls < t::MANY_CLOCK_CALLS || !matters(view, clocks.cost_ns) {
         return None;
     }
+    let cost = CallCost::of(view, |row| classify::is_clock(&row.name));
     let statement = format!(
-        "{} calls asked the kernel for the time, {}, {} of the wall time.",
+        "{} calls asked the kernel for the time; they {}",
         count(clocks.calls),
-        time(clocks.cost_ns),
-        percent(view, clocks.cost_ns),
+        cost.told(view),
     );
     Some(
-        Draft::new("clock-calls", view, clocks.cost_ns, statement)
+        cost.draft("clock-calls", view, statement)
             .evidence("time calls", clocks.calls as f64, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
             .advice("Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage); check that the system's clock source is tsc.")

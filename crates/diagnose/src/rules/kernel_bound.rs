@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use fathom_model::{Finding, Spent};
 use fathom_trace::SyscallRow;
 
+use super::call_cost::CallCost;
 use super::small_calls::Small;
 use super::tiny_files;
 use crate::Language;
 use crate::classify;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::{Tally, View};
 
@@ -20,6 +21,11 @@ const ASKING: &[&str] = &[
 
 /// Questions about a path are one kind, whichever of the calls asks.
 const PATH_QUESTIONS: &str = "stat and access";
+
+/// Whether a call is of the kind that goes by this name.
+fn is_one(kind: &str, row: &SyscallRow) -> bool {
+    row.name == kind || kind == PATH_QUESTIONS && asks_about_path(&row.name)
+}
 
 fn asks_about_path(name: &str) -> bool {
     let is_stat = name.contains("stat") && !name.contains("statfs");
@@ -68,9 +74,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             false => &row.name,
         };
         if !names.contains_key(name) {
-            let same =
-                |other: &str| other == name || name == PATH_QUESTIONS && asks_about_path(other);
-            names.insert(name, view.tally(|row| same(&row.name) && counts(row)));
+            names.insert(name, view.tally(|row| is_one(name, row) && counts(row)));
         }
     }
     // Work that the kernel does for the program itself, such as making random numbers, can be asked for in
@@ -86,8 +90,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (name, tally) = names
         .into_iter()
         .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
-    let cost = view.within_kernel(tally.cost_ns);
-    if !matters(view, cost) || view.share(cost) < t::KERNEL_SHARE / 2.0 {
+    let cost = CallCost {
+        in_kernel_ns: tally.cost_ns,
+        library_ns: view.library_ns(|row| is_one(name, row) && counts(row)),
+    };
+    let cost = cost.within_kernel(view);
+    let in_kernel = cost.in_kernel_ns;
+    if !matters(view, in_kernel) || view.share(in_kernel) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
     let name = if name == PATH_QUESTIONS {
@@ -96,18 +105,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         name
     };
     let statement = format!(
-        "{} calls of `{name}`{} cost {}, {} of the wall time.",
+        "{} calls of `{name}`{} {}",
         count(tally.calls),
         if asks_about_path(name) {
             " and calls like it"
         } else {
             ""
         },
-        time(cost),
-        percent(view, cost),
+        cost.told(view),
     );
     Some(
-        Draft::new("kernel-bound", view, cost, statement)
+        cost.draft("kernel-bound", view, statement)
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(format!(

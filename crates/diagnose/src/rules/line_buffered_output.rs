@@ -6,7 +6,7 @@ use super::small_calls::Small;
 use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, on_output};
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -15,20 +15,19 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small =
         on_output(view).find(|s| s.tally.bytes_per_call() >= t::PIECE_BYTES && !watched(s))?;
     let tally = &small.tally;
-    let cost = small.cost_with_reader(view).min(view.wall_ns);
-    if !matters(view, cost) {
+    let cost = small.cost_with_reader(view);
+    if !matters(view, cost.in_kernel_ns) {
         return None;
     }
     let statement = format!(
-        "{} writes of a line each ({:.0} bytes) to standard {}; the calls cost {}, {} of the wall time.",
+        "{} writes of a line each ({:.0} bytes) to standard {}; the calls {}",
         count(tally.calls),
         tally.bytes_per_call(),
         if small.fd == 2 { "error" } else { "output" },
-        time(cost),
-        percent(view, cost),
+        cost.told(view),
     );
     Some(
-        Draft::new("line-buffered-output", view, cost, statement)
+        cost.draft("line-buffered-output", view, statement)
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")

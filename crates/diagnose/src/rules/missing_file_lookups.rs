@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use fathom_model::{Finding, Place};
-use fathom_trace::LookupRow;
+use fathom_trace::{LookupRow, SyscallRow};
 
+use super::call_cost::CallCost;
 use super::small_calls::Small;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -106,24 +107,23 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if misses < t::MANY_MISSES {
         return None;
     }
-    let asked =
-        view.tally(|row| calls.contains(row.name.as_str()) && !row.name.starts_with("exec"));
+    let asks =
+        |row: &SyscallRow| calls.contains(row.name.as_str()) && !row.name.starts_with("exec");
     // A miss costs about what a hit costs: the walk along the path is the same.
-    let cost = asked.cost_ns * (misses as f64 / asked.calls.max(1) as f64).min(1.0);
-    let cost = view.within_kernel(cost);
-    if !matters(view, cost) || view.share(cost) < t::MISSES_SHARE {
+    let part = (misses as f64 / view.tally(asks).calls.max(1) as f64).min(1.0);
+    let cost = CallCost::of(view, asks).part(part).within_kernel(view);
+    if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::MISSES_SHARE {
         return None;
     }
     let most = rows().max_by_key(|row| row.calls)?;
     let statement = format!(
-        "{} lookups of paths that aren't there, such as `{}`, cost {}, {} of the wall time.",
+        "{} lookups of paths that aren't there, such as `{}`, {}",
         count(misses),
         shortened(&most.path),
-        time(cost),
-        percent(view, cost),
+        cost.told(view),
     );
     Some(
-        Draft::new("missing-file-lookups", view, cost, statement)
+        cost.draft("missing-file-lookups", view, statement)
             .evidence("failed lookups", misses as f64, "calls")
             .evidence("different paths kept", rows().count() as f64, "files")
             .advice("Shorten the search path, name files in full, or remember what isn't there.")

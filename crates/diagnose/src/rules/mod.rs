@@ -5,6 +5,7 @@
 
 mod allocator_churn;
 mod busy_polling;
+mod call_cost;
 mod children;
 mod clock_calls;
 mod code_files;

@@ -48,6 +48,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !matters(view, win) || !many && view.share(win) < t::LOOP_SHARE {
         return None;
     }
+    // While a child lives its parent waits, and what it does for it itself comes on top of that.
+    let by_parents = view.library_of_starts_ns(short.iter().map(|child| child.0));
+    let win = (win + by_parents).min(0.97 * view.wall_ns);
     let maker = view.process(short[0].0).and_then(|p| p.parent);
     let interpreter = interpreter_of(view, &short, &starts);
     let number = count(short.len() as u64);

@@ -1,7 +1,6 @@
 //! Shared by the ways of reading the same again: what the calls cost, and the work on what they brought.
 
-use fathom_model::Spent;
-
+use super::call_cost::CallCost;
 use crate::Language;
 use crate::draft::{Draft, percent, time};
 use crate::thresholds as t;
@@ -9,21 +8,23 @@ use crate::view::View;
 
 /// What reading once more costs.
 pub(super) struct Cost {
-    pub calls_ns: f64,
+    pub calls: CallCost,
     /// The program's own work on what was read, at most.
     pub work_ns: f64,
 }
 
 impl Cost {
-    pub(super) fn ns(&self) -> f64 {
-        self.calls_ns + self.work_ns
+    /// All of it, no more than there is.
+    pub(super) fn ns(&self, view: &View<'_>) -> f64 {
+        let most = 0.97 * view.cpu_ns.min(view.wall_ns);
+        (self.calls.ns(view) + self.work_ns).min(most)
     }
 
     /// The end of a sentence, in words.
     pub(super) fn told(&self, view: &View<'_>) -> String {
-        let calls = time(self.calls_ns);
-        let share = percent(view, self.ns());
-        if self.work_ns > t::WORK_WORTH_TELLING * self.calls_ns {
+        let calls = self.calls.words();
+        let share = percent(view, self.ns(view));
+        if self.work_ns > t::WORK_WORTH_TELLING * self.calls.in_kernel_ns {
             let work = time(self.work_ns);
             format!(
                 "that cost {calls} in calls and up to {work} of work on what was read, {share} of the wall time."
@@ -36,9 +37,10 @@ impl Cost {
     }
 
     pub(super) fn draft(&self, view: &View<'_>, statement: String) -> Draft {
-        let draft = Draft::new("rereading", view, self.ns(), statement).evidence(
+        let draft = Draft::new("rereading", view, self.ns(view), statement);
+        let draft = self.calls.evidence(draft).evidence(
             "cost of the calls",
-            self.calls_ns.round(),
+            self.calls.in_kernel_ns.round(),
             "ns",
         );
         match self.work_ns > 0.0 {
@@ -55,21 +57,18 @@ pub(super) fn part_of(of: u64, all: u64) -> f64 {
 }
 
 /// The work of a process's own code on `bytes` that it reads once more, memory for it included, at most. Nobody sees which
-/// of its time goes to which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is the part that
-/// these bytes are of all (`part`).
-pub(super) fn work_ns(view: &View<'_>, pid: u32, bytes: f64, part: f64) -> f64 {
+/// of its time goes to which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is beside
+/// the calls' library the part that these bytes are of all (`part`). Where that is less than anybody needs to take them apart, the
+/// program doesn't look at all of them, and its time is for something else.
+pub(super) fn work_ns(view: &View<'_>, pid: u32, bytes: f64, part: f64, calls: &CallCost) -> f64 {
     if part < t::PART_OF_INPUT {
         return 0.0;
     }
-    let own = view.lives.iter().filter(|life| life.pid == pid);
-    let user: f64 = own
-        .map(|life| {
-            let ran = life.sums.get(Spent::UserCode) + life.sums.get(Spent::PageFaults);
-            ran * view.weight(life.tid)
-        })
-        .sum();
-    let user = view.untraced(user);
-    (bytes * parsing_ns_per_byte(view.language(Some(pid)))).min(user * part)
+    let own = (view.own_ns(pid) - calls.library_ns).max(0.0) * part;
+    if own < t::QUICKEST_PARSING_NS_PER_BYTE * bytes {
+        return 0.0;
+    }
+    (bytes * parsing_ns_per_byte(view.language(Some(pid)))).min(own)
 }
 
 /// To take apart what was read, in ns for each byte, as the languages' own JSON readers do.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
+use super::call_cost::CallCost;
 use super::reread_cost::{Cost, part_of, work_ns};
 use crate::Language;
 use crate::classify;
@@ -46,11 +47,18 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
     let again = 1.0 - 1.0 / rounds as f64;
     let all = view.tally(|row| row.pid == file.pid && classify::is_read(&row.name));
     let part = part_of(reads.bytes, all.bytes);
-    let cost = Cost {
-        calls_ns: reads.cost_ns * again,
-        work_ns: work_ns(view, file.pid, reads.bytes as f64 * again, part),
+    let calls = CallCost {
+        in_kernel_ns: reads.cost_ns,
+        library_ns: view.library_ns(|row| {
+            row.pid == file.pid && row.fd == file.fd && classify::is_read(&row.name)
+        }),
     };
-    if !matters(view, cost.ns()) {
+    let calls = calls.part(again);
+    let cost = Cost {
+        calls,
+        work_ns: work_ns(view, file.pid, reads.bytes as f64 * again, part, &calls),
+    };
+    if !matters(view, cost.ns(view)) {
         return None;
     }
     let statement = format!(
@@ -105,11 +113,15 @@ fn sought(view: &View<'_>) -> Option<Finding> {
     let (file, reads, size) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
     let times = file.read_bytes as f64 / size as f64;
     // Of pieces that are looked up nobody knows how much of them is worked on.
+    let calls = CallCost {
+        in_kernel_ns: reads.cost_ns,
+        library_ns: 0.0,
+    };
     let cost = Cost {
-        calls_ns: reads.cost_ns * (1.0 - 1.0 / times),
+        calls: calls.part(1.0 - 1.0 / times),
         work_ns: 0.0,
     };
-    if !matters(view, cost.ns()) {
+    if !matters(view, cost.ns(view)) {
         return None;
     }
     let statement = format!(
@@ -166,6 +178,12 @@ fn is_open(name: &str) -> bool {
     name == "open" || name == "openat"
 }
 
+/// Calls that open a file, look at it before it is read, and close it.
+fn is_around_reads(name: &str) -> bool {
+    let looks = ["newfstatat", "statx", "ioctl", "lseek"].contains(&name) || name.ends_with("stat");
+    is_open(name) || name == "close" || looks
+}
+
 fn of_system(name: &str) -> bool {
     ["/proc/", "/sys/", "/dev/"]
         .iter()
@@ -201,29 +219,24 @@ fn reopened_files(view: &View<'_>) -> Option<(FileRow, usize)> {
 
 fn reopened(view: &View<'_>) -> Option<Finding> {
     let (file, files) = reopened_files(view)?;
-    let own =
-        |name: &dyn Fn(&str) -> bool| view.tally(|row| row.pid == file.pid && name(&row.name));
-    let reads = own(&classify::is_read);
-    let opens = own(&is_open);
-    let closes = own(&|name| name == "close");
-    let looks = own(&|name| {
-        name.ends_with("stat")
-            || name == "newfstatat"
-            || name == "statx"
-            || name == "ioctl"
-            || name == "lseek"
-    });
-    let of_bytes = part_of(file.read_bytes, reads.bytes);
-    let of_reads = of_bytes.max(part_of(file.reads, reads.calls));
-    let of_opens = part_of(file.opens, opens.calls);
-    let again = 1.0 - files as f64 / file.opens as f64;
-    let calls_ns =
-        reads.cost_ns * of_reads + (opens.cost_ns + closes.cost_ns + looks.cost_ns) * of_opens;
+    let is_own =
+        |is: fn(&str) -> bool| move |row: &SyscallRow| row.pid == file.pid && is(&row.name);
+    let (is_read, is_opened) = (is_own(classify::is_read), is_own(is_open));
+    let (all_reads, all_opens) = (view.tally(&is_read), view.tally(is_opened));
+    let of_bytes = part_of(file.read_bytes, all_reads.bytes);
+    let of_reads = of_bytes.max(part_of(file.reads, all_reads.calls));
+    let of_opens = part_of(file.opens, all_opens.calls);
+    let reads = CallCost::of(view, is_read);
+    let around = CallCost::of(view, is_own(is_around_reads));
+    let again = 1.0 - files as f64 / file.opens.max(files as u64) as f64;
+    let calls = reads.part(of_reads).plus(around.part(of_opens));
+    let calls = calls.part(again);
+    let bytes = file.read_bytes as f64 * again;
     let cost = Cost {
-        calls_ns: calls_ns * again,
-        work_ns: work_ns(view, file.pid, file.read_bytes as f64 * again, of_bytes),
+        calls,
+        work_ns: work_ns(view, file.pid, bytes, of_bytes, &calls),
     };
-    if !matters(view, cost.ns()) {
+    if !matters(view, cost.ns(view)) {
         return None;
     }
     let name = file.name.rsplit('/').next().unwrap_or(&file.name);

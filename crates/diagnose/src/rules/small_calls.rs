@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::Place;
 use fathom_trace::SyscallRow;
 
+use super::call_cost::CallCost;
 use crate::classify;
 use crate::descriptors::Kind;
 use crate::thresholds as t;
@@ -19,8 +20,17 @@ pub(super) struct Small {
 }
 
 impl Small {
+    /// What the calls cost.
+    pub(super) fn cost(&self, view: &View<'_>) -> CallCost {
+        let own = |row: &SyscallRow| key(row) == Some(((self.pid, self.fd), self.writes));
+        CallCost {
+            in_kernel_ns: self.tally.cost_ns,
+            library_ns: view.library_ns(own),
+        }
+    }
+
     /// What the calls cost, and those of a reader in the tree: it gets as small pieces as are written.
-    pub(super) fn cost_with_reader(&self, view: &View<'_>) -> f64 {
+    pub(super) fn cost_with_reader(&self, view: &View<'_>) -> CallCost {
         let mut read: BTreeMap<u32, u64> = BTreeMap::new();
         for row in &view.trace.syscalls {
             let from_pipe =
@@ -35,9 +45,12 @@ impl Small {
             .into_iter()
             .find(|(_, bytes)| *bytes > 0 && same(*bytes));
         let theirs = reader.map(|(pid, _)| {
-            view.tally(|row| row.pid == pid && row.fd == Some(0) && classify::is_read(&row.name))
+            let reads = |row: &SyscallRow| {
+                row.pid == pid && row.fd == Some(0) && classify::is_read(&row.name)
+            };
+            CallCost::of(view, reads)
         });
-        self.tally.cost_ns + theirs.map_or(0.0, |tally| tally.cost_ns)
+        self.cost(view).plus(theirs.unwrap_or_default())
     }
 
     pub(super) fn place(&self, view: &View<'_>) -> Place {

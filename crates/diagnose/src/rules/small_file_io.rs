@@ -1,12 +1,14 @@
 //! A file is read or written a few bytes a call.
 
 use fathom_model::Finding;
+use fathom_trace::SyscallRow;
 
+use super::call_cost::CallCost;
 use super::small_calls::{self, Small};
 use super::tiny_files;
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::draft::{count, matters};
 use crate::view::{Tally, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -26,8 +28,8 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
     let small = small.into_iter().find(|small| !one_by_one(small))?;
     let tally = &small.tally;
     let around = opening_costs(view, small.pid, tally);
-    let cost = (tally.cost_ns + around.cost_ns).min(view.wall_ns);
-    if !matters(view, cost) {
+    let cost = small.cost(view).plus(around.cost);
+    if !matters(view, cost.in_kernel_ns) {
         return None;
     }
     let what = if small.writes {
@@ -41,15 +43,14 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
     };
     let path = view.name_of(small.pid, small.fd);
     let statement = format!(
-        "{} {what} {} moved {:.1} bytes each{opened}; the calls cost {}, {} of the wall time.",
+        "{} {what} {} moved {:.1} bytes each{opened}; the calls {}",
         count(tally.calls),
         path.as_deref().unwrap_or("a file"),
         tally.bytes_per_call(),
-        time(cost),
-        percent(view, cost),
+        cost.told(view),
     );
     Some(
-        Draft::new("small-file-io", view, cost, statement)
+        cost.draft("small-file-io", view, statement)
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("bytes per call", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
@@ -67,16 +68,24 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
 /// Calls that open and close a file, and put it in place of standard output as shells do.
 const OPENING: &[&str] = &["open", "openat", "close", "dup2", "dup3", "fcntl"];
 
+/// Calls that open and close files.
+#[derive(Default)]
+struct Opening {
+    calls: u64,
+    cost: CallCost,
+}
+
 /// A file that is opened for each small call costs the opening too, and not the looks for it where it isn't.
-fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Tally {
-    let mut around = view.tally(|row| row.pid == pid && OPENING.contains(&row.name.as_str()));
-    let failed = around.errors.min(around.calls);
-    around.cost_ns *= 1.0 - failed as f64 / around.calls.max(1) as f64;
-    around.calls -= failed;
-    if around.calls >= small.calls {
-        around
-    } else {
-        Tally::default()
+fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Opening {
+    let opens = |row: &SyscallRow| row.pid == pid && OPENING.contains(&row.name.as_str());
+    let all = view.tally(opens);
+    let calls = all.calls - all.errors.min(all.calls);
+    if calls < small.calls {
+        return Opening::default();
+    }
+    Opening {
+        calls,
+        cost: CallCost::of(view, opens).part(calls as f64 / all.calls.max(1) as f64),
     }
 }
 

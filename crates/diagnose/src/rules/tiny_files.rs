@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
+use super::call_cost::CallCost;
 use super::small_calls::Small;
 use crate::classify;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -110,22 +111,20 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let on_fd = row.fd.is_some_and(|fd| fd > 2);
         of_it(row) && on_fd && AROUND.contains(&row.name.as_str())
     };
-    let opens = view.tally(|row| opening(row) || around(row));
-    let reads = view.tally(is_read);
-    let cost = opens.cost_ns * part(files.opens, seen(&opening))
-        + reads.cost_ns * part(files.reads, seen(&is_read));
-    if !matters(view, cost) || view.share(cost) < t::TINY_FILES_SHARE {
+    let opens = CallCost::of(view, |row| opening(row) || around(row));
+    let reads = CallCost::of(view, is_read).part(part(files.reads, seen(&is_read)));
+    let cost = opens.part(part(files.opens, seen(&opening))).plus(reads);
+    if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE {
         return None;
     }
     let statement = format!(
-        "{} files of {:.0} bytes each on average were opened, read and closed: the calls cost {}, {} of the wall time. Opening costs more than reading.",
+        "{} files of {:.0} bytes each on average were opened, read and closed: the calls {} Opening costs more than reading.",
         count(number),
         files.bytes_each(),
-        time(cost),
-        percent(view, cost),
+        cost.told(view),
     );
     Some(
-        Draft::new("small-file-io", view, cost, statement)
+        cost.draft("small-file-io", view, statement)
             .evidence("files", number as f64, "files")
             .evidence("bytes of a file", files.bytes_each(), "bytes")
             .advice("Keep small items together in one file or in a database, and read it once.")

@@ -7,7 +7,7 @@ use super::small_calls::{self, Small};
 use crate::Language;
 use crate::classify;
 use crate::descriptors::Kind;
-use crate::draft::{Draft, count, matters, percent, time, wait_matters};
+use crate::draft::{count, matters, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -23,8 +23,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !matters(view, tally.cost_ns) || is_paced_by_writer(view, &small) {
         return None;
     }
+    let cost = small.cost(view);
     let statement = format!(
-        "{} reads of {} brought {:.1} bytes each; the calls cost {}, {} of the wall time.",
+        "{} reads of {} brought {:.1} bytes each; the calls {}",
         count(tally.calls),
         match standard {
             true => "standard input".to_owned(),
@@ -34,11 +35,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             }
         },
         tally.bytes_per_call(),
-        time(tally.cost_ns),
-        percent(view, tally.cost_ns),
+        cost.told(view),
     );
     Some(
-        Draft::new("unbuffered-input", view, tally.cost_ns, statement)
+        cost.draft("unbuffered-input", view, statement)
             .evidence("read calls", tally.calls as f64, "calls")
             .evidence("bytes per read", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")

@@ -4,27 +4,26 @@ use fathom_model::Finding;
 
 use super::small_calls::{self, Small};
 use crate::Language;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small = on_output(view).find(|s| s.tally.bytes_per_call() < t::PIECE_BYTES)?;
     let tally = &small.tally;
-    let cost = small.cost_with_reader(view).min(view.wall_ns);
-    if !matters(view, cost) {
+    let cost = small.cost_with_reader(view);
+    if !matters(view, cost.in_kernel_ns) {
         return None;
     }
     let statement = format!(
-        "{} writes to standard {} carried {:.1} bytes each; the calls cost {}, {} of the wall time.",
+        "{} writes to standard {} carried {:.1} bytes each; the calls {}",
         count(tally.calls),
         if small.fd == 2 { "error" } else { "output" },
         tally.bytes_per_call(),
-        time(cost),
-        percent(view, cost),
+        cost.told(view),
     );
     Some(
-        Draft::new("unbuffered-output", view, cost, statement)
+        cost.draft("unbuffered-output", view, statement)
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")

@@ -61,6 +61,14 @@ impl View<'_> {
         self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
     }
 
+    /// The calls of a row, by the part of their thread's time that is on the critical path.
+    pub(super) fn calls_on_path(&self, row: &SyscallRow) -> f64 {
+        match self.by_stops() {
+            true => (row.calls + self.missed(row).0) as f64,
+            false => row.calls as f64 * self.weight(row.tid),
+        }
+    }
+
     /// Adds up the calls that fit.
     pub(crate) fn tally(&self, fits: impl Fn(&SyscallRow) -> bool) -> Tally {
         let mut sum = Tally::default();
@@ -74,10 +82,7 @@ impl View<'_> {
             let (calls, bytes) = self.missed(row);
             let part = 1.0 + calls as f64 / row.calls.max(1) as f64;
             sum.calls += row.calls + calls;
-            sum.on_path += match self.by_stops() {
-                true => (row.calls + calls) as f64,
-                false => row.calls as f64 * self.weight(row.tid),
-            };
+            sum.on_path += self.calls_on_path(row);
             sum.errors += row.errors;
             sum.would_block += row.would_block;
             sum.bytes += row.bytes + bytes;

@@ -1,0 +1,83 @@
+//! Shared by what makes too many calls: what these cost in the kernel, and in the library around them.
+
+use fathom_trace::SyscallRow;
+
+use crate::draft::{Draft, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// What could be won if calls weren't made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CallCost {
+    pub in_kernel_ns: f64,
+    /// User code that goes with the calls. Modelled.
+    pub library_ns: f64,
+}
+
+impl CallCost {
+    pub(super) fn of(view: &View<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
+        Self {
+            in_kernel_ns: view.tally(&fits).cost_ns,
+            library_ns: view.library_ns(&fits),
+        }
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            in_kernel_ns: self.in_kernel_ns + other.in_kernel_ns,
+            library_ns: self.library_ns + other.library_ns,
+        }
+    }
+
+    /// A part of it, 0 to 1.
+    pub(super) fn part(self, part: f64) -> Self {
+        Self {
+            in_kernel_ns: self.in_kernel_ns * part,
+            library_ns: self.library_ns * part,
+        }
+    }
+
+    /// What nobody timed costs no more than the whole kernel.
+    pub(super) fn within_kernel(self, view: &View<'_>) -> Self {
+        Self {
+            in_kernel_ns: view.within_kernel(self.in_kernel_ns),
+            ..self
+        }
+    }
+
+    /// Both together, no more than there is.
+    pub(super) fn ns(self, view: &View<'_>) -> f64 {
+        (self.in_kernel_ns + self.library_ns).min(0.97 * view.cpu_ns.min(view.wall_ns))
+    }
+
+    /// Both times in words.
+    pub(super) fn words(self) -> String {
+        let calls = time(self.in_kernel_ns);
+        match self.library_ns > t::WORK_WORTH_TELLING * self.in_kernel_ns {
+            true => format!("{calls} and some {} around them", time(self.library_ns)),
+            false => calls,
+        }
+    }
+
+    /// The end of a sentence about the calls.
+    pub(super) fn told(self, view: &View<'_>) -> String {
+        let share = percent(view, self.ns(view));
+        format!("cost {}, {share} of the wall time.", self.words())
+    }
+
+    /// A finding about the calls, with what goes with them.
+    pub(super) fn draft(self, id: &str, view: &View<'_>, statement: String) -> Draft {
+        self.evidence(Draft::new(id, view, self.ns(view), statement))
+    }
+
+    pub(super) fn evidence(self, draft: Draft) -> Draft {
+        match self.library_ns > 0.0 {
+            true => draft.evidence(
+                "library around the calls (modelled)",
+                self.library_ns.round(),
+                "ns",
+            ),
+            false => draft,
+        }
+    }
+}

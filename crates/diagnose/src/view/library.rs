@@ -1,0 +1,135 @@
+//! How much of the program's own time goes with its calls: what the language's library does around each.
+
+use std::collections::BTreeMap;
+
+use fathom_model::Spent;
+use fathom_trace::SyscallRow;
+
+use super::View;
+use crate::Language;
+use crate::account::Life;
+
+/// Nobody sees which of a program's instructions belong to a call. Of what its code takes for each call no more than
+/// this part is counted: the rest may be work that stays.
+const OF_OWN_TIME: f64 = 0.4;
+
+/// What a library does around a call that moves little, and which a buffer or fewer calls do away with, in ns: less
+/// than half of the programs do of a language whose slow form was measured beside its repaired twin (`corpus`) take less.
+fn around_call_ns(language: Option<Language>) -> f64 {
+    match language {
+        Some(Language::Python | Language::Node) => 300.0,
+        Some(Language::Java) => 200.0,
+        Some(Language::Ruby | Language::Perl) => 150.0,
+        Some(Language::Go) => 120.0,
+        Some(Language::Rust | Language::Shell) => 60.0,
+        Some(Language::C) => 20.0,
+        // What isn't known is not guessed.
+        None => 0.0,
+    }
+}
+
+/// What a library does to start a program and await it, as [`around_call_ns`] is measured.
+fn around_spawn_ns(language: Option<Language>) -> f64 {
+    match language {
+        Some(Language::Node) => 800e3,
+        Some(Language::Python | Language::Java) => 200e3,
+        Some(Language::Go) => 100e3,
+        _ => 0.0,
+    }
+}
+
+impl View<'_> {
+    /// What the library does around the calls that fit, in ns on the critical path of an untraced run. Modelled.
+    pub(crate) fn library_ns(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
+        let mut calls: BTreeMap<u32, f64> = BTreeMap::new();
+        for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
+            *calls.entry(row.pid).or_default() += self.calls_on_path(row);
+        }
+        self.around_ns(&calls, around_call_ns)
+    }
+
+    /// What the library of their parents does to start the programs that these processes run, likewise.
+    pub(crate) fn library_of_starts_ns(&self, pids: impl Iterator<Item = u32>) -> f64 {
+        let mut starts: BTreeMap<u32, f64> = BTreeMap::new();
+        let processes = pids.filter_map(|pid| self.process(pid));
+        let programs = processes.filter(|process| !process.execs.is_empty());
+        for parent in programs.filter_map(|process| process.parent) {
+            *starts.entry(parent).or_default() += 1.0;
+        }
+        self.around_ns(&starts, around_spawn_ns)
+    }
+
+    /// What a process's own code and the memory for it take on the critical path, in ns of an untraced run.
+    pub(crate) fn own_ns(&self, pid: u32) -> f64 {
+        let lives = self.lives.iter().filter(|life| life.pid == pid);
+        let parts = [Spent::UserCode, Spent::PageFaults];
+        let ran = lives.flat_map(|life| parts.map(|spent| self.as_untraced(life, spent)));
+        ran.sum()
+    }
+
+    fn as_untraced(&self, life: &Life, spent: Spent) -> f64 {
+        let factor = self.factors.get(&spent).copied().unwrap_or(1.0);
+        life.sums.get(spent) * self.weight(life.tid) * factor
+    }
+
+    /// So much for each of what the processes do, by their language, but no more than the part of their own time.
+    fn around_ns(&self, done: &BTreeMap<u32, f64>, each: fn(Option<Language>) -> f64) -> f64 {
+        let mut own: BTreeMap<u32, f64> = BTreeMap::new();
+        for life in self
+            .lives
+            .iter()
+            .filter(|life| done.contains_key(&life.pid))
+        {
+            *own.entry(life.pid).or_default() += self.as_untraced(life, Spent::UserCode);
+        }
+        let around = done.iter().map(|(pid, times)| {
+            let at_most = OF_OWN_TIME * own.get(pid).copied().unwrap_or(0.0);
+            (times * each(self.language(Some(*pid)))).min(at_most)
+        });
+        around.sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    fn of_reads(calls: u64, language: Option<Language>) -> f64 {
+        let mut fake = Fake::new(1000);
+        fake.language = language;
+        fake.calls("read", Some(0), calls, 1, 500);
+        let timed = [fake.run()];
+        let subject = fake.subject(&timed);
+        View::new(&subject).library_ns(|row| row.name == "read")
+    }
+
+    #[test]
+    fn a_call_takes_what_its_language_takes() {
+        assert_eq!(of_reads(100_000, Some(Language::Python)), 30e6);
+        assert_eq!(of_reads(100_000, Some(Language::C)), 2e6);
+        assert_eq!(of_reads(100_000, None), 0.0);
+    }
+
+    #[test]
+    fn no_more_goes_with_calls_than_the_code_has() {
+        // Around 1,600,000 calls of 545 ns there is 128 ms of its own.
+        let most = of_reads(1_600_000, Some(Language::Python));
+        assert!((most - 0.4 * 128e6).abs() < 1e6, "{most}");
+    }
+
+    #[test]
+    fn only_starts_of_programs_have_a_library() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(Language::Python);
+        (0..100).for_each(|i| fake.child(200 + i, 0, 900, 1));
+        let of = |fake: &Fake| {
+            let timed = [fake.run()];
+            let subject = fake.subject(&timed);
+            View::new(&subject).library_of_starts_ns(200..300)
+        };
+        assert_eq!(of(&fake), 20e6);
+        (1..=100).for_each(|i| fake.trace.processes[i].execs.clear());
+        assert_eq!(of(&fake), 0.0);
+    }
+}
