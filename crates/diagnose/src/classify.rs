@@ -199,6 +199,11 @@ pub(crate) fn is_write(call: &str) -> bool {
 pub(crate) fn opens_file(call: &str) -> bool {
     ["open", "openat", "openat2"].contains(&call)
 }
+/// Whether it asks what is at a path, or of an open file.
+pub(crate) fn asks_about_path(call: &str) -> bool {
+    let is_stat = call.contains("stat") && !call.contains("statfs");
+    is_stat || call.contains("access") || call.contains("readlink")
+}
 /// Whether it gives the names in a folder.
 pub(crate) fn lists_folder(call: &str) -> bool {
     ["getdents", "getdents64"].contains(&call)

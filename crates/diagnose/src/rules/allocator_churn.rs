@@ -38,6 +38,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !matters(view, cost) || !rules || !(often || dear) {
         return None;
     }
+    let library = view.library_ns(|row| classify::is_memory(&row.name));
+    let cost = (cost + library).min(0.97 * view.cpu_ns);
     let statement = format!(
         "{} calls took memory from the system and gave it back; with the page faults that follow they cost {}, {} of the wall time.",
         count(all.calls),

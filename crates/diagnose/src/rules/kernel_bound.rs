@@ -9,7 +9,7 @@ use super::call_cost::CallCost;
 use super::small_calls::Small;
 use super::tiny_files;
 use crate::Language;
-use crate::classify;
+use crate::classify::{self, asks_about_path};
 use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::{Tally, View};
@@ -25,11 +25,6 @@ const PATH_QUESTIONS: &str = "stat and access";
 /// Whether a call is of the kind that goes by this name.
 fn is_one(kind: &str, row: &SyscallRow) -> bool {
     row.name == kind || kind == PATH_QUESTIONS && asks_about_path(&row.name)
-}
-
-fn asks_about_path(name: &str) -> bool {
-    let is_stat = name.contains("stat") && !name.contains("statfs");
-    is_stat || name.contains("access") || name.contains("readlink")
 }
 
 /// A shell masks signals around each command: no change of the script makes that fewer but fewer commands, and

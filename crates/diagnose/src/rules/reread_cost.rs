@@ -59,16 +59,27 @@ pub(super) fn part_of(of: u64, all: u64) -> f64 {
 /// The work of a process's own code on `bytes` that it reads once more, memory for it included, at most. Nobody sees which
 /// of its time goes to which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is beside
 /// the calls' library the part that these bytes are of all (`part`). Where that is less than anybody needs to take them apart, the
-/// program doesn't look at all of them, and its time is for something else.
+/// program doesn't look at all of them, and only the memory that they took is counted.
 pub(super) fn work_ns(view: &View<'_>, pid: u32, bytes: f64, part: f64, calls: &CallCost) -> f64 {
     if part < t::PART_OF_INPUT {
         return 0.0;
     }
     let own = (view.own_ns(pid) - calls.library_ns).max(0.0) * part;
-    if own < t::QUICKEST_PARSING_NS_PER_BYTE * bytes {
-        return 0.0;
+    let language = view.language(Some(pid));
+    let each = match own < t::QUICKEST_PARSING_NS_PER_BYTE * bytes {
+        true => collecting_ns_per_byte(language),
+        false => parsing_ns_per_byte(language),
+    };
+    (bytes * each).min(own)
+}
+
+/// To give back what was read, in ns for each byte, where a collector does that later.
+fn collecting_ns_per_byte(language: Option<Language>) -> f64 {
+    match language {
+        Some(Language::Go) => 0.2,
+        Some(Language::Java | Language::Node) => 0.1,
+        _ => 0.0,
     }
-    (bytes * parsing_ns_per_byte(view.language(Some(pid)))).min(own)
 }
 
 /// To take apart what was read, in ns for each byte, as the languages' own JSON readers do.

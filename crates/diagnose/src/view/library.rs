@@ -6,17 +6,25 @@ use fathom_model::Spent;
 use fathom_trace::SyscallRow;
 
 use super::View;
-use crate::Language;
 use crate::account::Life;
+use crate::{Language, classify};
 
-/// Nobody sees which of a program's instructions belong to a call. Of what its code takes for each call no more than
-/// this part is counted: the rest may be work that stays.
-const OF_OWN_TIME: f64 = 0.4;
+/// What a library does around one thing that is done, in ns: less than half of the programs of a language take less, whose
+/// slow form was measured beside its repaired twin (`corpus`).
+struct Around {
+    ns: f64,
+    /// Nobody sees which of a program's instructions belong to it: of what its code takes for each, no more than
+    /// this part is counted. The rest may be work that stays.
+    of_own: f64,
+}
 
-/// What a library does around a call that moves little, and which a buffer or fewer calls do away with, in ns: less
-/// than half of the programs do of a language whose slow form was measured beside its repaired twin (`corpus`) take less.
-fn around_call_ns(language: Option<Language>) -> f64 {
-    match language {
+/// Around a call that moves little, and which a buffer or fewer calls do away with.
+fn around_call(language: Option<Language>, call: &str) -> Around {
+    // To say which file, a path is put together, converted and taken apart, and a failure is put into an object.
+    let names_file = classify::opens_file(call) || classify::asks_about_path(call);
+    let ns = match language {
+        Some(Language::Python) if names_file => 600.0,
+        Some(Language::Shell) if names_file => 200.0,
         Some(Language::Python | Language::Node) => 300.0,
         Some(Language::Java) => 200.0,
         Some(Language::Ruby | Language::Perl) => 150.0,
@@ -25,38 +33,81 @@ fn around_call_ns(language: Option<Language>) -> f64 {
         Some(Language::C) => 20.0,
         // What isn't known is not guessed.
         None => 0.0,
-    }
+    };
+    let of_own = if names_file { 0.6 } else { 0.4 };
+    Around { ns, of_own }
 }
 
-/// What a library does to start a program and await it, as [`around_call_ns`] is measured.
-fn around_spawn_ns(language: Option<Language>) -> f64 {
-    match language {
+/// Around the start and the end of a program.
+fn around_start(language: Option<Language>) -> Around {
+    let ns = match language {
         Some(Language::Node) => 800e3,
         Some(Language::Python | Language::Java) => 200e3,
         Some(Language::Go) => 100e3,
         _ => 0.0,
+    };
+    Around { ns, of_own: 0.4 }
+}
+
+/// All that one process did of it.
+#[derive(Default)]
+struct Done {
+    times: f64,
+    ns: f64,
+    of_own: f64,
+}
+
+impl Done {
+    fn add(&mut self, times: f64, around: Around) {
+        self.times += times;
+        self.ns += times * around.ns;
+        self.of_own += times * around.of_own;
+    }
+
+    /// Of so much time that its code took.
+    fn ns_of(&self, own_ns: f64) -> f64 {
+        self.ns.min(own_ns * self.of_own / self.times.max(1.0))
     }
 }
 
 impl View<'_> {
     /// What the library does around the calls that fit, in ns on the critical path of an untraced run. Modelled.
     pub(crate) fn library_ns(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
-        let mut calls: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
-            *calls.entry(row.pid).or_default() += self.calls_on_path(row);
+            let around = around_call(self.language(Some(row.pid)), &row.name);
+            let of_process = done.entry(row.pid).or_default();
+            of_process.add(self.calls_on_path(row), around);
         }
-        self.around_ns(&calls, around_call_ns)
+        self.around_ns(&done)
     }
 
     /// What the library of their parents does to start the programs that these processes run, likewise.
     pub(crate) fn library_of_starts_ns(&self, pids: impl Iterator<Item = u32>) -> f64 {
-        let mut starts: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         let processes = pids.filter_map(|pid| self.process(pid));
         let programs = processes.filter(|process| !process.execs.is_empty());
         for parent in programs.filter_map(|process| process.parent) {
-            *starts.entry(parent).or_default() += 1.0;
+            let around = around_start(self.language(Some(parent)));
+            done.entry(parent).or_default().add(1.0, around);
         }
-        self.around_ns(&starts, around_spawn_ns)
+        self.around_ns(&done)
+    }
+
+    fn around_ns(&self, done: &BTreeMap<u32, Done>) -> f64 {
+        let mut own: BTreeMap<u32, f64> = BTreeMap::new();
+        for life in self
+            .lives
+            .iter()
+            .filter(|life| done.contains_key(&life.pid))
+        {
+            *own.entry(life.pid).or_default() += self.as_untraced(life, Spent::UserCode);
+        }
+        let around = done.iter().map(|(pid, done)| {
+            let own = own.get(pid).copied().unwrap_or(0.0);
+            done.ns_of(own)
+        });
+        around.sum()
     }
 
     /// What a process's own code and the memory for it take on the critical path, in ns of an untraced run.
@@ -70,23 +121,6 @@ impl View<'_> {
     fn as_untraced(&self, life: &Life, spent: Spent) -> f64 {
         let factor = self.factors.get(&spent).copied().unwrap_or(1.0);
         life.sums.get(spent) * self.weight(life.tid) * factor
-    }
-
-    /// So much for each of what the processes do, by their language, but no more than the part of their own time.
-    fn around_ns(&self, done: &BTreeMap<u32, f64>, each: fn(Option<Language>) -> f64) -> f64 {
-        let mut own: BTreeMap<u32, f64> = BTreeMap::new();
-        for life in self
-            .lives
-            .iter()
-            .filter(|life| done.contains_key(&life.pid))
-        {
-            *own.entry(life.pid).or_default() += self.as_untraced(life, Spent::UserCode);
-        }
-        let around = done.iter().map(|(pid, times)| {
-            let at_most = OF_OWN_TIME * own.get(pid).copied().unwrap_or(0.0);
-            (times * each(self.language(Some(*pid)))).min(at_most)
-        });
-        around.sum()
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 pub use arguments::Arguments;
 use fathom_diagnose::{Limits, Subject};
-use fathom_measure::interrupt;
+use fathom_measure::{CommandLine, interrupt};
 use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION};
 use fathom_report as report;
 use fathom_trace::Trace;
@@ -100,7 +100,13 @@ fn program_of(target: &Target, trace: &Trace) -> PathBuf {
     let named = last.map(|exec| PathBuf::from(&exec.path));
     // Others are named from a folder that isn't known here.
     let named = named.filter(|path| path.is_absolute());
-    named.unwrap_or_else(|| target.command.program.clone())
+    named.unwrap_or_else(|| as_seen_from_here(&target.command))
+}
+
+/// A program that is named relative to where the command runs (`--cwd`) lies elsewhere seen from here.
+fn as_seen_from_here(command: &CommandLine) -> PathBuf {
+    let folder = command.directory.clone().unwrap_or_default();
+    folder.join(&command.program)
 }
 
 fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> Explanation {
@@ -211,5 +217,29 @@ fn told(path: &Path) {
             "the picture is in {}",
             report::escape(&path.display().to_string())
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_measure::{Input, Output};
+
+    #[test]
+    fn a_program_is_looked_for_where_the_command_runs() {
+        let seen = |program: &str, folder: Option<&str>| {
+            as_seen_from_here(&CommandLine {
+                arguments: vec![program.into()],
+                program: program.into(),
+                directory: folder.map(PathBuf::from),
+                variables: Vec::new(),
+                input: Input::Null,
+                output: Output::Null,
+                expect: None,
+            })
+        };
+        assert_eq!(seen("./prog", Some("/srv")), Path::new("/srv/prog"));
+        assert_eq!(seen("./prog", None), Path::new("./prog"));
+        assert_eq!(seen("/bin/true", Some("/srv")), Path::new("/bin/true"));
     }
 }
