@@ -61,7 +61,9 @@ pub(super) fn by_others(view: &View<'_>) -> Option<Finding> {
         && view.cpu_ns >= t::BUSY_THREAD * view.timed_ns
         && ready >= t::READY_SHARE * view.timed_ns;
     let starved = t::STARVED_SHARE * view.timed_ns;
-    let by_others = ready >= starved && waited >= starved;
+    // Where the command had all CPUs, a thread of its own had that one.
+    let had_all = view.cpu_ns >= t::BUSY_THREAD * view.timed_ns * view.subject.cpus.max(1) as f64;
+    let by_others = ready >= starved && waited >= starved && !had_all;
     if crowded(&view.lives, view.subject.cpus, view.trace) || !own && !by_others {
         return None;
     }
@@ -149,6 +151,20 @@ mod tests {
             None,
             "only the observed run waited"
         );
+    }
+
+    #[test]
+    fn who_has_all_cpus_is_kept_from_them_by_nobody_else() {
+        // The main thread yields to its two workers.
+        let mut fake = Fake::new(1000);
+        fake.waits(None, None, Cause::Preempted, 70, 10_000);
+        let timed = Run {
+            run_queue_wait_ns: Some(700 * MS),
+            cpu_ns: 1950 * MS,
+            ..fake.run()
+        };
+        let found = crate::diagnose(&fake.subject(&[timed])).findings;
+        assert!(found.is_empty(), "{found:?}");
     }
 
     #[test]

@@ -222,7 +222,7 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
     let is_own =
         |is: fn(&str) -> bool| move |row: &SyscallRow| row.pid == file.pid && is(&row.name);
     let (is_read, is_opened) = (is_own(classify::is_read), is_own(is_open));
-    let (all_reads, all_opens) = (view.tally(&is_read), view.tally(is_opened));
+    let (all_reads, all_opens) = (view.tally(is_read), view.tally(is_opened));
     let of_bytes = part_of(file.read_bytes, all_reads.bytes);
     let of_reads = of_bytes.max(part_of(file.reads, all_reads.calls));
     let of_opens = part_of(file.opens, all_opens.calls);
