@@ -50,19 +50,22 @@ impl CallCost {
         (self.in_kernel_ns + self.library_ns).min(0.97 * view.cpu_ns.min(view.wall_ns))
     }
 
-    /// Both times in words.
-    pub(super) fn words(self) -> String {
-        let calls = time(self.in_kernel_ns);
-        match self.library_ns > t::WORK_WORTH_TELLING * self.in_kernel_ns {
-            true => format!("{calls} and some {} around them", time(self.library_ns)),
-            false => calls,
-        }
+    /// What the library took in words, if that needs any.
+    pub(super) fn library_in_words(self) -> Option<String> {
+        let is_much = self.library_ns > t::WORK_WORTH_TELLING * self.in_kernel_ns;
+        is_much.then(|| format!("some {} in the library around it", time(self.library_ns)))
     }
 
     /// The end of a sentence about the calls.
     pub(super) fn told(self, view: &View<'_>) -> String {
+        let calls = time(self.in_kernel_ns);
         let share = percent(view, self.ns(view));
-        format!("cost {}, {share} of the wall time.", self.words())
+        match self.library_in_words() {
+            Some(library) => {
+                format!("cost {calls} in the kernel and {library}, {share} of the wall time.")
+            }
+            None => format!("cost {calls}, {share} of the wall time."),
+        }
     }
 
     /// A finding about the calls, with what goes with them.

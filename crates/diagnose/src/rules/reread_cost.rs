@@ -22,17 +22,30 @@ impl Cost {
 
     /// The end of a sentence, in words.
     pub(super) fn told(&self, view: &View<'_>) -> String {
-        let calls = self.calls.words();
+        let calls = time(self.calls.in_kernel_ns);
         let share = percent(view, self.ns(view));
-        if self.work_ns > t::WORK_WORTH_TELLING * self.calls.in_kernel_ns {
-            let work = time(self.work_ns);
-            format!(
-                "that cost {calls} in calls and up to {work} of work on what was read, {share} of the wall time."
-            )
-        } else {
-            format!(
-                "that cost {calls}, {share} of the wall time, besides the work on what was read."
-            )
+        let is_much = self.work_ns > t::WORK_WORTH_TELLING * self.calls.in_kernel_ns;
+        let work =
+            is_much.then(|| format!("up to {} of work on what was read", time(self.work_ns)));
+        match (self.calls.library_in_words(), work) {
+            (Some(library), Some(work)) => {
+                format!(
+                    "that cost {calls} in the kernel, {library}, and {work}, {share} of the wall time."
+                )
+            }
+            (Some(library), None) => {
+                format!(
+                    "that cost {calls} in the kernel and {library}, {share} of the wall time, besides the work on what was read."
+                )
+            }
+            (None, Some(work)) => {
+                format!("that cost {calls} in the kernel and {work}, {share} of the wall time.")
+            }
+            (None, None) => {
+                format!(
+                    "that cost {calls}, {share} of the wall time, besides the work on what was read."
+                )
+            }
         }
     }
 
