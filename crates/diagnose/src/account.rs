@@ -1,15 +1,13 @@
 //! Where did the life of one thread go?
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use fathom_model::{AccountPart, Spent, ThreadAccount, TimeAccount};
-use fathom_trace::{Cause, PollEnds, Process, Tier, Trace};
+use fathom_trace::{Cause, Tier, Trace};
 
-use crate::classify::{self, Classifier, PollContext};
-use crate::descriptors::{Descriptors, Kind};
+use crate::classify::{self, Classifier};
 use crate::edges::{Edges, cpu_in_calls};
 use crate::faults;
-use crate::thresholds as t;
 
 /// Sums by what time was spent on, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -108,175 +106,6 @@ impl Life {
     }
 }
 
-/// A thread that is ended in a wait is gone so soon after it.
-const DYING_NS: u64 = 200_000;
-
-fn poll_contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, PollContext> {
-    let mut contexts: HashMap<u32, PollContext> = HashMap::new();
-    for row in &trace.syscalls {
-        let context = contexts.entry(row.pid).or_default();
-        if classify::is_poll(&row.name) {
-            context.polls += row.calls;
-        }
-        if let Some(ends) = row.polls {
-            add_ends(context.ends.get_or_insert_default(), ends);
-        }
-        let Some(fd) = row.fd else { continue };
-        let kind = descriptors.mostly(row.pid, fd);
-        let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
-        let reads = classify::is_read(&row.name);
-        let moves = reads || classify::is_write(&row.name);
-        let moved = if moves && row.bytes > 0 {
-            row.calls.saturating_sub(row.would_block)
-        } else {
-            0
-        };
-        let local = !reads && kind == Kind::Socket && descriptors.is_local_socket(row.pid, fd);
-        let fifo = moves && descriptors.is_outer_fifo(row.pid, fd, reads);
-        if reads && (fd == 0 && waitable || fifo) {
-            context.input += moved;
-        } else if !reads && moves && ((fd == 1 || fd == 2) && waitable || fifo) {
-            context.output += row.would_block;
-        } else if row.name.starts_with("accept") || row.name == "connect" {
-            context.sockets += row.calls.saturating_sub(row.would_block);
-        } else if kind == Kind::Socket || classify::is_of_sockets(&row.name) && kind != Kind::Pipe {
-            context.sockets += moved;
-            let all = classify::is_of_sockets(&row.name);
-            context.answers += match (reads, descriptors.socket_reads(row.pid, fd)) {
-                (false, _) => 0,
-                (true, Some(reads)) if !all => moved.min(reads),
-                (true, _) => moved,
-            };
-            context.full_sockets += if local { row.would_block } else { 0 };
-        } else if kind == Kind::Pipe && reads {
-            context.pipes += moved;
-        } else if kind == Kind::Events && reads {
-            context.events += moved;
-        } else if kind == Kind::Timer && reads {
-            context.timers += moved;
-        }
-    }
-    for process in &trace.processes {
-        let lived = childrens_ns(trace, process);
-        if lived > 0
-            && lived as f64 >= t::PART_OF_CHILDREN * waits_in_polls(trace, process.pid) as f64
-        {
-            contexts.entry(process.pid).or_default().children = true;
-        }
-    }
-    contexts
-}
-
-/// How long children of a process lived since it began its last program: those of a shell that became the
-/// program itself are nobody that it waits for.
-fn childrens_ns(trace: &Trace, process: &Process) -> u64 {
-    let since = process.execs.last().map_or(0, |exec| exec.at_ns);
-    let children = trace.processes.iter();
-    let children = children.filter(|child| child.parent == Some(process.pid));
-    let lives = children.map(|child| {
-        let end = child.ended_ns.unwrap_or(trace.duration_ns);
-        end.saturating_sub(child.started_ns.max(since))
-    });
-    lives.sum()
-}
-
-fn waits_in_polls(trace: &Trace, pid: u32) -> u64 {
-    let rows = trace.off_cpu.iter().filter(|row| row.pid == pid);
-    let polls = rows.filter(|row| row.call.as_deref().is_some_and(classify::is_poll));
-    polls.map(|row| row.total_ns).sum()
-}
-
-fn add_ends(sum: &mut PollEnds, more: PollEnds) {
-    sum.by_limit += more.by_limit;
-    sum.by_limit_ns += more.by_limit_ns;
-    sum.total_ns += more.total_ns;
-}
-
-/// How the polls of each thread ended, where that is known.
-fn poll_ends(trace: &Trace) -> HashMap<u32, PollEnds> {
-    let mut ends: HashMap<u32, PollEnds> = HashMap::new();
-    for row in &trace.syscalls {
-        if let Some(more) = row.polls {
-            add_ends(ends.entry(row.tid).or_default(), more);
-        }
-    }
-    ends
-}
-
-/// By thread: time in waits for locks that nobody of the tree ended, and in all of them. The last one of a
-/// thread doesn't count if the thread ended in it.
-fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
-    let ends: HashMap<u32, u64> = trace
-        .threads
-        .iter()
-        .filter_map(|thread| Some((thread.tid, thread.ended_ns?)))
-        .collect();
-    let mut waits: HashMap<u32, (u64, u64)> = HashMap::new();
-    for interval in trace.timeline.iter().flatten() {
-        let lock = interval.call.as_deref().is_some_and(classify::is_lock);
-        let end = ends.get(&interval.tid).copied().unwrap_or(u64::MAX);
-        if !lock || interval.cause != Cause::Asleep || interval.to_ns + DYING_NS >= end {
-            continue;
-        }
-        let woken = interval.woken_ns.unwrap_or(interval.to_ns);
-        let length = woken.saturating_sub(interval.from_ns);
-        let by_tree = interval.woken_by.is_some_and(|tid| ends.contains_key(&tid));
-        let sums = waits.entry(interval.tid).or_default();
-        sums.0 += if by_tree { 0 } else { length };
-        sums.1 += length;
-    }
-    waits
-}
-
-/// Threads that use locks as timers: most of their waits, or most of the time in them, ended by a time limit,
-/// and they did little else, and neither did the process's other threads. (Python's threads wait for the
-/// interpreter with a limit of 5 ms, again and again, but one of them computes meanwhile.)
-fn timed_waiters(trace: &Trace) -> HashSet<u32> {
-    let mut timed: HashMap<u32, u64> = HashMap::new();
-    for row in trace
-        .syscalls
-        .iter()
-        .filter(|row| classify::is_lock(&row.name))
-    {
-        *timed.entry(row.tid).or_default() += row.errors.saturating_sub(row.would_block);
-    }
-    let mut waits: HashMap<u32, u64> = HashMap::new();
-    for row in &trace.off_cpu {
-        if row.cause == Cause::Asleep && row.call.as_deref().is_some_and(classify::is_lock) {
-            *waits.entry(row.tid).or_default() += row.count;
-        }
-    }
-    let mut cpu_of: HashMap<u32, u64> = HashMap::new();
-    for thread in &trace.threads {
-        *cpu_of.entry(thread.pid).or_default() += thread.on_cpu_ns.unwrap_or(0);
-    }
-    let nobody = ended_by_nobody(trace);
-    let waiting: HashSet<u32> = waits.keys().copied().collect();
-    let in_locks = trace.threads.iter().filter(|t| waiting.contains(&t.tid));
-    let processes: HashSet<u32> = in_locks.map(|thread| thread.pid).collect();
-    // Looks see only threads of the same process end a wait for a lock.
-    let all_wakers_seen = !trace.tier.is_some_and(Tier::only_looks) || processes.len() < 2;
-    let sleeps = |thread: &&fathom_trace::Thread| {
-        let end = thread.ended_ns.unwrap_or(trace.duration_ns);
-        let life = end.saturating_sub(thread.started_ns);
-        let timed = timed.get(&thread.tid).copied().unwrap_or(0);
-        let waits = waits.get(&thread.tid).copied().unwrap_or(0);
-        let own = thread.on_cpu_ns.unwrap_or(0);
-        let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
-        let (by_nobody, in_all) = nobody.get(&thread.tid).copied().unwrap_or_default();
-        let mostly_by_nobody =
-            all_wakers_seen && in_all * 2 >= life && by_nobody * 10 >= in_all * 9;
-        let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
-        by_limit && own * 2 < life && others * 2 < life
-    };
-    trace
-        .threads
-        .iter()
-        .filter(sleeps)
-        .map(|thread| thread.tid)
-        .collect()
-}
-
 /// Share of the time "on a CPU" that the hypervisor gave to others: what the switches say less
 /// what the kernel charged. Below 2 % it's interrupts and rounding; above
 /// 30 % the switches are not to be believed.
@@ -306,17 +135,6 @@ fn stolen_share(trace: &Trace) -> f64 {
         share
     } else {
         0.0
-    }
-}
-
-/// What is needed to tell what a wait of this trace counts as.
-pub(crate) fn classifier<'a>(trace: &'a Trace, descriptors: &'a Descriptors<'a>) -> Classifier<'a> {
-    Classifier {
-        descriptors,
-        polls: poll_contexts(trace, descriptors),
-        ends: poll_ends(trace),
-        timed: timed_waiters(trace),
-        trace,
     }
 }
 
@@ -466,6 +284,7 @@ pub(crate) fn of_threads(trace: &Trace, lives: &[Life]) -> Vec<ThreadAccount> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::descriptors::Descriptors;
     use crate::edges::AROUND_CALL_NS;
     use crate::fake::{Fake, MS};
 
@@ -489,41 +308,13 @@ mod tests {
         let descriptors = Descriptors::new(&fake.trace);
         let lives = lives(
             &fake.trace,
-            &classifier(&fake.trace, &descriptors),
+            &Classifier::new(&fake.trace, &descriptors),
             ESTIMATES,
         );
         let ms = |spent| (lives[0].sums.get(spent) / MS as f64).round() as u64;
         let told = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
         // 10 ms of the calls were on a CPU as it looked; 8 more were.
         assert_eq!(told, [40, 2, 18, 40]);
-    }
-
-    #[test]
-    fn children_of_the_shell_that_became_the_program_are_nobody_it_waits_for() {
-        // A shim asks two children something, becomes the program, and that sleeps in polls.
-        for (last_exec_ms, wanted) in [(50, Spent::Sleeping), (0, Spent::WaitingForChild)] {
-            let mut fake = Fake::new(1000);
-            fake.child(200, 0, 45, 40);
-            fake.child(300, 5, 45, 40);
-            fake.trace.processes[0].execs.push(fathom_trace::Exec {
-                at_ns: last_exec_ms * MS,
-                ..fathom_trace::Exec::default()
-            });
-            fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 20_000);
-            let descriptors = Descriptors::new(&fake.trace);
-            let classifier = classifier(&fake.trace, &descriptors);
-            assert_eq!(classifier.row(&fake.trace.off_cpu[0]), wanted);
-        }
-    }
-
-    #[test]
-    fn a_child_that_was_over_soon_is_not_what_long_polls_wait_for() {
-        let mut fake = Fake::new(1000);
-        fake.child(200, 0, 45, 40);
-        fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 60_000);
-        let descriptors = Descriptors::new(&fake.trace);
-        let classifier = classifier(&fake.trace, &descriptors);
-        assert_eq!(classifier.row(&fake.trace.off_cpu[0]), Spent::Sleeping);
     }
 
     #[test]
@@ -536,7 +327,7 @@ mod tests {
         let descriptors = Descriptors::new(&fake.trace);
         let lives = lives(
             &fake.trace,
-            &classifier(&fake.trace, &descriptors),
+            &Classifier::new(&fake.trace, &descriptors),
             ESTIMATES,
         );
         let account = lives[0].sums.clone().into_account(100 * MS);
@@ -563,7 +354,7 @@ mod tests {
                 fake.wait_for(pid, "futex", None, (10, 700, 700), None);
             }
             let descriptors = Descriptors::new(&fake.trace);
-            let classifier = classifier(&fake.trace, &descriptors);
+            let classifier = Classifier::new(&fake.trace, &descriptors);
             let lives = lives(&fake.trace, &classifier, ESTIMATES);
             (lives[1].sums.get(Spent::Locks) / MS as f64).round() as u64
         };

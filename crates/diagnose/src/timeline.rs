@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use fathom_model::{Spent, Stretch};
 use fathom_trace::{Interval, Trace};
 
-use crate::account;
 use crate::classify::Classifier;
 use crate::descriptors::Descriptors;
 
@@ -19,7 +18,7 @@ pub fn timeline(trace: &Trace, most: usize) -> Vec<Stretch> {
         return Vec::new();
     };
     let descriptors = Descriptors::new(trace);
-    let classifier = account::classifier(trace, &descriptors);
+    let classifier = Classifier::new(trace, &descriptors);
     let mut of_thread: BTreeMap<u32, Vec<&Interval>> = BTreeMap::new();
     for interval in intervals {
         of_thread.entry(interval.tid).or_default().push(interval);

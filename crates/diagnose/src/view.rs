@@ -14,6 +14,7 @@ pub(crate) use tally::Tally;
 use unseen::Unseen;
 
 use crate::account::{self, Life};
+use crate::classify::Classifier;
 use crate::descriptors::Descriptors;
 use crate::edges::{self, Edges};
 use crate::path::{self, CriticalPath};
@@ -136,7 +137,7 @@ impl<'a> View<'a> {
     pub(crate) fn new(subject: &'a Subject<'a>) -> Self {
         let trace = subject.trace;
         let descriptors = Descriptors::new(trace);
-        let classifier = account::classifier(trace, &descriptors);
+        let classifier = Classifier::new(trace, &descriptors);
         let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
         let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);

@@ -1,0 +1,222 @@
+//! What does time in a call count as?
+
+mod calls;
+mod polls;
+mod timers;
+
+use std::collections::{HashMap, HashSet};
+
+use fathom_model::Spent;
+use fathom_trace::{Cause, Interval, OffCpuRow, PollEnds, Tier, Trace};
+
+pub(crate) use calls::*;
+pub(crate) use polls::PollContext;
+
+use crate::descriptors::{Descriptors, Kind};
+
+/// A stretch off the CPU, as the trace tells it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Off<'a> {
+    pub pid: u32,
+    pub tid: u32,
+    pub call: Option<&'a str>,
+    pub fd: Option<i32>,
+    pub cause: Cause,
+    /// Most of the thread's futex waits ran into their time limit.
+    pub timed_out: bool,
+}
+
+/// Whether a wait is for a disk. The kernel tier sees the kernel's own mark. Looks see only that no signal may
+/// interrupt it: in a call that moves bytes of a file or syncs it that is a disk; outside of calls, if page
+/// faults of the run waited for one.
+pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool {
+    match (cause, call) {
+        (Cause::Disk, _) => true,
+        (Cause::Uninterruptible, call) if trace.tier.is_some_and(Tier::only_looks) => match call {
+            Some(call) => is_sync(call) || is_read(call) || is_write(call) || FILES.contains(&call),
+            None => trace.accounts.major_faults > 0,
+        },
+        _ => false,
+    }
+}
+
+/// What time off the CPU counts as.
+pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollContext) -> Spent {
+    match off.cause {
+        Cause::Preempted | Cause::Ready => return Spent::Ready,
+        Cause::Running => return Spent::UserCode,
+        Cause::Disk => return Spent::Disk,
+        Cause::Stopped => return Spent::OtherWait,
+        Cause::Asleep | Cause::Uninterruptible => {}
+    }
+    let Some(call) = off.call else {
+        return Spent::OtherWait;
+    };
+    if is_sync(call) {
+        Spent::Disk
+    } else if SIGNAL_WAITS.contains(&call) && polls.children {
+        Spent::WaitingForChild
+    } else if SIGNAL_WAITS.contains(&call) {
+        Spent::Signals
+    } else if is_sleep(call) {
+        Spent::Sleeping
+    } else if is_lock(call) {
+        if off.timed_out {
+            Spent::Sleeping
+        } else {
+            Spent::Locks
+        }
+    } else if is_file_lock(call) {
+        Spent::Locks
+    } else if is_child_wait(call) {
+        Spent::WaitingForChild
+    } else if is_poll(call) {
+        polls.spent()
+    } else if let Some(fd) = off.fd {
+        on_descriptor(off, fd, call, descriptors)
+    } else {
+        Spent::OtherWait
+    }
+}
+
+/// Tells what the waits of one trace count as.
+pub(crate) struct Classifier<'a> {
+    pub descriptors: &'a Descriptors<'a>,
+    /// What each process's polls wait for.
+    pub polls: HashMap<u32, PollContext>,
+    /// How the polls of each thread ended, where that is known.
+    pub ends: HashMap<u32, PollEnds>,
+    /// Threads that use locks as timers.
+    pub timed: HashSet<u32>,
+    pub trace: &'a Trace,
+}
+
+impl<'a> Classifier<'a> {
+    pub(crate) fn new(trace: &'a Trace, descriptors: &'a Descriptors<'a>) -> Self {
+        Self {
+            descriptors,
+            polls: polls::contexts(trace, descriptors),
+            ends: polls::ends(trace),
+            timed: timers::timed_waiters(trace),
+            trace,
+        }
+    }
+}
+
+impl Classifier<'_> {
+    /// What a row of the off-CPU table counts as.
+    pub(crate) fn row(&self, row: &OffCpuRow) -> Spent {
+        self.off(Off {
+            pid: row.pid,
+            tid: row.tid,
+            call: row.call.as_deref(),
+            fd: row.fd,
+            cause: row.cause,
+            timed_out: self.timed.contains(&row.tid),
+        })
+    }
+
+    /// What the part of an interval before its wake-up counts as.
+    pub(crate) fn interval(&self, interval: &Interval) -> Spent {
+        self.off(Off {
+            pid: interval.pid,
+            tid: interval.tid,
+            call: interval.call.as_deref(),
+            fd: interval.fd,
+            cause: interval.cause,
+            timed_out: self.timed.contains(&interval.tid),
+        })
+    }
+
+    fn off(&self, off: Off<'_>) -> Spent {
+        if from_disk(self.trace, off.cause, off.call) {
+            return Spent::Disk;
+        }
+        let mut polls = self.polls.get(&off.pid).copied().unwrap_or_default();
+        // One thread's event loop says nothing of another one's.
+        polls.ends = self.ends.get(&off.tid).copied().or(polls.ends);
+        off_cpu(off, self.descriptors, polls)
+    }
+}
+
+fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
+    let pid = off.pid;
+    // Nothing is asked of a peer where the writing itself has to wait.
+    if is_write(call) && descriptors.is_local_socket(pid, fd) {
+        return Spent::WaitingForOutput;
+    }
+    if is_of_sockets(call) && descriptors.waited_for(pid, fd) != Kind::Pipe {
+        return Spent::Network;
+    }
+    let kind = match descriptors.waited_for(pid, fd) {
+        // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a device.
+        Kind::File if off.cause == Cause::Asleep => Kind::Pipe,
+        kind => kind,
+    };
+    let of_command = descriptors.is_of_command(pid, fd);
+    let fifo = || descriptors.is_outer_fifo(pid, fd, is_read(call));
+    if is_read(call) && (fd == 0 && of_command && kind != Kind::File || fifo()) {
+        return Spent::WaitingForInput;
+    }
+    let standard = fd == 1 || fd == 2;
+    if is_write(call) && (standard && of_command && kind != Kind::File || fifo()) {
+        return Spent::WaitingForOutput;
+    }
+    match kind {
+        Kind::Socket => Spent::Network,
+        Kind::Pipe | Kind::Terminal => Spent::WaitingForPipe,
+        Kind::Timer => Spent::Sleeping,
+        Kind::Events => Spent::WaitingForEvents,
+        Kind::File | Kind::Unknown if is_read(call) || is_write(call) => Spent::Disk,
+        Kind::File | Kind::Unknown => Spent::OtherWait,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, MS};
+
+    #[test]
+    fn looks_take_what_no_signal_may_interrupt_for_a_disk_where_it_can_be_one() {
+        let mut trace = Trace {
+            tier: Some(Tier::Perf),
+            ..Trace::default()
+        };
+        let told = |trace: &Trace, call| from_disk(trace, Cause::Uninterruptible, call);
+        assert!(told(&trace, Some("pread64")) && told(&trace, Some("openat")));
+        assert!(!told(&trace, Some("vfork")) && !told(&trace, None));
+        trace.accounts.major_faults = 1;
+        assert!(told(&trace, None));
+        trace.tier = Some(Tier::Kernel);
+        assert!(!told(&trace, Some("pread64")), "it has a mark of its own");
+    }
+
+    #[test]
+    fn children_of_the_shell_that_became_the_program_are_nobody_it_waits_for() {
+        // A shim asks two children something, becomes the program, and that sleeps in polls.
+        for (last_exec_ms, wanted) in [(50, Spent::Sleeping), (0, Spent::WaitingForChild)] {
+            let mut fake = Fake::new(1000);
+            fake.child(200, 0, 45, 40);
+            fake.child(300, 5, 45, 40);
+            fake.trace.processes[0].execs.push(fathom_trace::Exec {
+                at_ns: last_exec_ms * MS,
+                ..fathom_trace::Exec::default()
+            });
+            fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 20_000);
+            let descriptors = Descriptors::new(&fake.trace);
+            let classifier = Classifier::new(&fake.trace, &descriptors);
+            assert_eq!(classifier.row(&fake.trace.off_cpu[0]), wanted);
+        }
+    }
+
+    #[test]
+    fn a_child_that_was_over_soon_is_not_what_long_polls_wait_for() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 45, 40);
+        fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 60_000);
+        let descriptors = Descriptors::new(&fake.trace);
+        let classifier = Classifier::new(&fake.trace, &descriptors);
+        assert_eq!(classifier.row(&fake.trace.off_cpu[0]), Spent::Sleeping);
+    }
+}

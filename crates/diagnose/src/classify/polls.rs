@@ -1,0 +1,255 @@
+//! What do a process's polls wait for?
+
+use std::collections::HashMap;
+
+use fathom_model::Spent;
+use fathom_trace::{PollEnds, Process, Trace};
+
+use super::calls::{is_of_sockets, is_poll, is_read, is_write};
+use crate::descriptors::{Descriptors, Kind};
+use crate::thresholds as t;
+
+/// What a process's polls wait for: told by what it does with its descriptors. A poll that ends with an
+/// event is followed by a call that takes it, so the numbers of those calls say what most waits were for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PollContext {
+    /// Calls that took bytes from a descriptor 0 that can keep one waiting, or from a named pipe that is
+    /// written outside of the tree.
+    pub input: u64,
+    /// Calls that moved bytes through sockets, made connections or took them.
+    pub sockets: u64,
+    /// Calls that took bytes from sockets.
+    pub answers: u64,
+    /// Writes to sockets of this machine that found them full.
+    pub full_sockets: u64,
+    /// Writes to descriptor 1, or to a named pipe that is read outside of the tree, that found it full.
+    pub output: u64,
+    /// Calls that took bytes from other pipes.
+    pub pipes: u64,
+    /// Calls that took a count from an eventfd.
+    pub events: u64,
+    /// Calls that took a count from a timerfd.
+    pub timers: u64,
+    /// The polls themselves.
+    pub polls: u64,
+    /// How they ended, where that is known.
+    pub ends: Option<PollEnds>,
+    /// It has children.
+    pub children: bool,
+}
+
+impl PollContext {
+    pub(super) fn spent(self) -> Spent {
+        let pipes = if self.children { self.pipes } else { 0 };
+        let (sockets, output) = self.at_sockets();
+        let kinds = [
+            (self.input, Spent::WaitingForInput),
+            (self.output + output, Spent::WaitingForOutput),
+            (sockets, Spent::Network),
+            (pipes, Spent::WaitingForPipe),
+        ];
+        let all: u64 = kinds.iter().map(|(events, _)| events).sum();
+        let rules = |(events, _): &&(u64, Spent)| is_most(*events, all);
+        match kinds.iter().find(rules) {
+            _ if all == 0 && self.children => Spent::WaitingForChild,
+            _ if all == 0 && self.sleeps() => Spent::Sleeping,
+            Some((_, spent)) if all > 0 => *spent,
+            _ => Spent::WaitingForEvents,
+        }
+    }
+
+    /// Events at sockets: those that the network brought, and those of a reader that took what had filled one.
+    fn at_sockets(self) -> (u64, u64) {
+        match is_most(self.full_sockets, self.full_sockets + self.answers) {
+            true if self.full_sockets > 0 => (self.answers, self.full_sockets),
+            _ => (self.sockets, 0),
+        }
+    }
+
+    /// Whether polls of a process that takes nothing from outside end by time.
+    fn sleeps(self) -> bool {
+        if self.timers * 2 > self.events && self.timers > 0 {
+            return true;
+        }
+        if let Some(ends) = self.ends.filter(|ends| ends.total_ns > 0) {
+            return ends.by_limit_ns as f64 >= t::PART_BY_LIMIT * ends.total_ns as f64;
+        }
+        // Threads tell each other through pipes and eventfds. Where far more polls ended, they ended by time.
+        let pipes = if self.children { 0 } else { self.pipes };
+        let told = self.events + pipes;
+        told == 0 || (told as f64) < t::PART_TOLD_BY_THREADS * self.polls as f64
+    }
+}
+
+fn is_most(events: u64, all: u64) -> bool {
+    events as f64 >= t::PART_OF_EVENTS * all as f64
+}
+
+/// Of every process.
+pub(super) fn contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, PollContext> {
+    let mut contexts: HashMap<u32, PollContext> = HashMap::new();
+    for row in &trace.syscalls {
+        let context = contexts.entry(row.pid).or_default();
+        if is_poll(&row.name) {
+            context.polls += row.calls;
+        }
+        if let Some(ends) = row.polls {
+            add_ends(context.ends.get_or_insert_default(), ends);
+        }
+        let Some(fd) = row.fd else { continue };
+        let kind = descriptors.mostly(row.pid, fd);
+        let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
+        let reads = is_read(&row.name);
+        let moves = reads || is_write(&row.name);
+        let moved = if moves && row.bytes > 0 {
+            row.calls.saturating_sub(row.would_block)
+        } else {
+            0
+        };
+        let local = !reads && kind == Kind::Socket && descriptors.is_local_socket(row.pid, fd);
+        let fifo = moves && descriptors.is_outer_fifo(row.pid, fd, reads);
+        if reads && (fd == 0 && waitable || fifo) {
+            context.input += moved;
+        } else if !reads && moves && ((fd == 1 || fd == 2) && waitable || fifo) {
+            context.output += row.would_block;
+        } else if row.name.starts_with("accept") || row.name == "connect" {
+            context.sockets += row.calls.saturating_sub(row.would_block);
+        } else if kind == Kind::Socket || is_of_sockets(&row.name) && kind != Kind::Pipe {
+            context.sockets += moved;
+            let all = is_of_sockets(&row.name);
+            context.answers += match (reads, descriptors.socket_reads(row.pid, fd)) {
+                (false, _) => 0,
+                (true, Some(reads)) if !all => moved.min(reads),
+                (true, _) => moved,
+            };
+            context.full_sockets += if local { row.would_block } else { 0 };
+        } else if kind == Kind::Pipe && reads {
+            context.pipes += moved;
+        } else if kind == Kind::Events && reads {
+            context.events += moved;
+        } else if kind == Kind::Timer && reads {
+            context.timers += moved;
+        }
+    }
+    for process in &trace.processes {
+        let lived = childrens_ns(trace, process);
+        if lived > 0
+            && lived as f64 >= t::PART_OF_CHILDREN * waits_in_polls(trace, process.pid) as f64
+        {
+            contexts.entry(process.pid).or_default().children = true;
+        }
+    }
+    contexts
+}
+
+/// How long children of a process lived since it began its last program: those of a shell that became the
+/// program itself are nobody that it waits for.
+fn childrens_ns(trace: &Trace, process: &Process) -> u64 {
+    let since = process.execs.last().map_or(0, |exec| exec.at_ns);
+    let children = trace.processes.iter();
+    let children = children.filter(|child| child.parent == Some(process.pid));
+    let lives = children.map(|child| {
+        let end = child.ended_ns.unwrap_or(trace.duration_ns);
+        end.saturating_sub(child.started_ns.max(since))
+    });
+    lives.sum()
+}
+
+fn waits_in_polls(trace: &Trace, pid: u32) -> u64 {
+    let rows = trace.off_cpu.iter().filter(|row| row.pid == pid);
+    let polls = rows.filter(|row| row.call.as_deref().is_some_and(is_poll));
+    polls.map(|row| row.total_ns).sum()
+}
+
+fn add_ends(sum: &mut PollEnds, more: PollEnds) {
+    sum.by_limit += more.by_limit;
+    sum.by_limit_ns += more.by_limit_ns;
+    sum.total_ns += more.total_ns;
+}
+
+/// How the polls of each thread ended, where that is known.
+pub(super) fn ends(trace: &Trace) -> HashMap<u32, PollEnds> {
+    let mut ends: HashMap<u32, PollEnds> = HashMap::new();
+    for row in &trace.syscalls {
+        if let Some(more) = row.polls {
+            add_ends(ends.entry(row.tid).or_default(), more);
+        }
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_poll_waits_for_what_the_process_then_does() {
+        let context = PollContext::default();
+        assert_eq!(context.spent(), Spent::Sleeping);
+        let told = |events| PollContext {
+            events,
+            polls: 100,
+            ..context
+        };
+        assert_eq!(told(5).spent(), Spent::Sleeping);
+        assert_eq!(told(90).spent(), Spent::WaitingForEvents);
+        let reads = PollContext {
+            input: 100,
+            ..context
+        };
+        assert_eq!(reads.spent(), Spent::WaitingForInput);
+        let asks = PollContext {
+            sockets: 100,
+            ..context
+        };
+        assert_eq!(asks.spent(), Spent::Network);
+        let both = PollContext {
+            sockets: 100,
+            ..reads
+        };
+        assert_eq!(both.spent(), Spent::WaitingForEvents);
+        let mostly = PollContext {
+            sockets: 2000,
+            ..reads
+        };
+        assert_eq!(mostly.spent(), Spent::Network);
+    }
+
+    #[test]
+    fn polls_that_something_ended_are_no_timers() {
+        let ended = |by_limit_ns| PollContext {
+            polls: 100,
+            ends: Some(PollEnds {
+                by_limit: 1,
+                by_limit_ns,
+                total_ns: 1000,
+            }),
+            ..PollContext::default()
+        };
+        assert_eq!(ended(0).spent(), Spent::WaitingForEvents);
+        assert_eq!(ended(900).spent(), Spent::Sleeping);
+        // Messages of workers come before the end of each pause, and don't end the waiting.
+        let told = PollContext {
+            events: 90,
+            ..ended(900)
+        };
+        assert_eq!(told.spent(), Spent::Sleeping);
+        let timerfd = PollContext {
+            timers: 100,
+            ..ended(0)
+        };
+        assert_eq!(timerfd.spent(), Spent::Sleeping);
+    }
+
+    #[test]
+    fn who_writes_to_a_full_socket_waits_for_its_reader() {
+        let context = |answers| PollContext {
+            sockets: 160,
+            answers,
+            full_sockets: 22,
+            ..PollContext::default()
+        };
+        assert_eq!(context(1).spent(), Spent::WaitingForOutput);
+        assert_eq!(context(100).spent(), Spent::Network);
+    }
+}

@@ -1,0 +1,80 @@
+//! Which threads use locks as timers?
+
+use std::collections::{HashMap, HashSet};
+
+use fathom_trace::{Cause, Tier, Trace};
+
+use super::calls::is_lock;
+
+/// A thread that is ended in a wait is gone so soon after it.
+const DYING_NS: u64 = 200_000;
+
+/// By thread: time in waits for locks that nobody of the tree ended, and in all of them. The last one of a
+/// thread doesn't count if the thread ended in it.
+fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
+    let ends: HashMap<u32, u64> = trace
+        .threads
+        .iter()
+        .filter_map(|thread| Some((thread.tid, thread.ended_ns?)))
+        .collect();
+    let mut waits: HashMap<u32, (u64, u64)> = HashMap::new();
+    for interval in trace.timeline.iter().flatten() {
+        let lock = interval.call.as_deref().is_some_and(is_lock);
+        let end = ends.get(&interval.tid).copied().unwrap_or(u64::MAX);
+        if !lock || interval.cause != Cause::Asleep || interval.to_ns + DYING_NS >= end {
+            continue;
+        }
+        let woken = interval.woken_ns.unwrap_or(interval.to_ns);
+        let length = woken.saturating_sub(interval.from_ns);
+        let by_tree = interval.woken_by.is_some_and(|tid| ends.contains_key(&tid));
+        let sums = waits.entry(interval.tid).or_default();
+        sums.0 += if by_tree { 0 } else { length };
+        sums.1 += length;
+    }
+    waits
+}
+
+/// Threads that use locks as timers: most of their waits, or most of the time in them, ended by a time limit,
+/// and they did little else, and neither did the process's other threads. (Python's threads wait for the
+/// interpreter with a limit of 5 ms, again and again, but one of them computes meanwhile.)
+pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
+    let mut timed: HashMap<u32, u64> = HashMap::new();
+    for row in trace.syscalls.iter().filter(|row| is_lock(&row.name)) {
+        *timed.entry(row.tid).or_default() += row.errors.saturating_sub(row.would_block);
+    }
+    let mut waits: HashMap<u32, u64> = HashMap::new();
+    for row in &trace.off_cpu {
+        if row.cause == Cause::Asleep && row.call.as_deref().is_some_and(is_lock) {
+            *waits.entry(row.tid).or_default() += row.count;
+        }
+    }
+    let mut cpu_of: HashMap<u32, u64> = HashMap::new();
+    for thread in &trace.threads {
+        *cpu_of.entry(thread.pid).or_default() += thread.on_cpu_ns.unwrap_or(0);
+    }
+    let nobody = ended_by_nobody(trace);
+    let waiting: HashSet<u32> = waits.keys().copied().collect();
+    let in_locks = trace.threads.iter().filter(|t| waiting.contains(&t.tid));
+    let processes: HashSet<u32> = in_locks.map(|thread| thread.pid).collect();
+    // Looks see only threads of the same process end a wait for a lock.
+    let all_wakers_seen = !trace.tier.is_some_and(Tier::only_looks) || processes.len() < 2;
+    let sleeps = |thread: &&fathom_trace::Thread| {
+        let end = thread.ended_ns.unwrap_or(trace.duration_ns);
+        let life = end.saturating_sub(thread.started_ns);
+        let timed = timed.get(&thread.tid).copied().unwrap_or(0);
+        let waits = waits.get(&thread.tid).copied().unwrap_or(0);
+        let own = thread.on_cpu_ns.unwrap_or(0);
+        let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
+        let (by_nobody, in_all) = nobody.get(&thread.tid).copied().unwrap_or_default();
+        let mostly_by_nobody =
+            all_wakers_seen && in_all * 2 >= life && by_nobody * 10 >= in_all * 9;
+        let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
+        by_limit && own * 2 < life && others * 2 < life
+    };
+    trace
+        .threads
+        .iter()
+        .filter(sleeps)
+        .map(|thread| thread.tid)
+        .collect()
+}
