@@ -40,6 +40,8 @@ pub(super) struct Tree {
     timeline: Option<Timeline>,
     /// What is kept for a recorder that takes it.
     kept: Option<perf::Looked>,
+    /// Processes that were found in the midst of an `execve`, before the kernel had copied their arguments.
+    between_programs: Vec<u32>,
 }
 
 impl Tree {
@@ -58,6 +60,7 @@ impl Tree {
             labels: options.labels.clone(),
             timeline: options.timeline.map(|t| Timeline::new(start, t)),
             kept: None,
+            between_programs: Vec::new(),
         }
     }
 
@@ -87,6 +90,12 @@ impl Tree {
 
     /// Looks at every known thread once; each look stands for the time since the one before.
     pub fn look(&mut self, now: impl Fn() -> u64) {
+        let waiting = std::mem::take(&mut self.between_programs);
+        let alive = |pid: &u32| self.alive.iter().any(|thread| thread.pid == *pid);
+        let waiting: Vec<u32> = waiting.into_iter().filter(alive).collect();
+        for pid in waiting {
+            self.note_exec(pid, now() - self.start);
+        }
         let mut looked = std::mem::take(&mut self.alive);
         looked.retain_mut(|thread| {
             let before = thread.last;
@@ -238,6 +247,10 @@ impl Tree {
 
     fn note_exec(&mut self, pid: u32, at_ns: u64) {
         let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        if text.is_empty() {
+            self.between_programs.push(pid);
+            return;
+        }
         let text = text.strip_suffix(&[0]).unwrap_or(&text);
         let words = text
             .split(|b| *b == 0)
@@ -253,8 +266,12 @@ impl Tree {
         if let Some(at) = self.process_at.get(&pid) {
             let execs = &mut self.processes[*at].execs;
             let same = |e: &Exec| (&e.path, &e.arguments) == (&exec.path, &exec.arguments);
-            if !exec.path.is_empty() && !execs.last().is_some_and(same) {
-                execs.push(exec);
+            match execs.last_mut().filter(|last| same(last)) {
+                // A recorder knows when it began; what was read before may be a copy of the parent.
+                Some(last) if self.kept.is_some() => last.at_ns = at_ns,
+                Some(_) => {}
+                None if exec.path.is_empty() => {}
+                None => execs.push(exec),
             }
         }
     }

@@ -75,7 +75,7 @@ impl Lives {
                 let looked = std::mem::take(&mut process.execs);
                 process.execs = begun
                     .iter()
-                    .map(|one| exec(one, &looked, self.start))
+                    .map(|one| exec(one, &looked, self.start, process.parent.is_some()))
                     .collect();
             }
         }
@@ -113,14 +113,40 @@ fn thread(life: &Life, looked: Option<Thread>, start: u64) -> Thread {
     }
 }
 
-/// A program as the records tell it, with its arguments if a look saw them.
-fn exec(begun: &Begun, looked: &[Exec], start: u64) -> Exec {
-    let seen = looked.iter().find(|exec| exec.path == begun.path);
+/// A program as the records tell it, with its arguments if a look saw them. Before that a child (`is_child`) was a copy
+/// of its parent, with the same path if that runs itself once more.
+fn exec(begun: &Begun, looked: &[Exec], start: u64, is_child: bool) -> Exec {
+    let at_ns = begun.at.saturating_sub(start);
+    let mut same = looked.iter().filter(|exec| exec.path == begun.path);
+    let seen = same.find(|exec| !is_child || exec.at_ns >= at_ns);
     Exec {
         called_ns: None,
-        at_ns: begun.at.saturating_sub(start),
+        at_ns,
         path: begun.path.clone(),
         arguments: seen.map_or_else(Vec::new, |exec| exec.arguments.clone()),
         arguments_cut: seen.is_some_and(|exec| exec.arguments_cut),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_the_parent_does_not_name_what_a_child_then_runs() {
+        let look = |at_ns, argument: &str| Exec {
+            at_ns,
+            path: "/bin/python3".to_owned(),
+            arguments: vec!["python3".to_owned(), argument.to_owned()],
+            ..Exec::default()
+        };
+        let looked = [look(50, "make.py"), look(120, "step.py")];
+        let begun = Begun {
+            at: 1_100,
+            path: "/bin/python3".to_owned(),
+        };
+        assert_eq!(exec(&begun, &looked, 1_000, true).arguments[1], "step.py");
+        assert!(exec(&begun, &looked[..1], 1_000, true).arguments.is_empty());
+        assert_eq!(exec(&begun, &looked, 1_000, false).arguments[1], "make.py");
     }
 }
