@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::{Finding, Spent};
-use fathom_trace::Process;
+use fathom_trace::{Process, Tier};
 
 use crate::account::Life;
 use crate::draft::{Draft, matters, percent, time};
@@ -85,13 +85,26 @@ fn alone<'a>(
     let all: f64 = pool.iter().map(|worker| worker.cpu_ns).sum();
     let rules = busiest.busy_ns >= t::BUSY_THREAD * span as f64
         && busiest.cpu_ns >= t::PART_OF_THE_BUSIEST * all
-        && busiest.on_path > 0.5;
+        && (busiest.on_path > 0.5 || is_waited_for(view, span as f64));
     if pool.len() < 2 || !rules {
         return None;
     }
     let spread = all / view.subject.cpus.min(pool.len()) as f64;
     let win = view.untraced((busiest.cpu_ns - spread) * view.quiet);
     Some((busiest, pool.len(), win))
+}
+
+/// Whether the command waits for somebody of its own for as long as that, where nobody saw who ended the waits: by looks
+/// from outside a pool's results can come from any of its processes.
+fn is_waited_for(view: &View<'_>, span: f64) -> bool {
+    let waits = [
+        Spent::WaitingForChild,
+        Spent::WaitingForPipe,
+        Spent::WaitingForEvents,
+        Spent::Locks,
+    ];
+    let waited: f64 = waits.iter().map(|spent| view.spent_ns(*spent)).sum();
+    view.trace.tier.is_some_and(Tier::only_looks) && waited >= t::BUSY_THREAD * view.untraced(span)
 }
 
 /// Processes of one pool are made one right after the other; making one takes an interpreter some ms.
@@ -129,7 +142,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_trace::Cause;
+    use fathom_trace::{Cause, Tier};
 
     use crate::fake::Fake;
 
@@ -174,6 +187,23 @@ mod tests {
         let early = [(995, 980), (9, 2), (9, 2), (9, 2)];
         assert!(tells(pool(true, early)));
         assert!(!tells(pool(false, early)));
+    }
+
+    #[test]
+    fn who_ended_the_waits_needs_not_be_seen_where_only_looks_tell() {
+        let of = |tier| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(tier);
+            fake.waits(Some("futex"), None, Cause::Asleep, 1, 990_000);
+            for (pid, cpu) in [(200, 980), (201, 5), (202, 5)] {
+                fake.child(pid, 5, 995, cpu);
+                let waited = (990 - cpu) * 1000;
+                fake.waits_of(pid, Some("read"), Some(3), Cause::Asleep, 1, waited);
+            }
+            tells(fake)
+        };
+        assert!(of(Tier::Perf));
+        assert!(!of(Tier::Kernel));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The command waits for replies from a socket.
 
 use super::far_end::waited_for;
+use crate::account::Life;
 use crate::classify;
 use crate::draft::{Draft, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
 use fathom_model::{Finding, Spent};
+use fathom_trace::Tier;
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait, by the reads that
 /// followed. With it whether there is anybody else.
@@ -23,6 +25,23 @@ fn peer<'a>(view: &View<'a>) -> Option<(&'a str, bool)> {
     Some((peer, several))
 }
 
+/// Looks don't see who ended a wait: another thread of the command that computes for as long may have sent the answer
+/// itself.
+fn may_be_own(view: &View<'_>, wait: f64) -> bool {
+    let waited = |life: &&Life| life.sums.get(Spent::Network);
+    let waiter = view
+        .lives
+        .iter()
+        .max_by(|a, b| waited(a).total_cmp(&waited(b)));
+    let others = view
+        .lives
+        .iter()
+        .filter(|life| Some(life.tid) != waiter.map(|it| it.tid));
+    let computed: f64 = others.map(|life| life.on_cpu_ns).sum();
+    view.trace.tier.is_some_and(Tier::only_looks)
+        && view.untraced(computed) >= t::BUSY_THREAD * wait
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let wait = view.spent_ns(Spent::Network);
     if !wait_matters(view, wait) {
@@ -33,6 +52,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these are no slow answers.
     let only_wakes = waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS);
     if only_wakes && wait < t::LEAST_OF_SHORT_REPLIES_NS {
+        return None;
+    }
+    if may_be_own(view, wait) {
         return None;
     }
     let whom = match peer(view) {
@@ -57,15 +79,28 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_trace::Cause;
+    use fathom_trace::{Cause, Tier};
 
-    use crate::fake::Fake;
+    use crate::fake::{Fake, ROOT};
 
     #[test]
     fn replies_that_take_long_are_told() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
         assert_eq!(fake.ids(), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn what_another_thread_computes_meanwhile_may_be_the_reply() {
+        let told = |tier| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(tier);
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 3, 300_000);
+            fake.thread(ROOT, ROOT + 1, 0, 1000, 950);
+            fake.ids()
+        };
+        assert!(told(Tier::Perf).is_empty());
+        assert_eq!(told(Tier::Kernel), ["waiting-for-network"]);
     }
 
     #[test]

@@ -38,9 +38,14 @@ fn is_plain(name: &str) -> bool {
     !name.starts_with("recv") && !name.starts_with("send")
 }
 
+/// Whether the kernel counts a call of this name as a read and as a write.
+fn is_copy(name: &str) -> bool {
+    ["sendfile", "copy_file_range"].contains(&name)
+}
+
 /// Whether the kernel counts calls of this name.
 fn is_counted(name: &str) -> bool {
-    is_plain(name) && (classify::is_read(name) || classify::is_write(name))
+    is_plain(name) && (classify::is_read(name) || classify::is_write(name)) || is_copy(name)
 }
 
 /// What a guess is told with.
@@ -222,7 +227,7 @@ impl View<'_> {
                 };
                 return ((told - row.calls as f64).round() as u64, 0);
             }
-            name if classify::is_read(name) => {
+            name if classify::is_read(name) || is_copy(name) => {
                 (classify::is_read, |io| io.read_calls, |io| io.read_bytes)
             }
             _ => (
@@ -233,7 +238,7 @@ impl View<'_> {
         };
         let same = || {
             let rows = self.trace.syscalls.iter();
-            rows.filter(|other| fits(&other.name) && is_plain(&other.name))
+            rows.filter(|other| fits(&other.name) && is_plain(&other.name) || is_copy(&other.name))
         };
         let busiest = same().max_by_key(|other| (other.calls, other.tid, other.fd));
         if !busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
@@ -257,7 +262,11 @@ impl View<'_> {
         if self.unseen.rounds > 0.0 && !is_counted(&row.name) {
             return calls * self.modelled_ns(row);
         }
-        calls * self.base_ns().max(self.unseen.each_by_ticks_ns) + self.copy_ns(row)
+        let each = match self.unseen.each_by_ticks_ns > 0.0 {
+            true => self.base_ns().max(self.unseen.each_by_ticks_ns),
+            false => self.modelled_ns(row),
+        };
+        calls * each + self.copy_ns(row)
     }
 }
 
@@ -302,6 +311,13 @@ mod tests {
         assert_eq!(calls(&fake, "ioctl", 590, 100), 2_000_000);
         let fake = looked_at(&[("getrusage", 19_900), ("read", 100)]);
         assert_eq!(calls(&fake, "getrusage", 590, 100), 700_000);
+    }
+
+    #[test]
+    fn what_copies_is_counted_as_a_read_and_a_write() {
+        let fake = looked_at(&[("sendfile", 19_990), ("read", 10)]);
+        assert_eq!(calls(&fake, "sendfile", 590, 100_010), 100_000);
+        assert_eq!(calls(&fake, "read", 590, 100_010), 10);
     }
 
     #[test]
