@@ -25,21 +25,21 @@ fn peer<'a>(view: &View<'a>) -> Option<(&'a str, bool)> {
     Some((peer, several))
 }
 
-/// Looks don't see who ended a wait: another thread of the command that computes for as long may have sent the answer
-/// itself.
+/// Looks don't see who ended a wait: another thread of the command that computes for as long, and hardly waits for the
+/// network itself, may have sent the answer.
 fn may_be_own(view: &View<'_>, wait: f64) -> bool {
-    let waited = |life: &&Life| life.sums.get(Spent::Network);
+    let waited = |life: &Life| life.sums.get(Spent::Network);
+    let on_path = |life: &Life| waited(life) * view.path.wait_weight(life.tid, Spent::Network);
     let waiter = view
         .lives
         .iter()
-        .max_by(|a, b| waited(a).total_cmp(&waited(b)));
-    let others = view
-        .lives
-        .iter()
-        .filter(|life| Some(life.tid) != waiter.map(|it| it.tid));
-    let computed: f64 = others.map(|life| life.on_cpu_ns).sum();
-    view.trace.tier.is_some_and(Tier::only_looks)
-        && view.untraced(computed) >= t::BUSY_THREAD * wait
+        .max_by(|a, b| on_path(a).total_cmp(&on_path(b)));
+    let answers = |life: &Life| {
+        let computed = life.on_cpu_ns;
+        let is_other = Some(life.tid) != waiter.map(|it| it.tid);
+        is_other && waited(life) < computed && view.untraced(computed) >= t::BUSY_THREAD * wait
+    };
+    view.trace.tier.is_some_and(Tier::only_looks) && view.lives.iter().any(answers)
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
