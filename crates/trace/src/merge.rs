@@ -42,12 +42,12 @@ fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
     name.is_some_and(|name| kinds.iter().any(|kind| name.starts_with(kind)))
 }
 
-/// The times of a run that was stopped at its calls, by the clock of one that was not: when it had computed
+/// The times of a process that was stopped at its calls, by the clock of a run that was not: when it had computed
 /// as much. Between two stops of a thread most of the wall time is the tracer's; of its CPU time less is.
 struct Clock {
     /// When, and the CPU time of the program without the stops, which grows.
     computed: Vec<(u64, f64)>,
-    /// When the program began, in either run.
+    /// When its program began, in either run.
     begun: (u64, u64),
     /// When the other one was over.
     ended: u64,
@@ -56,27 +56,43 @@ struct Clock {
 }
 
 impl Clock {
-    fn new(stopped: &Trace, other: &Trace) -> Self {
-        let begun = |trace: &Trace| {
-            let root = trace.processes.first();
-            let exec = root.and_then(|root| root.execs.last());
-            exec.map_or(0, |exec| exec.at_ns.min(trace.duration_ns))
+    /// `pids`: of the process in either run.
+    fn new(stopped: &Trace, other: &Trace, pids: (u32, u32)) -> Self {
+        let process =
+            |trace: &Trace, pid: u32| trace.processes.iter().find(|it| it.pid == pid).cloned();
+        let (this, same) = (process(stopped, pids.0), process(other, pids.1));
+        let begun = |process: &Option<Process>, trace: &Trace| {
+            let at = process.as_ref().map_or(0, |process| {
+                let exec = process.execs.last();
+                exec.map_or(process.started_ns, |exec| exec.at_ns)
+            });
+            at.min(trace.duration_ns)
         };
+        let begun = (begun(&this, stopped), begun(&same, other));
+        let ended = same.and_then(|process| process.ended_ns);
+        let ended = ended.unwrap_or(other.duration_ns);
         let cpu = |trace: &Trace| (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let more = cpu(stopped) - cpu(other);
-        let took = (other.duration_ns - begun(other)) as f64;
         let each_ns = (more / stopped.stops.max(1) as f64).clamp(0.0, MOST_OF_A_STOP_NS);
-        let mut computed = vec![(begun(stopped), 0.0)];
-        for reading in &stopped.stop_readings {
+        let took = ended.saturating_sub(begun.1) as f64;
+        let threads = other.threads.iter().filter(|thread| thread.pid == pids.1);
+        let own: u64 = threads.filter_map(|thread| thread.on_cpu_ns).sum();
+        let own = match own {
+            0 => cpu(other),
+            ns => ns as f64,
+        };
+        let mut computed = vec![(begun.0, 0.0)];
+        let readings = stopped.stop_readings.iter();
+        for reading in readings.filter(|reading| reading.pid == pids.0) {
             let own = reading.cpu_ns as f64 - reading.stops as f64 * each_ns;
             let before = computed.last().map_or(0.0, |last| last.1);
             computed.push((reading.at_ns, own.max(before)));
         }
         Self {
             computed,
-            begun: (begun(stopped), begun(other)),
-            ended: other.duration_ns,
-            pace: (took / cpu(other).max(1.0)).min(1.0),
+            begun,
+            ended,
+            pace: (took / own.max(1.0)).min(1.0),
         }
     }
 
@@ -108,8 +124,15 @@ impl Trace {
     /// the same; other numbers stay, and name no process of this run. Times of that run become those at
     /// which this one had computed as much.
     pub fn add_calls(&mut self, mut other: Trace) {
-        other.rename(&same_processes(&other, self));
-        other.retime(&Clock::new(&other, self));
+        let same = same_processes(&other, self);
+        let clocks = same
+            .iter()
+            .map(|(of, this)| (*this, Clock::new(&other, self, (*of, *this))));
+        let clocks = clocks.collect();
+        other.rename(&same);
+        if let Some(root) = self.processes.first() {
+            other.retime(&clocks, root.pid);
+        }
         self.calls_from = other.tier;
         self.calls_cut = other.calls_cut;
         // Their times hold the stops.
@@ -170,12 +193,18 @@ impl Trace {
         }
     }
 
-    fn retime(&mut self, clock: &Clock) {
-        let calls = self.syscalls.iter_mut().map(|row| &mut row.first_ns);
-        let files = self.files.iter_mut().map(|row| &mut row.first_ns);
-        let lookups = self.failed_lookups.iter_mut().map(|row| &mut row.first_ns);
-        for time in calls.chain(files).chain(lookups) {
-            *time = clock.other_ns(*time);
+    /// Sets times by the clock of their process, by the root's where it has none.
+    fn retime(&mut self, clocks: &HashMap<u32, Clock>, root: u32) {
+        let calls = self.syscalls.iter_mut();
+        let calls = calls.map(|row| (row.pid, &mut row.first_ns));
+        let files = self.files.iter_mut();
+        let files = files.map(|row| (row.pid, &mut row.first_ns));
+        let lookups = self.failed_lookups.iter_mut();
+        let lookups = lookups.map(|row| (row.pid, &mut row.first_ns));
+        for (pid, time) in calls.chain(files).chain(lookups) {
+            if let Some(clock) = clocks.get(&pid).or_else(|| clocks.get(&root)) {
+                *time = clock.other_ns(*time);
+            }
         }
     }
 
@@ -273,8 +302,9 @@ mod tests {
             });
             trace
         };
-        let files = |at_ms: &[u64]| {
+        let files = |pid, at_ms: &[u64]| {
             let files = at_ms.iter().map(|at| crate::result::FileRow {
+                pid,
                 first_ns: at * MS,
                 ..crate::result::FileRow::default()
             });
@@ -286,15 +316,68 @@ mod tests {
         stops.stops = 2000;
         stops.stop_readings = (1..=10)
             .map(|i| StopReading {
+                pid: 20,
                 at_ns: (4 + 40 * i) * MS,
                 stops: 200 * i,
                 cpu_ns: 10 * i * MS + 200 * i * 2_000,
             })
             .collect();
-        stops.files = files(&[1, 4, 204, 404, 504]);
+        stops.files = files(20, &[1, 4, 204, 404, 504]);
         samples.add_calls(stops);
         // After the last reading no more is known than that it came after it.
-        assert_eq!(samples.files, files(&[1, 2, 52, 102, 102]));
+        assert_eq!(samples.files, files(10, &[1, 2, 52, 102, 102]));
+    }
+
+    #[test]
+    fn a_child_has_a_clock_of_its_own() {
+        // It computes for 100 ms with a call each ms, which takes 1 ms more when stopped at; the command waits for it.
+        const MS: u64 = 1_000_000;
+        let with = |tier, pid, child_ms: (u64, u64)| {
+            let mut trace = trace(tier, pid);
+            let (from, to) = child_ms;
+            trace.duration_ns = (to + 1) * MS;
+            trace.accounts.user_ns = 100 * MS;
+            trace.processes.push(Process {
+                pid: pid + 1,
+                parent: Some(pid),
+                started_ns: from * MS,
+                ended_ns: Some(to * MS),
+                execs: vec![Exec {
+                    at_ns: from * MS,
+                    path: "/bin/work".into(),
+                    ..Exec::default()
+                }],
+                ..Process::default()
+            });
+            trace.threads.push(crate::result::Thread {
+                pid: pid + 1,
+                tid: pid + 1,
+                on_cpu_ns: Some(100 * MS),
+                ..crate::result::Thread::default()
+            });
+            trace
+        };
+        let mut samples = with(Tier::Perf, 10, (5, 105));
+        let mut stops = with(Tier::Stops, 20, (7, 207));
+        stops.stops = 100;
+        stops.stop_readings = (1..=10)
+            .map(|i| StopReading {
+                pid: 21,
+                at_ns: (7 + 20 * i) * MS,
+                stops: 10 * i,
+                cpu_ns: 10 * i * MS,
+            })
+            .collect();
+        stops.files = vec![crate::result::FileRow {
+            pid: 21,
+            first_ns: 107 * MS,
+            ..crate::result::FileRow::default()
+        }];
+        samples.add_calls(stops);
+        assert_eq!(
+            (samples.files[0].pid, samples.files[0].first_ns),
+            (11, 55 * MS)
+        );
     }
 
     #[test]

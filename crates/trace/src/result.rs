@@ -401,6 +401,8 @@ pub struct DescriptorRow {
 /// How far a process was that is stopped at its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReading {
+    /// Process.
+    pub pid: u32,
     /// When, ns from the start.
     pub at_ns: u64,
     /// Its stops so far.

@@ -118,12 +118,11 @@ fn all(view: &View<'_>) -> Vec<Loaded> {
 }
 
 fn of_process(view: &View<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
-    // Calls that another run was stopped at have times of their own, of a child with no relation to its exec; what a
-    // shell opened for the program it is about to become comes before all that the loader opens.
-    let process = view
+    // Where nobody knows which process of this run it is, that was stopped at its calls: what a shell opened for the
+    // program it is about to become comes before all that the loader opens.
+    let exec = view
         .process(pid)
-        .filter(|it| it.parent.is_none() || !view.by_stops());
-    let exec = process.map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
+        .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
     let of_loader = files.iter().filter(|file| is_library(&file.name));
     let begun = exec.or_else(|| of_loader.map(|file| file.first_ns).min())?;
     files.retain(|file| file.first_ns >= begun);

@@ -115,7 +115,8 @@ struct Run {
     held: u64,
     start: u64,
     stops: u64,
-    reading: StopReading,
+    /// The last reading of each process, with the stops since.
+    reading: HashMap<u32, StopReading>,
     readings: Vec<StopReading>,
     only_milestones: bool,
     letting_go: bool,
@@ -160,7 +161,7 @@ impl Run {
             held: 0,
             start,
             stops: 0,
-            reading: StopReading::default(),
+            reading: HashMap::new(),
             readings: Vec::new(),
             only_milestones: options.only_milestones,
             letting_go: false,
@@ -218,16 +219,14 @@ impl Run {
     /// Counts a stop of this process.
     fn count(&mut self, pid: u32, time: u64) {
         self.stops += 1;
-        if pid != self.root {
-            return;
-        }
-        self.reading.stops += 1;
-        if self.reading.stops.is_multiple_of(STOPS_A_READING)
+        let reading = self.reading.entry(pid).or_default();
+        reading.stops += 1;
+        if reading.stops.is_multiple_of(STOPS_A_READING)
             && let Some(cpu_ns) = cpu_ns(pid)
         {
-            self.reading.at_ns = time.saturating_sub(self.start);
-            self.reading.cpu_ns = cpu_ns;
-            self.readings.push(self.reading);
+            (reading.pid, reading.cpu_ns) = (pid, cpu_ns);
+            reading.at_ns = time.saturating_sub(self.start);
+            self.readings.push(*reading);
         }
     }
 
