@@ -271,10 +271,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
         }
         Some(Language::Java) => {
-            "Compute outside of the lock (`synchronized`, or one of `java.util.concurrent`), and hold it only to store the result."
+            "Compute outside of the lock (`synchronized`, or one of `java.util.concurrent`), and hold it only to store the result. If it is a barrier at which they meet (`CyclicBarrier`), give each an equal piece."
         }
         _ => {
-            "Compute outside of the lock and hold it only to store the result; keep a sum per thread, or split the lock."
+            "Compute outside of the lock and hold it only to store the result; keep a sum per thread, or split the lock. If it is a barrier at which they meet, give each an equal piece."
         }
     };
     Some(
