@@ -141,6 +141,19 @@ pub(crate) fn time(ns: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// A number of bytes in words, in the units of the tables.
+pub(crate) fn bytes(number: f64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let power = (number.max(1.0).log2() / 10.0).floor() as usize;
+    let power = power.min(units.len() - 1);
+    let digits = usize::from(power > 0);
+    format!(
+        "{:.digits$} {}",
+        number / 1024f64.powi(power as i32),
+        units[power]
+    )
+}
+
 /// A count with its thousands apart.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();

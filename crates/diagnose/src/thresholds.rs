@@ -206,6 +206,14 @@ pub(crate) const MANY_CLOCK_CALLS: u64 = 5_000;
 pub(crate) const LEAST_QUIET: f64 = 0.2;
 /// Threads that want a CPU, for each CPU there is.
 pub(crate) const CROWD_PER_CPU: f64 = 2.0;
+/// Up to so many have one each, nearly: lives overlap a little.
+pub(crate) const ONE_FOR_EACH: f64 = 1.2;
+/// Threads of a start are many for a moment: git's that look at files ahead of time wait for 7 ms each.
+pub(crate) const LEAST_DELAY_NS: f64 = 20e6;
+/// A lock that is fought over: so many calls of each thread, and so few of them sleep.
+pub(crate) const CALLS_FOR_A_LOCK: u64 = 5_000;
+/// See [`CALLS_FOR_A_LOCK`].
+pub(crate) const CALLS_FOR_A_SLEEP: u64 = 5;
 /// What idle CPUs must cost: git's threads look at its index for 20 ms, and in so short a time it is chance
 /// which of them gets how much.
 pub(crate) const LEAST_PARALLEL_WIN_NS: f64 = 10e6;

@@ -95,9 +95,13 @@ fn calls_on_path(trace: &Trace, path: &CriticalPath) -> f64 {
 
 /// Whether the command itself has more busy threads than there are CPUs.
 pub(crate) fn crowded(lives: &[Life], cpus: usize, trace: &Trace) -> bool {
+    busy_threads(lives, trace) > t::CROWD_PER_CPU * cpus.max(1) as f64
+}
+
+/// Threads that want a CPU, as many as there are on average.
+pub(crate) fn busy_threads(lives: &[Life], trace: &Trace) -> f64 {
     let busy = lives.iter().filter(|life| hungry(life, trace));
     busy.map(Life::ns).sum::<f64>() / trace.duration_ns.max(1) as f64
-        > t::CROWD_PER_CPU * cpus.max(1) as f64
 }
 
 /// A thread that wanted a CPU for half of its life, and lived long enough to count.

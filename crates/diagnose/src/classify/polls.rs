@@ -49,6 +49,9 @@ impl PollContext {
             (pipes, Spent::WaitingForPipe),
         ];
         let all: u64 = kinds.iter().map(|(events, _)| events).sum();
+        if self.only_naps(all) {
+            return Spent::Sleeping;
+        }
         let rules = |(events, _): &&(u64, Spent)| is_most(*events, all);
         match kinds.iter().find(rules) {
             _ if all == 0 && self.children => Spent::WaitingForChild,
@@ -56,6 +59,17 @@ impl PollContext {
             Some((_, spent)) if all > 0 => *spent,
             _ => Spent::WaitingForEvents,
         }
+    }
+
+    /// Whether polls end by their time limits though there is something to be taken after most of them: then they don't
+    /// wait for it, or it would have ended them.
+    fn only_naps(self, taken: u64) -> bool {
+        let Some(ends) = self.ends.filter(|ends| ends.total_ns > 0) else {
+            return false;
+        };
+        let by_events = self.polls.saturating_sub(ends.by_limit);
+        let by_time = ends.by_limit_ns as f64 >= t::PART_BY_LIMIT * ends.total_ns as f64;
+        by_time && taken > 2 * by_events && taken * 2 >= ends.by_limit
     }
 
     /// Events at sockets: those that the network brought, and those of a reader that took what had filled one.
@@ -239,6 +253,24 @@ mod tests {
             ..ended(0)
         };
         assert_eq!(timerfd.spent(), Spent::Sleeping);
+    }
+
+    #[test]
+    fn naps_before_something_is_taken_do_not_wait_for_it() {
+        let asks = |by_limit| PollContext {
+            pipes: 100,
+            children: true,
+            polls: 100,
+            ends: Some(PollEnds {
+                by_limit,
+                by_limit_ns: 900,
+                total_ns: 1000,
+            }),
+            ..PollContext::default()
+        };
+        assert_eq!(asks(98).spent(), Spent::Sleeping);
+        // What a client gets after two looks in vain ended its poll.
+        assert_eq!(asks(40).spent(), Spent::WaitingForPipe);
     }
 
     #[test]

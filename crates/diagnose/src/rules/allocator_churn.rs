@@ -50,7 +50,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Draft::new("allocator-churn", view, cost, statement)
             .evidence("memory calls", all.calls as f64, "calls")
             .evidence("of them give memory back", given_back.calls as f64, "calls")
-            .advice("Take large buffers once and reuse them; with glibc raise M_MMAP_THRESHOLD and M_TRIM_THRESHOLD (`mallopt`), or use an allocator that keeps memory.")
+            .advice("Take large buffers once and reuse them; with glibc raise M_MMAP_THRESHOLD and M_TRIM_THRESHOLD (`mallopt`), or use an allocator that keeps memory. If it is a file that is mapped again and again, map it once.")
             .pid(all.pid)
             .finish(),
     )

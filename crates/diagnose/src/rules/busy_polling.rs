@@ -88,7 +88,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         // a runtime look for work in such.
         let told_by_call = |row: &SyscallRow| {
             let waits = classify::is_sleep(&row.name) || classify::is_poll(&row.name);
-            tid == life.tid || !waits && !row.name.starts_with("wait")
+            // Go's runtime naps for microseconds while it waits for a lock of its own or looks for work.
+            let by_runtime =
+                classify::is_sleep(&row.name) && view.language(Some(row.pid)) == Some(Language::Go);
+            !by_runtime && (tid == life.tid || !waits && !row.name.starts_with("wait"))
         };
         let empty_turns = |row: &SyscallRow| match told_by_call(row) {
             true => empty_turns(view, row, children),

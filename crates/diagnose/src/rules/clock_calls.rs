@@ -24,7 +24,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         cost.draft("clock-calls", view, statement)
             .evidence("time calls", clocks.calls as f64, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
-            .advice("Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage); check that the system's clock source is tsc.")
+            .advice("Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage), through the C library and not by `syscall`; check that the system's clock source is tsc.")
             .limit(Small::limit(view))
             .pid(clocks.pid)
             .finish(),

@@ -25,6 +25,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Each thread's wait is another's work: fewer threads finish the whole no sooner, but each
     // item in the time that it takes.
     let delay = view.untraced(ready / hungry.len() as f64);
+    if delay < t::LEAST_DELAY_NS {
+        return None;
+    }
     let statement = format!(
         "{} busy threads share {} CPUs: each was ready and did not run for {} on average, {} of the wall time.",
         hungry.len(),
@@ -72,7 +75,8 @@ pub(super) fn by_others(view: &View<'_>) -> Option<Finding> {
         time(ready),
         percent(view, ready),
         match own {
-            true => "its threads bound themselves to CPUs that they share (`sched_setaffinity`)",
+            true =>
+                "it was bound to CPUs that its threads share (`sched_setaffinity`, by itself or by `taskset`)",
             false => "other programs had the CPUs, or a quota or the hypervisor kept it from them",
         }
     );
@@ -170,7 +174,7 @@ mod tests {
     #[test]
     fn threads_that_were_bound_to_one_cpu_are_told_as_that() {
         let told = beside_others(650, Some("sched_setaffinity")).expect("a finding");
-        assert!(told.contains("bound themselves"), "{told}");
+        assert!(told.contains("was bound to CPUs"), "{told}");
     }
 
     #[test]

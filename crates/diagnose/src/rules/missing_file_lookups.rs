@@ -1,6 +1,6 @@
 //! Many paths are asked for that aren't there.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use fathom_model::{Finding, Place};
 use fathom_trace::{LookupRow, SyscallRow};
@@ -115,7 +115,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::MISSES_SHARE {
         return None;
     }
-    let most = rows().max_by_key(|row| row.calls)?;
+    let most = of_the_commonest_folder(rows())?;
     let statement = format!(
         "{} lookups of paths that aren't there, such as `{}`, {}",
         count(misses),
@@ -136,6 +136,21 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             })
             .finish(),
     )
+}
+
+/// Of the folder in which most is missed, what is asked for most often.
+fn of_the_commonest_folder<'a>(rows: impl Iterator<Item = &'a LookupRow>) -> Option<&'a LookupRow> {
+    let mut folders: BTreeMap<&str, (u64, &LookupRow)> = BTreeMap::new();
+    for row in rows {
+        let folder = folder_of(&row.path).unwrap_or_default();
+        let (calls, most) = folders.entry(folder).or_insert((0, row));
+        *calls += row.calls;
+        if row.calls > most.calls {
+            *most = row;
+        }
+    }
+    let most = folders.into_values().max_by_key(|(calls, _)| *calls)?;
+    Some(most.1)
 }
 
 /// Characters of a path that a sentence shows.

@@ -20,6 +20,7 @@ mod idle_processes;
 mod kernel_bound;
 mod line_buffered_output;
 mod lock_contention;
+mod lock_fought_over;
 mod lock_held_asleep;
 mod lock_taken_back;
 mod missing_file_lookups;
@@ -117,11 +118,12 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     ("busy-polling", &["wakeup-storm"]),
 ];
 
-/// The three ways in which a lock is contended, of which one is told: where whoever holds it is asleep that goes first.
+/// The ways in which a lock is contended, of which one is told: where whoever holds it is asleep that goes first.
 fn locks(view: &View<'_>) -> Option<Finding> {
     lock_held_asleep::find(view)
         .or_else(|| lock_contention::find(view))
         .or_else(|| lock_taken_back::find(view))
+        .or_else(|| lock_fought_over::find(view))
 }
 
 /// All findings, the largest first.

@@ -9,7 +9,7 @@ use super::call_cost::CallCost;
 use super::reread_cost::{Cost, part_of, work_ns};
 use crate::Language;
 use crate::classify;
-use crate::draft::{count, matters, time};
+use crate::draft::{bytes, count, matters, time};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -62,9 +62,9 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "One file was read to its end {} times, {:.1} MB in all; {}",
+        "One file was read to its end {} times, {} in all; {}",
         count(rounds),
-        reads.bytes as f64 / 1e6,
+        bytes(reads.bytes as f64),
         cost.told(view),
     );
     Some(
@@ -125,10 +125,10 @@ fn sought(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "{} reads brought {:.1} MB of one file of {:.2} MB, {} times its size; {}",
+        "{} reads brought {} of one file of {}, {} times its size; {}",
         count(reads.calls),
-        file.read_bytes as f64 / 1e6,
-        size as f64 / 1e6,
+        bytes(file.read_bytes as f64),
+        bytes(size as f64),
         count(times.round() as u64),
         cost.told(view),
     );
@@ -231,10 +231,10 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
     let again = 1.0 - files as f64 / file.opens.max(files as u64) as f64;
     let calls = reads.part(of_reads).plus(around.part(of_opens));
     let calls = calls.part(again);
-    let bytes = file.read_bytes as f64 * again;
+    let again_bytes = file.read_bytes as f64 * again;
     let cost = Cost {
         calls,
-        work_ns: work_ns(view, file.pid, bytes, of_bytes, &calls),
+        work_ns: work_ns(view, file.pid, again_bytes, of_bytes, &calls),
     };
     if !matters(view, cost.ns(view)) {
         return None;
@@ -245,9 +245,9 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
         n => format!("{n} files such as `{name}` were"),
     };
     let statement = format!(
-        "{who} opened {} times and read {:.1} MB from; {}",
+        "{who} opened {} times and read {} from; {}",
         count(file.opens),
-        file.read_bytes as f64 / 1e6,
+        bytes(file.read_bytes as f64),
         cost.told(view),
     );
     Some(
@@ -356,7 +356,7 @@ mod tests {
             fake.file(&format!("/site/{name}.html"), 5_000, 10_000, 80_000_000, 0);
         }
         let found = &fake.findings()[0];
-        let begin = "2 files such as `foot.html` were opened 10,000 times and read 160.0 MB from";
+        let begin = "2 files such as `foot.html` were opened 10,000 times and read 152.6 MiB from";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
         let calls = found
             .evidence
@@ -415,7 +415,7 @@ mod tests {
         };
         let found = sought(1 << 20, 16_384);
         assert_eq!(found[0].id, "rereading");
-        let told = "120,000 reads brought 1966.1 MB of one file of 1.05 MB, 1,875 times its size";
+        let told = "120,000 reads brought 1.8 GiB of one file of 1.0 MiB, 1,875 times its size";
         assert!(
             found[0].statement.starts_with(told),
             "{}",

@@ -114,7 +114,9 @@ fn advice(language: Option<Language>, writes: bool, reopened: bool) -> String {
         (Some(Language::Go), true) => {
             "Put a `bufio.Writer` around the file, and `Flush` it at the end."
         }
-        (Some(Language::Python), false) => "Leave out `buffering=0`, or read larger blocks.",
+        (Some(Language::Python), false) => {
+            "Read larger blocks; leave out `buffering=0`, and `os.read` of few bytes."
+        }
         (Some(Language::Python), true) => {
             "Leave out `buffering=0` or `buffering=1` and `flush`, or write larger blocks."
         }

@@ -3,7 +3,7 @@
 use fathom_model::{Finding, Spent};
 use fathom_trace::Tier;
 
-use super::{View, crowded, median};
+use super::{View, busy_threads, crowded, median};
 use crate::classify;
 use crate::draft::{count, time};
 use crate::thresholds as t;
@@ -16,7 +16,9 @@ impl View<'_> {
         let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
         let crowded = crowded(&self.lives, self.subject.cpus, self.trace);
         let ready = self.account.share(Spent::Ready);
-        if !crowded && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
+        let own = busy_threads(&self.lives, self.trace)
+            > self.subject.cpus.max(1) as f64 * t::ONE_FOR_EACH;
+        if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
             return Some(format!(
                 "The program was ready to run and had no CPU for {:.0} % of the wall time, though it has no more busy threads than there are CPUs: others had them, which hides what it waits for itself; run again on a quiet machine.",
                 100.0 * ready
