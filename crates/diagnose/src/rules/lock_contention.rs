@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fathom_model::{Finding, Place, Spent};
-use fathom_trace::Cause;
+use fathom_trace::{Cause, Thread};
 
 use super::wakeup_storm;
 use crate::account::Life;
@@ -28,6 +28,12 @@ const RUNTIME_THREADS: &[&str] = &[
     "node-V8",
     "DelayedTaskSche",
 ];
+
+/// Whether it is a thread that the runtime made for itself.
+pub(super) fn is_of_runtime(thread: &Thread) -> bool {
+    let mut names = RUNTIME_THREADS.iter();
+    names.any(|name| thread.name.starts_with(name))
+}
 
 /// Threads of one process that queue, and what that brought about.
 pub(super) struct Queue {
@@ -67,10 +73,9 @@ pub(super) fn queues(view: &View<'_>) -> Vec<Queue> {
         lives.entry(life.pid).or_default().push(life);
     }
     for (life, thread) in view.lives.iter().zip(&view.trace.threads) {
-        let own = RUNTIME_THREADS
-            .iter()
-            .any(|name| thread.name.starts_with(name));
-        if own && let Some(lives) = lives.get_mut(&life.pid) {
+        if is_of_runtime(thread)
+            && let Some(lives) = lives.get_mut(&life.pid)
+        {
             lives.retain(|other| other.tid != life.tid);
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::{Finding, Place};
 use fathom_trace::{Cause, Interval};
 
+use super::lock_contention::is_of_runtime;
 use crate::Language;
 use crate::account::Life;
 use crate::classify;
@@ -56,7 +57,13 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
             waits.entry((interval.tid, by)).or_default().push(interval);
         }
     }
-    let life = |tid| view.lives.iter().find(|life| life.tid == tid);
+    let threads = view.trace.threads.iter();
+    let runtimes: Vec<u32> = threads
+        .filter(|thread| is_of_runtime(thread))
+        .map(|thread| thread.tid)
+        .collect();
+    let known = |tid| view.lives.iter().find(|life| life.tid == tid);
+    let life = |tid: u32| known(tid).filter(|_| !runtimes.contains(&tid));
     let pair = |((waiter, holder), waits): ((u32, u32), Vec<&Interval>)| {
         let (waiter, holder) = (life(waiter)?, life(holder)?);
         let waited: u64 = waits.iter().map(|wait| wait.to_ns - wait.from_ns).sum();
@@ -153,6 +160,14 @@ mod tests {
             "{}",
             found[0].statement
         );
+    }
+
+    #[test]
+    fn what_compiles_for_a_runtime_competes_for_nothing() {
+        let mut fake = pair(0, 490);
+        let thread = fake.trace.threads.iter_mut().find(|it| it.tid == 201);
+        thread.expect("it is there").name = "C2 CompilerThre".to_owned();
+        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
     }
 
     #[test]
