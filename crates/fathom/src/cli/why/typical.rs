@@ -38,14 +38,14 @@ impl Usual {
 
     /// How far a run is from them, as a part of their median: by how much it was quicker than the quickest,
     /// by how much longer its main thread waited for a CPU than theirs, and how much of its waits was taken for
-    /// CPU time. 0 if nothing of that: that it took longer is the tracer's doing.
+    /// CPU time or the other way round. 0 if nothing of that: that it took longer is the tracer's doing.
     pub fn distance(&self, trace: &Trace) -> f64 {
         let quicker = self.least.saturating_sub(trace.duration_ns);
         let main = trace.processes.first().map(|process| process.pid);
         let main = trace.threads.iter().find(|thread| Some(thread.tid) == main);
         let waited = main.and_then(|thread| thread.ready_ns).unwrap_or(0);
         let longer = waited.saturating_sub(self.waited.unwrap_or(u64::MAX));
-        (quicker + longer + unseen_waits_ns(trace)) as f64 / self.median.max(1) as f64
+        (quicker + longer + unseen_switches_ns(trace)) as f64 / self.median.max(1) as f64
     }
 
     /// Whether to look again.
@@ -54,17 +54,29 @@ impl Usual {
     }
 }
 
-/// Time that the tracer took for time on a CPU and for which the kernel charged nobody. Of some hundred thousand
-/// switches one is shown to no listener; once in some hundred runs that was the main thread's on its way into a
+/// A child's start and end are charged and told of no thread: of so many the rest says nothing.
+const FEW_PROCESSES: usize = 10;
+/// Starts and ends of a few take less than this, and a smaller part of the CPU time than the other.
+const STARTS_NS: u64 = 10_000_000;
+const OF_CPU_TIME: f64 = 0.2;
+
+/// Time that the tracer took for time on a CPU and for which the kernel charged nobody, or which was charged and not
+/// seen. Of some hundred thousand switches one is shown to no listener; once in some hundred runs that was the main thread's on its way into a
 /// long wait, and 0.4 of 1.6 s were 'in the kernel'. What outlives the command is charged to nobody either.
-fn unseen_waits_ns(trace: &Trace) -> u64 {
+fn unseen_switches_ns(trace: &Trace) -> u64 {
     let end = trace.processes.first().and_then(|root| root.ended_ns);
     let outlives = |process: &Process| process.ended_ns.is_none_or(|ended| Some(ended) > end);
     if trace.tier != Some(Tier::Kernel) || trace.processes.iter().any(outlives) {
         return 0;
     }
     let told: u64 = trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
-    told.saturating_sub(trace.accounts.user_ns + trace.accounts.system_ns)
+    let charged = trace.accounts.user_ns + trace.accounts.system_ns;
+    let not_seen = charged.saturating_sub(told);
+    let is_much = not_seen > STARTS_NS && not_seen as f64 > OF_CPU_TIME * charged as f64;
+    match is_much && trace.processes.len() < FEW_PROCESSES {
+        true => not_seen,
+        false => told.saturating_sub(charged),
+    }
 }
 
 #[cfg(test)]
@@ -124,6 +136,10 @@ mod tests {
         assert!(!USUAL.is_far_from(&seen));
         seen.accounts.user_ns = 60 * MS;
         assert!(USUAL.is_far_from(&seen));
+        // A thread that was never seen to come back.
+        seen.accounts.user_ns = 180 * MS;
+        assert!(USUAL.is_far_from(&seen));
+        seen.accounts.user_ns = 60 * MS;
         seen.processes.push(Process {
             pid: 8,
             ended_ns: Some(101 * MS),
