@@ -219,7 +219,7 @@ pub(crate) const CALLS_FOR_A_SLEEP: u64 = 5;
 pub(crate) const LEAST_PARALLEL_WIN_NS: f64 = 10e6;
 /// Results of one thread that are waited for in turn: Java's main thread waits for the pool's start, and for one
 /// job's end.
-pub(crate) const LEAST_RESULTS: usize = 4;
+pub(crate) const LEAST_RESULTS: usize = 6;
 /// Of the CPU time of a pool of processes: so much of it in one is all the work.
 pub(crate) const PART_OF_THE_BUSIEST: f64 = 0.9;
 /// A thread that ran this part of the wall time is the one that all wait for.
