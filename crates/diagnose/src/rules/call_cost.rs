@@ -50,17 +50,22 @@ impl CallCost {
         (self.in_kernel_ns + self.library_ns).min(0.97 * view.cpu_ns.min(view.wall_ns))
     }
 
-    /// What the library took in words, if that needs any.
-    pub(super) fn library_in_words(self) -> Option<String> {
+    /// What the library took in words, if that needs any. `calls`: what these are called there.
+    pub(super) fn library_in_words(self, calls: &str) -> Option<String> {
         let is_much = self.library_ns > t::WORK_WORTH_TELLING * self.in_kernel_ns;
-        is_much.then(|| format!("some {} in the library around it", time(self.library_ns)))
+        is_much.then(|| {
+            format!(
+                "some {} in the library around the calls",
+                time(self.library_ns)
+            )
+        })
     }
 
     /// The end of a sentence about the calls.
     pub(super) fn told(self, view: &View<'_>) -> String {
         let calls = time(self.in_kernel_ns);
         let share = percent(view, self.ns(view));
-        match self.library_in_words() {
+        match self.library_in_words("them") {
             Some(library) => {
                 format!("cost {calls} in the kernel and {library}, {share} of the wall time.")
             }

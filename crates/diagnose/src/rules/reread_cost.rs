@@ -27,7 +27,7 @@ impl Cost {
         let is_much = self.work_ns > t::WORK_WORTH_TELLING * self.calls.in_kernel_ns;
         let work =
             is_much.then(|| format!("up to {} of work on what was read", time(self.work_ns)));
-        match (self.calls.library_in_words(), work) {
+        match (self.calls.library_in_words("the calls"), work) {
             (Some(library), Some(work)) => {
                 format!(
                     "that cost {calls} in the kernel, {library}, and {work}, {share} of the wall time."
