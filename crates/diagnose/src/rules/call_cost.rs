@@ -55,7 +55,7 @@ impl CallCost {
         let is_much = self.library_ns > t::WORK_WORTH_TELLING * self.in_kernel_ns;
         is_much.then(|| {
             format!(
-                "some {} in the library around the calls",
+                "some {} in the library around {calls}",
                 time(self.library_ns)
             )
         })
