@@ -279,6 +279,16 @@ impl<'a> View<'a> {
         self.path.weight(tid)
     }
 
+    /// By what this part of the traced run is to be multiplied for an untraced one.
+    fn factor(&self, spent: Spent) -> f64 {
+        self.factors.get(&spent).copied().unwrap_or(1.0)
+    }
+
+    /// Of a cost in CPU time, as much as there is: a part can't cost more than the whole.
+    pub(crate) fn within_cpu(&self, ns: f64) -> f64 {
+        ns.min(0.97 * self.cpu_ns.min(self.wall_ns))
+    }
+
     /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits there, where
     /// that is known: a sampler sees one long wait many times and a short one not at all.
     pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
@@ -286,7 +296,7 @@ impl<'a> View<'a> {
         let rows = rows.filter(|(row, _)| fits(row));
         let (ns, count) = rows.fold((0.0, 0.0), |(ns, count), (row, spent)| {
             let weight = self.path.wait_weight(row.tid, *spent);
-            let factor = self.factors.get(spent).copied().unwrap_or(1.0);
+            let factor = self.factor(*spent);
             (
                 ns + row.total_ns as f64 * weight * factor,
                 count + row.count as f64 * weight,

@@ -1,7 +1,7 @@
 //! What is run, and under which conditions.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where standard input comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -55,4 +55,11 @@ pub struct CommandLine {
     pub output: Output,
     /// What standard output must be; makes it a pipe.
     pub expect: Option<Expectation>,
+}
+
+impl CommandLine {
+    /// Where it runs, as seen from Fathom's own directory, for which it is empty.
+    pub fn folder(&self) -> &Path {
+        self.directory.as_deref().unwrap_or(Path::new(""))
+    }
 }

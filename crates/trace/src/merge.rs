@@ -55,20 +55,23 @@ struct Clock {
     pace: f64,
 }
 
+fn process(trace: &Trace, pid: u32) -> Option<&Process> {
+    trace.processes.iter().find(|process| process.pid == pid)
+}
+
 impl Clock {
     /// `pids`: of the process in either run.
     fn new(stopped: &Trace, other: &Trace, pids: (u32, u32)) -> Self {
-        let process =
-            |trace: &Trace, pid: u32| trace.processes.iter().find(|it| it.pid == pid).cloned();
-        let (this, same) = (process(stopped, pids.0), process(other, pids.1));
-        let begun = |process: &Option<Process>, trace: &Trace| {
-            let at = process.as_ref().map_or(0, |process| {
+        let this = process(stopped, pids.0);
+        let same = process(other, pids.1);
+        let begun = |process: Option<&Process>, trace: &Trace| {
+            let at = process.map_or(0, |process| {
                 let exec = process.execs.last();
                 exec.map_or(process.started_ns, |exec| exec.at_ns)
             });
             at.min(trace.duration_ns)
         };
-        let begun = (begun(&this, stopped), begun(&same, other));
+        let begun = (begun(this, stopped), begun(same, other));
         let ended = same.and_then(|process| process.ended_ns);
         let ended = ended.unwrap_or(other.duration_ns);
         let cpu = |trace: &Trace| (trace.accounts.user_ns + trace.accounts.system_ns) as f64;

@@ -4,7 +4,7 @@ use fathom_trace::SyscallRow;
 
 use crate::draft::{Draft, percent, time};
 use crate::thresholds as t;
-use crate::view::View;
+use crate::view::{Tally, View};
 
 /// What could be won if calls weren't made.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,9 +16,14 @@ pub(super) struct CallCost {
 
 impl CallCost {
     pub(super) fn of(view: &View<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
+        Self::with(&view.tally(&fits), view, fits)
+    }
+
+    /// The same of calls that fit and were added up already.
+    pub(super) fn with(tally: &Tally, view: &View<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
         Self {
-            in_kernel_ns: view.tally(&fits).cost_ns,
-            library_ns: view.library_ns(&fits),
+            in_kernel_ns: tally.cost_ns,
+            library_ns: view.library_ns(fits),
         }
     }
 
@@ -47,7 +52,7 @@ impl CallCost {
 
     /// Both together, no more than there is.
     pub(super) fn ns(self, view: &View<'_>) -> f64 {
-        (self.in_kernel_ns + self.library_ns).min(0.97 * view.cpu_ns.min(view.wall_ns))
+        view.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
     /// What the library took in words, if that needs any. `calls`: what these are called there.

@@ -1,6 +1,7 @@
 //! The time is asked for by real calls.
 
 use fathom_model::Finding;
+use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
 use super::small_calls::Small;
@@ -10,11 +11,12 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let clocks = view.tally_calls(classify::is_clock);
+    let asks = |row: &SyscallRow| classify::is_clock(&row.name);
+    let clocks = view.tally(asks);
     if clocks.calls < t::MANY_CLOCK_CALLS || !matters(view, clocks.cost_ns) {
         return None;
     }
-    let cost = CallCost::of(view, |row| classify::is_clock(&row.name));
+    let cost = CallCost::with(&clocks, view, asks);
     let statement = format!(
         "{} calls asked the kernel for the time; they {}",
         count(clocks.calls),

@@ -85,11 +85,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let (name, tally) = names
         .into_iter()
         .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
-    let cost = CallCost {
-        in_kernel_ns: tally.cost_ns,
-        library_ns: view.library_ns(|row| is_one(name, row) && counts(row)),
-    };
-    let cost = cost.within_kernel(view);
+    let of_kind = |row: &SyscallRow| is_one(name, row) && counts(row);
+    let cost = CallCost::with(&tally, view, of_kind).within_kernel(view);
     let in_kernel = cost.in_kernel_ns;
     if !matters(view, in_kernel) || view.share(in_kernel) < t::KERNEL_SHARE / 2.0 {
         return None;

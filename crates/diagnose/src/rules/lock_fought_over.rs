@@ -21,7 +21,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let on_locks = |row: &SyscallRow| row.pid == pid && classify::is_lock(&row.name);
-    let calls = view.tally(on_locks).calls;
+    let calls = view.tally(on_locks);
     let asleep = view
         .trace
         .off_cpu
@@ -29,22 +29,22 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .filter(|row| row.pid == pid && row.cause == Cause::Asleep);
     let asleep = asleep.filter(|row| row.call.as_deref().is_some_and(classify::is_lock));
     let sleeps: u64 = asleep.map(|row| row.count).sum();
-    if sleeps * t::CALLS_FOR_A_SLEEP > calls {
+    if sleeps * t::CALLS_FOR_A_SLEEP > calls.calls {
         return None;
     }
-    let cost = CallCost::of(view, on_locks).within_kernel(view);
+    let cost = CallCost::with(&calls, view, on_locks).within_kernel(view);
     if !matters(view, cost.in_kernel_ns) {
         return None;
     }
     let statement = format!(
         "{threads} threads called the kernel {} times for a short lock that they take from each other, and hardly ever slept for it; the calls {}",
-        count(calls),
+        count(calls.calls),
         cost.told(view),
     );
     Some(
         cost.draft("lock-contention", view, statement)
             .evidence("threads that take it", threads as f64, "threads")
-            .evidence("calls", calls as f64, "calls")
+            .evidence("calls", calls.calls as f64, "calls")
             .evidence("sleeps", sleeps as f64, "calls")
             .advice("Take the lock less often: keep a sum per thread and add it up at the end, collect several changes for one locking, or use an atomic. What the threads lose while they wait on their CPUs, and by the memory that moves between these, comes on top.")
             .pid(Some(pid))

@@ -57,13 +57,11 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
             waits.entry((interval.tid, by)).or_default().push(interval);
         }
     }
-    let threads = view.trace.threads.iter();
-    let runtimes: Vec<u32> = threads
-        .filter(|thread| is_of_runtime(thread))
-        .map(|thread| thread.tid)
-        .collect();
-    let known = |tid| view.lives.iter().find(|life| life.tid == tid);
-    let life = |tid: u32| known(tid).filter(|_| !runtimes.contains(&tid));
+    let life = |tid| {
+        let mut lives = view.lives.iter().zip(&view.trace.threads);
+        let (life, thread) = lives.find(|(life, _)| life.tid == tid)?;
+        (!is_of_runtime(thread)).then_some(life)
+    };
     let pair = |((waiter, holder), waits): ((u32, u32), Vec<&Interval>)| {
         let (waiter, holder) = (life(waiter)?, life(holder)?);
         let waited: u64 = waits.iter().map(|wait| wait.to_ns - wait.from_ns).sum();

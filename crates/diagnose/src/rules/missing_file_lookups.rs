@@ -110,8 +110,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let asks =
         |row: &SyscallRow| calls.contains(row.name.as_str()) && !row.name.starts_with("exec");
     // A miss costs about what a hit costs: the walk along the path is the same.
-    let part = (misses as f64 / view.tally(asks).calls.max(1) as f64).min(1.0);
-    let cost = CallCost::of(view, asks).part(part).within_kernel(view);
+    let asked = view.tally(asks);
+    let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
+    let cost = CallCost::with(&asked, view, asks).part(part);
+    let cost = cost.within_kernel(view);
     if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::MISSES_SHARE {
         return None;
     }

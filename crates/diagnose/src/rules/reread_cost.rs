@@ -16,8 +16,7 @@ pub(super) struct Cost {
 impl Cost {
     /// All of it, no more than there is.
     pub(super) fn ns(&self, view: &View<'_>) -> f64 {
-        let most = 0.97 * view.cpu_ns.min(view.wall_ns);
-        (self.calls.ns(view) + self.work_ns).min(most)
+        view.within_cpu(self.calls.ns(view) + self.work_ns)
     }
 
     /// The end of a sentence, in words.
@@ -25,28 +24,18 @@ impl Cost {
         let calls = time(self.calls.in_kernel_ns);
         let share = percent(view, self.ns(view));
         let is_much = self.work_ns > t::WORK_WORTH_TELLING * self.calls.in_kernel_ns;
+        let besides = match is_much {
+            true => "",
+            false => ", besides the work on what was read",
+        };
         let work =
             is_much.then(|| format!("up to {} of work on what was read", time(self.work_ns)));
-        match (self.calls.library_in_words("the calls"), work) {
-            (Some(library), Some(work)) => {
-                format!(
-                    "that cost {calls} in the kernel, {library}, and {work}, {share} of the wall time."
-                )
-            }
-            (Some(library), None) => {
-                format!(
-                    "that cost {calls} in the kernel and {library}, {share} of the wall time, besides the work on what was read."
-                )
-            }
-            (None, Some(work)) => {
-                format!("that cost {calls} in the kernel and {work}, {share} of the wall time.")
-            }
-            (None, None) => {
-                format!(
-                    "that cost {calls}, {share} of the wall time, besides the work on what was read."
-                )
-            }
-        }
+        let cost = match (self.calls.library_in_words("the calls"), work) {
+            (Some(library), Some(work)) => format!("{calls} in the kernel, {library}, and {work}"),
+            (Some(more), None) | (None, Some(more)) => format!("{calls} in the kernel and {more}"),
+            (None, None) => calls,
+        };
+        format!("that cost {cost}, {share} of the wall time{besides}.")
     }
 
     pub(super) fn draft(&self, view: &View<'_>, statement: String) -> Draft {

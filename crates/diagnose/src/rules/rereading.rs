@@ -29,10 +29,8 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
     let files = view.trace.files.iter().filter(plain).filter_map(|file| {
         let file = whole(view, file);
         let fd = file.fd?;
-        let on_it = |row: &SyscallRow| {
-            row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name)
-        };
-        let reads = view.tally(on_it);
+        let on_it = reads_of(file.pid, fd);
+        let reads = view.tally(&on_it);
         let rounds = reads.sizes[0];
         let rows = view.trace.syscalls.iter().filter(|row| on_it(row));
         let seen: u64 = rows.map(|row| row.sizes[0]).sum();
@@ -41,19 +39,14 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
             seen >= t::MANY_OPENS_OF_ONE_FILE && reads.bytes / rounds >= t::LEAST_OF_A_ROUND;
         // The number may have been one file after another, each read to its end.
         let alone = file.reads * 10 >= reads.calls * 9;
-        (whole && alone).then_some((file, reads, rounds))
+        (whole && alone).then_some((file, fd, reads))
     });
-    let (file, reads, rounds) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
+    let (file, fd, reads) = files.max_by(|a, b| a.2.cost_ns.total_cmp(&b.2.cost_ns))?;
+    let rounds = reads.sizes[0];
     let again = 1.0 - 1.0 / rounds as f64;
     let all = view.tally(|row| row.pid == file.pid && classify::is_read(&row.name));
     let part = part_of(reads.bytes, all.bytes);
-    let calls = CallCost {
-        in_kernel_ns: reads.cost_ns,
-        library_ns: view.library_ns(|row| {
-            row.pid == file.pid && row.fd == file.fd && classify::is_read(&row.name)
-        }),
-    };
-    let calls = calls.part(again);
+    let calls = CallCost::with(&reads, view, reads_of(file.pid, fd)).part(again);
     let cost = Cost {
         calls,
         work_ns: work_ns(view, file.pid, reads.bytes as f64 * again, part, &calls),
@@ -102,8 +95,7 @@ fn sought(view: &View<'_>) -> Option<Finding> {
         if fd == 0 && view.language(Some(file.pid)) == Some(Language::Shell) {
             return None;
         }
-        let reads = view
-            .tally(|row| row.pid == file.pid && row.fd == Some(fd) && classify::is_read(&row.name));
+        let reads = view.tally(reads_of(file.pid, fd));
         let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
         // Of smaller pieces the calls are what costs: another rule tells.
         let pieces = file.read_bytes >= t::LEAST_OF_A_ROUND * file.reads.max(1);
@@ -147,6 +139,11 @@ fn sought(view: &View<'_>) -> Option<Finding> {
             })
             .finish(),
     )
+}
+
+/// Reads of one descriptor.
+fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+    move |row| row.pid == pid && row.fd == Some(fd) && classify::is_read(&row.name)
 }
 
 /// What it takes to go through as many bytes that are kept.
@@ -226,7 +223,7 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
     let of_bytes = part_of(file.read_bytes, all_reads.bytes);
     let of_reads = of_bytes.max(part_of(file.reads, all_reads.calls));
     let of_opens = part_of(file.opens, all_opens.calls);
-    let reads = CallCost::of(view, is_read);
+    let reads = CallCost::with(&all_reads, view, is_read);
     let around = CallCost::of(view, is_own(is_around_reads));
     let again = 1.0 - files as f64 / file.opens.max(files as u64) as f64;
     let calls = reads.part(of_reads).plus(around.part(of_opens));

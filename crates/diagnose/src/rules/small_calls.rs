@@ -23,10 +23,7 @@ impl Small {
     /// What the calls cost.
     pub(super) fn cost(&self, view: &View<'_>) -> CallCost {
         let own = |row: &SyscallRow| key(row) == Some(((self.pid, self.fd), self.writes));
-        CallCost {
-            in_kernel_ns: self.tally.cost_ns,
-            library_ns: view.library_ns(own),
-        }
+        CallCost::with(&self.tally, view, own)
     }
 
     /// What the calls cost, and those of a reader in the tree: it gets as small pieces as are written.

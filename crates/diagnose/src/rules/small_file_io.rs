@@ -85,7 +85,7 @@ fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Opening {
     }
     Opening {
         calls,
-        cost: CallCost::of(view, opens).part(calls as f64 / all.calls.max(1) as f64),
+        cost: CallCost::with(&all, view, opens).part(calls as f64 / all.calls.max(1) as f64),
     }
 }
 

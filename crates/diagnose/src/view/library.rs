@@ -50,14 +50,23 @@ fn around_start(language: Option<Language>) -> Around {
 }
 
 /// All that one process did of it.
-#[derive(Default)]
 struct Done {
+    language: Option<Language>,
     times: f64,
     ns: f64,
     of_own: f64,
 }
 
 impl Done {
+    fn by(language: Option<Language>) -> Self {
+        Self {
+            language,
+            times: 0.0,
+            ns: 0.0,
+            of_own: 0.0,
+        }
+    }
+
     fn add(&mut self, times: f64, around: Around) {
         self.times += times;
         self.ns += times * around.ns;
@@ -75,8 +84,8 @@ impl View<'_> {
     pub(crate) fn library_ns(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
         let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
-            let around = around_call(self.language(Some(row.pid)), &row.name);
-            let of_process = done.entry(row.pid).or_default();
+            let of_process = self.done_by(&mut done, row.pid);
+            let around = around_call(of_process.language, &row.name);
             of_process.add(self.calls_on_path(row), around);
         }
         self.around_ns(&done)
@@ -88,10 +97,16 @@ impl View<'_> {
         let processes = pids.filter_map(|pid| self.process(pid));
         let programs = processes.filter(|process| !process.execs.is_empty());
         for parent in programs.filter_map(|process| process.parent) {
-            let around = around_start(self.language(Some(parent)));
-            done.entry(parent).or_default().add(1.0, around);
+            let of_parent = self.done_by(&mut done, parent);
+            of_parent.add(1.0, around_start(of_parent.language));
         }
         self.around_ns(&done)
+    }
+
+    /// What a process did so far. Its language is looked up once: of thousands of processes that takes long.
+    fn done_by<'d>(&self, done: &'d mut BTreeMap<u32, Done>, pid: u32) -> &'d mut Done {
+        done.entry(pid)
+            .or_insert_with(|| Done::by(self.language(Some(pid))))
     }
 
     fn around_ns(&self, done: &BTreeMap<u32, Done>) -> f64 {
@@ -119,8 +134,7 @@ impl View<'_> {
     }
 
     fn as_untraced(&self, life: &Life, spent: Spent) -> f64 {
-        let factor = self.factors.get(&spent).copied().unwrap_or(1.0);
-        life.sums.get(spent) * self.weight(life.tid) * factor
+        life.sums.get(spent) * self.weight(life.tid) * self.factor(spent)
     }
 }
 

@@ -42,8 +42,7 @@ impl View<'_> {
 
     /// By what CPU time in this call is to be multiplied for an untraced run.
     pub(crate) fn call_factor(&self, call: &str) -> f64 {
-        let factor = self.factors.get(&classify::on_cpu(call));
-        factor.copied().unwrap_or(1.0)
+        self.factor(classify::on_cpu(call))
     }
 
     /// What the calls of a row cost an untraced run.
@@ -93,8 +92,7 @@ impl View<'_> {
                 .zip(row.sizes)
                 .for_each(|(sum, n)| *sum += (n as f64 * part).round() as u64);
         }
-        // A part can't cost more CPU than the whole.
-        sum.cost_ns = sum.cost_ns.min(0.97 * self.cpu_ns.min(self.wall_ns));
+        sum.cost_ns = self.within_cpu(sum.cost_ns);
         sum
     }
 

@@ -95,7 +95,7 @@ impl Prepared {
         };
         let environment = environment_of(command);
         Ok(Prepared {
-            directory: here.join(command.directory.as_deref().unwrap_or(Path::new(""))),
+            directory: here.join(command.folder()),
             arguments: Block::new(command.arguments.iter().map(|a| a.as_bytes()))
                 .map_err(refused)?,
             environment: Block::new(environment.iter().map(Vec::as_slice)).map_err(refused)?,

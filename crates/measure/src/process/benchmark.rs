@@ -70,7 +70,7 @@ pub(super) fn prepare(
     };
     let environment = environment_of(&command);
     Ok(Benchmark {
-        directory: here.join(command.directory.as_deref().unwrap_or(Path::new(""))),
+        directory: here.join(command.folder()),
         input: match &command.input {
             Input::Null => None,
             Input::File(path) => Some(here.join(path)),

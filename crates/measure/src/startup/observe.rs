@@ -314,7 +314,7 @@ fn directory_of(command: &CommandLine) -> Result<PathBuf, MeasureError> {
         path: ".".into(),
         error,
     })?;
-    Ok(here.join(command.directory.as_deref().unwrap_or(Path::new(""))))
+    Ok(here.join(command.folder()))
 }
 
 fn agreement(pairs: Vec<(u64, u64)>) -> Option<Agreement> {

@@ -105,8 +105,7 @@ fn program_of(target: &Target, trace: &Trace) -> PathBuf {
 
 /// A program that is named relative to where the command runs (`--cwd`) lies elsewhere seen from here.
 fn as_seen_from_here(command: &CommandLine) -> PathBuf {
-    let folder = command.directory.clone().unwrap_or_default();
-    folder.join(&command.program)
+    command.folder().join(&command.program)
 }
 
 fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> Explanation {

@@ -61,8 +61,8 @@ const STARTS_NS: u64 = 10_000_000;
 const OF_CPU_TIME: f64 = 0.2;
 
 /// Time that the tracer took for time on a CPU and for which the kernel charged nobody, or which was charged and not
-/// seen. Of some hundred thousand switches one is shown to no listener; once in some hundred runs that was the main thread's on its way into a
-/// long wait, and 0.4 of 1.6 s were 'in the kernel'. What outlives the command is charged to nobody either.
+/// seen. Of some hundred thousand switches one is shown to no listener; once in some hundred runs that was the main
+/// thread's on its way into a long wait, and 0.4 of 1.6 s were 'in the kernel'. What outlives the command is charged to nobody either.
 fn unseen_switches_ns(trace: &Trace) -> u64 {
     let end = trace.processes.first().and_then(|root| root.ended_ns);
     let outlives = |process: &Process| process.ended_ns.is_none_or(|ended| Some(ended) > end);
