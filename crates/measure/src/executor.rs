@@ -49,6 +49,9 @@ pub trait Executor {
     /// When its command fails.
     fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError>;
 
+    /// Lets fade what starting up and setting up did to the machine, before anything is measured.
+    fn settle(&mut self);
+
     /// Makes the first of these runs, with what comes before and after it. The others follow in this
     /// order, whatever comes of the first, unless the session ends: they may be made now, and handed out
     /// when they are asked for.

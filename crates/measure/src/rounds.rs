@@ -207,6 +207,7 @@ impl Rounds<'_> {
             *ready += 1;
             executor.set_up(benchmark)?;
         }
+        executor.settle();
         self.measure_floor(executor, FLOOR_WARMUP)?;
         for round in 0..self.plan.warmup {
             observer.round(round, true);

@@ -121,6 +121,8 @@ impl Executor for Simulated<'_> {
         Ok(())
     }
 
+    fn settle(&mut self) {}
+
     fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {
         if self.ahead.is_empty() {
             for attempt in upcoming.iter().take(self.at_once) {

@@ -9,6 +9,11 @@ use crate::launcher::{Answer, Ended, Order, SLOTS, Terms, fd, now_ns, step};
 use crate::startup::watch::Watched;
 use crate::{Attempt, Executor, MeasureError, RunReport, account};
 
+/// How long the CPUs rest before the first run. The scheduler remembers for some 30 ms which of them had
+/// work, and puts a short program that starts meanwhile on another CPU than later ones, where it takes
+/// 10 to 20 % longer.
+const REST: Duration = Duration::from_millis(50);
+
 impl Executor for ProcessExecutor {
     fn set_up(&mut self, benchmark: usize) -> Result<(), MeasureError> {
         self.benchmarks[benchmark]
@@ -16,6 +21,10 @@ impl Executor for ProcessExecutor {
             .setup
             .as_ref()
             .map_or(Ok(()), |hook| hook.run(None))
+    }
+
+    fn settle(&mut self) {
+        std::thread::sleep(REST);
     }
 
     fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {

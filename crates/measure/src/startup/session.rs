@@ -235,6 +235,10 @@ impl Executor for Starter<'_, '_> {
         Ok(())
     }
 
+    fn settle(&mut self) {
+        self.executor.settle();
+    }
+
     fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {
         let attempt = &upcoming[0];
         let (program, cache) = self.split(attempt.benchmark);
