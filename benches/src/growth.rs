@@ -1,6 +1,7 @@
 //! Do runs get slower the more there have been, or the more memory Fathom holds?
 
 use std::path::Path;
+use std::time::Duration;
 
 use fathom_measure::simulated::quiet_run;
 use fathom_measure::{
@@ -17,12 +18,14 @@ use crate::tools::{Measured, Tools, median};
 
 const RUNS: usize = 10_000;
 const PART: usize = 1_000;
-const SESSIONS: usize = 2;
+const SESSIONS: usize = 8;
 /// No growth can't be told from growth below what the floor is asked to keep.
 const ASKED: f64 = 1.02;
 const BALLAST: usize = 1 << 30;
 const BALLAST_RUNS: usize = 200;
-const BALLAST_PAIRS: usize = 40;
+const BALLAST_PAIRS: usize = 60;
+/// Filling a gibibyte keeps a CPU busy, which the scheduler remembers for a while; both kinds of session wait.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// Both questions.
 ///
@@ -57,6 +60,7 @@ fn many_runs(tools: &Tools, options: &Options, table: &mut Table) -> Result<()> 
             found[tool].push([median(first), median(last), measured.usage.peak_bytes]);
         }
     }
+    let mut spreads = Vec::new();
     for (tool, name) in NAMES.iter().enumerate() {
         let column = |i: usize| median(&found[tool].iter().map(|f| f[i]).collect::<Vec<_>>());
         let label = format!(
@@ -74,7 +78,15 @@ fn many_runs(tools: &Tools, options: &Options, table: &mut Table) -> Result<()> 
             row.extend(["no growth".to_string(), result(grown <= ASKED)]);
         }
         table.row(row);
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = ratios.iter().copied().fold(0.0, f64::max);
+        spreads.push(format!("{name} {least:.3} to {most:.3}"));
     }
+    table.note(format!(
+        "Last / first over {} sessions of each tool in random order, the median; they lay between: {}.",
+        found[0].len(),
+        spreads.join(", ")
+    ));
     for (tool, name) in NAMES.iter().enumerate().take(2) {
         let Some(few) = session(tools, tool, 100)? else {
             continue;
@@ -174,6 +186,7 @@ pub fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Result<()> 
         position: 0,
     };
     let recorded = vec![quiet_run(&attempt, 1); bytes.div_ceil(size_of::<Run>())];
+    std::thread::sleep(PAUSE);
     let command = CommandLine {
         arguments: vec![program.into()],
         program: program.to_path_buf(),
@@ -231,5 +244,5 @@ impl Observer for Nobody {
     fn ran(&mut self, _: &Run) -> std::result::Result<(), MeasureError> {
         Ok(())
     }
-    fn round_done(&mut self, _: &[Run], _: u32, _: std::time::Duration) {}
+    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
 }

@@ -199,11 +199,14 @@ fn a_writer_killed_in_a_write_leaves_a_whole_record() {
         let mut journal = Journal::create(path.as_ref(), Ok(frame.clone())).unwrap();
         for at in 0_u64.. {
             journal.update(Some(&at), Ok(frame.clone())).unwrap();
+            if at == 0 {
+                std::fs::write(begun_beside(path.as_ref()), "").unwrap();
+            }
         }
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.json");
-    let bytes = || std::fs::metadata(&path).map_or(0, |about| about.len());
+    let begun = begun_beside(&path);
     for round in 0..30 {
         let mut writer = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
@@ -214,11 +217,12 @@ fn a_writer_killed_in_a_write_leaves_a_whole_record() {
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        while bytes() < 1_000_000 {
+        while !begun.exists() {
+            assert!(writer.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::yield_now();
         }
         // It writes for a good part of its time: some of the kills fall into a write.
-        std::thread::sleep(std::time::Duration::from_micros(5_000 + 60 * round));
+        std::thread::sleep(std::time::Duration::from_micros(60 * round));
         writer.kill().unwrap();
         writer.wait().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
@@ -231,5 +235,11 @@ fn a_writer_killed_in_a_write_leaves_a_whole_record() {
             "another end"
         );
         std::fs::remove_file(&path).unwrap();
+        std::fs::remove_file(&begun).unwrap();
     }
+}
+
+/// The file that says that the record beside it has its first entry.
+fn begun_beside(record: &std::path::Path) -> std::path::PathBuf {
+    record.with_extension("begun")
 }
