@@ -78,9 +78,23 @@ fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
     found
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+/// A thread that asks in a loop.
+struct Loop<'a> {
+    life: &'a Life,
+    /// Calls that had nothing to tell.
+    turns: u64,
+    /// CPU time in these calls, and in all of the loop, in the traced run.
+    polls_ns: f64,
+    own_ns: f64,
+    /// The calls with the most of them.
+    row: &'a SyscallRow,
+    /// Whether it is on the critical path for most of the time.
+    rules: bool,
+}
+
+fn loops<'a>(view: &'a View<'_>) -> Vec<Loop<'a>> {
     let callers = callers(view);
-    let best = callers.into_iter().filter_map(|(tid, life)| {
+    let found = callers.into_iter().filter_map(|(tid, life)| {
         let rows = || view.trace.syscalls.iter().filter(|row| row.tid == tid);
         let processes = view.trace.processes.iter();
         let children = processes.filter(|p| p.parent == Some(life.pid)).count() as u64;
@@ -114,43 +128,64 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         // The loop burns what is between its calls as well: all that the thread ran, by the
         // turns' part of its calls.
         let calls: u64 = rows().map(|row| row.calls).sum();
-        let polls: f64 = rows()
+        let polls_ns: f64 = rows()
             .filter(|row| empty_turns(row) > 0)
             .map(|row| cpu_in_calls(row, view.edges.call_ns))
             .sum();
-        let own = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
+        let own_ns = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
         // A thread that computes for long and asks in between doesn't burn what it computes.
-        let own = match view.by_stops() {
-            true => own,
-            false => own.min(polls * t::LOOP_PER_CALL),
+        let own_ns = match view.by_stops() {
+            true => own_ns,
+            false => own_ns.min(polls_ns * t::LOOP_PER_CALL),
         };
-        let name = rows().max_by_key(|row| empty_turns(row))?;
+        let row = rows().max_by_key(|row| empty_turns(row))?;
         let within: u64 = rows()
             .filter(|row| empty_turns(row) > 0)
             .map(|row| row.total_ns)
             .sum();
         let rules = within as f64 * view.weight(life.tid) > 0.5 * view.trace.duration_ns as f64;
-        Some((life, turns, polls, own, name, rules))
+        Some(Loop {
+            life,
+            turns,
+            polls_ns,
+            own_ns,
+            row,
+            rules,
+        })
     });
-    let (life, turns, polls, own, row, rules) = best.max_by(|a, b| a.3.total_cmp(&b.3))?;
-    let burnt = view.untraced(own);
+    found.collect()
+}
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let all = loops(view);
+    let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;
+    // Others that ask the same are the same fault.
+    let alike =
+        |other: &&Loop<'_>| other.row.name == first.row.name && other.own_ns >= 0.2 * first.own_ns;
+    let alike: Vec<&Loop<'_>> = all.iter().filter(alike).collect();
+    let turns: u64 = alike.iter().map(|other| other.turns).sum();
+    let sum = |ns: fn(&Loop<'_>) -> f64| {
+        let each = alike.iter().map(|other| view.untraced(ns(other)));
+        each.sum::<f64>()
+    };
+    let burnt = sum(|other| other.own_ns);
     // A thread that only yields leaves the CPU to whoever has work, and burns little of it.
     // What calls take is not known of those that were stopped at.
-    let calls_are_dear = view.by_stops() || view.share(view.untraced(polls)) >= 0.03;
+    let calls_are_dear = view.by_stops() || view.share(sum(|other| other.polls_ns)) >= 0.03;
     let dear = calls_are_dear && view.share(burnt) >= t::LEAST_SHARE;
-    if !(dear && burnt >= t::LEAST_WIN_NS || rules) {
+    if !(dear && burnt >= t::LEAST_WIN_NS || first.rules) {
         return None;
     }
-    let wall = view.untraced(kept_from_others(view, life));
-    // Without the loop the run takes what the busiest of the others computes.
-    let others = view.lives.iter().filter(|other| other.tid != life.tid);
-    let busiest = others.map(|other| other.on_cpu_ns).fold(0.0, f64::max);
-    let wall = wall.min((view.timed_ns - view.untraced(busiest)).max(0.0));
+    let wall = kept_from_others(view, &alike);
+    let (who, their) = match alike.len() {
+        1 => ("A thread".to_owned(), "its loop"),
+        threads => (format!("{threads} threads"), "their loops"),
+    };
     let statement = format!(
-        "A thread asked {}{} times by `{}` and got nothing; its loop took {} of CPU time, {} of the wall time{}.",
+        "{who} asked {}{} times by `{}` and got nothing; {their} took {} of CPU time, {} of the wall time{}.",
         if view.by_stops() { "at least " } else { "" },
         count(turns),
-        row.name,
+        first.row.name,
         time(burnt),
         percent(view, burnt),
         if matters(view, wall) {
@@ -159,23 +194,35 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             ", which nobody else wanted"
         },
     );
+    let row = first.row;
     Some(
         Draft::new("busy-polling", view, burnt, statement)
             .of_cpu_time(wall)
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
             .advice("Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.")
-            .place(Place { pid: Some(life.pid), tid: Some(life.tid), fd: row.fd, path: row.fd.and_then(|fd| view.name_of(row.pid, fd)) })
+            .place(Place {
+                pid: Some(first.life.pid),
+                tid: Some(first.life.tid),
+                fd: row.fd,
+                path: row.fd.and_then(|fd| view.name_of(row.pid, fd)),
+            })
             .finish(),
     )
 }
 
-/// Wall time that the loop takes from others: the longest that one of them was ready and had no CPU while
-/// the loop ran.
-fn kept_from_others(view: &View<'_>, life: &Life) -> f64 {
-    let others = view.lives.iter().filter(|other| other.tid != life.tid);
-    let ready = others.map(|other| other.sums.get(Spent::Ready));
-    ready.fold(0.0, f64::max).min(life.on_cpu_ns)
+/// Wall time that these loops take from others: the longest that one of them was ready and had no CPU while
+/// they ran. Without them the run takes what the busiest of the others computes.
+fn kept_from_others(view: &View<'_>, loops: &[&Loop<'_>]) -> f64 {
+    let others = view.lives.iter();
+    let others: Vec<&Life> = others
+        .filter(|other| loops.iter().all(|one| one.life.tid != other.tid))
+        .collect();
+    let most = |ns: fn(&Life) -> f64| others.iter().map(|life| ns(life)).fold(0.0, f64::max);
+    let ran: f64 = loops.iter().map(|one| one.life.on_cpu_ns).sum();
+    let kept = view.untraced(most(|life| life.sums.get(Spent::Ready)).min(ran));
+    let busiest = view.untraced(most(|life| life.on_cpu_ns));
+    kept.min((view.timed_ns - busiest).max(0.0))
 }
 
 #[cfg(test)]
@@ -187,6 +234,25 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("sched_yield", None, 500_000, 0, 400);
         assert_eq!(fake.ids()[0], "busy-polling");
+    }
+
+    #[test]
+    fn loops_that_ask_the_same_are_one_finding() {
+        let mut fake = Fake::new(1000);
+        fake.thread(crate::fake::ROOT, 101, 0, 1000, 600);
+        fake.thread(crate::fake::ROOT, 102, 0, 1000, 600);
+        let ready = fathom_trace::Cause::Preempted;
+        fake.waits(None, None, ready, 100, 7_000);
+        for tid in [101, 102] {
+            let row = fake.calls_of(tid, "read", Some(4), 500_000, 0, 600);
+            (row.would_block, row.errors) = (500_000, 500_000);
+        }
+        let found = &fake.findings()[0];
+        let begin =
+            "2 threads asked 1,000,000 times by `read` and got nothing; their loops took 1.2";
+        assert!(found.statement.starts_with(begin), "{}", found.statement);
+        // What the third thread was ready and had no CPU.
+        assert_eq!(found.could_win_ns / 1_000_000, 700);
     }
 
     #[test]

@@ -19,7 +19,16 @@ struct Around {
 }
 
 /// Around a call that moves little, and which a buffer or fewer calls do away with.
-fn around_call(language: Option<Language>, call: &str) -> Around {
+fn around_call(language: Option<Language>, row: &SyscallRow) -> Around {
+    let call = row.name.as_str();
+    // Its console puts a line together from any values, and its streams hand each piece through several layers.
+    if language == Some(Language::Node) && classify::is_write(call) && matches!(row.fd, Some(1 | 2))
+    {
+        return Around {
+            ns: 1500.0,
+            of_own: 0.6,
+        };
+    }
     // To say which file, a path is put together, converted and taken apart, and a failure is put into an object.
     let names_file = classify::opens_file(call) || classify::asks_about_path(call);
     let ns = match language {
@@ -47,6 +56,17 @@ fn around_start(language: Option<Language>) -> Around {
         _ => 0.0,
     };
     Around { ns, of_own: 0.4 }
+}
+
+/// Around the making and the end of a thread: its stack, its own variables, the handing over of its work.
+fn around_thread(language: Option<Language>) -> Around {
+    let ns = match language {
+        Some(Language::Java | Language::Python | Language::Ruby) => 20e3,
+        Some(Language::Rust) => 8e3,
+        Some(_) => 6e3,
+        None => 0.0,
+    };
+    Around { ns, of_own: 0.8 }
 }
 
 /// All that one process did of it.
@@ -85,7 +105,7 @@ impl View<'_> {
         let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
             let of_process = self.done_by(&mut done, row.pid);
-            let around = around_call(of_process.language, &row.name);
+            let around = around_call(of_process.language, row);
             of_process.add(self.calls_on_path(row), around);
         }
         self.around_ns(&done)
@@ -101,6 +121,17 @@ impl View<'_> {
             of_parent.add(1.0, around_start(of_parent.language));
         }
         self.around_ns(&done)
+    }
+
+    /// What the code of all threads takes, of which not even a part is on the critical path, less what their making
+    /// takes in the library of the process that made so many, likewise.
+    pub(crate) fn work_of_threads_ns(&self, pid: Option<u32>, made: u64) -> f64 {
+        let lives = self.lives.iter();
+        let own = lives.map(|life| life.sums.get(Spent::UserCode) * self.factor(Spent::UserCode));
+        let own: f64 = own.sum();
+        let mut making = Done::by(self.language(pid));
+        making.add(made as f64, around_thread(making.language));
+        own - making.ns_of(own)
     }
 
     /// What a process did so far. Its language is looked up once: of thousands of processes that takes long.
@@ -157,6 +188,20 @@ mod tests {
         assert_eq!(of_reads(100_000, Some(Language::Python)), 30e6);
         assert_eq!(of_reads(100_000, Some(Language::C)), 2e6);
         assert_eq!(of_reads(100_000, None), 0.0);
+    }
+
+    #[test]
+    fn node_puts_what_it_prints_through_its_streams() {
+        let of_writes = |fd| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(Language::Node);
+            fake.calls("write", Some(fd), 100_000, 5_000_000, 500);
+            let timed = [fake.run()];
+            let subject = fake.subject(&timed);
+            View::new(&subject).library_ns(|row| row.name == "write")
+        };
+        assert_eq!(of_writes(1), 150e6);
+        assert_eq!(of_writes(20), 30e6);
     }
 
     #[test]
