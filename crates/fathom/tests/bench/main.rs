@@ -1,0 +1,8 @@
+//! `fathom bench` as its users see it: arguments in; words, files and exit codes out.
+#![cfg(target_os = "linux")]
+
+mod ended;
+mod recorded;
+mod refused;
+mod told;
+mod world;

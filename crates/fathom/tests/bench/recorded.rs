@@ -1,0 +1,100 @@
+//! Records and exports.
+
+use serde_json::Value;
+
+use crate::world::{fathom, json, run, stderr, stdout, text};
+
+#[test]
+fn the_record_has_every_run_with_every_metric() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.json");
+    let output = run(&[
+        "-r",
+        "7",
+        "--json",
+        text(&path),
+        "-n",
+        "a",
+        "-n",
+        "b",
+        "true",
+        "echo x",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record = json(&path);
+    assert_eq!(record["schema_version"], 1);
+    assert_eq!(record["complete"], true);
+    assert_eq!(record["benchmarks"][1]["name"], "b");
+    let runs = record["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 14);
+    for (position, run) in runs.iter().enumerate() {
+        assert_eq!(run["position"], position);
+        for key in [
+            "wall_ns",
+            "cpu_ns",
+            "peak_memory_bytes",
+            "minor_faults",
+            "voluntary_switches",
+        ] {
+            assert!(run[key].is_u64(), "{key}: {run}");
+        }
+        assert!(run["io"]["read_calls"].is_u64(), "{run}");
+    }
+    assert_eq!(record["outcome"]["comparisons"][0]["reference"], 0);
+    assert!(
+        record["environment"]["kernel"]
+            .as_str()
+            .unwrap()
+            .starts_with("Linux")
+    );
+}
+
+#[test]
+fn json_on_standard_output_is_nothing_but_json() {
+    let output = run(&["-r", "2", "--json", "-", "true"]);
+    let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(record["runs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn exports_have_hyperfines_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let formats = [
+        ("json", "json"),
+        ("csv", "csv"),
+        ("markdown", "md"),
+        ("asciidoc", "adoc"),
+        ("orgmode", "org"),
+    ];
+    let mut command = fathom(&["-r", "3", "-L", "n", "1,2", "echo {n}"]);
+    for (format, ending) in formats {
+        command
+            .arg(format!("--export-{format}"))
+            .arg(file(&format!("x.{ending}")));
+    }
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let results = &json(&file("x.json"))["results"];
+    assert_eq!(results[0]["command"], "echo 1");
+    assert_eq!(results[1]["parameters"]["n"], "2");
+    assert_eq!(results[0]["times"].as_array().unwrap().len(), 3);
+    let csv = std::fs::read_to_string(file("x.csv")).unwrap();
+    assert!(
+        csv.starts_with("command,mean,stddev,median,user,system,min,max,parameter_n\n"),
+        "{csv}"
+    );
+    for name in ["x.md", "x.adoc", "x.org"] {
+        assert!(
+            std::fs::read_to_string(file(name))
+                .unwrap()
+                .contains("echo 2"),
+            "{name}"
+        );
+    }
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        5,
+        "no half-written file stays"
+    );
+}

@@ -1,0 +1,192 @@
+//! What goes wrong, and what is said of it.
+
+use crate::world::{fathom, refusal, run, stderr, stdout, text};
+
+#[test]
+fn wrong_arguments_are_refused_with_what_to_type_instead() {
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "error: there is no command; try: fathom bench"),
+        (
+            &["-r", "0", "true"],
+            "error: zero runs measure nothing; give at least 1",
+        ),
+        (
+            &["-m", "5", "-M", "3", "true"],
+            "error: --min-runs 5 is more than --max-runs 3",
+        ),
+        (
+            &["cat < file"],
+            "error: `<` in \"cat < file\" needs a shell: give the file with --input FILE, or use -S",
+        ),
+        (
+            &["/no/such/program"],
+            "error: no such program: /no/such/program",
+        ),
+        (
+            &["--input", "/no/such/file", "cat"],
+            "error: can't read the input /no/such/file: No such file",
+        ),
+        (
+            &["-L", "x", "1,2", "echo {y}"],
+            "error: the parameter x is used nowhere: write {x}",
+        ),
+        (
+            &["--json", "-", "--export-json", "-", "true"],
+            "error: two results can't both be written to standard output",
+        ),
+        (&["--", ""], "error: no such program: \"\" (an empty name)"),
+        (
+            &["-L", "x", "", "echo {x}"],
+            "error: the list of values for x is empty",
+        ),
+        (
+            &["-P", "x", "3", "1", "echo {x}"],
+            "error: the scan of x is empty",
+        ),
+        (&["-D", "2", "true"], "error: -D is the step of a -P scan"),
+        (
+            &["-i=abc", "true"],
+            "error: -i=abc: \"abc\" is no exit code",
+        ),
+        (&["--env", "X", "true"], "error: --env takes NAME=VALUE"),
+        (
+            &["--env", "A=1", "--env", "B=2", "true"],
+            "error: --env was given 2 times for 1 command: write all variables of a command in one, --env 'A=1 B=2'",
+        ),
+        (
+            &["--env", "PATH=/nowhere", "true"],
+            "error: no such program: true; it was looked for in the PATH of --env, \"/nowhere\"",
+        ),
+        (
+            &["--prepare", "exit 9", "--export-json", "/proc/x", "true"],
+            "error: can't write /proc/x: ",
+        ),
+        (
+            &["X=1 true"],
+            "error: \"X=1\" before the program needs a shell",
+        ),
+        (
+            &["--cwd", "/no/such/folder", "true"],
+            "error: --cwd: /no/such/folder is not a directory",
+        ),
+        (
+            &["-n", "a", "-n", "b", "true"],
+            "error: -n was given 2 times for 1 command",
+        ),
+        (
+            &["-p", "x", "-p", "y", "-p", "z", "true", "false"],
+            "error: --prepare was given 3 times for 2 commands",
+        ),
+        (
+            &["--export-csv", "/no/such/folder/x.csv", "true"],
+            "error: can't write /no/such/folder/x.csv",
+        ),
+        (
+            &["true", "--", "false"],
+            "error: commands in quotes and a command after -- can't be mixed",
+        ),
+        (
+            &["--expect-stdout", "/no/such/file", "true"],
+            "error: --expect-stdout: /no/such/file is neither",
+        ),
+        (
+            &["/dev"],
+            "error: /dev can't be executed: it is a directory",
+        ),
+        (
+            &["--margin", "x", "true"],
+            "error: invalid value 'x' for '--margin <SHARE>'",
+        ),
+        (
+            &["-r", "3", "--time", "5s", "true"],
+            "error: the argument '--runs <N>' cannot be used",
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let (code, message) = refusal(arguments);
+        assert_eq!(code, 2, "{arguments:?}: {message}");
+        assert!(message.starts_with(expected), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_mistyped_program_is_answered_with_the_right_one() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/bin/true", folder.path().join("gzip")).unwrap();
+    let output = fathom(&["gzp -k x"])
+        .env("PATH", folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        stderr(&output),
+        "error: no such program: gzp; did you mean gzip?\n"
+    );
+}
+
+#[test]
+fn a_failing_command_is_exit_3_with_the_end_of_its_standard_error() {
+    let script = "echo first; echo 'no luck' >&2; exit 7";
+    let output = run(&["-r", "3", "-w", "0", "--", "sh", "-c", script]);
+    assert_eq!(output.status.code(), Some(3));
+    let message = stderr(&output);
+    assert!(
+        message.contains("failed with exit code 7 in run 1"),
+        "{message}"
+    );
+    assert!(message.contains("  | no luck"), "{message}");
+    assert!(message.contains("use -i"), "{message}");
+    assert_eq!(stdout(&output), "");
+}
+
+#[test]
+fn hostile_bytes_on_standard_error_are_made_visible() {
+    let script = "printf '\\033]0;owned\\007\\033[2J' >&2; exit 1";
+    let output = run(&["-r", "1", "--", "sh", "-c", script]);
+    let message = stderr(&output);
+    assert!(
+        !message.contains('\x1b') && !message.contains('\x07'),
+        "{message:?}"
+    );
+    assert!(message.contains("owned"));
+}
+
+#[test]
+fn failures_are_counted_when_they_are_to_be_ignored() {
+    let output = run(&["-r", "4", "-i", "false"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("failures     4 of 4"),
+        "{}",
+        stdout(&output)
+    );
+    assert_eq!(run(&["-r", "4", "-i=1", "false"]).status.code(), Some(0));
+    assert_eq!(run(&["-r", "4", "-i=2", "false"]).status.code(), Some(3));
+}
+
+#[test]
+fn a_run_that_takes_too_long_is_exit_3() {
+    let output = run(&["-r", "1", "--timeout", "200ms", "sleep 60"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        stderr(&output).contains("longer than --timeout allows"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn unexpected_output_is_exit_3() {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = folder.path().join("wanted");
+    std::fs::write(&wanted, "hello\n").unwrap();
+    let right = run(&["-r", "2", "--expect-stdout", text(&wanted), "echo hello"]);
+    assert_eq!(right.status.code(), Some(0), "{}", stderr(&right));
+    let wrong = run(&["-r", "2", "--expect-stdout", text(&wanted), "echo goodbye"]);
+    assert_eq!(wrong.status.code(), Some(3));
+    assert!(
+        stderr(&wrong).contains("8 bytes instead of 6"),
+        "{}",
+        stderr(&wrong)
+    );
+}

@@ -1,0 +1,48 @@
+//! Fathom as it is built here, and what came of a call.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+pub fn fathom(arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    command
+        .arg("bench")
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        // No profile of the machine is remembered there, so none is held against it.
+        .env("XDG_CACHE_HOME", "/no/such/folder")
+        .stdin(Stdio::null());
+    command
+}
+
+pub fn run(arguments: &[&str]) -> Output {
+    fathom(arguments).output().unwrap()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Exit code and first line of standard error.
+pub fn refusal(arguments: &[&str]) -> (i32, String) {
+    let output = run(arguments);
+    assert_eq!(stdout(&output), "", "{arguments:?} prints no result");
+    (
+        output.status.code().unwrap(),
+        stderr(&output).lines().next().unwrap_or("").to_string(),
+    )
+}
+
+pub fn json(path: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
