@@ -104,6 +104,16 @@ pub enum MeasureError {
         /// The end of what it wrote to standard error.
         stderr: Vec<u8>,
     },
+    /// It wanted something of the terminal that programs in the background don't get.
+    #[error(
+        "'{command}' was stopped by the terminal: it reads from it or changes its settings, which only a program \
+         in its foreground may; give it what it reads by --input FILE, or a terminal of its own: \
+         script -qec 'COMMAND' /dev/null"
+    )]
+    StoppedByTerminal {
+        /// The command's or the pipeline's name.
+        command: String,
+    },
     /// A pipeline took longer than it may.
     #[error("the pipeline took longer than --timeout allows; still running then: {}", running.join(", "))]
     PipelineTimedOut {

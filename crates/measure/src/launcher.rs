@@ -12,6 +12,7 @@ use std::time::Duration;
 mod descriptors;
 mod pipeline;
 mod strings;
+mod terminal;
 
 use descriptors::{anonymous_file, duplicate, pipe, program_file};
 pub(crate) use pipeline::{PipelineAnswer, StageOrder};
@@ -70,7 +71,12 @@ pub(crate) enum Ended {
     ByItself,
     TimedOut,
     Interrupted,
+    /// It wanted something of the terminal, which stops who is not in its foreground; for good, if nobody ends it.
+    StoppedByTerminal,
 }
+
+/// Between two looks whether the terminal has stopped a command.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The running launcher.
 pub(crate) struct Launcher {
@@ -79,6 +85,8 @@ pub(crate) struct Launcher {
     done: OwnedFd,
     memory: NonNull<Shared>,
     early_io: bool,
+    /// Whether there is a terminal that could stop a command.
+    has_terminal: bool,
     /// Where the launcher is.
     directory: PathBuf,
     // Kept open: the launcher runs it by its descriptor.
@@ -176,6 +184,7 @@ impl Launcher {
             done,
             memory,
             early_io: !may_read_accounts_of_the_dead(),
+            has_terminal: terminal::is_there(),
             directory: PathBuf::new(),
             _floor: floor,
         };
@@ -245,6 +254,7 @@ impl Launcher {
     fn wait(&self, timeout: Option<Duration>) -> io::Result<Option<(usize, Ended)>> {
         let sent_ns = now_ns();
         let mut killed: Option<(usize, Ended)> = None;
+        let mut was_stopped = false;
         loop {
             let (current, started_ns) = self.current();
             let left = timeout.map(|timeout| {
@@ -252,9 +262,11 @@ impl Launcher {
                 (Duration::from_nanos(began_ns) + timeout)
                     .saturating_sub(Duration::from_nanos(now_ns()))
             });
+            let looks = self.has_terminal && left.is_none_or(|left| left > LOOK);
             let patience = match (killed, left) {
                 // The kill may have come before the process was there: try again soon.
                 (Some(_), _) => 20,
+                (None, _) if looks => LOOK.as_millis() as i32,
                 (None, Some(left)) => {
                     i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX)
                 }
@@ -285,8 +297,17 @@ impl Launcher {
                     // Another run is on, with a time of its own.
                     continue;
                 }
+                if !interrupted && looks {
+                    let is_stopped = self.is_stopped(current);
+                    // Who was just being stopped and continued isn't taken for one that is left alone.
+                    if !(is_stopped && was_stopped) {
+                        was_stopped = is_stopped;
+                        continue;
+                    }
+                }
                 killed = Some(match interrupted {
                     true => (now_current, Ended::Interrupted),
+                    false if looks => (current, Ended::StoppedByTerminal),
                     false => (current, Ended::TimedOut),
                 });
             }
@@ -294,6 +315,18 @@ impl Launcher {
                 self.kill_tree(job);
             }
         }
+    }
+
+    /// Whether the terminal has stopped a process of this job, or a stage.
+    fn is_stopped(&self, job: usize) -> bool {
+        // SAFETY: an aligned word in shared memory that the launcher writes meanwhile, hence volatile.
+        let child = unsafe {
+            let shared = self.memory.as_ptr();
+            (&raw const (*shared).answers[job].child).read_volatile()
+        };
+        std::iter::once(child)
+            .chain(self.stages())
+            .any(terminal::has_stopped)
     }
 
     /// The job that is on, and when its run began; 0 if it has not.

@@ -58,6 +58,7 @@ impl Failure {
                 MeasureError::RunFailed { .. }
                 | MeasureError::StageFailed { .. }
                 | MeasureError::PipelineTimedOut { .. }
+                | MeasureError::StoppedByTerminal { .. }
                 | MeasureError::WrongOutput { .. }
                 | MeasureError::HookFailed { .. } => COMMAND_FAILED,
                 MeasureError::Interrupted => 130,

@@ -1,5 +1,7 @@
 //! What goes wrong, and what is said of it.
 
+use std::process::{Command, Stdio};
+
 use crate::world::{fathom, refusal, run, stderr, stdout, text};
 
 #[test]
@@ -189,4 +191,19 @@ fn unexpected_output_is_exit_3() {
         "{}",
         stderr(&wrong)
     );
+}
+
+/// `script` (of every Debian's bsdutils) gives its command a terminal.
+#[test]
+fn what_the_terminal_stops_is_ended_and_told() {
+    let fathom = assert_cmd::cargo::cargo_bin!("fathom").display();
+    let line = format!("'{fathom}' bench -r 1 -w 0 --no-canaries \"sh -c 'stty -echo </dev/tty'\"");
+    let output = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("script runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("was stopped by the terminal"), "{said}");
+    assert_eq!(output.status.code(), Some(3), "{said}");
 }

@@ -92,18 +92,24 @@ impl Launcher {
 
     /// Kills the stages that are running, with their groups.
     pub(super) fn kill_stages(&self) {
-        let area = self.area();
-        // SAFETY: words in shared memory, aligned. A stage is reaped only after all have ended, and the
-        // launcher says that it is done right after: the numbers are still theirs.
-        unsafe {
-            for index in 0..(*area).count as usize {
-                let child = (&raw const (*area).stages[index].answer.child).read_volatile();
-                if child > 0 {
-                    libc::kill(-child, libc::SIGKILL);
-                    libc::kill(child, libc::SIGKILL);
-                }
+        for child in self.stages().filter(|child| *child > 0) {
+            // SAFETY: plain numbers. A stage is reaped only after all have ended, and the launcher says
+            // that it is done right after: they are still theirs.
+            unsafe {
+                libc::kill(-child, libc::SIGKILL);
+                libc::kill(child, libc::SIGKILL);
             }
         }
+    }
+
+    /// The processes of the stages that run now; 0 for one that wasn't begun.
+    pub(super) fn stages(&self) -> impl Iterator<Item = i32> + '_ {
+        let area = self.area();
+        // SAFETY: words in shared memory, aligned, within the array.
+        let count = unsafe { (*area).count } as usize;
+        (0..count).map(move |index| unsafe {
+            (&raw const (*area).stages[index].answer.child).read_volatile()
+        })
     }
 
     fn area(&self) -> *mut Pipeline {

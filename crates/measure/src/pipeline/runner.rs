@@ -192,6 +192,11 @@ impl Runner {
         let ran = self.launcher.run_pipeline(&orders, timeout);
         let (answer, ended) = ran.map_err(|error| too_long_or_gone(error, prepared, steps))?;
         let stderr = self.tails.finish();
+        if ended == Ended::StoppedByTerminal {
+            return Err(MeasureError::StoppedByTerminal {
+                command: "the pipeline".to_owned(),
+            });
+        }
         let interrupted = ended == Ended::Interrupted;
         let mut cut_short = Vec::new();
         for ((step, (input, output)), answer) in steps.iter().zip(&files).zip(&answer.stages) {

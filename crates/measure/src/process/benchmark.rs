@@ -27,6 +27,13 @@ pub(super) struct Benchmark {
 pub(super) static NOTHING: Block = Block::EMPTY;
 
 impl Benchmark {
+    /// The command as it can be told.
+    pub(super) fn words(&self) -> String {
+        let words = self.command.arguments.iter();
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        words.join(" ")
+    }
+
     /// What is the same for all its runs.
     pub(super) fn order<'a>(&'a self, options: &ProcessOptions, cpu_mask: &'a [u8]) -> Order<'a> {
         let show = options.show_output;

@@ -47,6 +47,11 @@ impl Executor for ProcessExecutor {
             "runs are asked for in their order"
         );
         self.check_start(&made.answer, &self.benchmarks[benchmark])?;
+        if made.ended == Ended::StoppedByTerminal {
+            return Err(MeasureError::StoppedByTerminal {
+                command: self.benchmarks[benchmark].words(),
+            });
+        }
         let report = self.report(made);
         if let Some(hook) = &self.benchmarks[benchmark].hooks.conclude {
             hook.run(iteration)?;
