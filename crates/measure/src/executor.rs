@@ -19,7 +19,34 @@ pub struct Attempt {
     pub position: u32,
 }
 
+/// The number of a round as a command finds it in its environment: `3`, or `warmup-3`. Who writes a file for each
+/// round writes another one then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Iteration {
+    /// A round that counts, from 0.
+    Run(u32),
+    /// A round to warm up, from 0.
+    Warmup(u32),
+}
+
+impl std::fmt::Display for Iteration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Iteration::Run(round) => write!(f, "{round}"),
+            Iteration::Warmup(round) => write!(f, "warmup-{round}"),
+        }
+    }
+}
+
 impl Attempt {
+    /// What its command finds in its environment.
+    pub fn iteration(&self) -> Iteration {
+        match self.warmup {
+            true => Iteration::Warmup(self.round),
+            false => Iteration::Run(self.round),
+        }
+    }
+
     /// Whether both belong to the same round, of those to warm up or of those that count.
     pub fn is_of_round(&self, other: &Attempt) -> bool {
         (self.warmup, self.round) == (other.warmup, other.round)

@@ -6,7 +6,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
-use crate::MeasureError;
+use crate::{Iteration, MeasureError};
 
 /// A command line for a shell, run to its end and never timed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Hook {
     ///
     /// # Errors
     /// [`MeasureError::HookFailed`] unless it exits with 0.
-    pub fn run(&self, iteration: Option<u32>) -> Result<(), MeasureError> {
+    pub fn run(&self, iteration: Option<Iteration>) -> Result<(), MeasureError> {
         let failed = |exit: String, stderr: Vec<u8>| MeasureError::HookFailed {
             role: self.role,
             command: self.text.clone(),

@@ -45,7 +45,7 @@ pub use assess::{Question, Verdicts, assess};
 pub use command_line::{CommandLine, Expectation, Input, Output};
 pub use date::now_rfc3339;
 pub use error::MeasureError;
-pub use executor::{Attempt, Executor, RunReport};
+pub use executor::{Attempt, Executor, Iteration, RunReport};
 pub use journal::{Frame, Journal, write_bench};
 pub use rounds::{IgnoreFailure, Limits, Observer, Plan, Session, Silent, StopRule, conduct};
 

@@ -254,12 +254,11 @@ impl ProcessExecutor {
         self.own_environments
             .resize_with(SLOTS.max(rounds.len()), Block::default);
         for (runs, block) in rounds.iter().zip(&mut self.own_environments) {
-            let round = runs[0].round;
             let padding = match self.options.vary_environment_size {
-                true => Some(padding(self.options.seed, round)),
+                true => Some(padding(self.options.seed, runs[0].round)),
                 false => None,
             };
-            name_run(block, round, padding).map_err(|error| gone(error, first))?;
+            name_run(block, runs[0].iteration(), padding).map_err(|error| gone(error, first))?;
         }
         let own_environments = rounds
             .iter()

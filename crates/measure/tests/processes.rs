@@ -264,6 +264,20 @@ fn directory_environment_and_iteration_reach_the_command() {
 }
 
 #[test]
+fn a_round_to_warm_up_has_a_name_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = in_shell("echo $FATHOM_ITERATION > out-$HYPERFINE_ITERATION");
+    command.directory = Some(folder.path().to_path_buf());
+    let mut executor = executor(command);
+    for warmup in [true, false] {
+        executor.run(&[Attempt { warmup, ..ATTEMPT }]).unwrap();
+    }
+    let said = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(said("out-warmup-0"), "warmup-0\n");
+    assert_eq!(said("out-0"), "0\n");
+}
+
+#[test]
 fn the_size_of_the_environment_varies_unless_it_is_fixed() {
     let sizes = |vary| {
         let folder = tempfile::tempdir().unwrap();

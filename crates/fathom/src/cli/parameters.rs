@@ -17,12 +17,9 @@ pub type Assignment = Vec<(String, String)>;
 /// # Errors
 /// A sentence that says what is wrong with the numbers.
 pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Parameter, String> {
-    let decimals = [Some(min), Some(max), step]
-        .iter()
-        .flatten()
-        .map(|text| text.split_once('.').map_or(0, |(_, digits)| digits.len()))
-        .max()
-        .unwrap_or(0);
+    let decimals_of = |text: &str| text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let of_step = step.map_or(0, decimals_of);
+    let decimals = decimals_of(min).max(decimals_of(max)).max(of_step);
     if decimals > 9 {
         return Err(format!("the scan of {name} has more than 9 decimals"));
     }
@@ -41,7 +38,16 @@ pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Para
     }
     let steps = 0..=(last - first) / step;
     let values = steps
-        .map(|i| unscaled(first + i * step, decimals))
+        .map(|i| {
+            // Written as it is given, and then with what the step adds to it: as hyperfine does, so that files named
+            // after the values are the same.
+            let shown = match i {
+                0 => decimals_of(min),
+                _ => decimals_of(min).max(of_step),
+            };
+            let more = 10i128.pow((decimals - shown) as u32);
+            unscaled((first + i * step) / more, shown)
+        })
         .collect();
     Ok(Parameter {
         name: name.to_string(),
@@ -169,7 +175,15 @@ mod tests {
         assert_eq!(scan("n", "1", "3", None).unwrap().values, ["1", "2", "3"]);
         assert_eq!(
             scan("x", "0", "0.3", Some("0.1")).unwrap().values,
-            ["0.0", "0.1", "0.2", "0.3"]
+            ["0", "0.1", "0.2", "0.3"]
+        );
+        assert_eq!(
+            scan("x", "0.1", "0.35", Some("0.1")).unwrap().values,
+            ["0.1", "0.2", "0.3"]
+        );
+        assert_eq!(
+            scan("x", "-1.50", "0", Some("0.5")).unwrap().values,
+            ["-1.50", "-1.00", "-0.50", "0.00"]
         );
         assert_eq!(scan("x", "-1", "1", Some("2")).unwrap().values, ["-1", "1"]);
         assert!(scan("x", "3", "1", None).unwrap_err().contains("empty"));

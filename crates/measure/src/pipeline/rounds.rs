@@ -13,7 +13,7 @@ use super::outcome::{failing, is_sigpipe, reader_was_gone};
 use super::runner::{From, Prepared, Ran, RunOptions, Runner, Step, To};
 use super::staging::{self, Kept, Staging};
 use crate::launcher::{MOST_STAGES, fd};
-use crate::{CommandLine, Hook, MeasureError, interrupt};
+use crate::{CommandLine, Hook, Iteration, MeasureError, interrupt};
 
 /// Number in the launcher of the staged input of the second stage; the others follow.
 const INPUTS: i32 = fd::EXTRA + MOST_STAGES as i32;
@@ -70,7 +70,7 @@ impl PipePlan {
     pub(super) fn prepare(&self, round: u32) -> Result<(), MeasureError> {
         self.prepare
             .as_ref()
-            .map_or(Ok(()), |hook| hook.run(Some(round)))
+            .map_or(Ok(()), |hook| hook.run(Some(Iteration::Run(round))))
     }
 }
 

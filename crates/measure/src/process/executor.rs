@@ -29,7 +29,7 @@ impl Executor for ProcessExecutor {
 
     fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {
         let benchmark = upcoming[0].benchmark;
-        let iteration = Some(upcoming[0].round);
+        let iteration = Some(upcoming[0].iteration());
         if self.made.is_empty() {
             if let Some(hook) = &self.benchmarks[benchmark].hooks.prepare {
                 hook.run(iteration)?;

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::CommandLine;
 use crate::launcher::Block;
+use crate::{CommandLine, Iteration};
 
 /// By how many bytes the environment of a round's runs is larger: up to a page, by the session's seed.
 pub(super) fn padding(seed: u64, round: u32) -> usize {
@@ -20,9 +20,13 @@ pub(super) fn padding(seed: u64, round: u32) -> usize {
 static PADDING: [u8; 4096] = [b'X'; 4096];
 
 /// The variables that tell a run its number, and those that only take room.
-pub(super) fn name_run(block: &mut Block, round: u32, padding: Option<usize>) -> io::Result<()> {
+pub(super) fn name_run(
+    block: &mut Block,
+    iteration: Iteration,
+    padding: Option<usize>,
+) -> io::Result<()> {
     block.clear();
-    let number = round.to_string();
+    let number = iteration.to_string();
     block.push(&[b"FATHOM_ITERATION=", number.as_bytes()])?;
     block.push(&[b"HYPERFINE_ITERATION=", number.as_bytes()])?;
     if let Some(length) = padding {

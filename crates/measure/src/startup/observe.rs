@@ -15,7 +15,7 @@ use super::session::Subject;
 use super::story::{self, Story};
 use super::summary::judged_metric;
 use super::watch::Watch;
-use crate::{CommandLine, MeasureError, traced_input};
+use crate::{CommandLine, Iteration, MeasureError, traced_input};
 
 /// Beyond this the budget of stops is used up: a start has some hundreds to thousands of calls.
 const STOPS: u64 = 100_000;
@@ -75,7 +75,7 @@ pub fn observe(
             break;
         }
         if let Some(prepare) = &subject.prepare {
-            prepare.run(Some(round))?;
+            prepare.run(Some(Iteration::Run(round)))?;
         }
         let glance = once(subject, tier, look, options, &directory)?;
         if so_far.add(look, glance) {

@@ -243,7 +243,7 @@ impl Executor for Starter<'_, '_> {
         let attempt = &upcoming[0];
         let (program, cache) = self.split(attempt.benchmark);
         if let Some(prepare) = &self.subjects[program].prepare {
-            prepare.run(Some(attempt.round))?;
+            prepare.run(Some(attempt.iteration()))?;
         }
         if self.set_cache(program, cache, attempt)? {
             return Err(MeasureError::Interrupted);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use fathom_measure::{MeasureError, Output, interrupt, traced_input};
+use fathom_measure::{Iteration, MeasureError, Output, interrupt, traced_input};
 use fathom_model::Run;
 use fathom_trace::{
     End, Exec, Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions, detect,
@@ -90,7 +90,7 @@ fn watch_typical(
 /// One observed run.
 fn watch(target: &Target, arguments: &Arguments, tier: Tier) -> Result<Trace, Failure> {
     if let Some(hook) = &target.prepare {
-        hook.run(Some(0))?;
+        hook.run(Some(Iteration::Run(0)))?;
     }
     let mut command = TraceCommand::new(program_first(target));
     let own = std::env::vars_os().filter(|(name, _)| {
