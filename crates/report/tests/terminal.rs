@@ -227,6 +227,18 @@ fn one_line_a_command_with_warnings() {
 }
 
 #[test]
+fn brief_does_not_hide_that_runs_failed() {
+    let mut record = two_faster();
+    let runs = record.runs.len();
+    let of_first = record.runs.iter_mut().filter(|run| run.benchmark == 0);
+    of_first.for_each(|run| run.exit = fathom_model::Exit::TimedOut);
+    let text = brief(&record);
+    let failed = runs / 2;
+    let line = format!("1: {failed} of {failed} runs ended otherwise: {failed} by the time-out");
+    assert!(text.contains(&line), "{text}");
+}
+
+#[test]
 fn brief_lines_stay_within_the_width_and_let_no_name_act() {
     for record in [two_faster(), three(), busy(), hostile()] {
         for width in [32, 60, 80, 120] {

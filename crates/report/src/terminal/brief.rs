@@ -2,6 +2,7 @@
 
 use fathom_model::{BenchRecord, Comparison, Metric, Verdict};
 
+use super::causes;
 use super::comparison::{clock, tone};
 use super::options::{SortOrder, TerminalOptions};
 use crate::TimeUnit;
@@ -43,6 +44,13 @@ pub(super) fn write(
     }
     let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
     aligned(page, subjects, &rows);
+    for subject in subjects {
+        // Its time is that of its failures.
+        if let Some(text) = causes::ended_otherwise(subject) {
+            let text = format!("{}: {text}", subject.index + 1);
+            page.prose(0, Tone::Bad, &text);
+        }
+    }
     page.prose(0, Tone::Quiet, &foot(record, subjects, compared));
     let warnings = record.outcome.as_ref().map_or(0, |o| o.warnings.len());
     if warnings > 0 {

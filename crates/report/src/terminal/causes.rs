@@ -80,8 +80,15 @@ fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
     runs.iter().map(|run| of(run) as f64).sum()
 }
 
-/// Runs that did not end with success, by the way they ended, the most frequent first.
+/// Writes what [`ended_otherwise`] tells.
 pub(super) fn failures(page: &mut Page, subject: &Subject) {
+    if let Some(text) = ended_otherwise(subject) {
+        page.field("failures", Tone::Bad, &text);
+    }
+}
+
+/// Runs that did not end with success, by the way they ended, the most frequent first; `None` if all did.
+pub(super) fn ended_otherwise(subject: &Subject) -> Option<String> {
     let mut ways: Vec<(Exit, u64)> = Vec::new();
     for run in subject.runs.iter().filter(|run| !run.exit.is_success()) {
         match ways.iter_mut().find(|(exit, _)| *exit == run.exit) {
@@ -90,7 +97,7 @@ pub(super) fn failures(page: &mut Page, subject: &Subject) {
         }
     }
     if ways.is_empty() {
-        return;
+        return None;
     }
     ways.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let failed: u64 = ways.iter().map(|(_, count)| count).sum();
@@ -99,12 +106,11 @@ pub(super) fn failures(page: &mut Page, subject: &Subject) {
         .map(|(exit, count)| format!("{}{JOIN}{}", format_count(*count as f64), ending(*exit)))
         .collect();
     let all = counted(subject.runs.len() as u64, "run", "runs");
-    let text = format!(
+    Some(format!(
         "{} of {all} ended otherwise: {}",
         format_count(failed as f64),
         list.join(", ")
-    );
-    page.field("failures", Tone::Bad, &text);
+    ))
 }
 
 fn ending(exit: Exit) -> String {
