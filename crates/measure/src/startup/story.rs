@@ -136,19 +136,19 @@ pub(super) fn before(process: &Process, until: Option<u64>) -> impl Iterator<Ite
         .filter(move |exec| until.is_none_or(|until| exec.at_ns <= until))
 }
 
-/// A script and its interpreter, or a program. The kernel tier names what was asked for, the stops tier
-/// what came of it: there the script is among the arguments.
+/// A script and its interpreters, or a program. The kernel tier's path is what was asked for, the stops tier
+/// tells that beside what came of it.
 pub(super) fn files_of_exec(exec: &Exec, directory: &Path) -> Vec<PathBuf> {
-    let files = chain::files_of(Path::new(&exec.path), directory);
-    let [program] = &files[..] else { return files };
-    let script = exec
-        .arguments
-        .iter()
-        .skip(1)
-        .take(2)
-        .map(|argument| chain::files_of(Path::new(argument), directory))
-        .find(|script| script.len() > 1 && script.last() == Some(program));
-    script.unwrap_or(files)
+    let really = chain::files_of(Path::new(&exec.path), directory);
+    let Some(asked) = &exec.asked else {
+        return really;
+    };
+    let files = chain::files_of(Path::new(asked), directory);
+    // A script that is gone, or was written anew meanwhile, does not lead to what ran.
+    match files.last() == really.last() {
+        true => files,
+        false => really,
+    }
 }
 
 /// Libraries and other regular files that were opened, each once, in the order of opening.
@@ -340,6 +340,27 @@ mod tests {
         );
         assert_eq!(story.exit_ns, Some(890));
         assert_eq!(phases.iter().map(|p| p.1).sum::<u64>(), 890);
+    }
+
+    #[test]
+    fn every_link_of_a_chain_of_interpreters_is_told_by_what_was_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = std::fs::canonicalize(folder.path()).unwrap();
+        let (script, wrapper) = (here.join("script"), here.join("wrapper"));
+        std::fs::write(&script, format!("#!{}\n", wrapper.display())).unwrap();
+        std::fs::write(&wrapper, "#!/bin/sh\n").unwrap();
+        let shell = std::fs::canonicalize("/bin/sh").unwrap();
+        let ran = |asked: Option<&Path>| {
+            let exec = Exec {
+                asked: asked.map(|path| path.to_str().unwrap().to_string()),
+                ..exec(shell.to_str().unwrap(), 10, 20)
+            };
+            files_of_exec(&exec, Path::new("/"))
+        };
+        let chain = [script.clone(), wrapper, shell.clone()];
+        assert_eq!(ran(Some(&script)), chain);
+        assert_eq!(ran(None), [shell.clone()]);
+        assert_eq!(ran(Some(&here.join("gone"))), [shell]);
     }
 
     #[test]
