@@ -39,6 +39,19 @@ impl Tier {
     }
 }
 
+impl Trace {
+    /// One sentence, as in [`Trace::not_visible`], on each program that ran without its rights.
+    pub fn rights_not_visible(&self) -> Vec<String> {
+        let sentence = |path: &String| {
+            format!(
+                "what {path} does with the rights that its set-uid or set-gid bit gives: traced by \
+                 stops it runs without them, unless root traces"
+            )
+        };
+        self.without_rights.iter().map(sentence).collect()
+    }
+}
+
 /// Everything that one traced run told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {

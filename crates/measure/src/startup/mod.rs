@@ -8,6 +8,7 @@ mod chain;
 mod cold;
 mod elf;
 mod observe;
+mod output;
 mod phases;
 mod session;
 mod starved;

@@ -8,6 +8,7 @@ use fathom_trace::{Exec, Process, Trace};
 
 use super::chain;
 use super::elf;
+use super::output;
 use super::phases;
 
 /// What standard output is called in the trace, to tell it from other pipes.
@@ -26,7 +27,7 @@ pub(crate) struct Story {
     pub phases: Vec<PhaseTime>,
     /// From the call of the first `execve` to the call of the first write, ns.
     pub first_output_ns: Option<u64>,
-    /// From the same to the exit of the command, ns.
+    /// From the same to the exit of the command, ns; `None` where it was ended before.
     pub exit_ns: Option<u64>,
     /// Shared libraries, the loader first.
     pub libraries: Vec<PathBuf>,
@@ -77,6 +78,7 @@ pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
             .processes
             .first()
             .and_then(|root| root.ended_ns)
+            .filter(|_| !trace.end.cut_short)
             .zip(called)
             .map(|(ended, called)| ended.saturating_sub(called)),
         ran,
@@ -98,10 +100,7 @@ pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
 /// The process that first wrote to the command's own standard output. A shell's `$(...)` also writes to
 /// descriptor 1, but into another pipe.
 fn writer(trace: &Trace) -> Option<&Process> {
-    let wrote = |process: &&Process| {
-        let mut files = trace.files.iter();
-        files.any(|file| file.pid == process.pid && file.writes > 0 && file.name == STDOUT)
-    };
+    let wrote = |process: &&Process| output::wrote(trace, process.pid);
     let first = |processes: &mut dyn Iterator<Item = &'_ Process>| -> Option<u32> {
         processes
             .filter_map(|process| Some((process.first_output_ns?, process.pid)))
@@ -359,7 +358,7 @@ mod tests {
         };
         let chain = [script.clone(), wrapper, shell.clone()];
         assert_eq!(ran(Some(&script)), chain);
-        assert_eq!(ran(None), [shell.clone()]);
+        assert_eq!(ran(None), std::slice::from_ref(&shell));
         assert_eq!(ran(Some(&here.join("gone"))), [shell]);
     }
 

@@ -451,10 +451,9 @@ impl Run {
             (thread.voluntary_switches, thread.involuntary_switches) = (None, None);
         }
         trace.not_visible.push(HELD.to_owned());
-        for path in &self.without_rights {
-            trace.not_visible.push(without_rights(path));
-        }
         trace.without_rights = self.without_rights;
+        let lacking = trace.rights_not_visible();
+        trace.not_visible.extend(lacking);
         trace.calls_cut = self.letting_go;
         (trace.stops, trace.stop_readings) = (self.stops, self.readings);
         if self.letting_go {
@@ -465,14 +464,6 @@ impl Run {
         }
         trace
     }
-}
-
-/// Said of a program that ran without the rights that it has when nobody traces.
-pub(crate) fn without_rights(path: &str) -> String {
-    format!(
-        "what {path} does with the rights that its set-uid or set-gid bit gives: traced by stops it runs \
-         without them, unless root traces"
-    )
 }
 
 fn is_execve(nr: u32) -> bool {
