@@ -68,6 +68,13 @@ fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// Whether this tier may observe here.
+fn is_allowed(tier: &str) -> bool {
+    let all = fathom_trace::detect::detect();
+    all.iter()
+        .any(|one| one.tier.name() == tier && one.available)
+}
+
 fn is_root() -> bool {
     // SAFETY: takes nothing, returns a number.
     unsafe { libc::geteuid() == 0 }
@@ -153,6 +160,69 @@ fn a_script_is_named_with_what_interprets_it() {
     let wanted = [here.join("outer"), shell.clone(), here.join("inner"), shell];
     let ran: Vec<PathBuf> = serde_json::from_value(record["programs"][0]["ran"].clone()).unwrap();
     assert_eq!(ran, wanted);
+}
+
+#[test]
+fn every_link_of_a_chain_of_interpreters_is_named_whoever_looks() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrapper = script(folder.path(), "wrapper", "#!/bin/sh\nexec /bin/sh \"$@\"\n");
+    let text = format!("#!{}\necho hello\n", wrapper.display());
+    let outer = script(folder.path(), "outer", &text);
+    let shell = std::fs::canonicalize("/bin/sh").unwrap();
+    let here = std::fs::canonicalize(folder.path()).unwrap();
+    let (first, second) = (here.join("outer"), here.join("wrapper"));
+    let wanted = [first, second, shell.clone(), shell];
+    for tier in ["kernel", "stops"] {
+        if !is_allowed(tier) {
+            println!("not run: tier {tier} is not allowed here");
+            continue;
+        }
+        let record = record(&["--tier", tier, outer.to_str().unwrap()]);
+        let ran = record["programs"][0]["ran"].clone();
+        let ran: Vec<PathBuf> = serde_json::from_value(ran).unwrap();
+        assert_eq!(ran, wanted, "tier {tier}");
+    }
+}
+
+#[test]
+fn only_what_reaches_standard_output_is_a_first_write() {
+    // A shell puts standard error into descriptor 1 for a while.
+    let all = [
+        "sh -c 'echo err >&2'",
+        "sh -c 'echo err >&2; sleep 0.2; echo out'",
+    ];
+    for tier in ["kernel", "stops"] {
+        if !is_allowed(tier) {
+            println!("not run: tier {tier} is not allowed here");
+            continue;
+        }
+        let record = record(&[&["--tier", tier], &all[..]].concat());
+        let phases = |program: usize| -> Vec<(String, u64)> {
+            let phases = record["traces"][program]["phases"].as_array().unwrap();
+            let of = |p: &Value| {
+                let name = p["phase"].as_str().unwrap().to_string();
+                (name, p["ns"].as_u64().unwrap())
+            };
+            phases.iter().map(of).collect()
+        };
+        let silent = phases(0);
+        assert!(!silent.is_empty(), "{record}");
+        let output = ["first_write", "exit"];
+        assert!(
+            silent.iter().all(|(name, _)| !output.contains(&&**name)),
+            "tier {tier}: {silent:?}"
+        );
+        let late = phases(1);
+        let ended_by = |told: &str| {
+            let mut until = late.iter().take_while(|(name, _)| name != told);
+            until.any(|(_, ns)| *ns >= 150_000_000)
+        };
+        // Several of its processes run programs: by stops there are no phases.
+        assert!(
+            late.is_empty() || ended_by("exit"),
+            "the sleep comes before the output, tier {tier}: {late:?}"
+        );
+    }
 }
 
 #[test]
@@ -294,6 +364,21 @@ fn a_failing_program_ends_it_unless_failures_are_let_pass() {
 }
 
 #[test]
+fn runs_that_were_ended_have_no_time_to_the_exit() {
+    let record = record(&["-i", "--timeout", "300ms", "sleep 1000"]);
+    assert_eq!(record["summaries"], Value::Array(Vec::new()));
+    let warnings = record["warnings"].to_string();
+    assert!(
+        warnings.contains("3 of 3 runs were ended by --timeout"),
+        "{warnings}"
+    );
+    for trace in record["traces"].as_array().unwrap() {
+        assert_eq!(trace["phases"], Value::Array(Vec::new()));
+        assert!(trace["slowdown"].is_null());
+    }
+}
+
+#[test]
 fn a_failure_loses_no_finished_run() {
     let folder = tempfile::tempdir().unwrap();
     let (counter, file) = (
@@ -371,6 +456,29 @@ fn cold_runs_show_what_they_read_or_are_void() {
 }
 
 #[test]
+fn before_cold_runs_each_program_is_run_once_before_it_is_observed() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let prepare = format!("echo . >> {}", count.display());
+    let record = record(&[
+        "-r",
+        "2",
+        "-w",
+        "0",
+        "--traced",
+        "1",
+        "--cold",
+        "--prepare",
+        &prepare,
+        "echo hello",
+    ]);
+    let observed = record["traces"][0]["runs"].as_u64().unwrap_or(0);
+    let runs = record["runs"].as_array().unwrap().len() as u64;
+    let prepared = std::fs::metadata(&count).unwrap().len() / 2;
+    assert_eq!(prepared, 1 + observed + runs);
+}
+
+#[test]
 fn the_page_is_written_and_has_no_script() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("startup.html");
@@ -445,6 +553,54 @@ fn kill_9_amid_rounds_loses_no_run_that_had_finished() {
     assert_eq!(record["complete"], false);
     assert_eq!(record["conditions"]["rounds"], recorded);
     let _: fathom_model::StartupRecord = serde_json::from_value(record).unwrap();
+}
+
+#[test]
+fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_told() {
+    if !is_root() || !is_allowed("stops") {
+        println!("not run: only root can become another user");
+        return;
+    }
+    // On the disk that the build is on: elsewhere such bits may give no rights.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let readable = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    readable(folder.path(), 0o755);
+    let (program, rights) = (folder.path().join("fathom"), folder.path().join("id"));
+    std::fs::copy(assert_cmd::cargo::cargo_bin!("fathom"), &program).unwrap();
+    std::fs::copy("/usr/bin/id", &rights).unwrap();
+    readable(&rights, 0o4755);
+    let as_nobody = |program: &Path, arguments: &[&str]| {
+        Command::new("setpriv")
+            .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+            .arg(program)
+            .args(arguments)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .output()
+    };
+    match as_nobody(&rights, &["-u"]) {
+        Ok(output) if stdout(&output).trim() == "0" => {}
+        _ => {
+            println!("not run: no setpriv, or such bits give no rights there");
+            return;
+        }
+    }
+    let command = format!("{} -u", rights.display());
+    let all = ["startup", "-r", "3", "--traced", "1", "--json", "-"];
+    let output = as_nobody(&program, &[&all[..], &[&command]].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let trace = &record["traces"][0];
+    assert_eq!(trace["tier"], "stops");
+    assert_eq!(trace["phases"], Value::Array(Vec::new()));
+    assert!(trace["slowdown"].is_null());
+    let warnings = record["warnings"].to_string();
+    assert!(
+        warnings.contains("no phases: not seen is what") && warnings.contains("set-uid"),
+        "{warnings}"
+    );
 }
 
 #[test]

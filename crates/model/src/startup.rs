@@ -99,7 +99,8 @@ pub struct StartupRun {
     /// For `watch`: how much earlier the byte may have been written, the time since the pipe was
     /// last seen empty.
     pub first_output_uncertainty_ns: Option<u64>,
-    /// When its exit was seen, less the time that the launcher had no CPU to see it.
+    /// When its exit was seen, less the time that the launcher had no CPU to see it. Of a run that the time limit
+    /// ended: when Fathom had ended it.
     pub exit_ns: u64,
     /// The launcher's wait could be told and was taken off.
     pub exit_corrected: bool,

@@ -107,7 +107,7 @@ fn shares_of_runs_that_were_far_slower_are_only_shown_where_waits_are_told_apart
     record.traces[0].slowdown = Some(3.63);
     record.traces[0].slowdown_metric = Some(StartupMetric::Exit);
     let text = shown(&record, 80);
-    assert!(text.contains("no shares: these runs"), "{text}");
+    assert!(text.contains("no shares: the observed runs"), "{text}");
     assert!(
         flat(&text).contains("3.63x the time of the timed ones to"),
         "{text}"
@@ -122,6 +122,27 @@ fn shares_of_runs_that_were_far_slower_are_only_shown_where_waits_are_told_apart
     let wait = text.lines().find(|line| line.contains("waiting for a CPU"));
     assert!(wait.is_some_and(|line| line.ends_with("50 %")), "{text}");
     assert!(startup_html(&record).contains("<rect class=\"starved\""));
+}
+
+#[test]
+fn shares_of_runs_that_were_far_faster_are_never_shown() {
+    let mut record = full();
+    record.traces[0].phases.push(PhaseTime {
+        phase: StartupPhase::WaitingForCpu,
+        ns: 506_000,
+    });
+    record.traces[0].slowdown = Some(0.69);
+    let text = shown(&record, 80);
+    assert!(
+        flat(&text).contains("no shares: the observed runs were far faster than the timed ones"),
+        "{text}"
+    );
+    assert!(!text.contains("50 %"), "{text}");
+    let page = startup_html(&record);
+    assert!(!page.contains("<rect class=\"starved\" x="), "{page}");
+    assert!(page.contains("No phases are drawn of"), "{page}");
+    record.traces[0].slowdown = Some(0.71);
+    assert!(!shown(&record, 80).contains("no shares"));
 }
 
 #[test]

@@ -160,6 +160,7 @@ impl Trace {
             }
         }
         self.name_unseen_waits();
+        self.without_rights.extend(other.without_rights);
         self.not_visible
             .retain(|sentence| sentence != crate::sample::NO_CALLS);
         let others = other.not_visible.into_iter();

@@ -39,6 +39,8 @@ pub enum Record<'a> {
         called: u64,
         old_tid: u32,
         path: &'a [u8],
+        /// What was asked for, where `path` is what came of it; else empty.
+        asked: &'a [u8],
         /// Each followed by a zero.
         arguments: &'a [u8],
         /// There were more.
@@ -123,6 +125,7 @@ pub fn record(bytes: &[u8]) -> Option<Record<'_>> {
                 called: result as u64,
                 old_tid: a0 as u32,
                 path: until_zero(path),
+                asked: b"",
                 arguments,
                 arguments_cut: arguments.len() < len,
             }

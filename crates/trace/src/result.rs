@@ -39,6 +39,19 @@ impl Tier {
     }
 }
 
+impl Trace {
+    /// One sentence, as in [`Trace::not_visible`], on each program that ran without its rights.
+    pub fn rights_not_visible(&self) -> Vec<String> {
+        let sentence = |path: &String| {
+            format!(
+                "what {path} does with the rights that its set-uid or set-gid bit gives: traced by \
+                 stops it runs without them, unless root traces"
+            )
+        };
+        self.without_rights.iter().map(sentence).collect()
+    }
+}
+
 /// Everything that one traced run told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
@@ -99,6 +112,10 @@ pub struct Trace {
     pub call_edges: Option<CallEdges>,
     /// What was seen and could not be kept.
     pub lost: Losses,
+    /// Set-uid and set-gid programs that ran without their rights because they were traced (stops tier): what they
+    /// did is not what they do when nobody traces. [`Trace::not_visible`] has a sentence on each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_rights: Vec<String>,
     /// What this tier could not see in this run, one sentence each.
     pub not_visible: Vec<String>,
 }
@@ -210,8 +227,12 @@ pub struct Exec {
     pub called_ns: Option<u64>,
     /// When the new program was in place.
     pub at_ns: u64,
-    /// The file as it was named, at most 255 bytes.
+    /// The file as it was named, at most 255 bytes; in the tiers that look at processes the one that really
+    /// runs, a script's interpreter.
     pub path: String,
+    /// The file as it was named, such as a script, where `path` is the one that really runs (stops tier).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
     /// Its arguments, at most 512 bytes of them.
     pub arguments: Vec<String>,
     /// There were more bytes of arguments than are kept.

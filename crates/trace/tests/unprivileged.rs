@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use common::{available, quiet, run, sum};
@@ -72,6 +73,59 @@ fn stops_follow_children_and_execs() {
     let codes = t.processes.iter().map(|p| p.end.and_then(|e| e.code));
     assert_eq!(codes.flatten().sum::<i32>(), 2, "{:?}", t.processes);
     assert!(t.processes.iter().all(|p| p.execs.len() == 1));
+}
+
+#[test]
+fn stops_tell_what_was_asked_for_beside_what_came_of_it() {
+    if !available(Tier::Stops) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let here = std::fs::canonicalize(folder.path()).unwrap();
+    let script = |name: &str, interpreter: &str| {
+        let path = here.join(name);
+        std::fs::write(&path, format!("#!{interpreter}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let wrapper = script("wrapper", "/bin/sh");
+    let inner = script("inner", &wrapper);
+    let command = quiet(&[
+        "sh",
+        "-c",
+        "cd \"$0\" && exec ./inner",
+        here.to_str().unwrap(),
+    ]);
+    for only_milestones in [false, true] {
+        let options = TraceOptions {
+            only_milestones,
+            stops_time: Duration::from_secs(3600),
+            ..TraceOptions::default()
+        };
+        let t = trace(&command, Tier::Stops, &options).expect("traced");
+        let execs = &t.processes[0].execs;
+        assert_eq!(execs.len(), 2, "{execs:?}");
+        assert_eq!(execs[1].asked.as_ref(), Some(&inner));
+        let shell = std::fs::canonicalize("/bin/sh").unwrap();
+        assert_eq!(execs[1].path, shell.to_str().unwrap());
+    }
+}
+
+#[test]
+fn stops_name_who_ran_without_its_rights() {
+    // SAFETY: takes nothing, returns a number.
+    if unsafe { libc::geteuid() } != 0 || !available(Tier::Stops) {
+        println!("not run: only root can make a set-uid program of another user");
+        return;
+    }
+    // On the disk that the build is on: elsewhere such bits may give no rights.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let program = folder.path().join("true");
+    std::fs::copy("/bin/true", &program).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    // Root traces, so that it gets them.
+    let t = common::run(Tier::Stops, &[program.to_str().unwrap()]);
+    assert_eq!(t.without_rights, Vec::<String>::new());
 }
 
 #[test]

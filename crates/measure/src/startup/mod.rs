@@ -8,6 +8,7 @@ mod chain;
 mod cold;
 mod elf;
 mod observe;
+mod output;
 mod phases;
 mod session;
 mod starved;
@@ -23,7 +24,7 @@ use std::time::Duration;
 pub use chain::files_of;
 pub use cold::{Chill, ColdFiles, Evictor};
 pub use observe::{Observed, best_tier, compare_with_timed, observe};
-pub use session::{Keeper, Rounds, StartupSession, Subject, measure};
+pub use session::{Keeper, Rounds, StartupSession, Subject, measure, warm_up};
 pub use summary::{budget, comparisons, judged_metric, summaries};
 pub use terminal::first_output_on_a_terminal;
 

@@ -10,10 +10,11 @@ use fathom_trace::{
     Io, Tier, TimelineOptions, Trace, TraceCommand, TraceError, TraceOptions, detect,
 };
 
+use super::output::{self, Seen, ToldBy};
 use super::phases;
 use super::session::Subject;
 use super::story::{self, Story};
-use super::summary::judged_metric;
+use super::summary::{judged_metric, own_exit_ns};
 use super::watch::Watch;
 use crate::{CommandLine, Iteration, MeasureError, traced_input};
 
@@ -38,6 +39,8 @@ pub struct Observed {
     pub first_output_ns: Vec<u64>,
     /// Times to the exit of the same runs, ns, likewise.
     pub exit_ns: Vec<u64>,
+    /// Where there are no phases: why, if that is known.
+    pub no_phases: Option<String>,
 }
 
 /// How a program may be observed here: the best tier that names files; `None` if none is allowed.
@@ -105,6 +108,8 @@ struct Glance {
     /// To the first byte as the parent saw it.
     parent_ns: Option<u64>,
     not_visible: Vec<String>,
+    /// Why its story has no phases.
+    no_phases: Option<String>,
 }
 
 /// The observed runs of one program so far.
@@ -115,6 +120,7 @@ struct SoFar {
     timed: Vec<Story>,
     pairs: Vec<(u64, u64)>,
     not_visible: Vec<String>,
+    no_phases: Option<String>,
 }
 
 impl SoFar {
@@ -125,6 +131,7 @@ impl SoFar {
             let kernel_ns = glance.story.first_output_ns;
             self.pairs.extend(glance.parent_ns.zip(kernel_ns));
         }
+        self.no_phases = glance.no_phases.or(self.no_phases.take());
         if look != Look::Times {
             self.files = Some(glance.story.clone());
             self.not_visible = glance.not_visible;
@@ -138,14 +145,16 @@ impl SoFar {
     fn observed(&self, program: usize, tier: Tier) -> Option<Observed> {
         let last = self.files.clone()?;
         let first_output_ns = self.timed.iter().filter_map(|story| story.first_output_ns);
+        let phases = phases::median(&self.timed);
         Some(Observed {
+            no_phases: self.no_phases.clone().filter(|_| phases.is_empty()),
             first_output_ns: first_output_ns.collect(),
             exit_ns: self.timed.iter().filter_map(|s| s.exit_ns).collect(),
             trace: StartupTrace {
                 program,
                 tier: tier.name().to_string(),
                 runs: self.runs,
-                phases: phases::median(&self.timed),
+                phases,
                 libraries: lossy(&last.libraries),
                 files: lossy(&last.files),
                 failed_lookups: last.failed_lookups,
@@ -188,7 +197,7 @@ pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
         .filter(|run| run.program == trace.program && run.cache == Cache::Warm)
         .filter_map(|run| match metric {
             StartupMetric::FirstOutput => run.first_output_ns,
-            StartupMetric::Exit => Some(run.exit_ns),
+            StartupMetric::Exit => own_exit_ns(run),
         })
         .map(|ns| ns as f64)
         .collect();
@@ -247,38 +256,50 @@ fn once(
     let parent_ns = seen
         .zip(trace.exec_called_clock_ns)
         .map(|(seen, called)| seen.saturating_sub(called));
-    if look == Look::Times {
-        add_first_byte(&mut trace, seen);
+    let output = Seen {
+        bytes: watched.bytes,
+        first_ns: seen,
+    };
+    let is_alone = output::is_alone(&trace);
+    let told_by = match look {
+        Look::Times => output::settle_without_calls(&mut trace, output),
+        Look::Both | Look::Files => output::settle(&mut trace, output),
+    };
+    let no_phases = no_phases(&trace, told_by, look != Look::Times || is_alone);
+    let mut story = story::read(&trace, directory, look != Look::Files);
+    if no_phases.is_some() {
+        story.phases.clear();
+        (story.first_output_ns, story.exit_ns) = (None, None);
     }
     Ok(Glance {
-        story: story::read(&trace, directory, look != Look::Files),
-        parent_ns,
+        story,
+        // No second opinion where it is the first.
+        parent_ns: parent_ns.filter(|_| told_by == ToldBy::Call),
         not_visible: trace.not_visible,
+        no_phases,
     })
 }
 
-/// Where no call is seen the parent tells when the first byte came. Whose it was is known where one process
-/// ran programs.
-fn add_first_byte(trace: &mut Trace, seen_ns: Option<u64>) {
-    let began = trace.started_clock_ns;
-    // All programs that write are held before they do: see `Trace::held_ns`.
-    let since = |at: u64| at.saturating_sub(began);
-    let called = trace.exec_called_clock_ns.map(since);
-    let byte = seen_ns.map(|at| since(at).saturating_sub(trace.held_ns));
-    let alone = trace
-        .processes
-        .iter()
-        .filter(|p| !p.execs.is_empty())
-        .count()
-        == 1;
-    let Some(root) = trace.processes.first_mut().filter(|_| alone) else {
-        trace.processes.clear();
-        return;
-    };
-    root.first_output_ns = byte;
-    if let Some(first) = root.execs.first_mut() {
-        first.called_ns = called;
+/// Why a run tells nothing of how long its phases take.
+fn no_phases(trace: &Trace, told_by: ToldBy, writer_is_known: bool) -> Option<String> {
+    if !trace.without_rights.is_empty() {
+        // It is another program than was timed.
+        return Some(format!(
+            "not seen is {}; the files and look-ups are those of such a run",
+            trace.rights_not_visible().join("; ")
+        ));
     }
+    let why = match told_by {
+        _ if !writer_is_known => {
+            "several of its processes run programs, and stops don't show whose byte came first"
+        }
+        ToldBy::Silence if trace.end.cut_short => {
+            "the observed runs were ended before they wrote anything"
+        }
+        ToldBy::Nobody => "its first byte was seen late by an unknown time, and no call tells it",
+        _ => return None,
+    };
+    Some(why.to_string())
 }
 
 fn command(
@@ -369,6 +390,7 @@ mod tests {
                 story,
                 parent_ns: None,
                 not_visible,
+                no_phases: None,
             };
             so_far.add(Look::Both, glance);
             let mut observed = so_far.observed(0, Tier::Kernel).unwrap();

@@ -13,7 +13,8 @@ use super::story::{HEADERS, Story, before, files_of_exec};
 /// Addresses within a page are the same wherever a file is loaded.
 pub(super) const PAGE: u64 = 4096;
 
-/// The stretches from the first `execve` to the exit of the command.
+/// The stretches from the first `execve` to the exit of the command. Of one that was ended before, those up to
+/// its first output, if there was any.
 pub(super) fn of(
     trace: &Trace,
     line: &[&Process],
@@ -41,12 +42,16 @@ pub(super) fn of(
     };
     // Where the call was not seen its time is the wrappers'.
     let called = exec.called_ns.unwrap_or(exec.at_ns);
-    let end = trace
-        .processes
-        .first()
-        .and_then(|root| root.ended_ns)
-        .unwrap_or(trace.duration_ns);
     let wrote = first_output.map(|at| (at, first_write_ns(trace, last, at)));
+    let end = match (trace.end.cut_short, wrote) {
+        (true, None) => return Vec::new(),
+        (true, Some((at, took))) => at + took.unwrap_or(0),
+        (false, _) => trace
+            .processes
+            .first()
+            .and_then(|root| root.ended_ns)
+            .unwrap_or(trace.duration_ns),
+    };
     let program = program(exec, directory);
     let is_static = program.as_ref().is_some_and(|elf| elf.is_static);
     let entry = program.map(|elf| elf.entry);
@@ -68,13 +73,13 @@ pub(super) fn of(
         _ if is_static => points.push((StartupPhase::RuntimeAndMain, exec.at_ns, until_main)),
         _ => points.push((StartupPhase::LoaderToMain, exec.at_ns, until_main)),
     }
-    match wrote {
-        Some((at, Some(took))) => {
+    if let Some((at, took)) = wrote {
+        if let Some(took) = took {
             points.push((StartupPhase::FirstWrite, at, at + took));
-            points.push((StartupPhase::Exit, at + took, end));
         }
-        Some((at, None)) => points.push((StartupPhase::Exit, at, end)),
-        None => {}
+        if !trace.end.cut_short {
+            points.push((StartupPhase::Exit, at + took.unwrap_or(0), end));
+        }
     }
     let starved = starved::moments(trace);
     let without = |from, to| starved.as_ref().map_or(0, |all| all.within(from, to));
@@ -132,17 +137,22 @@ fn entered(process: &Process, exec: &Exec, entry: u64) -> Option<u64> {
         .map(|fault| fault.at_ns)
 }
 
-/// The median of each phase, where all runs have the same ones.
+/// The median of each phase, where all runs have the same ones. Runs that tell none are passed over.
 pub(super) fn median(stories: &[Story]) -> Vec<PhaseTime> {
+    let stories: Vec<&Story> = stories.iter().filter(|s| !s.phases.is_empty()).collect();
     // A run may lack the entry, when its page was in place already: take the kind that most have.
     let kinds = |story: &Story| -> Vec<StartupPhase> {
         story.phases.iter().map(|phase| phase.phase).collect()
     };
     let count = |wanted: &[StartupPhase]| stories.iter().filter(|s| kinds(s) == wanted).count();
-    let Some(most) = stories.iter().map(kinds).max_by_key(|kind| count(kind)) else {
+    let Some(most) = stories
+        .iter()
+        .map(|s| kinds(s))
+        .max_by_key(|kind| count(kind))
+    else {
         return Vec::new();
     };
-    let alike: Vec<&Story> = stories.iter().filter(|s| kinds(s) == most).collect();
+    let alike: Vec<&Story> = stories.into_iter().filter(|s| kinds(s) == most).collect();
     most.iter()
         .enumerate()
         .map(|(at, phase)| {
@@ -178,9 +188,13 @@ mod tests {
             story(&[(Exec, 9999), (LoaderToMain, 1)]),
             story(&[(Exec, 30), (Loader, 300)]),
             story(&[(Exec, 20), (Loader, 200)]),
+            story(&[]),
+            story(&[]),
+            story(&[]),
+            story(&[]),
         ];
         let told: Vec<_> = median(&stories).iter().map(|p| p.ns).collect();
         assert_eq!(told, [20, 200]);
-        assert!(median(&[]).is_empty());
+        assert!(median(&[]).is_empty() && median(&[story(&[])]).is_empty());
     }
 }

@@ -140,6 +140,39 @@ pub fn measure(
     })
 }
 
+/// Runs each program once and keeps nothing, so that its files are in memory as a run leaves them: before runs are
+/// observed that no timed ones came before. How a run ends doesn't matter here.
+///
+/// Must be called on a thread that outlives it.
+///
+/// # Errors
+/// When the launcher or a program can't be started, and when the user interrupts.
+pub fn warm_up(subjects: &[Subject], options: ProcessOptions) -> Result<(), MeasureError> {
+    let commands = subjects
+        .iter()
+        .map(|subject| (subject.command.clone(), Hooks::default()))
+        .collect();
+    let mut executor = ProcessExecutor::watching(commands, options)?;
+    for (benchmark, subject) in subjects.iter().enumerate() {
+        if let Some(prepare) = &subject.prepare {
+            prepare.run(Some(0))?;
+        }
+        let report = executor.run(&[Attempt {
+            benchmark,
+            warmup: true,
+            round: 0,
+            position: 0,
+        }])?;
+        if report.interrupted {
+            return Err(MeasureError::Interrupted);
+        }
+        if report.run.left_behind > 0 {
+            executor.sweep();
+        }
+    }
+    Ok(())
+}
+
 /// Starts programs, warm and cold, and keeps what was seen.
 struct Starter<'a, 'c> {
     executor: ProcessExecutor,

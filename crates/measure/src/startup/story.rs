@@ -8,6 +8,7 @@ use fathom_trace::{Exec, Process, Trace};
 
 use super::chain;
 use super::elf;
+use super::output;
 use super::phases;
 
 /// What standard output is called in the trace, to tell it from other pipes.
@@ -26,7 +27,7 @@ pub(crate) struct Story {
     pub phases: Vec<PhaseTime>,
     /// From the call of the first `execve` to the call of the first write, ns.
     pub first_output_ns: Option<u64>,
-    /// From the same to the exit of the command, ns.
+    /// From the same to the exit of the command, ns; `None` where it was ended before.
     pub exit_ns: Option<u64>,
     /// Shared libraries, the loader first.
     pub libraries: Vec<PathBuf>,
@@ -77,6 +78,7 @@ pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
             .processes
             .first()
             .and_then(|root| root.ended_ns)
+            .filter(|_| !trace.end.cut_short)
             .zip(called)
             .map(|(ended, called)| ended.saturating_sub(called)),
         ran,
@@ -98,10 +100,7 @@ pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
 /// The process that first wrote to the command's own standard output. A shell's `$(...)` also writes to
 /// descriptor 1, but into another pipe.
 fn writer(trace: &Trace) -> Option<&Process> {
-    let wrote = |process: &&Process| {
-        let mut files = trace.files.iter();
-        files.any(|file| file.pid == process.pid && file.writes > 0 && file.name == STDOUT)
-    };
+    let wrote = |process: &&Process| output::wrote(trace, process.pid);
     let first = |processes: &mut dyn Iterator<Item = &'_ Process>| -> Option<u32> {
         processes
             .filter_map(|process| Some((process.first_output_ns?, process.pid)))
@@ -136,19 +135,19 @@ pub(super) fn before(process: &Process, until: Option<u64>) -> impl Iterator<Ite
         .filter(move |exec| until.is_none_or(|until| exec.at_ns <= until))
 }
 
-/// A script and its interpreter, or a program. The kernel tier names what was asked for, the stops tier
-/// what came of it: there the script is among the arguments.
+/// A script and its interpreters, or a program. The kernel tier's path is what was asked for, the stops tier
+/// tells that beside what came of it.
 pub(super) fn files_of_exec(exec: &Exec, directory: &Path) -> Vec<PathBuf> {
-    let files = chain::files_of(Path::new(&exec.path), directory);
-    let [program] = &files[..] else { return files };
-    let script = exec
-        .arguments
-        .iter()
-        .skip(1)
-        .take(2)
-        .map(|argument| chain::files_of(Path::new(argument), directory))
-        .find(|script| script.len() > 1 && script.last() == Some(program));
-    script.unwrap_or(files)
+    let really = chain::files_of(Path::new(&exec.path), directory);
+    let Some(asked) = &exec.asked else {
+        return really;
+    };
+    let files = chain::files_of(Path::new(asked), directory);
+    // A script that is gone, or was written anew meanwhile, does not lead to what ran.
+    match files.last() == really.last() {
+        true => files,
+        false => really,
+    }
 }
 
 /// Libraries and other regular files that were opened, each once, in the order of opening.
@@ -340,6 +339,27 @@ mod tests {
         );
         assert_eq!(story.exit_ns, Some(890));
         assert_eq!(phases.iter().map(|p| p.1).sum::<u64>(), 890);
+    }
+
+    #[test]
+    fn every_link_of_a_chain_of_interpreters_is_told_by_what_was_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = std::fs::canonicalize(folder.path()).unwrap();
+        let (script, wrapper) = (here.join("script"), here.join("wrapper"));
+        std::fs::write(&script, format!("#!{}\n", wrapper.display())).unwrap();
+        std::fs::write(&wrapper, "#!/bin/sh\n").unwrap();
+        let shell = std::fs::canonicalize("/bin/sh").unwrap();
+        let ran = |asked: Option<&Path>| {
+            let exec = Exec {
+                asked: asked.map(|path| path.to_str().unwrap().to_string()),
+                ..exec(shell.to_str().unwrap(), 10, 20)
+            };
+            files_of_exec(&exec, Path::new("/"))
+        };
+        let chain = [script.clone(), wrapper, shell.clone()];
+        assert_eq!(ran(Some(&script)), chain);
+        assert_eq!(ran(None), std::slice::from_ref(&shell));
+        assert_eq!(ran(Some(&here.join("gone"))), [shell]);
     }
 
     #[test]

@@ -1,24 +1,29 @@
 //! From runs to distributions, verdicts and the budget. Pure: the same runs always yield the same.
 
 use fathom_model::{
-    Budget, BudgetResult, Cache, Estimate, Metric, StartupComparison, StartupMetric, StartupRun,
-    StartupSummary,
+    Budget, BudgetResult, Cache, Estimate, Exit, Metric, StartupComparison, StartupMetric,
+    StartupRun, StartupSummary,
 };
 use fathom_stats::PairData;
 
 const METRICS: [StartupMetric; 2] = [StartupMetric::FirstOutput, StartupMetric::Exit];
 
 /// The metric's value of a run in seconds; `None` for a run that is void or, for the first output, wrote
-/// nothing. Runs whose failure was let pass count: that they are there is said.
+/// nothing, or for the exit was ended by the time limit. Runs whose failure was let pass count: that they are there is said.
 fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     if run.void {
         return None;
     }
     let ns = match metric {
         StartupMetric::FirstOutput => run.first_output_ns?,
-        StartupMetric::Exit => run.exit_ns,
+        StartupMetric::Exit => own_exit_ns(run)?,
     };
     Some(ns as f64 / 1e9)
+}
+
+/// The time to a run's exit; `None` if it was ended before, which tells of the limit and not of the program.
+pub(super) fn own_exit_ns(run: &StartupRun) -> Option<u64> {
+    (run.exit != Exit::TimedOut).then_some(run.exit_ns)
 }
 
 fn of(runs: &[StartupRun], program: usize, cache: Cache) -> impl Iterator<Item = &StartupRun> {
@@ -147,7 +152,8 @@ fn paired(
 }
 
 /// Whether `quantile` (`p50`, `p90`, `p99` or `max`) of every program in every cache state that was
-/// measured is at most `seconds`. A state of which no run counts does not hold: nothing shows that
+/// measured is at most `seconds`. A state of which no run counts does not hold, nor one of which so many runs were
+/// ended before that the quantile is one of theirs: nothing shows that
 /// it would.
 pub fn budget(
     runs: &[StartupRun],
@@ -166,7 +172,10 @@ pub fn budget(
             let found = summaries
                 .iter()
                 .find(|s| s.program == program && s.cache == cache && s.metric == metric);
-            let value = found.map(|summary| of_summary(summary, quantile));
+            let value = match ended_before(runs, program, cache, metric) {
+                0 => found.map(|summary| of_summary(summary, quantile)),
+                ended => of_known(runs, (program, cache, metric), ended, quantile),
+            };
             results.push(BudgetResult {
                 program,
                 cache,
@@ -184,6 +193,35 @@ pub fn budget(
     }
 }
 
+/// How many runs were ended before they came to the end of the stretch.
+fn ended_before(runs: &[StartupRun], program: usize, cache: Cache, metric: StartupMetric) -> usize {
+    let ended =
+        |run: &&StartupRun| run.exit == Exit::TimedOut && !run.void && value(run, metric).is_none();
+    of(runs, program, cache).filter(ended).count()
+}
+
+/// The quantile where `ended` runs took longer than anybody knows; `None` where it is one of theirs.
+fn of_known(
+    runs: &[StartupRun],
+    (program, cache, metric): (usize, Cache, StartupMetric),
+    ended: usize,
+    quantile: &str,
+) -> Option<f64> {
+    let mut values: Vec<f64> = of(runs, program, cache)
+        .filter_map(|run| value(run, metric))
+        .collect();
+    let slowest = values.iter().copied().reduce(f64::max)?;
+    values.extend(std::iter::repeat_n(f64::INFINITY, ended));
+    values.sort_by(f64::total_cmp);
+    let share = match quantile {
+        "p50" => 0.5,
+        "p99" => 0.99,
+        "max" => 1.0,
+        _ => 0.9,
+    };
+    Some(fathom_stats::quantile(&values, share)).filter(|found| *found <= slowest)
+}
+
 fn of_summary(summary: &StartupSummary, quantile: &str) -> f64 {
     let Estimate { value: p50, .. } = summary.p50;
     match quantile {
@@ -197,7 +235,7 @@ fn of_summary(summary: &StartupSummary, quantile: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_model::{Exit, Verdict};
+    use fathom_model::Verdict;
 
     fn run(
         program: usize,
@@ -274,6 +312,35 @@ mod tests {
         assert!(!budget.held);
         let states: Vec<_> = budget.results.iter().map(|r| (r.cache, r.held)).collect();
         assert_eq!(states, [(Cache::Warm, true), (Cache::Cold, false)]);
+    }
+
+    #[test]
+    fn runs_that_were_ended_have_no_exit_and_hold_no_budget_by_it() {
+        let ended = |round, first| StartupRun {
+            exit: Exit::TimedOut,
+            ..run(0, round, Cache::Warm, first, 1_000_000_000)
+        };
+        let server: Vec<_> = (0..20).map(|round| ended(round, Some(500_000))).collect();
+        let told = summaries(&server, 1);
+        let kinds: Vec<_> = told.iter().map(|s| s.metric).collect();
+        assert_eq!(kinds, [StartupMetric::FirstOutput]);
+        assert!(budget(&server, 1, &told, 0.0167, "max").held);
+
+        let silent: Vec<_> = (0..20).map(|round| ended(round, None)).collect();
+        assert!(summaries(&silent, 1).is_empty());
+        let held = |runs: &[StartupRun], quantile| {
+            let told = budget(runs, 1, &summaries(runs, 1), 60.0, quantile);
+            assert_eq!(told.results[0].seconds.is_some(), told.held);
+            told.held
+        };
+        assert!(!held(&silent, "p50"), "nobody knows how long they take");
+
+        let mut mixed: Vec<_> = (0..99)
+            .map(|round| run(0, round, Cache::Warm, None, 1_000_000))
+            .collect();
+        mixed.push(ended(99, None));
+        assert!(held(&mixed, "p50") && held(&mixed, "p90"));
+        assert!(!held(&mixed, "max"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fathom_model::{StartupMetric, StartupPhase, StartupRecord, StartupTrace};
 
-use super::{svg, verdicts, waits, words};
+use super::{phases, svg, verdicts, waits, words};
 use crate::policy::hash;
 use crate::text::html as text;
 use crate::{format_bytes, format_count};
@@ -57,8 +57,19 @@ pub fn startup_html(record: &StartupRecord) -> String {
 
 fn pictures(out: &mut String, record: &StartupRecord) {
     let bars = svg::stacked_bars(record);
-    if bars.is_empty() {
+    if bars.is_empty() && record.traces.is_empty() {
         out.push_str("<p>No way to observe was allowed that tells phases.</p>\n");
+    }
+    for trace in record.traces.iter().filter(|t| !t.phases.is_empty()) {
+        if let Some(why) = phases::no_shares(trace) {
+            out.push_str(&format!(
+                "<p>No phases are drawn of {}: {}.</p>\n",
+                name(record, trace.program),
+                text(why)
+            ));
+        }
+    }
+    if bars.is_empty() {
         return;
     }
     out.push_str("<h2>Phases</h2>\n<p class=\"quiet\">Medians of further runs that were observed; the distributions below are of runs that nobody observed.</p>\n");

@@ -12,6 +12,9 @@ const PLAIN: [char; 8] = ['%', '#', '=', '+', 'o', '|', '.', '~'];
 /// Where waits for a CPU are not told apart, shares of runs that were slower than this are no shares of a
 /// usual start: on a busy machine `exec` had 42 % of a run that was 3.6 times slower, all of it such a wait.
 const MOST_SLOWDOWN: f64 = 1.5;
+/// Observing makes no run faster. Runs this much faster than the timed ones did something else, or were made when
+/// the machine was another.
+const LEAST_SLOWDOWN: f64 = 0.7;
 
 /// Draws the bar with its legend. Nothing where the tier told no phases; no bar and no shares where they
 /// would not be those of a usual start.
@@ -21,7 +24,8 @@ pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     }
     let glyphs = if page.unicode() { BLOCKS } else { PLAIN };
     let glyph = |index: usize| glyphs[index % glyphs.len()];
-    let has_shares = has_shares(trace);
+    let no_shares = no_shares(trace);
+    let has_shares = no_shares.is_none();
     let shares: Vec<f64> = trace.phases.iter().map(|phase| phase.ns as f64).collect();
     if has_shares {
         let width = page.width().saturating_sub(4).clamp(15, 100);
@@ -57,15 +61,23 @@ pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
             false => line,
         });
     }
-    if !has_shares {
-        let text = "no shares: these runs were far slower than the timed ones, and what of that is \
-                    waiting for a CPU is not known";
-        page.prose(2, Tone::Quiet, text);
+    if let Some(why) = no_shares {
+        page.prose(2, Tone::Quiet, &format!("no shares: {why}"));
     }
 }
 
-fn has_shares(trace: &StartupTrace) -> bool {
+/// Why the shares of these phases are no shares of a usual start; `None` if they are.
+pub(super) fn no_shares(trace: &StartupTrace) -> Option<&'static str> {
     let mut phases = trace.phases.iter();
     let waits_are_known = phases.any(|phase| phase.phase == StartupPhase::WaitingForCpu);
-    waits_are_known || trace.slowdown.is_none_or(|times| times <= MOST_SLOWDOWN)
+    match trace.slowdown? {
+        times if times < LEAST_SLOWDOWN => Some(
+            "the observed runs were far faster than the timed ones, so that they were not what was timed",
+        ),
+        times if times > MOST_SLOWDOWN && !waits_are_known => Some(
+            "the observed runs were far slower than the timed ones, and what of that is waiting for a CPU \
+             is not known",
+        ),
+        _ => None,
+    }
 }

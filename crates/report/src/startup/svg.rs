@@ -2,7 +2,7 @@
 
 use fathom_model::{StartupPhase, StartupRecord, StartupTrace};
 
-use super::words;
+use super::{phases, words};
 use crate::text::html as text;
 
 const WIDTH: f64 = 940.0;
@@ -13,12 +13,12 @@ const TOP: f64 = 30.0;
 /// Names longer than this are cut, in characters.
 const LONGEST_NAME: usize = 34;
 
-/// The picture; empty where nothing told phases.
+/// The picture; empty where nothing told phases whose shares are those of a usual start.
 pub(super) fn stacked_bars(record: &StartupRecord) -> String {
     let traces: Vec<&StartupTrace> = record
         .traces
         .iter()
-        .filter(|trace| !trace.phases.is_empty())
+        .filter(|trace| !trace.phases.is_empty() && phases::no_shares(trace).is_none())
         .collect();
     let total = |trace: &StartupTrace| trace.phases.iter().map(|phase| phase.ns).sum::<u64>();
     let longest = traces.iter().map(|trace| total(trace)).max().unwrap_or(0);

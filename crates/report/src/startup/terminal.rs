@@ -82,7 +82,11 @@ fn budget(page: &mut Page, record: &StartupRecord) {
         let (tone, text) = match result.seconds {
             None => (
                 Tone::Bad,
-                format!("{name}{state}: no run counts, so nothing shows that it holds"),
+                format!(
+                    "{name}{state}: the {} is not known, so nothing shows that it holds: runs were void or \
+                     were ended by --timeout",
+                    budget.quantile
+                ),
             ),
             Some(seconds) => {
                 let found = format!(

@@ -197,6 +197,7 @@ impl Collector {
                 called,
                 old_tid,
                 path,
+                asked,
                 arguments,
                 arguments_cut,
             } => {
@@ -226,6 +227,7 @@ impl Collector {
                     called_ns,
                     at_ns,
                     path: text(path),
+                    asked: (!asked.is_empty()).then(|| text(asked)),
                     arguments: split(arguments),
                     arguments_cut,
                 });

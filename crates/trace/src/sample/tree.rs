@@ -262,6 +262,7 @@ impl Tree {
             path: path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned()),
             arguments: words.take(64).collect(),
             arguments_cut: false,
+            asked: None,
         };
         if let Some(at) = self.process_at.get(&pid) {
             let execs = &mut self.processes[*at].execs;

@@ -25,7 +25,7 @@ impl EntryStop {
         if !cfg!(target_arch = "x86_64") {
             return None;
         }
-        let address = entry_of(&fs::read(format!("/proc/{tid}/auxv")).ok()?)?;
+        let address = auxiliary(&fs::read(format!("/proc/{tid}/auxv")).ok()?, AT_ENTRY)?;
         let word: [u8; 8] = ptrace::memory(tid, address, 8).try_into().ok()?;
         let word = u64::from_ne_bytes(word);
         let stop = EntryStop { address, word };
@@ -47,17 +47,17 @@ impl EntryStop {
     }
 }
 
-/// The entry point in an auxiliary vector of 64 bits: pairs of a type and a value.
-fn entry_of(auxv: &[u8]) -> Option<u64> {
+/// The value of a type in an auxiliary vector of 64 bits: pairs of a type and a value. `None` for a 0.
+pub(super) fn auxiliary(auxv: &[u8], wanted: u64) -> Option<u64> {
     let words: Vec<u64> = auxv
         .chunks_exact(8)
         .filter_map(|chunk| Some(u64::from_ne_bytes(chunk.try_into().ok()?)))
         .collect();
     let mut pairs = words.chunks_exact(2);
     pairs
-        .find(|pair| pair[0] == AT_ENTRY)
+        .find(|pair| pair[0] == wanted)
         .map(|pair| pair[1])
-        .filter(|address| *address != 0)
+        .filter(|value| *value != 0)
 }
 
 #[cfg(test)]
@@ -68,13 +68,13 @@ mod tests {
     fn the_entry_is_found_among_other_values() {
         let words: [u64; 6] = [6, 4096, AT_ENTRY, 0x55d0_1040, 0, 0];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        assert_eq!(entry_of(&bytes), Some(0x55d0_1040));
-        assert_eq!(entry_of(&bytes[..16]), None);
+        assert_eq!(auxiliary(&bytes, AT_ENTRY), Some(0x55d0_1040));
+        assert_eq!(auxiliary(&bytes[..16], AT_ENTRY), None);
     }
 
     #[test]
     fn the_own_entry_lies_in_the_own_executable() {
-        let entry = entry_of(&fs::read("/proc/self/auxv").unwrap()).unwrap();
+        let entry = auxiliary(&fs::read("/proc/self/auxv").unwrap(), AT_ENTRY).unwrap();
         let maps = fs::read_to_string("/proc/self/maps").unwrap();
         let own = fs::read_link("/proc/self/exe").unwrap();
         let line = maps.lines().find(|line| {

@@ -5,6 +5,7 @@
 //! (`TraceOptions::only_milestones`): then times hold, and calls and files are not seen.
 
 mod entry;
+mod execed;
 mod observe;
 mod ptrace;
 mod table;

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::entry::EntryStop;
+use super::execed;
 use super::ptrace::{self, SyscallStop};
 use super::table::{Entered, Table, is_told, memory_of};
 use crate::calls;
@@ -121,7 +122,7 @@ struct Run {
     only_milestones: bool,
     letting_go: bool,
     begun: bool,
-    /// Set-uid programs that were run: a traced one does not get its rights.
+    /// Set-uid programs that were run and did not get their rights, since they were traced.
     without_rights: Vec<String>,
 }
 
@@ -359,10 +360,10 @@ impl Run {
         }
         let path = fs::read_link(format!("/proc/{tid}/exe"));
         let path = path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned());
-        let mode = fs::metadata(&path).map_or(0, |m| m.mode());
-        if mode & (libc::S_ISUID | libc::S_ISGID) != 0 {
+        if execed::lacks_rights(tid, &path) && !self.without_rights.contains(&path) {
             self.without_rights.push(path.clone());
         }
+        let asked = execed::asked(tid).unwrap_or_default();
         let mut arguments = fs::read(format!("/proc/{tid}/cmdline")).unwrap_or_default();
         let arguments_cut = arguments.len() > 512;
         arguments.truncate(512);
@@ -372,6 +373,7 @@ impl Run {
             called: call.map_or(0, |call| call.at),
             old_tid,
             path: path.as_bytes(),
+            asked: asked.as_os_str().as_bytes(),
             arguments: &arguments,
             arguments_cut,
         });
@@ -449,12 +451,9 @@ impl Run {
             (thread.voluntary_switches, thread.involuntary_switches) = (None, None);
         }
         trace.not_visible.push(HELD.to_owned());
-        for path in &self.without_rights {
-            trace.not_visible.push(format!(
-                "what {path} does with the rights that its set-uid or set-gid bit gives: traced by \
-                 stops it runs without them, unless root traces"
-            ));
-        }
+        trace.without_rights = self.without_rights;
+        let lacking = trace.rights_not_visible();
+        trace.not_visible.extend(lacking);
         trace.calls_cut = self.letting_go;
         (trace.stops, trace.stop_readings) = (self.stops, self.readings);
         if self.letting_go {
@@ -511,6 +510,5 @@ fn is_traced(tid: u32) -> bool {
 /// A number of `/proc/TID/status`.
 fn status_number(tid: u32, key: &str) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix(key))?;
-    line.trim().parse().ok()
+    execed::status_numbers(&status, key).first().copied()
 }

@@ -57,6 +57,14 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let started_at = now_rfc3339();
     let subjects = subjects::subjects(&prepared);
     let is_cold = arguments.cold || arguments.drop_caches;
+    let options = || ProcessOptions {
+        timeout: arguments.run_options.timeout,
+        pin: arguments.run_options.pin.clone().unwrap_or_default(),
+        vary_environment_size: true,
+        show_output: false,
+        keep_daemons: false,
+        seed: rounds.seed,
+    };
     let begun = record(
         &arguments,
         &prepared,
@@ -66,9 +74,12 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     );
     let mut keeper = Keeper::new(arguments.json.as_deref(), begun)?;
     // The files that cold runs need are found by observing; else observing comes last, since it
-    // slows the whole machine.
+    // slows the whole machine. What an earlier session evicted is read again before.
     let first = match is_cold {
-        true => Some(observe(&arguments, &subjects, &mut keeper)?),
+        true => {
+            startup::warm_up(&subjects, options())?;
+            Some(observe(&arguments, &subjects, &mut keeper)?)
+        }
         false => None,
     };
     let mut evictor = first
@@ -77,14 +88,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let mut session = startup::measure(
         &subjects,
         &rounds,
-        ProcessOptions {
-            timeout: arguments.run_options.timeout,
-            pin: arguments.run_options.pin.clone().unwrap_or_default(),
-            vary_environment_size: true,
-            show_output: false,
-            keep_daemons: false,
-            seed: rounds.seed,
-        },
+        options(),
         evictor.as_mut().map(|evictor| evictor as &mut dyn Chill),
         &mut keeper,
     )?;

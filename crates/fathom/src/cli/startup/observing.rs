@@ -66,15 +66,9 @@ pub fn observe(
         }
     }
     for (program, observed) in all.programs.iter().enumerate() {
-        let phases = observed.as_ref().map(|observed| &observed.trace.phases);
-        if tier == Tier::Stops && phases.is_some_and(Vec::is_empty) {
-            all.warnings.push(warning(
-                Some(program),
-                "no phases: several of its processes run programs, and stops don't show whose byte came \
-                 first"
-                    .to_string(),
-            ));
-        }
+        let why = observed.as_ref().and_then(|one| one.no_phases.as_ref());
+        all.warnings
+            .extend(why.map(|why| warning(Some(program), format!("no phases: {why}"))));
     }
     if tier == Tier::Stops {
         all.warnings.push(warning(

@@ -1,6 +1,6 @@
 //! What must be known to trust the numbers. Pure.
 
-use fathom_model::{Cache, StampedBy, StartupRun, Warning};
+use fathom_model::{Cache, Exit, StampedBy, StartupRun, Warning};
 
 /// From this share of its life on, a first byte came so late that it was held back.
 const LATE_SHARE: f64 = 0.9;
@@ -35,7 +35,14 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
     };
     let all = runs.len();
     let silent = runs.iter().filter(|r| r.first_output_ns.is_none()).count();
-    if silent > 0 && silent == all {
+    let ended = runs.iter().filter(|run| was_ended(run)).count();
+    if silent > 0 && silent == all && ended == all {
+        say(
+            "no_output",
+            "it wrote nothing to standard output before it was ended: none of its times is known"
+                .to_string(),
+        );
+    } else if silent > 0 && silent == all {
         say(
             "no_output",
             "it wrote nothing to standard output: only the time to its exit is known".to_string(),
@@ -68,7 +75,15 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
             ),
         );
     }
-    let failed = runs.iter().filter(|run| !run.exit.is_success()).count();
+    if ended > 0 {
+        say(
+            "failures",
+            format!(
+                "{ended} of {all} runs were ended by --timeout: the times to the exit are without them"
+            ),
+        );
+    }
+    let failed = runs.iter().filter(|run| !run.exit.is_success()).count() - ended;
     if failed > 0 {
         say("failures", format!("{failed} of {all} runs failed"));
     }
@@ -97,6 +112,11 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
     found
 }
 
+/// Fathom ended it: its time was up.
+fn was_ended(run: &StartupRun) -> bool {
+    run.exit == Exit::TimedOut
+}
+
 /// Nobody can tell within 50 µs when the first byte came, and that matters.
 fn is_loose(run: &StartupRun) -> bool {
     run.first_output_ns.is_some_and(|first| first < MATTERS_NS)
@@ -117,7 +137,8 @@ pub fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
         .filter(|run| run.program == program && run.cache == Cache::Warm)
         .collect();
     let late = |run: &&&StartupRun| {
-        run.exit_ns > WORTH_ASKING_NS
+        !was_ended(run)
+            && run.exit_ns > WORTH_ASKING_NS
             && run
                 .first_output_ns
                 .is_some_and(|first| first as f64 > LATE_SHARE * run.exit_ns as f64)
@@ -143,7 +164,6 @@ pub fn held_back(program: usize, pipe_ns: f64, terminal_ns: u64) -> Option<Warni
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_model::Exit;
 
     fn run(first_output_ns: Option<u64>, exit_ns: u64) -> StartupRun {
         StartupRun {
@@ -191,6 +211,31 @@ mod tests {
             ..run(Some(500_000), 520_000)
         };
         assert_eq!(ids(&[daemon]), ["left_behind"]);
+    }
+
+    #[test]
+    fn runs_that_were_ended_are_told_from_runs_that_failed() {
+        let ended = |first| StartupRun {
+            exit: Exit::TimedOut,
+            ..run(first, 1_000_000_000)
+        };
+        let failed = StartupRun {
+            exit: Exit::Code(7),
+            ..run(Some(500_000), 520_000)
+        };
+        let told: Vec<String> = of(&[ended(None), ended(None)], 1)
+            .into_iter()
+            .map(|warning| warning.message)
+            .collect();
+        assert!(told[0].contains("before it was ended"), "{told:?}");
+        assert!(
+            told[1].starts_with("2 of 2 runs were ended by --timeout"),
+            "{told:?}"
+        );
+        assert_eq!(told.len(), 2);
+        let both = [ended(Some(990_000_000)), failed];
+        assert_eq!(ids(&both), ["failures", "failures"]);
+        assert!(!may_be_held_back(&both[..1], 0), "its end is not its own");
     }
 
     #[test]

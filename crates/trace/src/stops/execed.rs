@@ -1,0 +1,97 @@
+//! What can be told of a program that was just put in place?
+
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::entry::auxiliary;
+use super::ptrace;
+
+/// Type of the address of the name that was given to `execve`, in `/proc/PID/auxv` (`AT_EXECFN`).
+const AT_EXECFN: u64 = 31;
+/// Longer names are cut by the kernel's programs too.
+const LONGEST_NAME: usize = 255;
+
+/// The file that `execve` was asked for: of a script the script, where `/proc/PID/exe` is the last of its
+/// interpreters. Where it was named from the working directory, that is put before it. `None` where it is
+/// not known: programs of 32 bits, or a thread that was killed meanwhile.
+pub(super) fn asked(tid: u32) -> Option<PathBuf> {
+    let auxv = fs::read(format!("/proc/{tid}/auxv")).ok()?;
+    let name = ptrace::memory(tid, auxiliary(&auxv, AT_EXECFN)?, LONGEST_NAME + 1);
+    let end = name.iter().position(|byte| *byte == 0)?;
+    let name = Path::new(OsStr::from_bytes(&name[..end]));
+    if name.is_absolute() {
+        return Some(name.to_owned());
+    }
+    let here = fs::read_link(format!("/proc/{tid}/cwd")).ok()?;
+    Some(here.join(name.strip_prefix(".").unwrap_or(name)))
+}
+
+/// Whether the file has a set-uid or set-gid bit that would give the program rights, and it has not got them:
+/// the kernel gives none to a traced program, unless root traces.
+pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
+    let Ok(file) = fs::metadata(path) else {
+        return false;
+    };
+    let gives_user = file.mode() & libc::S_ISUID != 0;
+    let run_by_group = libc::S_ISGID | libc::S_IXGRP;
+    let gives_group = file.mode() & run_by_group == run_by_group;
+    if !gives_user && !gives_group {
+        return false;
+    }
+    let Ok(status) = fs::read_to_string(format!("/proc/{tid}/status")) else {
+        return false;
+    };
+    // Where nothing gives rights anyway the program is the same untraced.
+    if status_numbers(&status, "NoNewPrivs:") == [1] || gives_no_rights(path) {
+        return false;
+    }
+    let is_not = |key, wanted| effective(&status, key).is_some_and(|id| id != wanted);
+    gives_user && is_not("Uid:", file.uid()) || gives_group && is_not("Gid:", file.gid())
+}
+
+/// Real, effective, saved, and that for files.
+fn effective(status: &str, key: &str) -> Option<u32> {
+    status_numbers(status, key).get(1).copied()
+}
+
+/// The numbers behind a key in `/proc/PID/status`.
+pub(super) fn status_numbers(status: &str, key: &str) -> Vec<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key));
+    let words = line.unwrap_or("").split_whitespace();
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+/// Whether the file system is mounted so that its bits give no rights.
+fn gives_no_rights(path: &str) -> bool {
+    let Ok(path) = CString::new(path) else {
+        return false;
+    };
+    // SAFETY: an all-zero statvfs is valid; the call reads the name and fills it.
+    unsafe {
+        let mut told: libc::statvfs = std::mem::zeroed();
+        libc::statvfs(path.as_ptr(), &mut told) == 0 && told.f_flag & libc::ST_NOSUID != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effective_rights_are_the_second_of_four() {
+        let status = "Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t5\t6\t7\t8\nNoNewPrivs:\t0\n";
+        assert_eq!(effective(status, "Uid:"), Some(0));
+        assert_eq!(effective(status, "Gid:"), Some(6));
+        assert_eq!(status_numbers(status, "NoNewPrivs:"), [0]);
+        assert_eq!(effective(status, "Groups:"), None);
+    }
+
+    #[test]
+    fn a_program_without_the_bits_lacks_nothing() {
+        let own = fs::read_link("/proc/self/exe").unwrap();
+        assert!(!lacks_rights(std::process::id(), own.to_str().unwrap()));
+    }
+}
