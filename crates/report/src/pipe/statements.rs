@@ -280,6 +280,6 @@ fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
 /// Whether the model does not even give what was measured.
 pub(super) fn model_misses(record: &PipeRecord) -> bool {
     let measured = record.summary.wall.value;
-    let off = |model: &PipeModel| (model.as_is_seconds / measured - 1.0).abs() > MODEL_OFF;
-    measured > 0.0 && record.model.as_ref().is_some_and(off)
+    let off = |model: &PipeModel| model.off_by(measured) > MODEL_OFF;
+    record.model.as_ref().is_some_and(off)
 }

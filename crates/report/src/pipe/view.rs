@@ -37,6 +37,29 @@ pub(super) fn observed(record: &PipeRecord) -> Option<&PipeRound> {
     record.explained.first()
 }
 
+/// A gain below this share of the pipeline's wall time is none.
+const GAIN: f64 = 0.02;
+
+/// The stages that hold the pipeline up: several where the model can't tell which more than the others.
+pub(super) fn holding_up(record: &PipeRecord) -> Vec<usize> {
+    let Some(bottleneck) = record.bottleneck else {
+        return Vec::new();
+    };
+    let wall = record.summary.wall.value;
+    let best = record.model.as_ref().map(|model| model.best(wall));
+    match best {
+        Some(best) if best.contains(&bottleneck) && gains(record, bottleneck) => best,
+        _ => vec![bottleneck],
+    }
+}
+
+/// Whether the pipeline would take less without the stage's own time.
+pub(super) fn gains(record: &PipeRecord, stage: usize) -> bool {
+    let free = record.model.iter().flat_map(|model| &model.if_free);
+    let mut of_stage = free.filter(|free| free.stage == stage);
+    of_stage.any(|free| free.wall_seconds <= record.summary.wall.value * (1.0 - GAIN))
+}
+
 /// `gzip`, cleaned for a sentence.
 pub(super) fn name(record: &PipeRecord, stage: usize) -> String {
     record.stages.get(stage).map_or_else(
