@@ -69,7 +69,7 @@ pub struct PipeStretch {
 /// means could not see is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageRun {
-    /// Just before its process was created.
+    /// Just before its process was created; in an observed round, just before it executed its program.
     pub start_ns: u64,
     /// The first read from the stage before that brought bytes returned.
     pub first_in_ns: Option<u64>,
@@ -139,7 +139,8 @@ impl StageRun {
 /// The pipeline, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipeRound {
-    /// From just before the first stage's process is created to the last exit.
+    /// From just before the first stage's process is created to the last exit; in an observed round, from
+    /// when the stages, which are made beforehand, are let go.
     pub wall_ns: u64,
     /// In the order of the pipeline.
     pub stages: Vec<StageRun>,

@@ -20,6 +20,16 @@ pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Op
     })
 }
 
+/// A stage of the observed round that took so much longer or shorter than in the timed ones is like them.
+const ALIKE: f64 = 0.1;
+
+/// Whether parts of this observed stage's time are such parts of its time in the timed rounds.
+pub(super) fn like_timed(record: &PipeRecord, run: &StageRun, wall_seconds: f64) -> bool {
+    let explaining = record.explaining.as_ref();
+    let quoted = explaining.is_some_and(|explaining| explaining.times_are_quoted);
+    quoted && (run.wall_ns() as f64 / 1e9 / wall_seconds - 1.0).abs() <= ALIKE
+}
+
 /// The round that is drawn: observed if there is one, else the timed round with the median wall time.
 pub(super) fn drawn<'a>(
     observed: &'a [PipeRound],
