@@ -356,6 +356,31 @@ fn a_model_that_is_rather_far_off_says_so() {
 }
 
 #[test]
+fn a_model_that_misses_names_no_stage_by_chance() {
+    let mut record = record();
+    record.model.as_mut().expect("a model").as_is_seconds = 0.2;
+    let text = joined(&record);
+    assert!(
+        text.contains("bottleneck probably stage 1, produce; the model misses"),
+        "{text}"
+    );
+    record.model.as_mut().expect("a model").if_free[1].wall_seconds = 0.05;
+    let text = joined(&record);
+    assert!(
+        text.contains("probably stages 1 (produce) and 2 (gzip) alike; the"),
+        "{text}"
+    );
+    for free in &mut record.model.as_mut().expect("a model").if_free {
+        free.wall_seconds = 0.1019;
+    }
+    let text = joined(&record);
+    assert!(
+        text.contains("bottleneck not known: the model misses"),
+        "{text}"
+    );
+}
+
+#[test]
 fn ends_and_leftovers_are_said() {
     let mut record = record();
     record.summary.stages[0].sigpipes = 5;

@@ -158,11 +158,7 @@ fn bottleneck(record: &PipeRecord) -> Option<String> {
     let stage = record.bottleneck?;
     let model = record.model.as_ref()?;
     if statements::model_misses(record) {
-        return Some(format!(
-            "probably stage {}, {}; the model misses what was measured, so what would be gained is not known",
-            stage + 1,
-            name(record, stage),
-        ));
+        return Some(missed(record, stage));
     }
     let wall = record.summary.wall.value;
     let how = how_modelled(model, wall);
@@ -194,6 +190,23 @@ fn bottleneck(record: &PipeRecord) -> Option<String> {
         range(&walls),
         time(wall)
     ))
+}
+
+/// Where the model does not even give what was measured.
+fn missed(record: &PipeRecord, stage: usize) -> String {
+    let misses = "the model misses what was measured, so what would be gained is not known";
+    let name = name(record, stage);
+    match &holding_up(record)[..] {
+        _ if !gains(record, stage) => format!(
+            "not known: the model misses what was measured. Stage {}, {name}, has the most time of its own",
+            stage + 1
+        ),
+        [_] => format!("probably stage {}, {name}; {misses}", stage + 1),
+        several => format!(
+            "probably stages {} alike; {misses}",
+            listed(record, several)
+        ),
+    }
 }
 
 /// By which means, and how good they are where they are not good.
