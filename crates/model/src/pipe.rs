@@ -69,7 +69,7 @@ pub struct PipeStretch {
 /// means could not see is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageRun {
-    /// Just before its process was created.
+    /// Just before its process was created; in an observed round, just before it executed its program.
     pub start_ns: u64,
     /// The first read from the stage before that brought bytes returned.
     pub first_in_ns: Option<u64>,
@@ -139,7 +139,8 @@ impl StageRun {
 /// The pipeline, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipeRound {
-    /// From just before the first stage's process is created to the last exit.
+    /// From just before the first stage's process is created to the last exit; in an observed round, from
+    /// when the stages, which are made beforehand, are let go.
     pub wall_ns: u64,
     /// In the order of the pipeline.
     pub stages: Vec<StageRun>,
@@ -257,8 +258,37 @@ pub struct PipeModel {
     /// What the model gives for the pipeline as it is, in seconds: beside the measured wall time it says
     /// how good the model is.
     pub as_is_seconds: f64,
-    /// One for each stage.
+    /// One for each stage: never less than another stage takes on its own.
     pub if_free: Vec<WhatIf>,
+}
+
+impl PipeModel {
+    /// Gains that differ by less than this share of the pipeline's wall time are the same.
+    const ALIKE: f64 = 0.02;
+
+    /// How far the model is off for the pipeline as it is, as a share of what was measured (seconds).
+    pub fn off_by(&self, measured: f64) -> f64 {
+        match measured > 0.0 {
+            true => (self.as_is_seconds / measured - 1.0).abs(),
+            false => 0.0,
+        }
+    }
+
+    /// The stages without which the pipeline would gain most, in their order: several where their gains
+    /// differ by less than the model is off, except those with less than half of the largest gain.
+    pub fn best(&self, measured: f64) -> Vec<usize> {
+        let walls = self.if_free.iter().map(|free| free.wall_seconds);
+        let least = walls.fold(f64::INFINITY, f64::min);
+        let same = Self::ALIKE * measured;
+        let gain = measured - least;
+        let alike = match gain > same {
+            true => same.max(self.off_by(measured) * measured).min(gain / 2.0),
+            false => same,
+        };
+        let best = |free: &&WhatIf| free.wall_seconds <= least + alike;
+        let all = self.if_free.iter().filter(best);
+        all.map(|free| free.stage).collect()
+    }
 }
 
 /// A sentence that must be read with the numbers.
@@ -314,7 +344,8 @@ pub struct PipeRecord {
     pub alone: Vec<AloneRuns>,
     /// The rounds in short.
     pub summary: PipeSummary,
-    /// Index of the stage without which the pipeline would gain most; absent where nothing tells.
+    /// Index of the stage without which the pipeline would gain most, of several that would win about the
+    /// same ([`PipeModel::best`]) the one with the most own time; absent where nothing tells.
     pub bottleneck: Option<usize>,
     /// What it would gain.
     pub model: Option<PipeModel>,

@@ -1,5 +1,6 @@
 //! What `fathom pipe` says: a screen of text with a chart, a page, JSON.
 
+mod alone;
 mod chart;
 mod delay;
 mod html;

@@ -152,6 +152,120 @@ fn a_kept_input_is_named_in_the_advice() {
 }
 
 #[test]
+fn an_input_that_is_not_kept_is_to_be_saved_by_hand() {
+    let said = |record: &PipeRecord, stage| {
+        let notes = pipe_statements(record);
+        let mut found = notes.into_iter().filter(|note| note.stage == Some(stage));
+        found
+            .find(|note| note.id == "misleading_wall_time")
+            .expect("a note")
+            .message
+    };
+    let mut over = record();
+    over.staged[1].not_kept = Some("it is more than --stage-limit allows".to_string());
+    assert!(said(&over, 1).contains("--keep-staged DIR"));
+    let text = said(&over, 2);
+    assert!(!text.contains("--keep-staged"), "{text}");
+    assert!(
+        text.contains(
+            "Save its input (`./produce | gzip -1 > FILE`) and measure it with `fathom bench \
+             --input FILE`."
+        ),
+        "{text}"
+    );
+    let mut none = record();
+    none.staged.clear();
+    none.alone.clear();
+    none.conditions.input = InputFrom::File("in".into());
+    assert!(said(&none, 1).contains("(`./produce < in > FILE`)"));
+    none.conditions.shell = Some("sh".into());
+    let text = said(&none, 1);
+    assert!(
+        text.contains("Save what produce writes in a FILE"),
+        "{text}"
+    );
+}
+
+/// The second stage without waits for its neighbours: 101 ms in the pipeline, so long alone.
+fn alone_for(seconds: f64) -> PipeRecord {
+    let mut record = record();
+    let run = &mut record.explained[0].stages[1];
+    (run.wait_input_ns, run.other_wait_ns) = (Some(0), Some(MS));
+    let alone = record.summary.stages[1].alone.as_mut().expect("run alone");
+    alone.value = seconds;
+    record.alone[1].cpu_ns = vec![(seconds * 1e9) as u64; 5];
+    record
+}
+
+fn said_of_alone(record: &PipeRecord) -> Option<String> {
+    let notes = pipe_statements(record);
+    let found = notes.into_iter().find(|note| note.id == "differs_alone");
+    found.map(|note| {
+        assert_eq!(note.stage, Some(1));
+        note.message
+    })
+}
+
+#[test]
+fn a_stage_that_works_differently_on_a_file_is_said_with_both_times() {
+    let text = said_of_alone(&alone_for(0.05)).expect("a note");
+    assert!(
+        text.starts_with(
+            "Without waiting for its neighbours, gzip took 101 ms in the pipeline, alone on the same input \
+             50.0 ms: likely it works differently on a file than on a pipe, or"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("would measure what it does with a file"));
+    let text = said_of_alone(&alone_for(0.2)).expect("a note");
+    assert!(text.contains("works differently on a file"), "{text}");
+    assert_eq!(said_of_alone(&alone_for(0.085)), None, "less than 1.25x");
+    let mut slowed = alone_for(0.05);
+    slowed
+        .explaining
+        .as_mut()
+        .expect("observed")
+        .times_are_quoted = false;
+    assert_eq!(said_of_alone(&slowed), None, "times don't hold");
+    let mut cut = alone_for(0.2);
+    cut.summary.stages[1].sigpipes = 5;
+    assert_eq!(said_of_alone(&cut), None, "alone it does more");
+}
+
+#[test]
+fn a_stage_that_had_no_cpu_or_other_waits_is_not_said_to_work_differently() {
+    let mut record = alone_for(0.05);
+    let run = &mut record.explained[0].stages[1];
+    (run.other_wait_ns, run.no_cpu_ns) = (Some(40 * MS), Some(40 * MS));
+    let text = said_of_alone(&record).expect("a note");
+    assert!(text.contains("ready without a CPU for 40.0 ms"), "{text}");
+    record.explained[0].stages[1].no_cpu_ns = Some(0);
+    let text = said_of_alone(&record).expect("a note");
+    assert!(
+        text.contains("other waits") && !text.contains("a file"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_differs_alone_is_not_to_be_measured_alone() {
+    let mut record = alone_for(0.04);
+    // Half of its life it waits for the first stage.
+    record.explained[0].stages[1].wait_input_ns = Some(30 * MS);
+    let notes = pipe_statements(&record);
+    let of_gzip = |id: &str| {
+        let mut found = notes.iter().filter(|note| note.stage == Some(1));
+        found.find(|note| note.id == id).expect("a note")
+    };
+    let text = &of_gzip("misleading_wall_time").message;
+    assert!(
+        text.ends_with("Alone on the same input: 40.0 ms."),
+        "{text}"
+    );
+    assert!(of_gzip("differs_alone").message.contains("took 71.0 ms"));
+}
+
+#[test]
 fn where_observing_slowed_the_pipeline_shares_stand_for_times() {
     let mut record = record();
     let explaining = record.explaining.as_mut().expect("observed");
@@ -172,6 +286,9 @@ fn a_stage_that_waits_for_nobody_misleads_nobody() {
     for run in &mut record.explained[0].stages {
         (run.wait_input_ns, run.wait_output_ns) = (Some(MS), Some(MS));
         run.first_in_ns = run.first_in_ns.map(|_| MS);
+    }
+    for summary in &mut record.summary.stages {
+        summary.alone = Some(summary.wall);
     }
     let notes = pipe_statements(&record);
     assert!(notes.is_empty(), "{notes:?}");
@@ -203,6 +320,64 @@ fn where_no_stage_alone_would_win_anything_that_is_said() {
     }
     let text = pipe_terminal(&record, &PipeOptions::default());
     assert!(text.contains("no single stage: "), "{text}");
+}
+
+fn joined(record: &PipeRecord) -> String {
+    let text = pipe_terminal(record, &PipeOptions::default());
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn stages_that_would_win_about_the_same_are_named_together() {
+    let mut record = record();
+    let model = record.model.as_mut().expect("a model");
+    model.if_free[1].wall_seconds = 0.0455;
+    let text = joined(&record);
+    assert!(
+        text.contains(
+            "bottleneck stages 1 (produce) and 2 (gzip) alike: if one of them took no time of its own, the \
+             pipeline would take about 44.0 ms to 45.5 ms instead of 102 ms (modelled"
+        ),
+        "{text}"
+    );
+    assert_eq!(pipe_html(&record).matches("<tr class=\"neck\">").count(), 6);
+}
+
+#[test]
+fn a_model_that_is_rather_far_off_says_so() {
+    assert!(!joined(&record()).contains(" off)"));
+    let mut record = record();
+    record.model.as_mut().expect("a model").as_is_seconds = 0.12;
+    let text = joined(&record);
+    assert!(
+        text.contains("for the pipeline as it is the model gives 120 ms, 18 % off)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_model_that_misses_names_no_stage_by_chance() {
+    let mut record = record();
+    record.model.as_mut().expect("a model").as_is_seconds = 0.2;
+    let text = joined(&record);
+    assert!(
+        text.contains("bottleneck probably stage 1, produce; the model misses"),
+        "{text}"
+    );
+    record.model.as_mut().expect("a model").if_free[1].wall_seconds = 0.05;
+    let text = joined(&record);
+    assert!(
+        text.contains("probably stages 1 (produce) and 2 (gzip) alike; the"),
+        "{text}"
+    );
+    for free in &mut record.model.as_mut().expect("a model").if_free {
+        free.wall_seconds = 0.1019;
+    }
+    let text = joined(&record);
+    assert!(
+        text.contains("bottleneck not known: the model misses"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use fathom_model::{Exit, PipeRound, StageRun};
 use fathom_trace::{Cause, End, GroupTrace, MemberEnd, Tier, Trace, calls};
 
-use super::modelled::Phases;
+use super::modelled::{Moment, Phases};
 use super::picture::stretches;
 use super::sweep::{self, Doing, Span};
 pub use super::view::Links;
@@ -49,26 +49,23 @@ pub fn seen(group: &GroupTrace, links: &Links) -> Seen {
     if let Some(last) = ends.max() {
         result.round.wall_ns = last;
     }
+    let mut spans = Vec::new();
     for (stage, member) in group.members.iter().enumerate() {
-        let (run, phases, own) = view.stage(stage, member, result.round.wall_ns);
+        let (run, did, own) = view.stage(stage, member, result.round.wall_ns);
         result.round.stages.push(run);
-        result.phases.extend(phases);
+        spans.push(did);
         result.own_ns.push(own);
     }
-    if result.phases.len() < group.members.len() {
-        result.phases.clear();
+    if trace.tier == Some(Tier::Kernel) {
+        let phases = |(stage, spans): (usize, &Vec<Span>)| view.phases(stage, &result, spans);
+        result.phases = spans.iter().enumerate().map(phases).collect();
     }
     result.not_visible.extend(view.polls());
     result
 }
 
 impl View<'_> {
-    fn stage(
-        &self,
-        stage: usize,
-        member: &MemberEnd,
-        wall: u64,
-    ) -> (StageRun, Option<Phases>, u64) {
+    fn stage(&self, stage: usize, member: &MemberEnd, wall: u64) -> (StageRun, Vec<Span>, u64) {
         let (start, end) = (self.start_of(stage), self.end_of(stage));
         let lives = self.lives(stage, end);
         let spans = sweep::stage(&lives, start, end);
@@ -111,32 +108,47 @@ impl View<'_> {
             exit: exit(member.end),
             stretches: stretches(&spans, wall),
         };
-        let phases = self.phases(&run, &spans, running + other);
-        (run, phases, running + other)
+        (run, spans, running + other)
     }
 
-    /// How the own time lies around the input.
-    fn phases(&self, run: &StageRun, spans: &[Span], own_ns: u64) -> Option<Phases> {
-        if self.trace.tier != Some(Tier::Kernel) {
-            return None;
-        }
+    /// How the own time lies around the input and the output.
+    fn phases(&self, stage: usize, seen: &Seen, spans: &[Span]) -> Phases {
+        let stages = &seen.round.stages;
+        let run = &stages[stage];
         let until = |to: u64| {
             let own = [Doing::Running, Doing::WaitsForOther];
             let sums = own.map(|doing| sweep::time_of(spans, doing, run.start_ns, to));
             sums.iter().sum::<u64>() as f64
         };
         // Short waits are in no span: the spans' sum is a little more than the own time.
-        let scale = own_ns as f64 / until(run.end_ns).max(1.0);
-        let at = |to: u64| until(to) * scale / 1e9;
-        let whole = own_ns as f64 / 1e9;
-        Some(Phases {
+        let scale = seen.own_ns[stage] as f64 / until(run.end_ns).max(1.0);
+        let at = |to: u64| {
+            let own = until(to) * scale;
+            Moment {
+                own: own / 1e9,
+                waited: (to.saturating_sub(run.start_ns) as f64 - own).max(0.0) / 1e9,
+            }
+        };
+        let before = stage.checked_sub(1).map(|before| stages[before].end_ns);
+        // Its last byte had come by then; one that had ended did not wait for the end of its input.
+        let input_end = before.map(|end| end.max(run.last_in_ns.unwrap_or(0)));
+        let input_end = input_end.filter(|end| *end <= run.end_ns && self.reads(stage));
+        // Of what the next one left in the pipe it knows nothing.
+        let next = stages.get(stage + 1).and_then(|next| next.last_in_ns);
+        let last_out = match (self.traffic(stage).last_out, next) {
+            (Some(written), Some(read)) => Some(written.min(read)),
+            (written, _) => written,
+        };
+        Phases {
             first_in: run.first_in_ns.map(at),
             last_in: run.last_in_ns.map(at),
+            input_end: input_end.map(at),
             first_out: run.first_out_ns.map(at),
-            whole,
+            last_out: last_out.map(at),
+            whole: seen.own_ns[stage] as f64 / 1e9,
             cpu: run.cpu_ns as f64 / 1e9,
             start: run.start_ns as f64 / 1e9,
-        })
+        }
     }
 
     /// Says of which stages waits could not be told apart.
@@ -312,6 +324,29 @@ mod tests {
         assert_eq!((writer.first_out_ns, writer.bytes_in), (Some(7 * MS), None));
         assert_eq!(seen.round.wall_ns, 11 * MS);
         assert_eq!(seen.own_ns, [10 * MS, 4 * MS]);
+    }
+
+    #[test]
+    fn what_is_done_while_the_writer_ends_lies_before_the_end_of_the_input() {
+        let links = Links(vec!["pipe:[9]".to_string()]);
+        let seen = seen(&group(), &links);
+        let [writer, reader] = &seen.phases[..] else {
+            panic!("two stages");
+        };
+        let at = |own: f64, waited: f64| Some(Moment { own, waited });
+        assert_eq!((writer.first_in, writer.input_end), (None, None));
+        assert_eq!(
+            (writer.first_out, writer.last_out),
+            (at(0.007, 0.0), at(0.008, 0.0))
+        );
+        assert_eq!(
+            (reader.last_in, reader.input_end),
+            (at(0.001, 0.007), at(0.003, 0.007))
+        );
+        let mut ended = group();
+        ended.trace.processes[0].ended_ns = Some(20 * MS);
+        let reader = &super::seen(&ended, &links).phases[1];
+        assert_eq!(reader.input_end, None, "it did not wait for that");
     }
 
     #[test]

@@ -174,6 +174,14 @@ impl<'a> View<'a> {
         lives.into_values().collect()
     }
 
+    /// Whether the stage asked for bytes of the stage before, whatever came.
+    pub fn reads(&self, stage: usize) -> bool {
+        let input = self.input(stage);
+        let rows = self.trace.syscalls.iter();
+        let mut asked = rows.filter(|row| self.is(stage, row.pid));
+        asked.any(|row| READS.contains(&row.name.as_str()) && self.leads_to(row.pid, row.fd, input))
+    }
+
     /// The waits of a stage of one thread, none of them too short to be counted: for input, for the
     /// reader, for other things, for a CPU. Only where the tier counts every wait.
     pub fn exact(&self, stage: usize) -> Option<(u64, u64, u64, u64)> {
@@ -221,6 +229,7 @@ impl<'a> View<'a> {
             }
             if WRITES.contains(&name) && self.leads_to(row.pid, row.fd, output) {
                 moved.first_out = earlier(moved.first_out, Some(row.first_ns));
+                moved.last_out = moved.last_out.max(row.last_moved_ns);
                 if UNFILED.contains(&name) {
                     moved.bytes_out = moved.bytes_out.map(|bytes| bytes + row.bytes);
                 }
@@ -236,6 +245,7 @@ pub(super) struct Moved {
     pub first_in: Option<u64>,
     pub last_in: Option<u64>,
     pub first_out: Option<u64>,
+    pub last_out: Option<u64>,
     pub bytes_in: Option<u64>,
     pub bytes_out: Option<u64>,
 }

@@ -5,7 +5,7 @@ use fathom_model::PipeRecord;
 use super::svg;
 use super::tables::{self, Table};
 use super::terminal;
-use super::view::drawn;
+use super::view::{drawn, holding_up};
 use crate::policy::hash;
 use crate::text::html as text;
 use crate::why::time;
@@ -84,9 +84,9 @@ fn push_table(out: &mut String, record: &PipeRecord, table: &Table) {
     }
     out.push_str("</tr></thead><tbody>\n");
     for (stage, cells) in table.rows.iter().enumerate() {
-        let class = match record.bottleneck {
-            Some(bottleneck) if bottleneck == stage => " class=\"neck\"",
-            _ => "",
+        let class = match holding_up(record).contains(&stage) {
+            true => " class=\"neck\"",
+            false => "",
         };
         let command = record.stages.get(stage).map_or("", |stage| &stage.command);
         out.push_str(&format!(
@@ -114,7 +114,9 @@ fn notes(out: &mut String, record: &PipeRecord) {
     for note in &record.notes {
         let class = match note.id.as_str() {
             "failures" | "partial" => " class=\"bad\"",
-            "misleading_wall_time" | "skips_file_input" | "model_off" => " class=\"warn\"",
+            "misleading_wall_time" | "differs_alone" | "skips_file_input" | "model_off" => {
+                " class=\"warn\""
+            }
             _ => "",
         };
         out.push_str(&format!("<li{class}>{}</li>\n", text(&note.message)));

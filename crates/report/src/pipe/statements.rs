@@ -1,17 +1,15 @@
 //! What must be said in words: what would mislead, how stages ended, what the model is worth.
 
-use fathom_model::{AloneRuns, PipeModel, PipeNote, PipeRecord, StageRun, StagedInput, StopReason};
+use fathom_model::{PipeModel, PipeNote, PipeRecord, StageRun, StopReason};
 
-use super::delay;
-use super::view::{name, observed};
+use super::view::{like_timed, name, observed};
+use super::{alone, delay};
 use crate::quantity::{counted, format_bytes};
 use crate::why::{share_text, time};
 
 /// From this share of a stage's wall time on, waiting for a neighbour makes its wall time a measure of
 /// the neighbour.
 const MISLEADS: f64 = 0.2;
-/// A stage of the observed round that took so much longer or shorter than in the timed ones is like them.
-const ALIKE: f64 = 0.1;
 /// A model that is further off than this for the pipeline as it is gets a warning.
 const MODEL_OFF: f64 = 0.25;
 
@@ -33,10 +31,7 @@ pub fn pipe_statements(record: &PipeRecord) -> Vec<PipeNote> {
         all.extend(ended(record, stage));
         all.extend(took(record, stage));
     }
-    for alone in &record.alone {
-        all.extend(not_alone(record, alone));
-        all.extend(reads_not(record, alone));
-    }
+    all.extend(alone::statements(record));
     let left: u32 = record
         .rounds
         .iter()
@@ -96,8 +91,10 @@ fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
                 time(alone.value)
             ));
         }
-        text.push(' ');
-        text.push_str(&advice(record, stage));
+        if let Some(advice) = alone::advice(record, stage) {
+            text.push(' ');
+            text.push_str(&advice);
+        }
         all.push(say("misleading_wall_time", Some(stage), text));
     }
     all
@@ -106,30 +103,9 @@ fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
 /// A part of a timed wall time, by the share that was observed: a time only where the observed stage
 /// took as long as the timed ones.
 fn part(record: &PipeRecord, run: &StageRun, share: f64, wall_seconds: f64) -> String {
-    let quoted = record
-        .explaining
-        .as_ref()
-        .is_some_and(|e| e.times_are_quoted);
-    let alike = (run.wall_ns() as f64 / 1e9 / wall_seconds - 1.0).abs() <= ALIKE;
-    match quoted && alike {
+    match like_timed(record, run, wall_seconds) {
         true => time(share.min(1.0) * wall_seconds),
         false => share_text(share.min(1.0)),
-    }
-}
-
-/// How the stage is measured rightly.
-fn advice(record: &PipeRecord, stage: usize) -> String {
-    if stage == 0 {
-        return "Measure it alone with `fathom bench`.".to_owned();
-    }
-    let staged = record.staged.iter().find(|input| input.stage == stage);
-    match staged.and_then(|input| input.file.as_ref()) {
-        Some(file) => format!(
-            "Measure it with `fathom bench --input {}`.",
-            crate::escape(file)
-        ),
-        None => "Measure it with `fathom bench --input FILE`; --keep-staged DIR keeps the FILE."
-            .to_owned(),
     }
 }
 
@@ -210,41 +186,6 @@ fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     Some(say("input_left", Some(stage), text))
 }
 
-fn not_alone(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
-    let why = alone.not_run.as_ref()?;
-    let text = format!(
-        "{} was not measured alone: {}.",
-        name(record, alone.stage),
-        crate::escape(why)
-    );
-    Some(say("not_alone", Some(alone.stage), text))
-}
-
-/// A stage that does not read a file as it reads a pipe.
-fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
-    let staged: &StagedInput = record
-        .staged
-        .iter()
-        .find(|input| input.stage == alone.stage)?;
-    let read = alone.read_bytes?;
-    // Below that the libraries that it loads are more than its input.
-    const SMALLEST: u64 = 1 << 20;
-    let taken = observed(record)
-        .and_then(|round| round.stages[alone.stage].bytes_in)
-        .unwrap_or(staged.bytes_taken);
-    if alone.not_run.is_some() || taken < SMALLEST || read >= taken / 2 {
-        return None;
-    }
-    let text = format!(
-        "Alone, {} read {} of its {}: from a file it can skip, map or ask for the size what it must read \
-         from a pipe. Its time alone says little about its work in the pipeline.",
-        name(record, alone.stage),
-        format_bytes(read as f64),
-        format_bytes(taken as f64),
-    );
-    Some(say("skips_file_input", Some(alone.stage), text))
-}
-
 /// A machine that is busy with other things, or has too few CPUs.
 fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
     let round = observed(record)?;
@@ -280,6 +221,6 @@ fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
 /// Whether the model does not even give what was measured.
 pub(super) fn model_misses(record: &PipeRecord) -> bool {
     let measured = record.summary.wall.value;
-    let off = |model: &PipeModel| (model.as_is_seconds / measured - 1.0).abs() > MODEL_OFF;
-    measured > 0.0 && record.model.as_ref().is_some_and(off)
+    let off = |model: &PipeModel| model.off_by(measured) > MODEL_OFF;
+    record.model.as_ref().is_some_and(off)
 }

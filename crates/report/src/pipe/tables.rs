@@ -3,7 +3,7 @@
 use fathom_model::{PipeRecord, StageRun};
 
 use super::statements;
-use super::view::{exit, name, observed, rate, waited};
+use super::view::{exit, holding_up, name, observed, rate, waited};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::format_bytes;
 use crate::why::time;
@@ -145,9 +145,9 @@ pub(super) fn write(page: &mut Page, record: &PipeRecord, table: &Table) {
 fn row(page: &mut Page, record: &PipeRecord, stage: usize, cells: &[String]) {
     let (names, width) = layout(page, cells.len());
     let label = format!("{} {}", stage + 1, name(record, stage));
-    let tone = match record.bottleneck {
-        Some(bottleneck) if bottleneck == stage => Tone::Strong,
-        _ => Tone::Plain,
+    let tone = match holding_up(record).contains(&stage) {
+        true => Tone::Strong,
+        false => Tone::Plain,
     };
     let mut line = Line::new()
         .add(Tone::Plain, "  ")

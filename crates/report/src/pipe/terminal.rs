@@ -1,13 +1,13 @@
 //! What `fathom pipe` prints: one screen.
 
-use fathom_model::{PipeExplaining, PipeNote, PipeRecord};
+use fathom_model::{PipeExplaining, PipeModel, PipeNote, PipeRecord};
 
-use super::view::{drawn, name};
+use super::view::{drawn, gains, holding_up, name};
 use super::{chart, statements, tables};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, format_level};
 use crate::text::JOIN;
-use crate::why::time;
+use crate::why::{share_text, time};
 
 /// How the report is to look on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,23 +151,18 @@ fn how_observed(explaining: &PipeExplaining) -> String {
     }
 }
 
+/// From here on it is said how far the model is off.
+const MODEL_FAR: f64 = 0.1;
+
 fn bottleneck(record: &PipeRecord) -> Option<String> {
     let stage = record.bottleneck?;
     let model = record.model.as_ref()?;
-    let free = model.if_free.iter().find(|free| free.stage == stage)?;
-    let how = match model.method.as_str() {
-        "phases" => "modelled from when bytes came and went",
-        _ => "modelled from the own times of the stages",
-    };
-    let wall = record.summary.wall.value;
     if statements::model_misses(record) {
-        return Some(format!(
-            "probably stage {}, {}; the model misses what was measured, so what would be gained is not known",
-            stage + 1,
-            name(record, stage),
-        ));
+        return Some(missed(record, stage));
     }
-    if free.wall_seconds > wall * 0.98 {
+    let wall = record.summary.wall.value;
+    let how = how_modelled(model, wall);
+    if !gains(record, stage) {
         return Some(format!(
             "no single stage: without any one of them the pipeline would take about as long ({how}). Stage {}, \
              {}, has the most time of its own",
@@ -175,13 +170,79 @@ fn bottleneck(record: &PipeRecord) -> Option<String> {
             name(record, stage),
         ));
     }
+    let stages = holding_up(record);
+    let free = model.if_free.iter();
+    let of_them = free.filter(|free| stages.contains(&free.stage));
+    let walls: Vec<f64> = of_them.map(|free| free.wall_seconds).collect();
+    let text = match &stages[..] {
+        [stage] => format!(
+            "stage {}, {}: if it took no time of its own, the pipeline would take",
+            stage + 1,
+            name(record, *stage),
+        ),
+        several => format!(
+            "stages {} alike: if one of them took no time of its own, the pipeline would take",
+            listed(record, several)
+        ),
+    };
     Some(format!(
-        "stage {}, {}: if it took no time of its own, the pipeline would take about {} instead of {} ({how})",
-        stage + 1,
-        name(record, stage),
-        time(free.wall_seconds),
-        time(wall),
+        "{text} about {} instead of {} ({how})",
+        range(&walls),
+        time(wall)
     ))
+}
+
+/// Where the model does not even give what was measured.
+fn missed(record: &PipeRecord, stage: usize) -> String {
+    let misses = "the model misses what was measured, so what would be gained is not known";
+    let name = name(record, stage);
+    match &holding_up(record)[..] {
+        _ if !gains(record, stage) => format!(
+            "not known: the model misses what was measured. Stage {}, {name}, has the most time of its own",
+            stage + 1
+        ),
+        [_] => format!("probably stage {}, {name}; {misses}", stage + 1),
+        several => format!(
+            "probably stages {} alike; {misses}",
+            listed(record, several)
+        ),
+    }
+}
+
+/// By which means, and how good they are where they are not good.
+fn how_modelled(model: &PipeModel, wall: f64) -> String {
+    let how = match model.method.as_str() {
+        "phases" => "modelled from when bytes came and went",
+        _ => "modelled from the own times of the stages",
+    };
+    match model.off_by(wall) {
+        off if off > MODEL_FAR => format!(
+            "{how}; for the pipeline as it is the model gives {}, {} off",
+            time(model.as_is_seconds),
+            share_text(off)
+        ),
+        _ => how.to_owned(),
+    }
+}
+
+/// `1 (cat), 2 (gzip) and 3 (wc)`.
+fn listed(record: &PipeRecord, stages: &[usize]) -> String {
+    let named = |stage: &usize| format!("{} ({})", stage + 1, name(record, *stage));
+    let names: Vec<String> = stages.iter().map(named).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// `1.2 s`, or `1.2 s to 1.4 s` where they differ.
+fn range(seconds: &[f64]) -> String {
+    let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = seconds.iter().copied().fold(0.0, f64::max);
+    match most > least * 1.02 {
+        true => format!("{} to {}", time(least), time(most)),
+        false => time(least),
+    }
 }
 
 fn notes(page: &mut Page, notes: &[PipeNote]) {
@@ -193,7 +254,9 @@ fn notes(page: &mut Page, notes: &[PipeNote]) {
     for note in notes {
         let tone = match note.id.as_str() {
             "failures" | "partial" => Tone::Bad,
-            "misleading_wall_time" | "skips_file_input" | "model_off" => Tone::Notice,
+            "misleading_wall_time" | "differs_alone" | "skips_file_input" | "model_off" => {
+                Tone::Notice
+            }
             _ => Tone::Plain,
         };
         page.prose(2, tone, &page.clean(&note.message));

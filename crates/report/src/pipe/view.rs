@@ -20,6 +20,16 @@ pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Op
     })
 }
 
+/// A stage of the observed round that took so much longer or shorter than in the timed ones is like them.
+const ALIKE: f64 = 0.1;
+
+/// Whether parts of this observed stage's time are such parts of its time in the timed rounds.
+pub(super) fn like_timed(record: &PipeRecord, run: &StageRun, wall_seconds: f64) -> bool {
+    let explaining = record.explaining.as_ref();
+    let quoted = explaining.is_some_and(|explaining| explaining.times_are_quoted);
+    quoted && (run.wall_ns() as f64 / 1e9 / wall_seconds - 1.0).abs() <= ALIKE
+}
+
 /// The round that is drawn: observed if there is one, else the timed round with the median wall time.
 pub(super) fn drawn<'a>(
     observed: &'a [PipeRound],
@@ -35,6 +45,29 @@ pub(super) fn drawn<'a>(
 /// The observed round that is shown.
 pub(super) fn observed(record: &PipeRecord) -> Option<&PipeRound> {
     record.explained.first()
+}
+
+/// A gain below this share of the pipeline's wall time is none.
+const GAIN: f64 = 0.02;
+
+/// The stages that hold the pipeline up: several where the model can't tell which more than the others.
+pub(super) fn holding_up(record: &PipeRecord) -> Vec<usize> {
+    let Some(bottleneck) = record.bottleneck else {
+        return Vec::new();
+    };
+    let wall = record.summary.wall.value;
+    let best = record.model.as_ref().map(|model| model.best(wall));
+    match best {
+        Some(best) if best.contains(&bottleneck) && gains(record, bottleneck) => best,
+        _ => vec![bottleneck],
+    }
+}
+
+/// Whether the pipeline would take less without the stage's own time.
+pub(super) fn gains(record: &PipeRecord, stage: usize) -> bool {
+    let free = record.model.iter().flat_map(|model| &model.if_free);
+    let mut of_stage = free.filter(|free| free.stage == stage);
+    of_stage.any(|free| free.wall_seconds <= record.summary.wall.value * (1.0 - GAIN))
 }
 
 /// `gzip`, cleaned for a sentence.

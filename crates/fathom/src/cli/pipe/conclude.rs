@@ -1,11 +1,11 @@
 //! From rounds to the record: medians, the bottleneck, what would mislead.
 
-use fathom_measure::pipeline::modelled::{self, Phases};
+use fathom_measure::pipeline::modelled::{self, Known, Phases};
 use fathom_measure::pipeline::seen::Seen;
 use fathom_measure::pipeline::{PipePlan, PipeSession, summarize};
 use fathom_model::{
     DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord, PipeRound,
-    PipeSummary, SCHEMA_VERSION, StagedInput, StopReason,
+    PipeSummary, SCHEMA_VERSION, StageSummary, StagedInput, StopReason,
 };
 use fathom_report as report;
 use fathom_trace::Tier;
@@ -109,7 +109,7 @@ pub fn conclude(parts: Parts) -> PipeRecord {
         alone: session.alone,
         bottleneck: model
             .as_ref()
-            .and_then(|model| modelled::bottleneck(model, &own)),
+            .and_then(|model| modelled::bottleneck(model, &own, summary.wall.value)),
         model,
         summary,
         delayed,
@@ -191,20 +191,16 @@ fn model(
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         pinned => pinned,
     };
-    let measured = summary.wall.value;
     let cpu: Vec<f64> = summary.stages.iter().map(|stage| stage.cpu.value).collect();
     let shown = middle(&explained.rounds);
-    if let Some(seen) = shown.filter(|seen| !seen.phases.is_empty()) {
-        let phases: Vec<Phases> = seen
-            .phases
-            .iter()
-            .zip(&cpu)
+    let phases: Vec<Phases> = shown.map_or(Vec::new(), |seen| {
+        let phases = seen.phases.iter().zip(&cpu);
+        phases
             .map(|(phases, cpu)| phases.scaled(without_observing(phases, *cpu)))
-            .collect();
-        let own = phases.iter().map(|phases| phases.whole).collect();
-        return (Some(modelled::by_phases(&phases, cpus, measured)), own);
-    }
+            .collect()
+    });
     let own: Vec<f64> = match shown {
+        Some(_) if !phases.is_empty() => phases.iter().map(|phases| phases.whole).collect(),
         Some(seen) => seen.own_ns.iter().map(|ns| *ns as f64 / 1e9).collect(),
         None => {
             let alone = summary
@@ -217,10 +213,24 @@ fn model(
             }
         }
     };
-    (
-        Some(modelled::by_own_times(&own, &cpu, cpus, measured)),
-        own,
-    )
+    let least: Vec<f64> = summary.stages.iter().zip(&own).map(least).collect();
+    let known = Known {
+        measured: summary.wall.value,
+        cpus,
+        least: &least,
+    };
+    let model = match phases.is_empty() {
+        false => modelled::by_phases(&phases, &known),
+        true => modelled::by_own_times(&own, &cpu, &known),
+    };
+    (Some(model), own)
+}
+
+/// The least that a pipeline with this stage can take, seconds: its own time, and its time alone unless it
+/// takes longer alone than here.
+fn least((summary, own): (&StageSummary, &f64)) -> f64 {
+    let alone = summary.alone.map_or(0.0, |alone| alone.value);
+    own.max(alone.min(summary.wall.value))
 }
 
 /// What of a stage's own time is left when the CPU time that observing added is taken away.
