@@ -5,6 +5,7 @@ use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
 use super::small_calls::Small;
+use crate::Language;
 use crate::classify;
 use crate::draft::{count, matters};
 use crate::thresholds as t;
@@ -26,7 +27,20 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         cost.draft("clock-calls", view, statement)
             .evidence("time calls", clocks.calls as f64, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
-            .advice("Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage), through the C library and not by `syscall`; check that the system's clock source is tsc.")
+            .advice(match view.language(clocks.pid) {
+                Some(Language::Python) => {
+                    "Ask less often, and use `time.perf_counter` or `time.monotonic`, which need no call, not `process_time`, `thread_time` or `resource.getrusage`."
+                }
+                Some(Language::Node) => {
+                    "Ask less often, and use `performance.now`, which needs no call, not `process.cpuUsage`."
+                }
+                Some(Language::Java) => {
+                    "Ask less often, and use `System.nanoTime`, which needs no call, not the CPU times of threads (`ThreadMXBean`)."
+                }
+                _ => {
+                    "Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage), through the C library and not by `syscall`; check that the system's clock source is tsc."
+                }
+            })
             .limit(Small::limit(view))
             .pid(clocks.pid)
             .finish(),

@@ -202,7 +202,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Draft::new("idle-cores", view, win, statement)
             .evidence("threads", threads as f64, "threads")
             .evidence("CPUs used", used, "CPUs")
-            .advice("Cut the work into more and smaller pieces, and see that no lock or single stage makes the threads take turns.")
+            .advice("Give the work to as many threads as there are CPUs, in more and smaller pieces than that, and see that no lock or single stage makes them take turns.")
             .pid(Some(pid))
             .likely()
             .finish(),

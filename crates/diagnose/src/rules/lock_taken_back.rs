@@ -17,6 +17,8 @@ use crate::view::View;
 struct Pair<'a> {
     waiter: &'a Life,
     holder: &'a Life,
+    /// What the waiter has computed since its first wait: its share of the work. Its start is none.
+    work_ns: f64,
     waits: u64,
     waited_ns: f64,
     /// Descriptor of the locked file, if it is one.
@@ -27,10 +29,9 @@ impl Pair<'_> {
     /// What it would win to work side by side. Jobs that are taken from a locked file are shared by whoever comes;
     /// otherwise each keeps its own.
     fn win_ns(&self) -> f64 {
-        let (a, b) = (self.waiter.on_cpu_ns, self.holder.on_cpu_ns);
         let most = match self.file {
-            Some(_) => (a + b) / 2.0,
-            None => a.min(b),
+            Some(_) => (self.waiter.on_cpu_ns + self.holder.on_cpu_ns) / 2.0,
+            None => self.work_ns.min(self.holder.on_cpu_ns),
         };
         self.waited_ns.min(most)
     }
@@ -43,6 +44,16 @@ fn in_vain(waits: &[&Interval]) -> bool {
         .map(|two| two[1].from_ns.saturating_sub(two[0].to_ns));
     let looks = between.filter(|ns| *ns <= t::LOOK_AT_A_LOCK_NS).count();
     looks * 10 >= 9 * waits.len().saturating_sub(1)
+}
+
+/// What a thread has computed from then on.
+fn work_since(view: &View<'_>, life: &Life, from_ns: u64) -> f64 {
+    let intervals = view.trace.timeline.iter().flatten();
+    let off = intervals
+        .filter(|off| off.tid == life.tid && off.from_ns >= from_ns)
+        .map(|off| off.to_ns.saturating_sub(off.from_ns));
+    let on = life.to_ns.saturating_sub(from_ns);
+    (on.saturating_sub(off.sum()) as f64).min(life.on_cpu_ns)
 }
 
 fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
@@ -73,12 +84,14 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
         // Both do the same kind of work. Who waits for another's results or messages does another.
         // Nobody waits so at a locked file.
         let last = waits.last()?;
+        let work_ns = work_since(view, waiter, waits.first()?.from_ns);
         let on_file = last.call.as_deref().is_some_and(classify::is_file_lock);
         let alike = view.program_of(waiter.pid) == view.program_of(holder.pid)
-            && (on_file || waiter.on_cpu_ns >= t::PART_OF_A_WORKER * holder.on_cpu_ns);
+            && (on_file || work_ns >= t::PART_OF_A_WORKER * holder.on_cpu_ns);
         (enough && alike && in_vain(&waits)).then_some(Pair {
             waiter,
             holder,
+            work_ns,
             waits: waits.len() as u64,
             waited_ns: waited as f64,
             file: last.fd.filter(|_| on_file),
@@ -200,6 +213,21 @@ mod tests {
     #[test]
     fn who_works_on_what_it_waited_for_is_given_work() {
         assert!(!pair(4, 490).ids().contains(&"lock-contention".to_owned()));
+    }
+
+    #[test]
+    fn what_came_before_the_first_wait_is_no_work_on_it() {
+        let mut fake = pair(0, 20);
+        let waits = fake.trace.timeline.iter_mut().flatten();
+        for wait in waits.filter(|wait| wait.tid == 201) {
+            wait.from_ns += 400_000_000;
+            wait.to_ns += 400_000_000;
+        }
+        fake.trace.processes[2].ended_ns = Some(930_000_000);
+        let thread = fake.trace.threads.iter_mut().find(|it| it.tid == 201);
+        let thread = thread.expect("it is there");
+        (thread.ended_ns, thread.on_cpu_ns) = (Some(930_000_000), Some(430_000_000));
+        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use fathom_model::Finding;
 
 use super::process_spawning::faults_are_of_copies;
+use crate::Language;
 use crate::draft::{Draft, count, percent, time};
 use crate::faults;
 use crate::thresholds as t;
@@ -34,7 +35,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Draft::new("page-fault-heavy", view, cost, statement)
             .evidence("minor faults", faults as f64, "faults")
             .evidence(each, all.each_ns, "ns")
-            .advice("Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes; for tables that must be large ask for huge pages (`madvise(MADV_HUGEPAGE)`).")
+            .advice(match view.language(None) {
+                // Its pages can be chosen there.
+                Some(Language::C | Language::Rust) | None => {
+                    "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes; for tables that must be large ask for huge pages (`madvise(MADV_HUGEPAGE)`)."
+                }
+                Some(_) => {
+                    "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes."
+                }
+            })
             .limit(view.subject.limits.page_fault_seconds.map(|s| format!("a first touch takes {} here", time(s * 1e9))))
             .likely()
             .finish(),

@@ -122,8 +122,12 @@ fn advice(language: Option<Language>, writes: bool, reopened: bool) -> String {
         }
         (Some(Language::Node), false) => "Read blocks of 64 KiB, or use a stream.",
         (Some(Language::Node), true) => "Collect the pieces and write blocks, or use a stream.",
-        (Some(Language::Java), false) => "Put a `BufferedInputStream` around the file.",
-        (Some(Language::Java), true) => "Put a `BufferedOutputStream` around the file.",
+        (Some(Language::Java), false) => {
+            "Put a `BufferedInputStream` around the file; read blocks into an array from a `RandomAccessFile`."
+        }
+        (Some(Language::Java), true) => {
+            "Put a `BufferedOutputStream` around the file; write blocks from an array to a `RandomAccessFile`."
+        }
         (Some(Language::Perl), false) => {
             "Read by `<$file>` or `read`, which have a buffer, not by `sysread`."
         }

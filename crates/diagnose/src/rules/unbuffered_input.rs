@@ -80,7 +80,7 @@ fn advice_elsewhere(language: Option<Language>) -> &'static str {
         }
         Some(Language::Go) => "Put a `bufio.NewReader` around it.",
         Some(Language::Python) => {
-            "Leave out `buffering=0` (or `bufsize=0`) and `os.read` of few bytes; `socket.makefile` gives a socket a buffer."
+            "Read a socket through `sock.makefile('rb')`, which has a buffer; leave out `buffering=0` (or `bufsize=0`) and `os.read` of few bytes elsewhere."
         }
         Some(Language::Node) => "Read it as a stream, in the chunks that come.",
         Some(Language::Java) => "Wrap it in a `BufferedInputStream` or `BufferedReader`.",

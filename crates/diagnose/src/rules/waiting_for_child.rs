@@ -45,7 +45,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Draft::new("waiting-for-child", view, win, statement)
             .evidence("children in turn", children as f64, "processes")
             .evidence("their lives", view.untraced(total), "ns")
-            .advice("Start the children that don't need each other together and wait for all of them, or do their work in one pass.")
+            .advice("Start the children that don't need each other together, as many at a time as there are CPUs, or do their work in one pass.")
             .pid(Some(pid))
             .likely()
             .finish(),

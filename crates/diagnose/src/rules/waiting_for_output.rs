@@ -13,6 +13,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let end = FarEnd::find(view, Spent::WaitingForOutput, 1);
+    let by_network = end
+        .path
+        .as_deref()
+        .is_some_and(|path| path.starts_with("socket"));
     let wait = all - view.partners_start_ns(end.fd);
     if wait < t::LEAST_PACE_NS || !wait_matters(view, wait) {
         return None;
@@ -30,9 +34,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Draft::new("waiting-for-output", view, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence("CPU time", view.cpu_ns, "ns")
-            .advice(
-                "Make the reader faster, or write to a file. The program itself is not the limit.",
-            )
+            .advice(match by_network {
+                true => "Make the reader faster, send less, or compress what is sent. The program itself is not the limit.",
+                false => "Make the reader faster, or write to a file. The program itself is not the limit.",
+            })
             .place(end.place())
             .seen()
             .finish(),

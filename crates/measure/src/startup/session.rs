@@ -5,8 +5,8 @@ use std::time::Duration;
 use fathom_model::{Cache, Estimate, StampedBy, StartupRun, StopReason};
 
 use crate::{
-    Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Limits, MeasureError, Plan,
-    ProcessExecutor, ProcessOptions, Question, RunReport, Silent, StopRule, conduct,
+    Attempt, CommandLine, Executor, Hook, Hooks, IgnoreFailure, Iteration, Limits, MeasureError,
+    Plan, ProcessExecutor, ProcessOptions, Question, RunReport, Silent, StopRule, conduct,
 };
 
 use super::cold::Chill;
@@ -155,7 +155,7 @@ pub fn warm_up(subjects: &[Subject], options: ProcessOptions) -> Result<(), Meas
     let mut executor = ProcessExecutor::watching(commands, options)?;
     for (benchmark, subject) in subjects.iter().enumerate() {
         if let Some(prepare) = &subject.prepare {
-            prepare.run(Some(0))?;
+            prepare.run(Some(Iteration::Warmup(0)))?;
         }
         let report = executor.run(&[Attempt {
             benchmark,

@@ -106,7 +106,7 @@ pub(super) fn could_win(finding: &Finding, whole_seconds: f64) -> Option<String>
     Some(match (of_cpu, of_latency) {
         (true, _) => format!("could win {about} of CPU time, modelled"),
         (_, true) => {
-            format!("each piece of work done {about} sooner, the whole no sooner, modelled")
+            format!("each piece of work done {about} sooner, the whole perhaps no sooner, modelled")
         }
         // Two digits of nearly all may be more than three of all.
         _ if rounded >= value && won >= 0.97 * whole_seconds => {
