@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 
-use super::thread::{Look, Looked};
+use super::thread::{Look, Looked, is_ending};
 use super::timeline::Timeline;
 use crate::calls;
 use crate::command::TraceOptions;
@@ -115,7 +115,7 @@ impl Tree {
                 // A zombie leader's other threads may live on; its files stay readable.
                 Ok(None) => true,
                 // It now runs a set-uid program.
-                Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                Err(e) if is_refused(&e, thread.pid, thread.tid) => {
                     self.refused.insert(thread.pid);
                     false
                 }
@@ -237,7 +237,7 @@ impl Tree {
     fn add_thread(&mut self, pid: u32, tid: u32, now: u64) {
         match Looked::open(pid, tid, now) {
             Ok(looked) => self.alive.push(looked),
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+            Err(e) if is_refused(&e, pid, tid) => {
                 self.refused.insert(pid);
             }
             // Ended between being listed and being opened.
@@ -350,4 +350,8 @@ impl Tree {
         }
         self.refused
     }
+}
+/// Whether it may not be looked at. Some kernels refuse a thread that is about to end, too, whose memory is gone.
+fn is_refused(error: &io::Error, pid: u32, tid: u32) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && !is_ending(pid, tid)
 }
