@@ -107,8 +107,9 @@ impl Launcher {
         let area = self.area();
         // SAFETY: words in shared memory, aligned, within the array.
         let count = unsafe { (*area).count } as usize;
-        (0..count).map(move |index| unsafe {
-            (&raw const (*area).stages[index].answer.child).read_volatile()
+        (0..count).map(move |index| {
+            // SAFETY: as above.
+            unsafe { (&raw const (*area).stages[index].answer.child).read_volatile() }
         })
     }
 
