@@ -65,16 +65,32 @@ pub struct Names {
     pub lost: u64,
 }
 
+impl Seen {
+    /// Keeps the name if there is room for it, or if it is no file's: a program opens many files one after the other
+    /// before it connects the socket that it then waits for.
+    fn add(&mut self, name: Arc<str>) {
+        if self.names.len() >= MOST_NAMES_OF_FD {
+            self.more += 1;
+            let is_file = |name: &str| name.starts_with('/');
+            let Some(at) = self.names.iter().rposition(|name| is_file(name)) else {
+                return;
+            };
+            if is_file(&name) {
+                return;
+            }
+            self.names.remove(at);
+        }
+        self.names.push(name);
+    }
+}
+
 impl Names {
     /// `fd` of `pid` now is `name`. `made`: opened by the process, rather than inherited.
     pub fn opened(&mut self, pid: u32, fd: i32, name: &str, cloexec: bool, made: bool, time: u64) {
         let name: Arc<str> = name.into();
         let seen = self.seen.entry((pid, fd)).or_default();
         if !seen.names.contains(&name) {
-            match seen.names.len() < MOST_NAMES_OF_FD {
-                true => seen.names.push(name.clone()),
-                false => seen.more += 1,
-            }
+            seen.add(name.clone());
         }
         if made && let Some(file) = self.file(pid, &name, time) {
             file.opens += 1;
@@ -271,6 +287,20 @@ mod tests {
         let (_, _, lookups) = n.rows();
         let told: Vec<_> = lookups.iter().map(|l| (l.errno, l.calls)).collect();
         assert_eq!(told, [(2, 3), (13, 1)]);
+    }
+
+    #[test]
+    fn a_socket_after_many_files_has_its_name() {
+        let mut n = Names::default();
+        for i in 0..20 {
+            n.opened(1, 3, &format!("/lib/{i}.so"), false, true, 0);
+        }
+        n.opened(1, 3, "socket to 127.0.0.1:80", false, true, 0);
+        n.opened(1, 3, "/etc/hosts", false, true, 0);
+        let (descriptors, _, _) = n.rows();
+        let told = &descriptors[0];
+        assert_eq!(told.names.last().unwrap(), "socket to 127.0.0.1:80");
+        assert_eq!((told.names.len() as u64, told.more_names), (8, 14));
     }
 
     #[test]
