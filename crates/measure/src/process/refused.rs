@@ -38,7 +38,7 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
         },
         step::PIN => MeasureError::Pin {
             cpus: wanted.pin.to_vec(),
-            error,
+            error: with_those_there(error),
         },
         step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
             path: wanted.command.program.clone(),
@@ -57,4 +57,14 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
             error,
         },
     })
+}
+
+/// Which CPUs there are, in place of an error that says only that those asked for can't be had.
+fn with_those_there(error: io::Error) -> io::Error {
+    match std::fs::read_to_string("/sys/devices/system/cpu/online") {
+        Ok(online) if error.kind() == io::ErrorKind::InvalidInput => {
+            io::Error::new(error.kind(), format!("there are {}", online.trim()))
+        }
+        _ => error,
+    }
 }

@@ -59,9 +59,11 @@ fn several_threads(page: &mut Page, subject: &Subject) {
         return;
     }
     let busy = total(&subject.runs, |run| run.cpu_ns) / wall;
-    let text = format!(
-        "{busy:.2} CPUs busy on average; several threads or processes, so waits can't be told apart"
-    );
+    let busy = match busy < 0.005 {
+        true => "no CPU busy to speak of".to_owned(),
+        false => format!("{busy:.2} CPUs busy on average"),
+    };
+    let text = format!("{busy}; several threads or processes, so waits can't be told apart");
     page.field("wall time", Tone::Plain, &text);
     disturbed(page, &subject.runs, "in the main thread ", "");
 }
