@@ -319,14 +319,18 @@ impl Launcher {
 
     /// Whether the terminal has stopped a process of this job, or a stage.
     fn is_stopped(&self, job: usize) -> bool {
+        self.processes(job).any(terminal::has_stopped)
+    }
+
+    /// The processes that a job runs: its own, and a pipeline's stages.
+    fn processes(&self, job: usize) -> impl Iterator<Item = i32> + '_ {
         // SAFETY: an aligned word in shared memory that the launcher writes meanwhile, hence volatile.
         let child = unsafe {
             let shared = self.memory.as_ptr();
             (&raw const (*shared).answers[job].child).read_volatile()
         };
-        std::iter::once(child)
-            .chain(self.stages())
-            .any(terminal::has_stopped)
+        let all = std::iter::once(child).chain(self.stages());
+        all.filter(|child| *child > 0)
     }
 
     /// The job that is on, and when its run began; 0 if it has not.
@@ -352,17 +356,19 @@ impl Launcher {
     }
 
     fn kill_tree(&self, job: usize) {
-        // SAFETY: words in shared memory, aligned; the launcher reads and writes them the same way.
+        // SAFETY: a word in shared memory, aligned; the launcher reads it the same way.
         unsafe {
             let shared = self.memory.as_ptr();
             (&raw mut (*shared).control.kill_tree).write_volatile(job as u32 + 1);
-            let child = (&raw const (*shared).answers[job].child).read_volatile();
-            if child > 0 {
+        }
+        for child in self.processes(job) {
+            // SAFETY: plain numbers. A child is reaped right before the launcher goes on, a stage only after
+            // all have ended: they are still theirs.
+            unsafe {
                 libc::kill(-child, libc::SIGKILL);
                 libc::kill(child, libc::SIGKILL);
             }
         }
-        self.kill_stages();
     }
 
     /// Writes as many orders as there is room for; returns how many.

@@ -81,6 +81,9 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
         let enough = held
             && waits.len() as u64 >= t::MANY_LOCK_WAITS
             && waited as f64 >= t::LOCK_SHARE * waiter.ns().min(holder.ns());
+        if !enough || !in_vain(&waits) {
+            return None;
+        }
         // Both do the same kind of work. Who waits for another's results or messages does another.
         // Nobody waits so at a locked file.
         let last = waits.last()?;
@@ -88,7 +91,7 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
         let on_file = last.call.as_deref().is_some_and(classify::is_file_lock);
         let alike = view.program_of(waiter.pid) == view.program_of(holder.pid)
             && (on_file || work_ns >= t::PART_OF_A_WORKER * holder.on_cpu_ns);
-        (enough && alike && in_vain(&waits)).then_some(Pair {
+        alike.then_some(Pair {
             waiter,
             holder,
             work_ns,

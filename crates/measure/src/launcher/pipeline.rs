@@ -90,18 +90,6 @@ impl Launcher {
         Ok((answer, ended))
     }
 
-    /// Kills the stages that are running, with their groups.
-    pub(super) fn kill_stages(&self) {
-        for child in self.stages().filter(|child| *child > 0) {
-            // SAFETY: plain numbers. A stage is reaped only after all have ended, and the launcher says
-            // that it is done right after: they are still theirs.
-            unsafe {
-                libc::kill(-child, libc::SIGKILL);
-                libc::kill(child, libc::SIGKILL);
-            }
-        }
-    }
-
     /// The processes of the stages that run now; 0 for one that wasn't begun.
     pub(super) fn stages(&self) -> impl Iterator<Item = i32> + '_ {
         let area = self.area();

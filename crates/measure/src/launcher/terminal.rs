@@ -12,7 +12,7 @@ pub(super) fn is_there() -> bool {
 
 /// Whether this process is stopped and not in its terminal's foreground.
 pub(super) fn has_stopped(pid: i32) -> bool {
-    pid > 0 && fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| is_held(&stat))
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| is_held(&stat))
 }
 
 fn is_held(stat: &str) -> bool {

@@ -39,6 +39,8 @@ pub struct Stat {
     pub state: u8,
     /// The process that made its process.
     pub parent: u32,
+    /// The kernel's `PF_` flags of the thread.
+    pub flags: u64,
     /// Minor and major page faults of the thread so far.
     pub faults: (u64, u64),
 }
@@ -52,15 +54,25 @@ pub fn stat(text: &[u8]) -> Option<Stat> {
     let mut words = rest.split(' ');
     let state = *words.next()?.as_bytes().first()?;
     let parent = words.next()?.parse().ok()?;
-    // Fields 10 and 12 of the line: minflt, cminflt between, majflt.
-    let minor = words.nth(5)?.parse().ok()?;
+    // Fields 9, 10 and 12 of the line: flags, minflt, cminflt between, majflt.
+    let flags = words.nth(4)?.parse().ok()?;
+    let minor = words.next()?.parse().ok()?;
     let major = words.nth(1)?.parse().ok()?;
     Some(Stat {
         name: String::from_utf8_lossy(name).into_owned(),
         state,
         parent,
+        flags,
         faults: (minor, major),
     })
+}
+
+impl Stat {
+    /// Whether the thread has begun to end.
+    pub fn tells_of_an_end(&self) -> bool {
+        const PF_EXITING: u64 = 4;
+        matches!(self.state, b'Z' | b'X') || self.flags & PF_EXITING != 0
+    }
 }
 
 /// CPU time and time in the run queue in ns, the first two numbers of `schedstat`.
@@ -102,6 +114,19 @@ mod tests {
         );
         assert_eq!(got.faults, (150, 3));
         assert_eq!(stat(b"77 (cut"), None);
+    }
+
+    #[test]
+    fn a_thread_that_ends_is_told_from_one_that_is_refused() {
+        let ends = |state: &str, flags: u64| {
+            let line = format!("7 (a) b) {state} 1 7 7 0 -1 {flags} 1 0 0");
+            stat(line.as_bytes()).map(|stat| stat.tells_of_an_end())
+        };
+        assert_eq!(ends("R", 0x40_0044), Some(true));
+        assert_eq!(ends("R", 0x40_0040), Some(false));
+        assert_eq!(ends("Z", 0x40_0040), Some(true));
+        assert_eq!(ends("S", 0x40_0040), Some(false));
+        assert_eq!(stat(b"7 (cut"), None);
     }
 
     #[test]

@@ -45,18 +45,9 @@ pub(super) struct Look {
 
 /// Whether a thread is on its way out, or gone.
 pub(super) fn is_ending(pid: u32, tid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat"));
-    stat.map_or(true, |stat| tells_of_an_end(&stat))
-}
-
-/// Whether the thread whose `stat` this is has begun to end.
-fn tells_of_an_end(stat: &str) -> bool {
-    const PF_EXITING: u64 = 4;
-    let after_name = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
-    let mut fields = after_name.split(' ');
-    let state = fields.next().unwrap_or_default();
-    let flags = fields.nth(5).and_then(|flags| flags.parse::<u64>().ok());
-    ["Z", "X"].contains(&state) || flags.is_none_or(|flags| flags & PF_EXITING != 0)
+    let stat = File::open(format!("/proc/{pid}/task/{tid}/stat")).and_then(|file| read(&file));
+    let stat = stat.ok().and_then(|stat| parse::stat(&stat));
+    stat.is_none_or(|stat| stat.tells_of_an_end())
 }
 
 impl Looked {
@@ -139,18 +130,4 @@ fn read(file: &File) -> io::Result<Vec<u8>> {
     let len = file.read_at(&mut text, 0)?;
     text.truncate(len);
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_thread_that_ends_is_told_from_one_that_is_refused() {
-        let stat = |state: &str, flags: u64| format!("7 (a) b) {state} 1 7 7 0 -1 {flags} 1 0");
-        assert!(!tells_of_an_end(&stat("R", 4_194_304)));
-        assert!(tells_of_an_end(&stat("R", 4_194_308)));
-        assert!(tells_of_an_end(&stat("Z", 4_194_304)));
-        assert!(tells_of_an_end(""));
-    }
 }
