@@ -50,8 +50,18 @@ impl CoreWidth {
 
     /// Part of the time in which the core was shared, 0 to 1: of stretches of some looks, by their median.
     pub fn shared(&self) -> f64 {
+        self.shared_of(&self.looks)
+    }
+
+    /// The same of the first half of the looks and of the second.
+    pub fn halves(&self) -> [f64; 2] {
+        let (first, second) = self.looks.split_at(self.looks.len() / 2);
+        [first, second].map(|half| self.shared_of(half))
+    }
+
+    fn shared_of(&self, looks: &[f64]) -> f64 {
         let limit = self.limit();
-        let stretches = self.looks.chunks(STRETCH);
+        let stretches = looks.chunks(STRETCH);
         let all = stretches.len().max(1);
         let shared =
             stretches.filter(|looks| quantile(looks, 0.5).is_some_and(|look| look > limit));
@@ -86,7 +96,8 @@ mod tests {
             looks: of.iter().flat_map(|look| [*look; STRETCH]).collect(),
         };
         assert_eq!(stretches(&[0.222, 0.22, 0.224, 0.226]).shared(), 0.0);
-        assert_eq!(stretches(&[0.222, 0.222, 0.26, 0.28]).shared(), 0.5);
+        let late = stretches(&[0.222, 0.222, 0.26, 0.28]);
+        assert_eq!((late.shared(), late.halves()), (0.5, [0.0, 1.0]));
         assert_eq!(CoreWidth::default().shared(), 0.0);
         // Single looks that took longer are chance.
         let mut alone = stretches(&[0.222, 0.222]);

@@ -46,7 +46,7 @@ pub const GROUPS: [Group; 14] = [
         seconds: 8.0,
         of_passes: false,
         run: |context| {
-            let addresses = address_cache::run();
+            let addresses = address_cache::run(context);
             let mut results = cache_levels::run(context, &addresses);
             results.extend(addresses);
             results

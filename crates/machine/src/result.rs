@@ -223,11 +223,11 @@ impl ProbeResult {
         let (Some(a), Some(b)) = (first.value, second.value) else {
             return if first.value.is_some() { second } else { first };
         };
-        let high = a.abs().max(b.abs()).max(f64::MIN_POSITIVE);
         let mut result = first;
         result.n += second.n;
-        result.spread = Some((a - b).abs() / high);
-        if (a - b).abs() <= tolerance * high {
+        let apart = apart(a, b);
+        result.spread = Some(apart);
+        if apart <= tolerance {
             return result;
         }
         result.min = Some(a.min(b));
@@ -243,6 +243,11 @@ impl ProbeResult {
         self.verdict = verdict;
         self.add_note(why);
     }
+}
+
+/// How far two figures lie apart, relative to the larger one; 0 if both are.
+pub(crate) fn apart(a: f64, b: f64) -> f64 {
+    (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
 }
 
 /// A result for tests, in ns, with the verdict that its figure asks for unless another is set.

@@ -188,7 +188,7 @@ pub fn check(
         let cpu = affinity::quietest(&cpus);
         let _pinned = cpu.map(Pinned::to);
         let gaps = noise::spin(time, cpu.unwrap_or(0));
-        (gaps, core_shared::spin(time / 4))
+        (gaps, core_shared::spin(time / 4).map(|shared| shared.part))
     };
     let after = load::Snapshot::take(&system);
     let mut items = processor::items(&system);

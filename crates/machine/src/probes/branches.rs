@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::chase::Xorshift;
 use crate::gate::CpuOf;
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
 use crate::ruler::Ruler;
 use crate::samples::{Agreement, quantile};
 use crate::track::{Track, alone, sample};
@@ -79,18 +79,28 @@ const LENGTHS: [usize; 19] = [
 const PIECE: usize = 8192;
 
 fn learnt(penalty: f64) -> ProbeResult {
-    let mut points = Vec::new();
-    for length in LENGTHS {
-        let cycles: Vec<f64> = [1, 2]
+    let looks: Vec<(f64, [Option<f64>; 2])> = LENGTHS
+        .iter()
+        .map(|length| (*length as f64, [1, 2].map(|seed| pattern(*length, seed))))
+        .collect();
+    capacity_of(&looks, penalty)
+}
+
+/// By the better of two patterns: another program's branches can only worsen it. How far apart each for itself would
+/// have put it.
+fn capacity_of(looks: &[(f64, [Option<f64>; 2])], penalty: f64) -> ProbeResult {
+    let by = |cost: &dyn Fn([Option<f64>; 2]) -> Option<f64>| {
+        let points = looks
             .iter()
-            .filter_map(|seed| pattern(length, *seed))
-            .collect();
-        // The better of two patterns: another program's branches can only worsen it.
-        if let Some(least) = quantile(&cycles, 0.0) {
-            points.push((length as f64, least));
-        }
+            .filter_map(|(length, both)| Some((*length, cost(*both)?)));
+        capacity(points.collect(), penalty)
+    };
+    let mut result = by(&|both| both.into_iter().flatten().reduce(f64::min));
+    let each = [by(&|[a, _]| a).value, by(&|[_, b]| b).value];
+    if result.value.is_some() {
+        result.spread = each[0].zip(each[1]).map(|(a, b)| apart(a, b));
     }
-    capacity(points, penalty)
+    result
 }
 
 /// Cycles a branch of a random pattern of `length`, once learnt.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::core_width::CoreWidth;
 use crate::gate::{CpuOf, Stretch};
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
 use crate::ruler::Ruler;
 
 pub(crate) const HEADING: Heading = Heading {
@@ -17,8 +17,17 @@ pub(crate) const HEADING: Heading = Heading {
              time, and nobody waits for a CPU.",
 };
 
-/// Part of `time` in which the core was shared, 0 to 1; `None` where there is no machine code to tell by.
-pub fn spin(time: Duration) -> Option<f64> {
+/// Part of a time in which the core was shared, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shared {
+    /// Of all of it.
+    pub part: f64,
+    /// Of its first and of its second half.
+    pub halves: [f64; 2],
+}
+
+/// How long the core was shared within `time`; `None` where there is no machine code to tell by.
+pub fn spin(time: Duration) -> Option<Shared> {
     if !kernels::EXACT {
         return None;
     }
@@ -27,17 +36,22 @@ pub fn spin(time: Duration) -> Option<f64> {
     while u128::from(clock.wall_ns()) < time.as_nanos() {
         width.look(ruler.ghz());
     }
-    Some(width.shared())
+    Some(Shared {
+        part: width.shared(),
+        halves: width.halves(),
+    })
 }
 
 /// What [`spin`] found as a figure.
-pub fn result(shared: Option<f64>) -> ProbeResult {
+pub fn result(shared: Option<Shared>) -> ProbeResult {
     let Some(shared) = shared else {
         return ProbeResult::not_measurable(HEADING, kernels::NO_MACHINE_CODE);
     };
     let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
-    result.value = Some(shared * 100.0);
-    if shared >= SHARED_FROM {
+    result.value = Some(shared.part * 100.0);
+    let [a, b] = shared.halves;
+    result.spread = Some(apart(a, b));
+    if shared.part >= SHARED_FROM {
         result.add_note(MEANING);
     }
     result
@@ -56,12 +70,14 @@ mod tests {
 
     #[test]
     fn a_shared_core_is_told_with_what_it_does() {
-        let told = result(Some(0.4));
+        let shared = |part: f64, halves| Some(Shared { part, halves });
+        let told = result(shared(0.4, [0.6, 0.3]));
+        assert_eq!(told.spread, Some(0.5));
         assert_eq!(
             (told.value, told.note.as_deref()),
             (Some(40.0), Some(MEANING))
         );
-        let alone = result(Some(0.01));
+        let alone = result(shared(0.01, [0.01, 0.01]));
         assert_eq!((alone.verdict, alone.note), (Verdict::Ok, None));
         assert_eq!(result(None).verdict, Verdict::NotMeasurable);
     }
@@ -70,6 +86,6 @@ mod tests {
     fn a_part_lies_between_nothing_and_all() {
         let shared = spin(Duration::from_millis(3));
         assert_eq!(shared.is_some(), kernels::EXACT);
-        assert!(shared.is_none_or(|part| (0.0..=1.0).contains(&part)));
+        assert!(shared.is_none_or(|shared| (0.0..=1.0).contains(&shared.part)));
     }
 }

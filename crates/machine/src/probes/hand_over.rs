@@ -284,15 +284,17 @@ impl Drop for Partner {
 /// The switch from the round `trip` and the calls in it.
 fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResult {
     let of = |heading: Heading| {
-        results
-            .iter()
-            .find(|result| result.id == heading.id)
-            .and_then(|result| result.value)
+        let found = results.iter().find(|result| result.id == heading.id)?;
+        Some((found.value?, found.spread.unwrap_or(0.0)))
     };
     match of(trip).zip(of(SELF)) {
-        Some((round, calls)) if round > 2.0 * calls => {
+        Some(((round, round_spread), (calls, calls_spread))) if round > 2.0 * calls => {
             let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::Ok);
-            result.value = Some((round - 2.0 * calls) / 2.0);
+            let value = (round - 2.0 * calls) / 2.0;
+            result.value = Some(value);
+            // As far apart as those of both may lie.
+            let wide = round * round_spread + 2.0 * calls * calls_spread;
+            result.spread = Some(wide / 2.0 / value);
             result.n = 2;
             result
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gate;
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
 use crate::samples::quantile;
 
 pub(crate) const HEADING: Heading = Heading {
@@ -26,6 +26,9 @@ pub struct Gaps {
     pub count: usize,
     /// Part of the time that lies in gaps, 0 to 1.
     pub lost: f64,
+    /// The same of the first and of the second half of the time.
+    #[serde(default)]
+    pub lost_by_half: [f64; 2],
     /// Longest gap in ns.
     pub longest_ns: f64,
     /// Number of gaps by decade: 1-10 us, 10-100 us, 0.1-1 ms, 1-10 ms, above.
@@ -48,7 +51,7 @@ const MOST_GAPS: usize = 1 << 18;
 pub fn spin(time: Duration, cpu: usize) -> Gaps {
     // Writing to each page now keeps page faults out of the gaps; zeros would come as pages that
     // are not there yet.
-    let mut gaps = vec![1u64; MOST_GAPS];
+    let mut gaps = vec![(1u64, 1u64); MOST_GAPS];
     gaps.clear();
     let interrupts = interrupts(cpu);
     let (switches, steal) = (gate::involuntary_switches(), gate::steal_ns());
@@ -61,7 +64,7 @@ pub fn spin(time: Duration, cpu: usize) -> Gaps {
         let now = kernels::ticks();
         let gap = now.wrapping_sub(last);
         if gap > threshold && gaps.len() < MOST_GAPS {
-            gaps.push(gap);
+            gaps.push((now, gap));
         }
         last = now;
         reads = reads.wrapping_add(1);
@@ -71,9 +74,14 @@ pub fn spin(time: Duration, cpu: usize) -> Gaps {
     }
     let wall_ns = clock.elapsed().as_nanos() as f64;
     let ns_per_tick = wall_ns / (last.wrapping_sub(first)).max(1) as f64;
-    let gaps_ns: Vec<f64> = gaps.iter().map(|gap| *gap as f64 * ns_per_tick).collect();
+    let middle = first.wrapping_add(last.wrapping_sub(first) / 2);
+    let of_first = gaps.iter().filter(|(at, _)| *at < middle).count();
+    let gaps_ns: Vec<f64> = gaps
+        .iter()
+        .map(|(_, gap)| *gap as f64 * ns_per_tick)
+        .collect();
     summarise(
-        &gaps_ns,
+        gaps_ns.split_at(of_first),
         wall_ns,
         gate::involuntary_switches().saturating_sub(switches),
         gate::steal_ns().saturating_sub(steal),
@@ -91,22 +99,26 @@ fn rough_ns_per_tick() -> f64 {
     clock.elapsed().as_nanos() as f64 / kernels::ticks().wrapping_sub(first).max(1) as f64
 }
 
+/// `by_half`: the gaps of the first and of the second half, in ns.
 fn summarise(
-    gaps_ns: &[f64],
+    by_half: (&[f64], &[f64]),
     wall_ns: f64,
     scheduler: u64,
     steal_ns: u64,
     interrupts: Option<u64>,
 ) -> Gaps {
+    let gaps_ns = [by_half.0, by_half.1].concat();
+    let lost = |gaps: &[f64], of_ns: f64| (gaps.iter().sum::<f64>() / of_ns).min(1.0);
     let mut by_decade = [0; 5];
-    for gap in gaps_ns {
+    for gap in &gaps_ns {
         by_decade[((gap / LEAST_GAP_NS).log10().floor().max(0.0) as usize).min(4)] += 1;
     }
     Gaps {
         seconds: wall_ns / 1e9,
         count: gaps_ns.len(),
-        lost: (gaps_ns.iter().sum::<f64>() / wall_ns).min(1.0),
-        longest_ns: quantile(gaps_ns, 1.0).unwrap_or(0.0),
+        lost: lost(&gaps_ns, wall_ns),
+        lost_by_half: [by_half.0, by_half.1].map(|half| lost(half, wall_ns / 2.0)),
+        longest_ns: quantile(&gaps_ns, 1.0).unwrap_or(0.0),
         by_decade,
         scheduler,
         steal_ns,
@@ -138,6 +150,8 @@ pub fn result(gaps: &Gaps) -> ProbeResult {
     let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
     result.n = gaps.count;
     result.value = Some(gaps.lost * 100.0);
+    let [first, second] = gaps.lost_by_half;
+    result.spread = Some(apart(first, second));
     result.steal_ns = gaps.steal_ns;
     result.involuntary_switches = gaps.scheduler;
     result.points_over = Some("gap from ns".into());
@@ -165,10 +179,12 @@ mod tests {
 
     #[test]
     fn gaps_are_counted_by_decade() {
-        let gaps = summarise(&[1500.0, 9000.0, 5e4, 2e7], 1e8, 1, 0, Some(3));
+        let gaps = summarise((&[1500.0, 9000.0], &[5e4, 2e7]), 1e8, 1, 0, Some(3));
         assert_eq!(gaps.by_decade, [2, 1, 0, 0, 1]);
         assert!((gaps.lost - 0.200605).abs() < 1e-9);
         assert_eq!(gaps.longest_ns, 2e7);
+        assert!((gaps.lost_by_half[0] - 0.00021).abs() < 1e-9);
+        assert!((gaps.lost_by_half[1] - 0.401).abs() < 1e-9);
     }
 
     #[test]

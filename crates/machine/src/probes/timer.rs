@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
 use crate::samples::{Agreement, estimate, quantile};
 use crate::track::Track;
 
@@ -89,6 +89,9 @@ fn step(heading: Heading, deltas: &[f64]) -> ProbeResult {
         Some(mode) if moved.len() >= 100 => {
             result.value = Some(mode);
             result.verdict = Verdict::Ok;
+            let (first, second) = moved.split_at(moved.len() / 2);
+            let halves = [first, second].map(|half| estimate(half, Estimator::Mode));
+            result.spread = halves[0].zip(halves[1]).map(|(a, b)| apart(a, b));
             let same = moved.iter().filter(|delta| **delta == mode).count();
             result.add_note(format!(
                 "{:.0} % of the steps",
@@ -112,6 +115,8 @@ mod tests {
         deltas.extend([1.0, 77.0].repeat(10));
         let result = step(TICK, &deltas);
         assert_eq!((result.value, result.n), (Some(26.0), 110));
+        // Another one in the second half: 26 and 52.
+        assert_eq!(result.spread, Some(0.5));
     }
 
     #[test]
