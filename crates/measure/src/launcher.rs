@@ -3,19 +3,19 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::ptr::NonNull;
 use std::time::Duration;
 
 mod descriptors;
 mod pipeline;
+mod spawn;
 mod strings;
 mod terminal;
 
 use descriptors::{anonymous_file, duplicate, pipe, program_file};
 pub(crate) use pipeline::{PipelineAnswer, StageOrder};
+use spawn::{Spawned, spawn};
 pub(crate) use strings::Block;
 use strings::{Common, Strings};
 
@@ -80,7 +80,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// The running launcher.
 pub(crate) struct Launcher {
-    process: Child,
+    process: Spawned,
     commands: OwnedFd,
     done: OwnedFd,
     memory: NonNull<Shared>,
@@ -159,25 +159,7 @@ impl Launcher {
             places.push((copy.as_raw_fd(), *place));
             copies.push(copy);
         }
-        let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
-        command.arg0("fathom-launcher").env_clear();
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        // SAFETY: between fork and exec only dup2 is called, which is allowed there. The sources are
-        // all at 64 or above, so no target overwrites a source.
-        unsafe {
-            command.pre_exec(move || {
-                for (source, target) in places.iter_mut() {
-                    if libc::dup2(*source, *target) < 0 {
-                        return Err(io::Error::last_os_error());
-                    }
-                }
-                Ok(())
-            });
-        }
-        let process = command.spawn()?;
+        let process = spawn(program.as_raw_fd(), c"fathom-launcher", &places)?;
         let launcher = Launcher {
             process,
             commands,
@@ -208,8 +190,14 @@ impl Launcher {
             )
         };
         let made = made.clamp(1, written);
+        let ended = |at: usize| match killed {
+            Some((job, ended)) if job == at => ended,
+            _ => Ended::ByItself,
+        };
         // SAFETY: as above; at most as many as there are.
-        let answers: Vec<Answer> = (0..made).map(|at| unsafe { (*answers)[at] }).collect();
+        let answers: Vec<(Answer, Ended)> = (0..made)
+            .map(|at| unsafe { ((*answers)[at], ended(at)) })
+            .collect();
         let failed = |answer: &Answer| {
             matches!(
                 answer.failed_step,
@@ -217,19 +205,11 @@ impl Launcher {
             )
         };
         self.directory = match answers.last() {
-            Some(last) if !failed(last) => orders[made - 1].directory.to_path_buf(),
+            Some((last, _)) if !failed(last) => orders[made - 1].directory.to_path_buf(),
             // Unknown until the launcher has got somewhere.
             _ => PathBuf::new(),
         };
-        let ended = |at: usize| match killed {
-            Some((job, ended)) if job == at => ended,
-            _ => Ended::ByItself,
-        };
-        Ok(answers
-            .into_iter()
-            .enumerate()
-            .map(|(at, answer)| (answer, ended(at)))
-            .collect())
+        Ok(answers)
     }
 
     /// Ends every process that runs have left behind; returns how many could not be ended.
@@ -414,7 +394,7 @@ impl Drop for Launcher {
     fn drop(&mut self) {
         // An unknown command makes it end what is left and then itself.
         let _ = self.send(b'q');
-        let _ = self.process.wait();
+        self.process.wait();
         // SAFETY: mapped in `start`, used by nobody any more.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), SIZE) };
     }

@@ -177,7 +177,7 @@ fn pass(small: &mut Cycle, huge: &mut Cycle) -> Pass {
         of_huge.push(b);
         a - b
     };
-    let gains = sample(CpuOf::Thread, Duration::from_millis(60), &mut chunk);
+    let gains = sample(CpuOf::Thread, Duration::from_millis(150), &mut chunk);
     let median = |times: &[f64]| quantile(times, 0.5).unwrap_or(f64::NAN);
     Pass {
         gains,

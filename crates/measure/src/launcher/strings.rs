@@ -13,13 +13,19 @@ use crate::shared::{BASE, Job, SIZE, Shared};
 pub(crate) struct Block {
     pub(super) bytes: Vec<u8>,
     pub(super) starts: Vec<usize>,
+    /// So many of [`FILLER`] stand at the end of the last string.
+    filled: usize,
 }
+
+/// What strings are made longer with.
+static FILLER: [u8; 4096] = [b'X'; 4096];
 
 impl Block {
     /// No strings.
     pub const EMPTY: Block = Block {
         bytes: Vec::new(),
         starts: Vec::new(),
+        filled: 0,
     };
 
     /// # Errors
@@ -48,14 +54,24 @@ impl Block {
         Ok(())
     }
 
+    /// Makes the last string, after which none is added, longer by less than [`Block::MOST_FILLED`] bytes that say
+    /// nothing.
+    pub fn fill(&mut self, bytes: usize) {
+        self.filled = bytes.min(FILLER.len() - 1);
+    }
+
+    /// No string is made longer by as much as this.
+    pub const MOST_FILLED: usize = FILLER.len();
+
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.starts.clear();
+        self.filled = 0;
     }
 
     /// Size of all strings with their ends.
     pub fn len(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.filled
     }
 }
 
@@ -78,7 +94,25 @@ pub(super) struct Strings {
 
 impl Strings {
     fn bytes(&mut self, bytes: &[u8]) -> io::Result<u64> {
-        let start = self.at.next_multiple_of(8);
+        self.at = self.at.next_multiple_of(8);
+        let start = self.at;
+        self.append(bytes)?;
+        Ok(BASE + start as u64)
+    }
+
+    /// All strings of a block.
+    fn block(&mut self, block: &Block) -> io::Result<u64> {
+        let Some((end, all)) = block.bytes.split_last().filter(|_| block.filled > 0) else {
+            return self.bytes(&block.bytes);
+        };
+        let address = self.bytes(all)?;
+        self.append(&FILLER[..block.filled])?;
+        self.append(&[*end])?;
+        Ok(address)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let start = self.at;
         let end = start + bytes.len();
         if end > SIZE {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
@@ -92,7 +126,7 @@ impl Strings {
             );
         }
         self.at = end;
-        Ok(BASE + start as u64)
+        Ok(())
     }
 
     fn string(&mut self, bytes: &[u8]) -> io::Result<u64> {
@@ -125,11 +159,11 @@ impl Strings {
         let common = match found {
             Some((_, common)) => *common,
             None => {
-                let arguments = self.bytes(&order.arguments.bytes)?;
+                let arguments = self.block(order.arguments)?;
                 let common = Common {
                     path: self.string(order.program.as_os_str().as_bytes())?,
                     argv: self.array(&[(arguments, order.arguments)])?,
-                    environment: self.bytes(&order.environment.bytes)?,
+                    environment: self.block(order.environment)?,
                 };
                 known.push((order.benchmark, common));
                 common
@@ -137,7 +171,7 @@ impl Strings {
         };
         let own = match self.own {
             Some((block, address)) if std::ptr::eq(block, order.own_environment) => address,
-            _ => self.bytes(&order.own_environment.bytes)?,
+            _ => self.block(order.own_environment)?,
         };
         self.own = Some((order.own_environment, own));
         Ok(Job {

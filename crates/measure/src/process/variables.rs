@@ -13,11 +13,8 @@ use crate::{CommandLine, Iteration};
 /// By how many bytes the environment of a round's runs is larger: up to a page, by the session's seed.
 pub(super) fn padding(seed: u64, round: u32) -> usize {
     let seed = seed ^ (u64::from(round) << 32);
-    SmallRng::seed_from_u64(seed).random_range(0..PADDING.len())
+    SmallRng::seed_from_u64(seed).random_range(0..Block::MOST_FILLED)
 }
-
-/// What the size of the environment is varied with.
-static PADDING: [u8; 4096] = [b'X'; 4096];
 
 /// The variables that tell a run its number, and those that only take room.
 pub(super) fn name_run(
@@ -30,7 +27,8 @@ pub(super) fn name_run(
     block.push(&[b"FATHOM_ITERATION=", number.as_bytes()])?;
     block.push(&[b"HYPERFINE_ITERATION=", number.as_bytes()])?;
     if let Some(length) = padding {
-        block.push(&[b"FATHOM_RANDOMIZED_ENVIRONMENT_OFFSET=", &PADDING[..length]])?;
+        block.push(&[b"FATHOM_RANDOMIZED_ENVIRONMENT_OFFSET="])?;
+        block.fill(length);
     }
     Ok(())
 }
