@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fathom_model::{Cache, Metric, StartupMetric, StartupPhase, StartupRecord};
+use fathom_model::{Cache, Metric, StartupMetric, StartupPhase, StartupRecord, StartupSummary};
 
 use crate::Result;
 use crate::find::in_path;
@@ -19,6 +19,10 @@ const ASKED_SPREAD: f64 = 0.03;
 /// Warm-up runs of the C loop.
 const WARMUPS: usize = 5;
 const SESSIONS: usize = 10;
+/// Sessions that are made until so many were quiet.
+const MOST_SESSIONS: usize = 60;
+/// Most runs that may have shared their core on a quiet machine.
+const QUIET: f64 = 0.02;
 const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C")];
 const RUNS: usize = 200;
 const TRACED: usize = 20;
@@ -72,13 +76,16 @@ fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRe
     serde_json::from_slice(&text).map_err(|e| format!("{}: {e}", file.display()))
 }
 
-fn p50(record: &StartupRecord, program: usize) -> Option<f64> {
-    let found = record.summaries.iter().find(|summary| {
+fn first_output(record: &StartupRecord, program: usize) -> Option<&StartupSummary> {
+    record.summaries.iter().find(|summary| {
         summary.program == program
             && summary.cache == Cache::Warm
             && summary.metric == StartupMetric::FirstOutput
-    });
-    Some(found?.p50.value)
+    })
+}
+
+fn p50(record: &StartupRecord, program: usize) -> Option<f64> {
+    first_output(record, program).map(|summary| summary.p50.value)
 }
 
 fn agreement(hellos: &[Hello], missing: &[&'static str], record: &StartupRecord) -> Table {
@@ -125,15 +132,46 @@ fn agreement(hellos: &[Hello], missing: &[&'static str], record: &StartupRecord)
     table
 }
 
+/// One of the sessions that follow one another.
+struct Repeated {
+    /// Median to the first byte, seconds; of all runs and of those that had their core for themselves.
+    p50: f64,
+    alone: Option<f64>,
+    /// Part of the runs that shared their core.
+    shared: f64,
+    /// Median of the C loop right after it, seconds.
+    control: f64,
+}
+
+impl Repeated {
+    fn of(record: &StartupRecord, control: f64) -> Option<Repeated> {
+        let summary = first_output(record, 0)?;
+        let by_core = summary.by_core.as_ref()?;
+        Some(Repeated {
+            p50: summary.p50.value,
+            alone: by_core.alone_p50.map(|p50| p50.value),
+            shared: by_core.shared_runs as f64 / (by_core.alone_runs + by_core.shared_runs) as f64,
+            control,
+        })
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.shared <= QUIET
+    }
+}
+
 /// How far apart the medians of the same program are: of sessions one after another, and side by side.
 fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let flags = ["-r", &runs, "--traced", "0"];
-    let (mut in_turn, mut bare) = (Vec::new(), Vec::new());
-    for _ in 0..SESSIONS {
-        in_turn.extend(p50(&session(tools, &flags, &[&hello.command])?, 0));
+    let mut sessions: Vec<Repeated> = Vec::new();
+    let quiet = |sessions: &[Repeated]| sessions.iter().filter(|one| one.is_quiet()).count();
+    while sessions.len() < SESSIONS
+        || (quiet(&sessions) < SESSIONS && sessions.len() < MOST_SESSIONS)
+    {
+        let record = session(tools, &flags, &[&hello.command])?;
         let control = tools.c_loop(WARMUPS, options.scaled(RUNS).max(20), &hello.program)?;
-        bare.push(control.commands[0].median_s);
+        sessions.extend(Repeated::of(&record, control.commands[0].median_s));
     }
     let together = session(tools, &flags, &[hello.command.as_str(); SESSIONS])?;
     let side_by_side: Vec<f64> = (0..SESSIONS).filter_map(|n| p50(&together, n)).collect();
@@ -148,38 +186,78 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
         "result",
     ];
     let mut table = Table::new("Startup: the same answer each time", &headers);
-    for (name, medians) in [
+    let first = &sessions[..SESSIONS.min(sessions.len())];
+    let quietest: Vec<&Repeated> = sessions
+        .iter()
+        .filter(|one| one.is_quiet())
+        .take(SESSIONS)
+        .collect();
+    let shared = first.iter().map(|one| one.shared).sum::<f64>() / first.len() as f64;
+    let all = sessions.len();
+    for (name, asked, medians) in [
         (
-            format!("{SESSIONS} sessions of {runs} runs, one after another"),
-            in_turn,
+            format!("{SESSIONS} sessions of {runs} runs, one after another, as the machine was"),
+            false,
+            first.iter().map(|one| one.p50).collect::<Vec<f64>>(),
+        ),
+        (
+            format!(
+                "of these, without the {} of the runs that shared their core",
+                percent(shared)
+            ),
+            false,
+            first.iter().filter_map(|one| one.alone).collect(),
         ),
         (
             format!("control: {SESSIONS} times {runs} runs of the C loop, between those"),
-            bare,
+            false,
+            first.iter().map(|one| one.control).collect(),
+        ),
+        (
+            format!(
+                "{} sessions of {runs} runs on a quiet machine, of {all}",
+                quietest.len()
+            ),
+            quietest.len() == SESSIONS,
+            quietest.iter().map(|one| one.p50).collect(),
+        ),
+        (
+            format!(
+                "control: {} times {runs} runs of the C loop, between those",
+                quietest.len()
+            ),
+            false,
+            quietest.iter().map(|one| one.control).collect(),
         ),
         (
             format!("{SESSIONS} times {runs} runs, side by side"),
+            true,
             side_by_side,
         ),
     ] {
+        if medians.is_empty() {
+            table.row([name, "none".to_string()]);
+            continue;
+        }
         let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
         let most = medians.iter().copied().fold(0.0, f64::max);
         let share = (most - least) / median(&medians);
         let deviation = fathom_stats::summarize(Metric::Wall, &medians, 0.95)
             .map_or(0.0, |summary| summary.standard_deviation);
         let mut row = vec![
-            name.clone(),
+            name,
             us(median(&medians)),
             us(least),
             us(most),
             percent(share),
             percent(deviation / median(&medians)),
         ];
-        if !name.starts_with("control") {
+        if asked {
             row.extend(["under 3 %".to_string(), result(share < ASKED_SPREAD)]);
         }
         table.row(row);
     }
+    table.note(format!("Quiet: after at least {} of the session's runs a look at their core found it alone (runs[].cycles_per_addition). Nothing of the times themselves decides what counts as quiet.", percent(1.0 - QUIET)));
     table.note("Spread: highest less lowest median, as a share of their median. The control is the same program under a bare loop of vfork, execve and wait4, whole runs: what it spreads is the machine's. One after another, it holds what the machine's speed does within the half minute; side by side (one command that is given the program ten times, in rounds of random order) it is Fathom's own.");
     Ok(table)
 }

@@ -75,6 +75,15 @@ fn is_allowed(tier: &str) -> bool {
         .any(|one| one.tier.name() == tier && one.available)
 }
 
+/// The first CPU that this process may use.
+fn first_allowed_cpu() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.split("Cpus_allowed_list:").nth(1).unwrap();
+    let digits = |c: char| c.is_ascii_digit();
+    let first = list.trim_start().split(|c| !digits(c)).next().unwrap();
+    first.parse().unwrap()
+}
+
 fn is_root() -> bool {
     // SAFETY: takes nothing, returns a number.
     unsafe { libc::geteuid() == 0 }
@@ -136,6 +145,24 @@ fn every_run_is_in_the_record_and_output_comes_before_the_exit() {
             "the sleep comes after the output: {run}"
         );
     }
+}
+
+#[test]
+fn every_run_tells_its_cpu_and_whether_its_core_was_shared() {
+    let cpu = first_allowed_cpu();
+    let record = record(&["--pin", &cpu.to_string(), "/bin/echo"]);
+    for run in record["runs"].as_array().unwrap() {
+        assert_eq!(run["cpu"], cpu, "{run}");
+        let cycles = run["cycles_per_addition"].as_f64();
+        // Told where there is machine code to tell by.
+        assert_eq!(
+            cycles.is_some(),
+            cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
+        );
+        assert!(cycles.is_none_or(|cycles| cycles > 0.0), "{run}");
+    }
+    // Three runs are too few to tell by.
+    assert!(record["summaries"][0]["by_core"].is_null());
 }
 
 #[test]

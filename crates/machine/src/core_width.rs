@@ -7,7 +7,10 @@
 
 use std::time::Instant;
 
+use crate::affinity::{self, Pinned};
+use crate::kernels;
 use crate::kernels::chains::{self, Operation, PER_TURN};
+use crate::ruler::ns_per_cycle;
 use crate::samples::quantile;
 
 /// Chains of additions that are enough for the widest cores.
@@ -69,6 +72,29 @@ impl CoreWidth {
     }
 }
 
+/// Looks of which the median counts where one is taken at a single moment.
+const AT_ONCE: usize = 16;
+
+/// Pieces of the ruler of which the quickest counts.
+const RULED: usize = 4;
+
+/// Turns of 256 additions of such a piece: some 3 us.
+const RULER_TURNS: u64 = 40;
+
+/// Cycles that an addition takes beside others on this CPU at this moment: some 40 us. `None` where there is no machine
+/// code to tell by, or the CPU is not to be had.
+pub fn cycles_per_addition(cpu: usize) -> Option<f64> {
+    if !kernels::EXACT || !affinity::allowed_cpus().contains(&cpu) {
+        return None;
+    }
+    let _pinned = Pinned::to(cpu);
+    let cycle_ns = (0..RULED)
+        .map(|_| ns_per_cycle(RULER_TURNS))
+        .fold(f64::INFINITY, f64::min);
+    let looks: Vec<f64> = (0..AT_ONCE).map(|_| piece(1.0 / cycle_ns)).collect();
+    quantile(&looks, 0.5)
+}
+
 fn piece(ghz: f64) -> f64 {
     let start = Instant::now();
     std::hint::black_box(chains::run(Operation::Add, CHAINS, TURNS));
@@ -114,5 +140,9 @@ mod tests {
         let looks: Vec<f64> = (0..500).map(|_| width.look(ruler.ghz())).collect();
         let least = quantile(&looks, 0.0).unwrap();
         assert!((0.05..0.8).contains(&least), "{least}");
+        let here = affinity::allowed_cpus()[0];
+        let once = cycles_per_addition(here).unwrap();
+        assert!((0.05..3.0).contains(&once), "{once}");
+        assert_eq!(cycles_per_addition(1 << 20), None);
     }
 }

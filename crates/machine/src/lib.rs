@@ -30,6 +30,7 @@ mod work;
 pub use check::{
     AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, ToldBy, check, disturbance,
 };
+pub use core_width::cycles_per_addition;
 pub use environment::environment;
 pub use probes::noise::Gaps;
 pub use reported::{ReportedCache, caches as reported_caches};

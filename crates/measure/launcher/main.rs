@@ -32,7 +32,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use files::{AT_FDCWD, O_CLOEXEC, Placed, open, open_of, read_and_close, read_text};
 use record::Record;
-use shared::{Answer, BASE, Control, Job, SIZE, SLOTS, Shared, Stage, command, fd, step};
+use shared::{Answer, BASE, Control, Job, SIZE, SLOTS, Shared, Stage, Text, command, fd, step};
 use system::{call, call3, number};
 use tree::{count_left, sweep};
 
@@ -261,6 +261,7 @@ fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed:
     answer.end_ns = system::now();
     read_text(fd::OWN_SCHEDSTAT as isize, &mut answer.own_after);
 
+    answer.cpu = if control.wants_cpu != 0 { last_cpu(pid) } else { -1 };
     take_accounts(pid, if control.early_io != 0 { Some(early) } else { None }, answer);
     placed.after(job);
     if kill_wanted(control) == at as u32 + 1 {
@@ -268,6 +269,25 @@ fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed:
     } else {
         answer.left_behind = count_left();
     }
+}
+
+/// The CPU on which a dead process ran last, the 39th field of `/proc/PID/stat`; -1 if the kernel does not say.
+fn last_cpu(pid: isize) -> i32 {
+    let mut stat = Text::<1024> { length: 0, bytes: [0; 1024] };
+    read_and_close(open_of(pid, b"/stat\0"), &mut stat);
+    let length = if stat.length > 0 { stat.length as usize } else { 0 };
+    let text = stat.bytes.get(..length).unwrap_or_default();
+    // The second field, a name in brackets, may hold anything.
+    let Some(name_end) = text.iter().rposition(|byte| *byte == b')') else { return -1 };
+    let Some(field) = text[name_end..].split(|byte| *byte == b' ').nth(37) else { return -1 };
+    let mut cpu = 0;
+    for byte in field {
+        if !byte.is_ascii_digit() || cpu > 1 << 20 {
+            return -1;
+        }
+        cpu = cpu * 10 + i32::from(byte - b'0');
+    }
+    if field.is_empty() { -1 } else { cpu }
 }
 
 /// Reads the accounts of a process that is dead and not yet reaped, and reaps it. `early`: its `io`,

@@ -152,6 +152,10 @@ pub struct Control {
     pub immortal: u32,
     /// When the launcher starts: the highest descriptor that the caller has placed for himself.
     pub highest_fd: i32,
+    /// 1: tell on which CPU each process ran last.
+    pub wants_cpu: u32,
+    /// Keeps the layout the same on all targets.
+    pub reserved: u32,
 }
 
 /// The largest `/proc/PID/io`: seven lines of a name of at most 23 letters and a number of 20 digits.
@@ -199,8 +203,8 @@ pub struct Answer {
     pub own_after: Text<SCHEDSTAT_TEXT>,
     /// Processes that are still there.
     pub left_behind: u32,
-    /// Keeps the layout the same on all targets.
-    pub reserved: u32,
+    /// CPU on which the dead process ran last; negative if nobody asked or the kernel did not say.
+    pub cpu: i32,
 }
 
 /// The shared memory's begin, up to [`PIPELINE`].

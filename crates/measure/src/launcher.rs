@@ -87,6 +87,8 @@ pub(crate) struct Launcher {
     early_io: bool,
     /// Whether there is a terminal that could stop a command.
     has_terminal: bool,
+    /// Whether answers tell on which CPU the process ran last.
+    wants_cpu: bool,
     /// Where the launcher is.
     directory: PathBuf,
     // Kept open: the launcher runs it by its descriptor.
@@ -167,10 +169,16 @@ impl Launcher {
             memory,
             early_io: !may_read_accounts_of_the_dead(),
             has_terminal: terminal::is_there(),
+            wants_cpu: false,
             directory: PathBuf::new(),
             _floor: floor,
         };
         Ok((launcher, Pipes { stdout, stderr }))
+    }
+
+    /// From now on answers tell on which CPU the process ran last, which takes another look at its accounts.
+    pub fn tell_cpus(&mut self) {
+        self.wants_cpu = true;
     }
 
     /// Has the orders carried out one after the other, as many as there is room for, and waits. Returns
@@ -386,6 +394,7 @@ impl Launcher {
         control.kill_tree = 0;
         control.early_io = self.early_io as u32;
         control.left_before = terms.left_before;
+        control.wants_cpu = self.wants_cpu as u32;
         Ok(jobs)
     }
 }

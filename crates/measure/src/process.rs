@@ -110,6 +110,8 @@ pub(crate) struct Seen {
     pub exec_ns: u64,
     /// When the launcher saw its exit.
     pub end_ns: u64,
+    /// The CPU on which it ran last, where the executor watches.
+    pub cpu: Option<usize>,
     /// What came out of it.
     pub output: Watched,
 }
@@ -119,6 +121,7 @@ impl Seen {
         Seen {
             exec_ns: answer.exec_ns,
             end_ns: answer.end_ns,
+            cpu: usize::try_from(answer.cpu).ok(),
             output,
         }
     }
@@ -179,7 +182,7 @@ impl ProcessExecutor {
             path: ".".into(),
             error,
         })?;
-        let (launcher, pipes) =
+        let (mut launcher, pipes) =
             Launcher::start(record).map_err(|error| MeasureError::Launcher {
                 what: "could not be started",
                 error,
@@ -192,6 +195,7 @@ impl ProcessExecutor {
         let (watch, stdout) = match watches {
             false => (None, pipes.stdout),
             true => {
+                launcher.tell_cpus();
                 let watch = Watch::start(pipes.stdout, &options.pin).map_err(unreadable)?;
                 let (closed, _) = io::pipe().map_err(unreadable)?;
                 (Some(watch), closed.into())

@@ -42,7 +42,7 @@ pub use record::{
 pub use run::{CpuWaits, Exit, IoCounts, Run};
 pub use sample::{Estimate, Summary};
 pub use startup::{
-    Agreement, Budget, BudgetResult, Cache, ColdBy, ColdEvidence, EvictedFile, FailedLookup,
-    PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric, StartupPhase,
-    StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
+    Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, EvictedFile,
+    FailedLookup, PhaseTime, StampedBy, StartupComparison, StartupConditions, StartupMetric,
+    StartupPhase, StartupProgram, StartupRecord, StartupRun, StartupSummary, StartupTrace,
 };

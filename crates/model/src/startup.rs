@@ -82,7 +82,7 @@ pub struct StartupProgram {
 }
 
 /// One run. Times are nanoseconds from the call of `execve`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StartupRun {
     /// Index of the program, from 0.
     pub program: usize,
@@ -118,6 +118,13 @@ pub struct StartupRun {
     pub minor_faults: u64,
     /// Page faults that had to read from the storage device.
     pub major_faults: u64,
+    /// The CPU on which it ran last, where the kernel says.
+    #[serde(default)]
+    pub cpu: Option<usize>,
+    /// Cycles that an addition took beside others on the run's CPU right after it: more where something else was at
+    /// work on the core's other hardware thread. Absent where that can't be told.
+    #[serde(default)]
+    pub cycles_per_addition: Option<f64>,
     /// Bytes fetched from the storage device; absent where the kernel refuses to tell.
     pub read_bytes: Option<u64>,
     /// A cold run that read nothing: it was not cold and counts for nothing.
@@ -151,6 +158,23 @@ pub struct StartupSummary {
     pub p99: f64,
     /// Largest value.
     pub max: f64,
+    /// The runs by whether they had their core for themselves; absent where that can't be told.
+    #[serde(default)]
+    pub by_core: Option<ByCore>,
+}
+
+/// A median over the runs that had a core for themselves, and over those that something on its other hardware thread
+/// took a part from: another program, or another virtual machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ByCore {
+    /// Number of runs that had it for themselves.
+    pub alone_runs: usize,
+    /// Their median, seconds; absent with too few.
+    pub alone_p50: Option<Estimate>,
+    /// Number of the others.
+    pub shared_runs: usize,
+    /// Their median likewise.
+    pub shared_p50: Option<Estimate>,
 }
 
 /// Two programs compared round by round.

@@ -1,6 +1,7 @@
 //! What `fathom startup` says: a screen of text, a page with bars, JSON.
 
 mod cold;
+mod cores;
 mod html;
 mod json;
 mod phases;

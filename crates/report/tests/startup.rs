@@ -155,6 +155,23 @@ fn a_static_program_has_no_loader() {
 }
 
 #[test]
+fn a_core_that_was_shared_is_said_with_what_it_did() {
+    let mut record = full();
+    assert!(!shown(&record, 80).contains("shared core"));
+    for summary in record.summaries.iter_mut().filter(|it| it.program == 1) {
+        let by_core = summary.by_core.as_mut().expect("it can be told");
+        (by_core.alone_runs, by_core.shared_runs) = (12, 8);
+    }
+    let text = shown(&record, 120);
+    let said = "program 2: 8 of 20 runs shared their core with another program or virtual machine";
+    assert!(
+        text.contains("shared core") && flat(&text).contains(said),
+        "{text}"
+    );
+    assert!(fathom_report::startup_html(&record).contains("shared core"));
+}
+
+#[test]
 fn a_busy_machine_is_said_in_the_words_of_bench() {
     let mut record = full();
     assert!(!shown(&record, 80).contains("busy machine"));

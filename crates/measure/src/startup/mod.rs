@@ -24,7 +24,7 @@ use std::time::Duration;
 pub use chain::files_of;
 pub use cold::{Chill, ColdFiles, Evictor};
 pub use observe::{Observed, best_tier, compare_with_timed, observe};
-pub use session::{Keeper, Rounds, StartupSession, Subject, measure, warm_up};
+pub use session::{CoreLook, Keeper, Rounds, StartupSession, Subject, measure, warm_up};
 pub use summary::{budget, comparisons, judged_metric, summaries};
 pub use terminal::first_output_on_a_terminal;
 

@@ -373,6 +373,8 @@ mod tests {
             cpu_ns: 0,
             minor_faults: 0,
             major_faults: 0,
+            cpu: None,
+            cycles_per_addition: None,
             read_bytes: None,
             void: false,
             left_behind: 0,

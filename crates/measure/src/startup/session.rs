@@ -76,6 +76,13 @@ pub trait Keeper {
     fn keep(&mut self, run: &StartupRun, watching_cpus: &[usize]) -> Result<(), MeasureError>;
 }
 
+/// Looks at the core of a CPU on which a run has just ended.
+pub trait CoreLook {
+    /// Cycles that an addition takes there beside others: more where something else is at work on the core's other
+    /// hardware thread. `None` where that can't be told.
+    fn cycles_per_addition(&mut self, cpu: usize) -> Option<f64>;
+}
+
 /// Makes the rounds. With `chill` every round has a warm and a cold run of each program.
 ///
 /// Must be called on a thread that outlives it.
@@ -88,6 +95,7 @@ pub fn measure(
     rounds: &Rounds,
     options: ProcessOptions,
     chill: Option<&mut dyn Chill>,
+    core: &mut dyn CoreLook,
     keeper: &mut dyn Keeper,
 ) -> Result<StartupSession, MeasureError> {
     let commands = subjects
@@ -99,6 +107,7 @@ pub fn measure(
         executor: ProcessExecutor::watching(commands, options)?,
         subjects,
         chill,
+        core,
         keeper,
         stale: vec![false; subjects.len()],
         runs: Vec::new(),
@@ -178,6 +187,7 @@ struct Starter<'a, 'c> {
     executor: ProcessExecutor,
     subjects: &'a [Subject],
     chill: Option<&'c mut dyn Chill>,
+    core: &'a mut dyn CoreLook,
     keeper: &'a mut dyn Keeper,
     /// Programs whose files may have been evicted since they last ran: libraries are shared.
     stale: Vec<bool>,
@@ -255,6 +265,8 @@ impl Starter<'_, '_> {
             cpu_ns: run.cpu_ns,
             minor_faults: run.minor_faults,
             major_faults: run.major_faults,
+            cpu: seen.cpu,
+            cycles_per_addition: seen.cpu.and_then(|cpu| self.core.cycles_per_addition(cpu)),
             read_bytes,
             void: cache == Cache::Cold && run.major_faults == 0 && read_bytes.unwrap_or(0) == 0,
             left_behind: run.left_behind,

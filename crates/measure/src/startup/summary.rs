@@ -1,7 +1,7 @@
 //! From runs to distributions, verdicts and the budget. Pure: the same runs always yield the same.
 
 use fathom_model::{
-    Budget, BudgetResult, Cache, Estimate, Exit, Metric, StartupComparison, StartupMetric,
+    Budget, BudgetResult, ByCore, Cache, Estimate, Exit, Metric, StartupComparison, StartupMetric,
     StartupRun, StartupSummary,
 };
 use fathom_stats::PairData;
@@ -42,15 +42,54 @@ pub fn judged_metric(runs: &[StartupRun], program: usize) -> StartupMetric {
 
 /// One for each program, cache state and stretch that has values.
 pub fn summaries(runs: &[StartupRun], programs: usize) -> Vec<StartupSummary> {
+    let limit = alone_limit(runs);
     let mut all = Vec::new();
     for program in 0..programs {
         for cache in [Cache::Warm, Cache::Cold] {
             for metric in METRICS {
-                all.extend(summary(runs, program, cache, metric));
+                all.extend(summary(runs, program, cache, metric, limit));
             }
         }
     }
     all
+}
+
+/// An addition that took so much longer than the quickest ones found another thread on its core. Alone they lie within
+/// 10 %; from 20 % on starts take 25 to 40 % longer.
+const SHARED: f64 = 1.15;
+
+/// Runs below which nothing is told by their cores.
+const FEW: usize = 20;
+
+/// Most cycles that an addition may have taken after a run that had its core for itself.
+fn alone_limit(runs: &[StartupRun]) -> Option<f64> {
+    let mut cycles: Vec<f64> = runs
+        .iter()
+        .filter_map(|run| run.cycles_per_addition)
+        .collect();
+    cycles.sort_by(f64::total_cmp);
+    (cycles.len() >= FEW).then(|| SHARED * fathom_stats::quantile(&cycles, 0.01))
+}
+
+/// Medians by whether the runs had their core for themselves.
+fn by_core(runs: &[(&StartupRun, f64)], limit: Option<f64>) -> Option<ByCore> {
+    let limit = limit?;
+    let known = runs
+        .iter()
+        .filter_map(|(run, value)| Some((run.cycles_per_addition? <= limit, *value)));
+    let (alone, shared): (Vec<_>, Vec<_>) = known.partition(|(alone, _)| *alone);
+    let p50 = |group: &[(bool, f64)]| {
+        let values: Vec<f64> = group.iter().map(|(_, value)| *value).collect();
+        (values.len() >= FEW)
+            .then(|| fathom_stats::median_interval(&values, 0.95))
+            .flatten()
+    };
+    Some(ByCore {
+        alone_runs: alone.len(),
+        alone_p50: p50(&alone),
+        shared_runs: shared.len(),
+        shared_p50: p50(&shared),
+    })
 }
 
 fn summary(
@@ -58,10 +97,12 @@ fn summary(
     program: usize,
     cache: Cache,
     metric: StartupMetric,
+    limit: Option<f64>,
 ) -> Option<StartupSummary> {
-    let mut values: Vec<f64> = of(runs, program, cache)
-        .filter_map(|run| value(run, metric))
+    let counted: Vec<(&StartupRun, f64)> = of(runs, program, cache)
+        .filter_map(|run| Some((run, value(run, metric)?)))
         .collect();
+    let mut values: Vec<f64> = counted.iter().map(|(_, value)| *value).collect();
     values.sort_by(f64::total_cmp);
     let quantile = |q| fathom_stats::quantile(&values, q);
     Some(StartupSummary {
@@ -75,6 +116,7 @@ fn summary(
         p90: quantile(0.9),
         p99: quantile(0.99),
         max: *values.last()?,
+        by_core: by_core(&counted, limit),
     })
 }
 
@@ -260,6 +302,8 @@ mod tests {
             cpu_ns: 0,
             minor_faults: 0,
             major_faults: 0,
+            cpu: None,
+            cycles_per_addition: None,
             read_bytes: Some(0),
             void: false,
             left_behind: 0,
@@ -295,6 +339,32 @@ mod tests {
                 (1, StartupMetric::Exit)
             ]
         );
+    }
+
+    #[test]
+    fn runs_that_shared_their_core_have_a_median_of_their_own() {
+        let at = |round: u32, cycles: Option<f64>, ns| StartupRun {
+            cycles_per_addition: cycles,
+            ..run(0, round, Cache::Warm, Some(ns), ns)
+        };
+        let mut runs: Vec<_> = (0..60).map(|i| at(i, Some(0.222), 500_000)).collect();
+        runs.extend((60..90).map(|i| at(i, Some(0.29), 650_000)));
+        runs.push(at(90, None, 500_000));
+        let by_core = summaries(&runs, 1)[0]
+            .by_core
+            .clone()
+            .expect("it can be told");
+        assert_eq!((by_core.alone_runs, by_core.shared_runs), (60, 30));
+        assert_eq!(by_core.alone_p50.map(|p50| p50.value), Some(0.0005));
+        assert_eq!(by_core.shared_p50.map(|p50| p50.value), Some(0.00065));
+        // What lies a little above the quickest is chance; of few runs nothing is told.
+        runs[3].cycles_per_addition = Some(0.25);
+        let by_core = summaries(&runs[..70], 1)[0]
+            .by_core
+            .clone()
+            .expect("it can be told");
+        assert_eq!((by_core.alone_runs, by_core.shared_p50), (60, None));
+        assert_eq!(summaries(&runs[..10], 1)[0].by_core, None);
     }
 
     #[test]

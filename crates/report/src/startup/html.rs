@@ -2,7 +2,7 @@
 
 use fathom_model::{StartupMetric, StartupPhase, StartupRecord, StartupTrace};
 
-use super::{phases, svg, verdicts, waits, words};
+use super::{cores, phases, svg, verdicts, waits, words};
 use crate::policy::hash;
 use crate::text::html as text;
 use crate::{format_bytes, format_count};
@@ -217,12 +217,12 @@ fn list(out: &mut String, title: &str, paths: &[String]) {
 }
 
 fn warnings(out: &mut String, record: &StartupRecord) {
-    let waits = waits::of(record);
-    if record.warnings.is_empty() && waits.is_empty() {
+    let machine = [waits::of(record), cores::of(record)].concat();
+    if record.warnings.is_empty() && machine.is_empty() {
         return;
     }
     out.push_str("<h2>Notes</h2>\n<ul>\n");
-    for (label, sentence) in waits {
+    for (label, sentence) in machine {
         out.push_str(&format!("<li>{label}: {}</li>\n", text(&sentence)));
     }
     for warning in &record.warnings {

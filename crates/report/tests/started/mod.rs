@@ -3,7 +3,7 @@
 
 use crate::fingerprinted::fingerprint;
 use fathom_model::{
-    Agreement, Budget, BudgetResult, Cache, ColdBy, ColdEvidence, Environment, Estimate,
+    Agreement, Budget, BudgetResult, ByCore, Cache, ColdBy, ColdEvidence, Environment, Estimate,
     EvictedFile, Exit, FailedLookup, MoreRounds, PhaseTime, SCHEMA_VERSION, StampedBy,
     StartupComparison, StartupConditions, StartupMetric, StartupPhase, StartupProgram,
     StartupRecord, StartupRun, StartupSummary, StartupTrace, StopReason, Verdict, Warning,
@@ -36,6 +36,8 @@ pub fn run(program: usize, round: u32, cache: Cache) -> StartupRun {
         cpu_ns: 400_000,
         minor_faults: 97,
         major_faults: u64::from(cache == Cache::Cold) * 3,
+        cpu: Some(1),
+        cycles_per_addition: Some(0.23),
         read_bytes: Some(u64::from(cache == Cache::Cold) * 230_000),
         void: false,
         left_behind: 0,
@@ -56,6 +58,12 @@ fn summary(program: usize, cache: Cache, metric: StartupMetric) -> StartupSummar
         p90: ms * 1.4,
         p99: ms * 2.0,
         max: ms * 7.0,
+        by_core: Some(ByCore {
+            alone_runs: 20,
+            alone_p50: Some(estimate(ms * 1.1)),
+            shared_runs: 0,
+            shared_p50: None,
+        }),
     }
 }
 

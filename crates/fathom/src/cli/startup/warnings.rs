@@ -182,6 +182,8 @@ mod tests {
             cpu_ns: 0,
             minor_faults: 0,
             major_faults: 0,
+            cpu: None,
+            cycles_per_addition: None,
             read_bytes: Some(0),
             void: false,
             left_behind: 0,

@@ -1,0 +1,48 @@
+//! Did something else take a part of the cores that the programs ran on?
+
+use fathom_model::{Cache, Estimate, StartupMetric, StartupRecord, StartupSummary};
+
+use super::waits::number;
+use super::words;
+
+/// Part of the runs from which on it is told.
+const TOLD_FROM: f64 = 0.05;
+
+/// Of each program that often shared its core a label and a sentence.
+pub(super) fn of(record: &StartupRecord) -> Vec<(&'static str, String)> {
+    let programs = 0..record.programs.len();
+    programs
+        .filter_map(|program| one(record, program))
+        .collect()
+}
+
+fn one(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
+    let warm =
+        |summary: &&StartupSummary| summary.program == program && summary.cache == Cache::Warm;
+    let summary = record
+        .summaries
+        .iter()
+        .filter(warm)
+        .min_by_key(|summary| summary.metric != StartupMetric::FirstOutput)?;
+    let by_core = summary.by_core.as_ref()?;
+    let runs = by_core.alone_runs + by_core.shared_runs;
+    if (by_core.shared_runs as f64) < TOLD_FROM * runs as f64 {
+        return None;
+    }
+    let mut text = format!(
+        "{}{} of {runs} runs shared their core with another program or virtual machine",
+        number(record, program),
+        by_core.shared_runs
+    );
+    let p50 = |of: &Option<Estimate>| of.as_ref().map(|p50| words::time(p50.value));
+    let clock = words::metric(summary.metric);
+    let medians = match (p50(&by_core.shared_p50), p50(&by_core.alone_p50)) {
+        (Some(shared), Some(alone)) => {
+            format!(": p50 to the {clock} {shared} then, {alone} in the others")
+        }
+        (None, Some(alone)) => format!(": p50 to the {clock} {alone} in the others"),
+        _ => String::new(),
+    };
+    text.push_str(&medians);
+    Some(("shared core", text))
+}
