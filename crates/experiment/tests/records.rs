@@ -84,6 +84,7 @@ fn warm_cold_and_void_starts_are_told_apart() {
         run(0, 0, "cold", Some(9_000_000), false),
         run(0, 1, "cold", Some(1_000_000), true),
         run(1, 0, "warm", None, false),
+        {"program": 1, "round": 1, "cache": "warm", "exit_ns": 9_000_000, "exit": "timed_out"},
     ]});
     let subjects = [("a".to_string(), Vec::new()), ("b".to_string(), Vec::new())];
     let (samples, _) = records::startup(&record.to_string(), "start", &subjects).expect("a record");

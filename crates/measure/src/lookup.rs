@@ -143,7 +143,14 @@ fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option
     names
         .filter(|name| name.len().abs_diff(wanted.len()) <= limit)
         .map(|name| (distance(wanted, &name), name))
-        .filter(|(distance, _)| (1..=limit).contains(distance))
+        // Two slips, the first of them in the first letter, are another word.
+        .filter(|(distance, name)| {
+            let allowed = match name.chars().next() == wanted.chars().next() {
+                true => limit,
+                false => 1,
+            };
+            (1..=allowed).contains(distance)
+        })
         // Of equally near names prefer one with the same start, then the first in the alphabet.
         .min_by_key(|(distance, name)| {
             let same_start = name
@@ -210,6 +217,11 @@ mod tests {
             error_of("frobnicate", folder.path()),
             "no such program: frobnicate"
         );
+        // Two slips and another first letter: another word.
+        program(folder.path(), "touch", "#!/bin/sh\n", 0o755);
+        assert_eq!(error_of("nosuch", folder.path()), "no such program: nosuch");
+        let near = "no such program: tuoch; did you mean touch?";
+        assert_eq!(error_of("tuoch", folder.path()), near);
     }
 
     #[test]

@@ -44,8 +44,8 @@ impl Trace {
     pub fn rights_not_visible(&self) -> Vec<String> {
         let sentence = |path: &String| {
             format!(
-                "what {path} does with the rights that its set-uid or set-gid bit gives: traced by \
-                 stops it runs without them, unless root traces"
+                "what {path} does with the rights that its set-uid or set-gid bit or its capabilities give: \
+                 traced by stops it runs without them, unless root traces"
             )
         };
         self.without_rights.iter().map(sentence).collect()

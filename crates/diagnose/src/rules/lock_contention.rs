@@ -163,7 +163,17 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         return None;
     }
     let tids: Vec<u32> = queueing.iter().map(|q| q.0.tid).collect();
-    if on_files(view, &tids) == 0 && have_hub(view, &tids) {
+    let idle = |life: &&&Life| life.on_cpu_ns < least_part * all_cpu && !tids.contains(&life.tid);
+    let given = || {
+        let most = lives
+            .iter()
+            .filter(idle)
+            .map(|life| view.lock_waits(life.tid))
+            .max();
+        let waits: u64 = queueing.iter().map(|q| q.1).sum();
+        most.unwrap_or(0) as f64 >= t::PART_OF_A_GIVER * waits as f64
+    };
+    if on_files(view, &tids) == 0 && (have_hub(view, &tids) || given()) {
         return None;
     }
     // Go's idle threads and its locks wait in the same call. Only more threads than CPUs that
@@ -387,6 +397,25 @@ mod tests {
         };
         assert!(!told(&hub));
         assert!(told(&|tid, turn| 101 + (tid - 100 + turn as u32) % 4));
+    }
+
+    #[test]
+    fn who_gives_one_job_after_the_other_and_awaits_each_has_a_pool_and_no_lock() {
+        let told = |waits: u64| {
+            let mut fake = threads(245, 100, 7_500);
+            fake.thread(ROOT, 110, 0, 1000, 5);
+            fake.waits_of(
+                110,
+                Some("futex"),
+                None,
+                Cause::Asleep,
+                waits,
+                900_000 / waits,
+            );
+            fake.ids().contains(&"lock-contention".to_owned())
+        };
+        assert!(!told(380));
+        assert!(told(4));
     }
 
     #[test]

@@ -135,7 +135,7 @@ fn advice(error: &MeasureError) -> Option<&'static str> {
             "It and everything that it started were ended. Give it more time with --timeout."
         }
         MeasureError::WrongOutput { .. } => {
-            "A program that does not do its work has no speed. See what it prints with --show-output."
+            "A program that does not do its work has no speed. Run it once without Fathom to see what it prints."
         }
         _ => return None,
     })

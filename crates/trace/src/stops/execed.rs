@@ -29,8 +29,8 @@ pub(super) fn asked(tid: u32) -> Option<PathBuf> {
     Some(here.join(name.strip_prefix(".").unwrap_or(name)))
 }
 
-/// Whether the file has a set-uid or set-gid bit that would give the program rights, and it has not got them:
-/// the kernel gives none to a traced program, unless root traces.
+/// Whether the file has a set-uid or set-gid bit or capabilities that would give the program rights, and it has not got
+/// them: the kernel gives none to a traced program, unless root traces.
 pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
     let Ok(file) = fs::metadata(path) else {
         return false;
@@ -38,7 +38,8 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
     let gives_user = file.mode() & libc::S_ISUID != 0;
     let run_by_group = libc::S_ISGID | libc::S_IXGRP;
     let gives_group = file.mode() & run_by_group == run_by_group;
-    if !gives_user && !gives_group {
+    let capabilities = capabilities_of(path);
+    if !gives_user && !gives_group && capabilities == 0 {
         return false;
     }
     let Ok(status) = fs::read_to_string(format!("/proc/{tid}/status")) else {
@@ -49,7 +50,50 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
         return false;
     }
     let is_not = |key, wanted| effective(&status, key).is_some_and(|id| id != wanted);
-    gives_user && is_not("Uid:", file.uid()) || gives_group && is_not("Gid:", file.gid())
+    gives_user && is_not("Uid:", file.uid())
+        || gives_group && is_not("Gid:", file.gid())
+        || lacks_capabilities(&status, capabilities)
+}
+
+/// Whether a process has not got some of what a file gives, as far as it may have it at all.
+fn lacks_capabilities(status: &str, given: u64) -> bool {
+    let set = |key| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+        u64::from_str_radix(line.trim(), 16).ok()
+    };
+    match (set("CapBnd:"), set("CapPrm:")) {
+        (Some(bounding), Some(permitted)) => given & bounding & !permitted != 0,
+        _ => false,
+    }
+}
+
+/// The capabilities that a file gives to whoever runs it, one bit for each; 0 if none.
+fn capabilities_of(path: &str) -> u64 {
+    let Ok(path) = CString::new(path) else {
+        return 0;
+    };
+    let mut told = [0u8; 24];
+    // SAFETY: names that end with zero; at most the buffer's length is written.
+    let length = unsafe {
+        libc::getxattr(
+            path.as_ptr(),
+            c"security.capability".as_ptr(),
+            told.as_mut_ptr().cast(),
+            told.len(),
+        )
+    };
+    let length = usize::try_from(length).unwrap_or(0);
+    permitted(told.get(..length).unwrap_or_default())
+}
+
+/// The permitted set of `struct vfs_cap_data`: a word of version and flags, then the permitted and the inheritable
+/// bits 0 to 31, from the second version on those from 32 on likewise.
+fn permitted(data: &[u8]) -> u64 {
+    let word = |at: usize| {
+        let bytes = data.get(at..at + 4)?;
+        Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?)))
+    };
+    word(4).unwrap_or(0) | word(12).unwrap_or(0) << 32
 }
 
 /// Real, effective, saved, and that for files.
@@ -87,6 +131,23 @@ mod tests {
         assert_eq!(effective(status, "Gid:"), Some(6));
         assert_eq!(status_numbers(status, "NoNewPrivs:"), [0]);
         assert_eq!(effective(status, "Groups:"), None);
+    }
+
+    #[test]
+    fn capabilities_of_a_file_are_its_permitted_ones() {
+        // cap_net_raw (13) and cap_bpf (39), effective, version 2.
+        let data = [
+            1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0,
+        ];
+        assert_eq!(permitted(&data), 1 << 13 | 1 << 39);
+        assert_eq!(permitted(&data[..12]), 1 << 13);
+        assert_eq!(permitted(&[]), 0);
+        let status = |permitted: &str| {
+            format!("CapInh:\t0\nCapPrm:\t{permitted}\nCapBnd:\t0000000000002000\n")
+        };
+        assert!(lacks_capabilities(&status("0000000000000000"), 1 << 13));
+        assert!(!lacks_capabilities(&status("0000000000002000"), 1 << 13));
+        assert!(!lacks_capabilities(&status("0000000000000000"), 1 << 39));
     }
 
     #[test]

@@ -1,0 +1,7 @@
+//! `fathom startup` as its users see it. Counts and words, never times.
+#![cfg(target_os = "linux")]
+
+mod ended;
+mod observed;
+mod timed;
+mod world;

@@ -1,0 +1,89 @@
+//! What all of them need.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+pub fn fathom(arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
+    command
+        .arg("startup")
+        .args(arguments)
+        .env_remove("NO_COLOR")
+        // No profile of the machine is remembered there, so none is held against it.
+        .env("XDG_CACHE_HOME", "/no/such/folder")
+        // Cargo sets it, and the loader then looks for libraries in vain a hundred times.
+        .env_remove("LD_LIBRARY_PATH")
+        .stdin(Stdio::null());
+    command
+}
+
+pub fn run(arguments: &[&str]) -> Output {
+    fathom(arguments).output().unwrap()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The record of a few quick rounds.
+pub fn record(arguments: &[&str]) -> Value {
+    let mut all = vec!["--json", "-"];
+    if !arguments.contains(&"-r") {
+        all.extend(["-r", "3", "-w", "1", "--traced", "1"]);
+    }
+    all.extend(arguments);
+    let output = run(&all);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+/// Exit code and first line of standard error.
+pub fn refusal(arguments: &[&str]) -> (i32, String) {
+    let output = run(arguments);
+    assert_eq!(stdout(&output), "", "{arguments:?} prints no result");
+    let said = stderr(&output);
+    (
+        output.status.code().unwrap(),
+        said.lines().next().unwrap_or("").to_string(),
+    )
+}
+
+pub fn ids(record: &Value) -> Vec<&str> {
+    let warnings = record["warnings"].as_array().unwrap();
+    warnings.iter().map(|w| w["id"].as_str().unwrap()).collect()
+}
+
+pub fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// Whether this tier may observe here.
+pub fn is_allowed(tier: &str) -> bool {
+    let all = fathom_trace::detect::detect();
+    all.iter()
+        .any(|one| one.tier.name() == tier && one.available)
+}
+
+/// The first CPU that this process may use.
+pub fn first_allowed_cpu() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.split("Cpus_allowed_list:").nth(1).unwrap();
+    let digits = |c: char| c.is_ascii_digit();
+    let first = list.trim_start().split(|c| !digits(c)).next().unwrap();
+    first.parse().unwrap()
+}
+
+pub fn is_root() -> bool {
+    // SAFETY: takes nothing, returns a number.
+    unsafe { libc::geteuid() == 0 }
+}
