@@ -166,9 +166,10 @@ pub(crate) const MANY_FILE_LOCK_WAITS: u64 = 5;
 /// Of the time in waits for locks: a thread that ended so much of it, or waited so for the others, hands out
 /// the work. The idle threads of `lld`: 0.997.
 pub(crate) const PART_OF_A_HUB: f64 = 0.95;
-/// A thread that does nothing itself and waits so often in relation to all who work gives them one job after the other
-/// and awaits each. Of a Java executor: 300 of 311. Who joins threads waits once for each.
+/// A thread that has less of the CPU than this part of what each of the others has, and waits so often in relation to
+/// all of them, gives them one job after the other and awaits each. Of a Java executor: 300 of 311. Who joins threads waits once for each.
 pub(crate) const PART_OF_A_GIVER: f64 = 0.7;
+pub(crate) const CPU_OF_A_GIVER: f64 = 0.5;
 /// Who is woken and finds the lock taken looks at it for no longer than this before it sleeps again.
 pub(crate) const LOOK_AT_A_LOCK_NS: u64 = 100_000;
 /// Part of their lives that threads queue when a lock rules them.

@@ -163,16 +163,15 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
         return None;
     }
     let tids: Vec<u32> = queueing.iter().map(|q| q.0.tid).collect();
-    let idle = |life: &&&Life| life.on_cpu_ns < least_part * all_cpu && !tids.contains(&life.tid);
-    let given = || {
-        let most = lives
-            .iter()
-            .filter(idle)
-            .map(|life| view.lock_waits(life.tid))
-            .max();
-        let waits: u64 = queueing.iter().map(|q| q.1).sum();
-        most.unwrap_or(0) as f64 >= t::PART_OF_A_GIVER * waits as f64
+    let gives = |life: &&Life| {
+        let others = || queueing.iter().filter(|q| q.0.tid != life.tid);
+        let (workers, waits) = (others().count(), others().map(|q| q.1).sum::<u64>());
+        let cpu_ns: f64 = others().map(|q| q.0.on_cpu_ns).sum();
+        workers > 1
+            && life.on_cpu_ns < t::CPU_OF_A_GIVER * cpu_ns / workers as f64
+            && view.lock_waits(life.tid) as f64 >= t::PART_OF_A_GIVER * waits as f64
     };
+    let given = || lives.iter().any(gives);
     if on_files(view, &tids) == 0 && (have_hub(view, &tids) || given()) {
         return None;
     }
