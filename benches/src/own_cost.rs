@@ -4,6 +4,7 @@ use rand::seq::SliceRandom;
 
 use crate::Result;
 use crate::options::Options;
+use crate::subjects::empty_static;
 use crate::table::{Table, ratio, result, us};
 use crate::tools::{Measured, Tools, median};
 
@@ -16,19 +17,22 @@ const NAMES: [&str; 4] = [
 const SHORT: usize = 100;
 const LONG: usize = 1000;
 const BLOCKS: usize = 5;
+/// Runs of an empty program in a session of Fathom's: one to warm up, five before and five after the others.
+const FLOOR_RUNS: u32 = 11;
 
 /// CPU time of the tool and all its processes, less what the runs themselves took.
 ///
 /// # Errors
 /// When a tool fails.
 pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+    let floor_s = floor_cpu(tools)?;
     // Own CPU time in seconds of each tool: short sessions, long sessions.
     let mut own: [[Vec<f64>; 2]; 4] = Default::default();
     let mut order: Vec<(usize, usize)> = (0..4).flat_map(|tool| [(tool, 0), (tool, 1)]).collect();
     for _ in 0..options.scaled(BLOCKS).max(2) {
         order.shuffle(&mut rand::rng());
         for &(tool, length) in &order {
-            let cost = session(tools, tool, [SHORT, LONG][length])?;
+            let cost = session(tools, tool, [SHORT, LONG][length], floor_s)?;
             own[tool][length].extend(cost);
         }
     }
@@ -76,12 +80,20 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         table.row(row);
     }
     table.note("User and system time of the tool's processes (wait4 of the tool, its children included), less the CPU time of the runs as the tool itself reports it. No warm-up runs, --style none.");
-    table.note("'All counted' contains start, exit and export of the tool, and 11 runs of Fathom's empty program. 'Per further run' is the difference of sessions of 1,000 and 100 runs.");
+    table.note(format!("'All counted' contains start, exit and export of the tool, and all that Fathom does around its {FLOOR_RUNS} runs of an empty program, but not what these take themselves: {} each, by the C loop's wait4. 'Per further run' is the difference of sessions of 1,000 and 100 runs.", us(floor_s)));
     Ok(table)
 }
 
+/// CPU time of one run of an empty program as Fathom runs it, seconds.
+fn floor_cpu(tools: &Tools) -> Result<f64> {
+    const RUNS: usize = 200;
+    let program = empty_static(&tools.file(""))?;
+    let measured = tools.c_loop(10, RUNS, &program)?;
+    Ok(measured.commands[0].cpu_s / RUNS as f64)
+}
+
 /// Own CPU time of one session; `None` for a tool that is not there.
-fn session(tools: &Tools, tool: usize, runs: usize) -> Result<Option<f64>> {
+fn session(tools: &Tools, tool: usize, runs: usize, floor_s: f64) -> Result<Option<f64>> {
     let count = runs.to_string();
     let flags = ["-w", "0", "-r", &count];
     let commands = [tools.empty_command()];
@@ -91,6 +103,10 @@ fn session(tools: &Tools, tool: usize, runs: usize) -> Result<Option<f64>> {
         2 => Some(tools.fathom_json(&flags, &commands)?),
         _ => Some(tools.c_loop(0, runs, &tools.empty)?),
     };
-    let own = |measured: Measured| measured.usage.cpu_s - measured.commands[0].cpu_s;
+    let floors_s = match tool {
+        1 | 2 => f64::from(FLOOR_RUNS) * floor_s,
+        _ => 0.0,
+    };
+    let own = |measured: Measured| measured.usage.cpu_s - measured.commands[0].cpu_s - floors_s;
     Ok(measured.map(own))
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::Result;
 use crate::options::Options;
-use crate::subjects::compile;
+use crate::subjects::empty_static;
 use crate::table::{Table, ratio, result};
 use crate::tools::{Tools, median};
 use build::Built;
@@ -66,21 +66,12 @@ fn cycles(results: &[Value], id: &str) -> Option<f64> {
 /// Both figures of one round; a side without an answer has none.
 type Pair = (Option<f64>, Option<Said>);
 
-/// Makes the empty program as small as that which Fathom starts, one segment with the code: mapping a second one and
-/// notes takes 3 to 6 us.
-const ONE_SEGMENT: &[&str] = &[
-    "-static",
-    "-nostdlib",
-    "-fno-asynchronous-unwind-tables",
-    "-Wl,--build-id=none,-z,noseparate-code",
-];
-
 /// Each figure beside the other tools', in rounds.
 ///
 /// # Errors
 /// When Fathom fails; tools that are not there are said to be not there.
 pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
-    let floor = compile("subjects/floor.c", ONE_SEGMENT, &tools.file(""))?;
+    let floor = empty_static(&tools.file(""))?;
     let built = Built::prepare(&tools.file("rivals"))?;
     let rounds = options.scaled(ROUNDS);
     let mut pairs: Vec<Vec<Pair>> = vec![Vec::new(); ALL.len()];

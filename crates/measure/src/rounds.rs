@@ -148,7 +148,7 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         random: SmallRng::seed_from_u64(plan.seed),
         order: (0..plan.benchmarks).collect(),
         upcoming: VecDeque::new(),
-        runs: Vec::new(),
+        runs: Vec::with_capacity(foreseen_runs(plan)),
         floor_ns: Vec::new(),
         looks: Vec::new(),
     };
@@ -180,6 +180,15 @@ pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Obse
         stop,
         failure,
         allowance,
+    }
+}
+
+/// Room for so many runs is made beforehand: while the list grows, each doubling copies all of it.
+fn foreseen_runs(plan: &Plan) -> usize {
+    const MOST: usize = 1 << 14;
+    match plan.stop {
+        StopRule::Runs(rounds) => (rounds as usize).saturating_mul(plan.benchmarks).min(MOST),
+        StopRule::Answer(_) => 0,
     }
 }
 
