@@ -100,7 +100,11 @@ impl<'a> Descriptors<'a> {
             return Some(first.name.clone());
         }
         if part > 0.5 {
-            return Some(format!("{} and {} others", first.name, files.len() - 1));
+            let others = match files.len() - 1 {
+                1 => "1 other".to_owned(),
+                others => format!("{others} others"),
+            };
+            return Some(format!("{} and {others}", first.name));
         }
         let place = match common_folder(files) {
             Some(folder) => format!(" under {folder}"),

@@ -115,7 +115,10 @@ pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
 
 /// What was cut short by an interrupt was not cut short by a busy machine.
 fn told_why(options: &Options, mut results: Vec<ProbeResult>) -> Vec<ProbeResult> {
-    let cut = |result: &&mut ProbeResult| result.note.as_deref() == Some(NOT_REACHED);
+    // The passes of one that has no answer were cut short as well.
+    let cut = |result: &&mut ProbeResult| {
+        result.note.as_deref() == Some(NOT_REACHED) || result.verdict == Verdict::NoAnswer
+    };
     for result in results.iter_mut().filter(cut) {
         if options.stopped() {
             result.note = Some(INTERRUPTED.to_owned());

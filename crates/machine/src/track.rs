@@ -209,9 +209,6 @@ impl Track {
             ] {
                 *field = field.map(|value| 1.0 / value);
             }
-            result.add_note(
-                "in --json min, p10 and median are those of the time, so the highest rates",
-            );
         }
         result
     }

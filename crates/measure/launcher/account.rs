@@ -50,6 +50,12 @@ pub(crate) fn metrics(answer: &Answer) -> Metrics {
     }
 }
 
+/// How long the process had waited for a CPU before it called `execve`; 0 where nobody asked.
+pub(crate) fn wait_before_exec_ns(answer: &Answer) -> u64 {
+    let before = text(&answer.before_exec).and_then(schedstat);
+    before.map_or(0, |before| before.wait_ns)
+}
+
 /// On a CPU, and ready but waiting for one, of one thread. Source: `/proc/PID/schedstat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Schedstat {

@@ -235,6 +235,7 @@ fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed:
     answer.status = 0;
     answer.left_behind = 0;
     answer.exec_ns = 0;
+    answer.before_exec.length = 0;
     if let Err((failed, error)) = placed.place(job, fd::NULL, job.output_fd) {
         answer.failed_step = failed;
         answer.error = -error as i32;
@@ -339,6 +340,10 @@ extern "C" fn child(what: usize) -> ! {
                 (*answer).error = -pinned as i32;
                 call3(number::EXIT, 127, 0, 0);
             }
+        }
+        if (*shared).control.wants_cpu != 0 {
+            let own = open(AT_FDCWD, c"/proc/thread-self/schedstat".as_ptr() as usize, 0);
+            read_and_close(own, &mut (*answer).before_exec);
         }
         (*answer).exec_ns = system::now();
         let failed = call3(

@@ -152,7 +152,7 @@ pub struct Control {
     pub immortal: u32,
     /// When the launcher starts: the highest descriptor that the caller has placed for himself.
     pub highest_fd: i32,
-    /// 1: tell on which CPU each process ran last.
+    /// 1: tell on which CPU each process ran last, and how long it had waited for one before its program.
     pub wants_cpu: u32,
     /// Keeps the layout the same on all targets.
     pub reserved: u32,
@@ -197,6 +197,8 @@ pub struct Answer {
     pub schedstat: Text<SCHEDSTAT_TEXT>,
     /// `/proc/PID/io` of the dead process.
     pub io: Text<IO_TEXT>,
+    /// The process's own `schedstat` right before it called `execve`, where its CPU is asked for as well.
+    pub before_exec: Text<SCHEDSTAT_TEXT>,
     /// `/proc/self/schedstat` of the launcher before it began to wait.
     pub own_before: Text<SCHEDSTAT_TEXT>,
     /// The same after it saw the exit.

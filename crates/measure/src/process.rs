@@ -110,6 +110,8 @@ pub(crate) struct Seen {
     pub exec_ns: u64,
     /// When the launcher saw its exit.
     pub end_ns: u64,
+    /// How long it had waited for a CPU before that, where the executor watches.
+    pub wait_before_exec_ns: u64,
     /// The CPU on which it ran last, where the executor watches.
     pub cpu: Option<usize>,
     /// What came out of it.
@@ -121,6 +123,7 @@ impl Seen {
         Seen {
             exec_ns: answer.exec_ns,
             end_ns: answer.end_ns,
+            wait_before_exec_ns: account::wait_before_exec_ns(answer),
             cpu: usize::try_from(answer.cpu).ok(),
             output,
         }

@@ -22,7 +22,8 @@ impl CallCost {
     /// The same of calls that fit and were added up already.
     pub(super) fn with(tally: &Tally, view: &View<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
         Self {
-            in_kernel_ns: tally.cost_ns,
+            // A part of the kernel's time can't be more than the account says that it had.
+            in_kernel_ns: view.within_kernel(tally.cost_ns),
             library_ns: view.library_ns(fits),
         }
     }

@@ -37,6 +37,17 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| "that is too long a time".to_string())
 }
 
+/// The same with its unit: of a limit for something that takes milliseconds nobody means seconds by a bare number.
+///
+/// # Errors
+/// As [`duration`].
+pub fn duration_with_unit(text: &str) -> Result<Duration, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 => Err(format!("write its unit: {number}ms or {number}s")),
+        _ => duration(text),
+    }
+}
+
 /// `1%` or `0.01`: between 0 and 1, both excluded.
 ///
 /// # Errors
@@ -54,6 +65,18 @@ pub fn share(text: &str) -> Result<f64, String> {
         return Ok(value);
     }
     Err("the share must be more than 0 and less than 100 %; write it as 1% or 0.01".to_string())
+}
+
+/// A number of runs or rounds.
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub fn at_least_one(text: &str) -> Result<u32, String> {
+    match text.trim().parse() {
+        Ok(0) => Err("none measures nothing; give at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("write a whole number such as 20".to_owned()),
+    }
 }
 
 /// `1`, `0,2`, `0-3`.

@@ -141,8 +141,7 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
 struct Pass {
     /// Small less huge of each pair, ns a load.
     gains: Samples,
-    /// Median of a load in each, ns.
-    small: f64,
+    /// Median of a load in huge pages, ns.
     huge: f64,
 }
 
@@ -170,19 +169,16 @@ fn gain(context: &Context) -> ProbeResult {
 fn pass(small: &mut Cycle, huge: &mut Cycle) -> Pass {
     // 480 loads: some 60 us.
     const ROUNDS: u64 = 30;
-    let (mut of_small, mut of_huge) = (Vec::new(), Vec::new());
+    let mut of_huge = Vec::new();
     let mut chunk = || {
         let (a, b) = (small.load_ns(ROUNDS), huge.load_ns(ROUNDS));
-        of_small.push(a);
         of_huge.push(b);
         a - b
     };
     let gains = sample(CpuOf::Thread, Duration::from_millis(150), &mut chunk);
-    let median = |times: &[f64]| quantile(times, 0.5).unwrap_or(f64::NAN);
     Pass {
         gains,
-        small: median(&of_small),
-        huge: median(&of_huge),
+        huge: quantile(&of_huge, 0.5).unwrap_or(f64::NAN),
     }
 }
 
@@ -197,10 +193,7 @@ fn gain_of(passes: [Pass; 2]) -> ProbeResult {
         .iter()
         .flat_map(|pass| pass.gains.values.iter().copied())
         .collect();
-    let [small, huge] = [
-        (passes[0].small + passes[1].small) / 2.0,
-        (passes[0].huge + passes[1].huge) / 2.0,
-    ];
+    let huge = (passes[0].huge + passes[1].huge) / 2.0;
     let value = (a + b) / 2.0;
     let nothing = NO_GAIN * huge;
     let mut result = ProbeResult::blank(GAIN, Estimator::Median, Verdict::Ok);
@@ -209,9 +202,7 @@ fn gain_of(passes: [Pass; 2]) -> ProbeResult {
     result.p10 = quantile(&all, 0.1);
     result.median = quantile(&all, 0.5);
     result.value = Some(value);
-    result.add_note(format!(
-        "{small:.1} ns in small pages, {huge:.1} ns in huge ones"
-    ));
+    result.add_note(format!("a load takes {huge:.1} ns in huge ones"));
     if value.abs() > nothing {
         result.spread = Some((a - b).abs() / value.abs());
     } else {
@@ -254,7 +245,6 @@ mod tests {
                 values: vec![small - huge; 20],
                 ..Samples::default()
             },
-            small,
             huge,
         };
         let agreed = gain_of([pass(140.0, 110.0), pass(142.0, 110.0)]);

@@ -260,7 +260,9 @@ impl Starter<'_, '_> {
             exit_ns,
             exit_corrected: run.harness_wait_ns.is_some(),
             output_bytes: seen.output.bytes,
-            run_queue_wait_ns: run.run_queue_wait_ns,
+            run_queue_wait_ns: run
+                .run_queue_wait_ns
+                .map(|ns| ns.saturating_sub(seen.wait_before_exec_ns)),
             wait_is_exact: run.undisturbed_ns.is_some(),
             cpu_ns: run.cpu_ns,
             minor_faults: run.minor_faults,

@@ -3,7 +3,7 @@
 use fathom_model::{Metric, Summary};
 
 use crate::line::{LABEL_WIDTH, Line, Page, Tone};
-use crate::quantity::{counted, fixed, format_level};
+use crate::quantity::{counted, fixed, format_count, format_level};
 use crate::text::JOIN;
 
 /// One metric, ready to be aligned.
@@ -124,7 +124,7 @@ pub(super) fn write(page: &mut Page, rows: &[Row]) {
         if row.runs < first.runs {
             notes.push(format!(
                 "known for {} of {}",
-                row.runs,
+                format_count(row.runs as f64),
                 counted(first.runs as u64, "run", "runs")
             ));
         }

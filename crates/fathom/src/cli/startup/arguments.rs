@@ -38,7 +38,7 @@ pub struct Arguments {
     pub run_options: RunOptions,
 
     /// Make exactly this many rounds (default: as many as fit into --time, 20 to 200)
-    #[arg(short, long, visible_alias = "runs", value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..), help_heading = MEASURED)]
+    #[arg(short, long, visible_alias = "runs", value_name = "N", conflicts_with = "time", value_parser = quantities::at_least_one, help_heading = MEASURED)]
     pub rounds: Option<u32>,
 
     /// Begin no further round after this time (default: 10s), but make 20
@@ -85,7 +85,7 @@ pub struct Arguments {
     pub tier: Option<Tier>,
 
     /// Exit with 1 if a program takes longer than this to its first byte (such as 16.7ms)
-    #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = SHOWN)]
+    #[arg(long, value_name = "TIME", value_parser = quantities::duration_with_unit, allow_hyphen_values = true, help_heading = SHOWN)]
     pub budget: Option<Duration>,
 
     /// The quantile that the budget holds for

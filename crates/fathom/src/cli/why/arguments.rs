@@ -31,7 +31,7 @@ pub struct Arguments {
     pub run_options: RunOptions,
 
     /// Time exactly this many runs (default: until the median is known well, 3 to 30)
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::quantities::at_least_one)]
     pub runs: Option<u32>,
 
     /// Go on when a timed run fails, and count it: all failures, or only these exit codes. A run that is
