@@ -1,5 +1,6 @@
 //! Further runs that are observed: for phases, files, and how well both ways of timing agree.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -168,9 +169,16 @@ impl SoFar {
                 not_visible: self.not_visible.clone(),
             },
             ran: lossy(&last.ran),
-            files: [last.ran, last.libraries, last.files].concat(),
+            files: each_once([last.ran, last.libraries, last.files].concat()),
         })
     }
+}
+
+/// The first of each: a chain of wrappers may execute one shell several times.
+fn each_once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    let first = |path: &PathBuf| seen.insert(path.clone());
+    paths.into_iter().filter(first).collect()
 }
 
 fn lossy(paths: &[PathBuf]) -> Vec<String> {
@@ -354,6 +362,15 @@ fn agreement(pairs: Vec<(u64, u64)>) -> Option<Agreement> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_taken_once_where_it_came_first() {
+        let paths = ["/bin/bash", "/a", "/bin/bash", "/b", "/a"].map(PathBuf::from);
+        assert_eq!(
+            each_once(paths.to_vec()),
+            ["/bin/bash", "/a", "/b"].map(PathBuf::from)
+        );
+    }
 
     #[test]
     fn a_silent_program_is_compared_by_the_time_to_its_exit() {
