@@ -16,7 +16,7 @@ const NAMES: [&str; 4] = [
 ];
 const SHORT: usize = 100;
 const LONG: usize = 1000;
-const BLOCKS: usize = 5;
+const BLOCKS: usize = 15;
 /// Runs of an empty program in a session of Fathom's: one to warm up, five before and five after the others.
 const FLOOR_RUNS: u32 = 11;
 
