@@ -95,3 +95,30 @@ impl CallCost {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::Run;
+    use fathom_trace::Tier;
+
+    use super::CallCost;
+    use crate::fake::Fake;
+    use crate::view::View;
+
+    #[test]
+    fn calls_that_nobody_timed_cost_no_more_than_the_kernel_had() {
+        let mut fake = Fake::new(1000);
+        fake.trace.tier = Some(Tier::Stops);
+        fake.calls("write", Some(1), 2_000_000, 2_000_000, 0);
+        let timed = [Run {
+            user_ns: 900_000_000,
+            system_ns: 100_000_000,
+            ..fake.run()
+        }];
+        let subject = fake.subject(&timed);
+        let view = View::new(&subject);
+        let cost = CallCost::of(&view, |row| row.name == "write");
+        assert!(view.tally_calls(|name| name == "write").cost_ns > view.in_kernel_ns());
+        assert_eq!(cost.in_kernel_ns, view.in_kernel_ns());
+    }
+}
