@@ -37,8 +37,9 @@ pub(crate) enum Exited {
 pub(crate) fn metrics(answer: &Answer) -> Metrics {
     let usage = usage(&answer.usage);
     let main_thread = text(&answer.schedstat).and_then(schedstat);
-    let harness_wait_ns = harness_wait_ns(answer);
     let wall_ns = answer.end_ns.saturating_sub(answer.start_ns);
+    let worked_ns = main_thread.map_or(0, |thread| thread.on_cpu_ns);
+    let harness_wait_ns = harness_wait_ns(answer).filter(|wait| fits(*wait, worked_ns, wall_ns));
     Metrics {
         wall_ns,
         spawn_ns: answer.exec_ns.saturating_sub(answer.start_ns),
@@ -169,6 +170,12 @@ fn harness_wait_ns(answer: &Answer) -> Option<u64> {
     wait_for_the_exit_ns(before, after)
 }
 
+/// Whether the launcher's wait can have come after the program's work. A launcher that is put off its CPU right before it
+/// begins to wait, and finds the program dead when it is back, has waited beside the work.
+fn fits(wait_ns: u64, worked_ns: u64, wall_ns: u64) -> bool {
+    wait_ns.saturating_add(worked_ns) <= wall_ns
+}
+
 /// Between the two readings the launcher sleeps once, until the exit wakes it: it is put on a CPU
 /// exactly once. Never means that the program was dead before the launcher began to wait; more often
 /// means that it was also taken off the CPU on the way.
@@ -180,6 +187,13 @@ fn wait_for_the_exit_ns(before: Schedstat, after: Schedstat) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_beside_the_work_is_none_for_the_exit() {
+        assert!(fits(2_000, 60_000, 63_000));
+        assert!(!fits(60_000, 60_000, 63_000));
+        assert!(!fits(u64::MAX, 1, 2));
+    }
 
     #[test]
     fn schedstat_has_time_on_the_cpu_then_time_waiting() {
