@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::affinity::{self, Pinned};
 use crate::kernels;
 use crate::kernels::chains::{self, Operation, PER_TURN};
-use crate::ruler::ns_per_cycle;
+use crate::ruler::{self, ns_per_cycle};
 use crate::samples::quantile;
 
 /// Chains of additions that are enough for the widest cores.
@@ -78,9 +78,6 @@ const AT_ONCE: usize = 16;
 /// Pieces of the ruler of which the quickest counts.
 const RULED: usize = 4;
 
-/// Turns of 256 additions of such a piece: some 3 us.
-const RULER_TURNS: u64 = 40;
-
 /// Cycles that an addition takes beside others on this CPU at this moment: some 40 us. `None` where there is no machine
 /// code to tell by, or the CPU is not to be had.
 pub fn cycles_per_addition(cpu: usize) -> Option<f64> {
@@ -89,7 +86,7 @@ pub fn cycles_per_addition(cpu: usize) -> Option<f64> {
     }
     let _pinned = Pinned::to(cpu);
     let cycle_ns = (0..RULED)
-        .map(|_| ns_per_cycle(RULER_TURNS))
+        .map(|_| ns_per_cycle(ruler::TURNS))
         .fold(f64::INFINITY, f64::min);
     let looks: Vec<f64> = (0..AT_ONCE).map(|_| piece(1.0 / cycle_ns)).collect();
     quantile(&looks, 0.5)

@@ -250,6 +250,11 @@ pub(crate) fn apart(a: f64, b: f64) -> f64 {
     (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
 }
 
+/// The same of two estimates of which each may be missing.
+pub(crate) fn apart_if_both(both: [Option<f64>; 2]) -> Option<f64> {
+    both[0].zip(both[1]).map(|(a, b)| apart(a, b))
+}
+
 /// A result for tests, in ns, with the verdict that its figure asks for unless another is set.
 #[cfg(test)]
 pub(crate) fn made_up(id: &'static str, value: Option<f64>) -> ProbeResult {

@@ -43,14 +43,6 @@ impl CallCost {
         }
     }
 
-    /// What nobody timed costs no more than the whole kernel.
-    pub(super) fn within_kernel(self, view: &View<'_>) -> Self {
-        Self {
-            in_kernel_ns: view.within_kernel(self.in_kernel_ns),
-            ..self
-        }
-    }
-
     /// Both together, no more than there is.
     pub(super) fn ns(self, view: &View<'_>) -> f64 {
         view.within_cpu(self.in_kernel_ns + self.library_ns)

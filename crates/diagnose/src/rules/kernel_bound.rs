@@ -86,7 +86,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .into_iter()
         .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
     let of_kind = |row: &SyscallRow| is_one(name, row) && counts(row);
-    let cost = CallCost::with(&tally, view, of_kind).within_kernel(view);
+    let cost = CallCost::with(&tally, view, of_kind);
     let in_kernel = cost.in_kernel_ns;
     if !matters(view, in_kernel) || view.share(in_kernel) < t::KERNEL_SHARE / 2.0 {
         return None;

@@ -32,7 +32,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if sleeps * t::CALLS_FOR_A_SLEEP > calls.calls {
         return None;
     }
-    let cost = CallCost::with(&calls, view, on_locks).within_kernel(view);
+    let cost = CallCost::with(&calls, view, on_locks);
     if !matters(view, cost.in_kernel_ns) {
         return None;
     }

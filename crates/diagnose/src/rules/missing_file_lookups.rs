@@ -113,7 +113,6 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let asked = view.tally(asks);
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
     let cost = CallCost::with(&asked, view, asks).part(part);
-    let cost = cost.within_kernel(view);
     if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::MISSES_SHARE {
         return None;
     }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::kernels;
 use crate::mapping::Pages;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart_if_both};
 use crate::ruler::Ruler;
 use crate::samples::{LEAST_CHUNKS, Samples, quantile};
 use crate::track::sample;
@@ -100,7 +100,7 @@ fn knee_of(looks: &[(f64, [f64; 2])]) -> ProbeResult {
     let mut result = by(&|[a, b]| a.min(b));
     let each = [by(&|[a, _]| a).value, by(&|[_, b]| b).value];
     if result.value.is_some() {
-        result.spread = each[0].zip(each[1]).map(|(a, b)| apart(a, b));
+        result.spread = apart_if_both(each);
     }
     result
 }

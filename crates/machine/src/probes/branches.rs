@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::chase::Xorshift;
 use crate::gate::CpuOf;
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart_if_both};
 use crate::ruler::Ruler;
 use crate::samples::{Agreement, quantile};
 use crate::track::{Track, alone, sample};
@@ -98,7 +98,7 @@ fn capacity_of(looks: &[(f64, [Option<f64>; 2])], penalty: f64) -> ProbeResult {
     let mut result = by(&|both| both.into_iter().flatten().reduce(f64::min));
     let each = [by(&|[a, _]| a).value, by(&|[_, b]| b).value];
     if result.value.is_some() {
-        result.spread = each[0].zip(each[1]).map(|(a, b)| apart(a, b));
+        result.spread = apart_if_both(each);
     }
     result
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
+use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart_if_both};
 use crate::samples::{Agreement, estimate, quantile};
 use crate::track::Track;
 
@@ -91,7 +91,7 @@ fn step(heading: Heading, deltas: &[f64]) -> ProbeResult {
             result.verdict = Verdict::Ok;
             let (first, second) = moved.split_at(moved.len() / 2);
             let halves = [first, second].map(|half| estimate(half, Estimator::Mode));
-            result.spread = halves[0].zip(halves[1]).map(|(a, b)| apart(a, b));
+            result.spread = apart_if_both(halves);
             let same = moved.iter().filter(|delta| **delta == mode).count();
             result.add_note(format!(
                 "{:.0} % of the steps",

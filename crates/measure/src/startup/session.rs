@@ -76,12 +76,9 @@ pub trait Keeper {
     fn keep(&mut self, run: &StartupRun, watching_cpus: &[usize]) -> Result<(), MeasureError>;
 }
 
-/// Looks at the core of a CPU on which a run has just ended.
-pub trait CoreLook {
-    /// Cycles that an addition takes there beside others: more where something else is at work on the core's other
-    /// hardware thread. `None` where that can't be told.
-    fn cycles_per_addition(&mut self, cpu: usize) -> Option<f64>;
-}
+/// Looks at the core of a CPU on which a run has just ended: cycles that an addition takes there beside others, more
+/// where something else is at work on the core's other hardware thread. `None` where that can't be told.
+pub type CoreLook<'a> = &'a dyn Fn(usize) -> Option<f64>;
 
 /// Makes the rounds. With `chill` every round has a warm and a cold run of each program.
 ///
@@ -95,7 +92,7 @@ pub fn measure(
     rounds: &Rounds,
     options: ProcessOptions,
     chill: Option<&mut dyn Chill>,
-    core: &mut dyn CoreLook,
+    core: CoreLook<'_>,
     keeper: &mut dyn Keeper,
 ) -> Result<StartupSession, MeasureError> {
     let commands = subjects
@@ -187,7 +184,7 @@ struct Starter<'a, 'c> {
     executor: ProcessExecutor,
     subjects: &'a [Subject],
     chill: Option<&'c mut dyn Chill>,
-    core: &'a mut dyn CoreLook,
+    core: CoreLook<'a>,
     keeper: &'a mut dyn Keeper,
     /// Programs whose files may have been evicted since they last ran: libraries are shared.
     stale: Vec<bool>,
@@ -268,7 +265,7 @@ impl Starter<'_, '_> {
             minor_faults: run.minor_faults,
             major_faults: run.major_faults,
             cpu: seen.cpu,
-            cycles_per_addition: seen.cpu.and_then(|cpu| self.core.cycles_per_addition(cpu)),
+            cycles_per_addition: seen.cpu.and_then(self.core),
             read_bytes,
             void: cache == Cache::Cold && run.major_faults == 0 && read_bytes.unwrap_or(0) == 0,
             left_behind: run.left_behind,

@@ -8,15 +8,8 @@ use super::words;
 /// Part of the runs from which on it is told.
 const TOLD_FROM: f64 = 0.05;
 
-/// Of each program that often shared its core a label and a sentence.
-pub(super) fn of(record: &StartupRecord) -> Vec<(&'static str, String)> {
-    let programs = 0..record.programs.len();
-    programs
-        .filter_map(|program| one(record, program))
-        .collect()
-}
-
-fn one(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
+/// Of a program that often shared its core a label and a sentence.
+pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let warm =
         |summary: &&StartupSummary| summary.program == program && summary.cache == Cache::Warm;
     let summary = record

@@ -2,7 +2,7 @@
 
 use fathom_model::{StartupMetric, StartupPhase, StartupRecord, StartupTrace};
 
-use super::{cores, phases, svg, verdicts, waits, words};
+use super::{machine_notes, phases, svg, verdicts, words};
 use crate::policy::hash;
 use crate::text::html as text;
 use crate::{format_bytes, format_count};
@@ -217,7 +217,7 @@ fn list(out: &mut String, title: &str, paths: &[String]) {
 }
 
 fn warnings(out: &mut String, record: &StartupRecord) {
-    let machine = [waits::of(record), cores::of(record)].concat();
+    let machine = machine_notes(record);
     if record.warnings.is_empty() && machine.is_empty() {
         return;
     }

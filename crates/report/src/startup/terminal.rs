@@ -2,7 +2,7 @@
 
 use fathom_model::{StartupRecord, StopReason};
 
-use super::{cold, cores, programs, tables, verdicts, waits, words};
+use super::{cold, machine_notes, programs, tables, verdicts, waits, words};
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 
@@ -120,7 +120,7 @@ fn footer(page: &mut Page, record: &StartupRecord) {
         );
         page.field("floor", Tone::Quiet, &text);
     }
-    for (label, text) in waits::of(record).into_iter().chain(cores::of(record)) {
+    for (label, text) in machine_notes(record) {
         page.field(label, Tone::Notice, &text);
     }
     for warning in &record.warnings {

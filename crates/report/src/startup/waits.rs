@@ -4,15 +4,8 @@ use fathom_model::{CpuWaits, StartupRecord};
 
 use crate::waits;
 
-/// Of each program that had to wait a label and a sentence, in the words of `bench`.
-pub(super) fn of(record: &StartupRecord) -> Vec<(&'static str, String)> {
-    let programs = 0..record.programs.len();
-    programs
-        .filter_map(|program| one(record, program))
-        .collect()
-}
-
-fn one(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
+/// Of a program that had to wait a label and a sentence, in the words of `bench`.
+pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let runs = record.runs.iter().filter(|run| run.program == program);
     let known: Vec<_> = runs
         .filter_map(|run| Some((run, run.run_queue_wait_ns?)))

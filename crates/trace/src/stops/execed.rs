@@ -57,10 +57,7 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
 
 /// Whether a process has not got some of what a file gives, as far as it may have it at all.
 fn lacks_capabilities(status: &str, given: u64) -> bool {
-    let set = |key| {
-        let line = status.lines().find_map(|line| line.strip_prefix(key))?;
-        u64::from_str_radix(line.trim(), 16).ok()
-    };
+    let set = |key| u64::from_str_radix(status_line(status, key)?.trim(), 16).ok();
     match (set("CapBnd:"), set("CapPrm:")) {
         (Some(bounding), Some(permitted)) => given & bounding & !permitted != 0,
         _ => false,
@@ -101,10 +98,14 @@ fn effective(status: &str, key: &str) -> Option<u32> {
     status_numbers(status, key).get(1).copied()
 }
 
+/// What stands behind a key in `/proc/PID/status`.
+fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(key))
+}
+
 /// The numbers behind a key in `/proc/PID/status`.
 pub(super) fn status_numbers(status: &str, key: &str) -> Vec<u32> {
-    let line = status.lines().find_map(|line| line.strip_prefix(key));
-    let words = line.unwrap_or("").split_whitespace();
+    let words = status_line(status, key).unwrap_or("").split_whitespace();
     words.filter_map(|word| word.parse().ok()).collect()
 }
 

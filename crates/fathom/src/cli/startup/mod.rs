@@ -11,7 +11,7 @@ mod warnings;
 use std::time::Duration;
 
 pub use arguments::Arguments;
-use fathom_measure::startup::{self, Chill, CoreLook, Evictor, Rounds, StartupSession, Subject};
+use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession, Subject};
 use fathom_measure::{MeasureError, ProcessOptions, interrupt, now_rfc3339};
 use fathom_model::{
     ColdBy, SCHEMA_VERSION, StartupConditions, StartupMetric, StartupRecord, StopReason,
@@ -90,7 +90,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
         &rounds,
         options(),
         evictor.as_mut().map(|evictor| evictor as &mut dyn Chill),
-        &mut Core,
+        &fathom_machine::cycles_per_addition,
         &mut keeper,
     )?;
     if let Some(error) = session.failure.take() {
@@ -114,15 +114,6 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     ask_a_terminal(&mut record, &subjects);
     show::show(&arguments, &record)?;
     Ok(exit_code(&record))
-}
-
-/// Tells after each run whether something else was at work on its core.
-struct Core;
-
-impl CoreLook for Core {
-    fn cycles_per_addition(&mut self, cpu: usize) -> Option<f64> {
-        fathom_machine::cycles_per_addition(cpu)
-    }
 }
 
 /// The observed runs, each kept as soon as it has ended.
