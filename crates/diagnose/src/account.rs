@@ -48,6 +48,24 @@ impl Sums {
         }
     }
 
+    /// Of the parts that `fit`.
+    pub(crate) fn of(&self, fit: impl Fn(Spent) -> bool) -> f64 {
+        let parts = self.iter().filter(|(spent, _)| fit(*spent));
+        parts.map(|(_, ns)| ns).sum()
+    }
+
+    /// Makes the parts that `fit` longer by `ns` together, each by its share, and tells by how much: not at all
+    /// where there are none.
+    pub(crate) fn lengthen(&mut self, fit: impl Fn(Spent) -> bool, ns: f64) -> f64 {
+        let total = self.of(&fit);
+        if total <= 0.0 || ns <= 0.0 {
+            return 0.0;
+        }
+        let parts = self.0.iter_mut().filter(|(spent, _)| fit(**spent));
+        parts.for_each(|(_, part)| *part *= 1.0 + ns / total);
+        ns
+    }
+
     /// Makes the sum `ns` by making all parts longer or shorter alike; nothing stays nothing.
     pub(crate) fn stretch_to(&mut self, ns: f64) {
         let total = self.total();

@@ -127,6 +127,9 @@ pub(crate) const MANY_MISSES: u64 = 1_000;
 /// Part of the wall time: a program that looks into hundreds of folders misses a tenth of the time, and one
 /// that does little else a sixth.
 pub(crate) const MISSES_SHARE: f64 = 0.15;
+/// Such a program finds a folder or a file for every few that it misses. One of whose lookups so many miss finds
+/// nothing by them.
+pub(crate) const NEARLY_ALL_MISS: f64 = 0.9;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must

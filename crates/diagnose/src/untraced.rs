@@ -1,9 +1,14 @@
 //! Where does the time of an untraced run go, by the account of a traced one?
 //!
 //! Tracing makes calls and computing longer, and no sleep, no timer and no wait for somebody outside
-//! the tree. So those waits stay as they were seen, the tracer's own work is taken out, CPU time
-//! becomes that of the untraced runs, and what is then missing to their wall time is what they waited
-//! for a CPU, as far as the kernel counted that, or unaccounted.
+//! the tree. So those waits stay as they were seen, the tracer's own work is taken out, and CPU time
+//! becomes that of the untraced runs. What is then missing to their wall time is, in this order:
+//!
+//! - what they waited for a CPU, as far as the kernel counted that;
+//! - CPU time that the kernel charged them and that is in no part yet: too much was taken for the tracer's;
+//! - waits for somebody outside, as far as nobody in the tree can have been on a CPU: who sets the pace is waited
+//!   for longer by one who is quicker himself;
+//! - unaccounted, and no less of that than the tracer left.
 
 use std::collections::HashMap;
 
@@ -24,6 +29,8 @@ pub(crate) struct Known {
     pub tracing_faults_ns: f64,
     /// What one thread of theirs waited for a CPU; 0 if that isn't known.
     pub queued_ns: f64,
+    /// CPU time of all their processes.
+    pub cpu_ns: f64,
 }
 
 /// Nobody outside the tree gets slower when it is traced.
@@ -39,6 +46,23 @@ fn keeps_its_length(spent: Spent) -> bool {
             | Spent::Signals
             | Spent::OtherWait
     )
+}
+
+/// How long these waits are is decided outside of the tree, and may differ from run to run.
+fn is_paced_outside(spent: Spent) -> bool {
+    matches!(
+        spent,
+        Spent::Network
+            | Spent::Disk
+            | Spent::WaitingForInput
+            | Spent::WaitingForOutput
+            | Spent::WaitingForEvents
+            | Spent::OtherWait
+    )
+}
+
+fn takes_cpu(spent: Spent) -> bool {
+    spent == Spent::UserCode || spent.is_in_kernel()
 }
 
 /// The account of an untraced run, and the factor by which each part of the traced one became its.
@@ -79,6 +103,14 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
     // Never more than was seen, in either kind of run.
     let ready = ns(Spent::Ready).max(known.queued_ns).min(room);
     sums.add(Spent::Ready, ready);
+    room -= ready + ns(Spent::Unaccounted);
+    let seen: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
+    let most = (seen * known.cpu_factor.max(1.0)).min(known.cpu_ns);
+    room -= sums.lengthen(takes_cpu, room.min(most - sums.of(takes_cpu)));
+    // Nobody in the tree was on a CPU for at least so long.
+    let waited = known.wall_ns - known.cpu_ns - ready;
+    let told = sums.of(|spent| !takes_cpu(spent) && spent != Spent::Ready);
+    sums.lengthen(is_paced_outside, room.min(waited - told));
     let factors = traced.parts.iter().map(|part| {
         let factor = sums.get(part.spent) / (part.ns as f64).max(1.0);
         (part.spent, factor)
@@ -109,6 +141,7 @@ mod tests {
             tracing_ns: 0.0,
             tracing_faults_ns: 0.0,
             queued_ns: 0.0,
+            cpu_ns: 0.0,
         }
     }
 
@@ -150,12 +183,52 @@ mod tests {
         let traced = traced(&[(Spent::UserCode, 70)]);
         let with = Known {
             queued_ns: 50.0,
+            cpu_ns: 90.0,
             ..known(160.0)
         };
         let (account, _) = account(&traced, with);
         assert_eq!(account.ns(Spent::UserCode), 70);
         assert_eq!(account.ns(Spent::Ready), 50);
         assert_eq!(account.ns(Spent::Unaccounted), 40);
+    }
+
+    #[test]
+    fn no_more_is_taken_for_the_tracers_than_the_kernel_charged_too_much() {
+        let traced = traced(&[(Spent::UserCode, 10), (Spent::KernelIo, 500)]);
+        let with = Known {
+            tracing_ns: 300.0,
+            cpu_ns: 390.0,
+            ..known(400.0)
+        };
+        let (account, factors) = account(&traced, with);
+        assert_eq!(account.ns(Spent::KernelIo), 390);
+        assert_eq!(factors[&Spent::KernelIo], 0.78);
+        assert_eq!(account.ns(Spent::Unaccounted), 10);
+    }
+
+    #[test]
+    fn who_is_quicker_waits_longer_for_a_slow_writer() {
+        let traced = traced(&[(Spent::WaitingForInput, 600), (Spent::UserCode, 400)]);
+        let with = Known {
+            tracing_ns: 300.0,
+            cpu_ns: 100.0,
+            ..known(1000.0)
+        };
+        let (account, _) = account(&traced, with);
+        assert_eq!(account.ns(Spent::WaitingForInput), 900);
+        assert_eq!(account.ns(Spent::UserCode), 100);
+        // Where others of the tree may have been on a CPU meanwhile, nobody knows what it was.
+        let (account, _) = self::account(
+            &traced,
+            Known {
+                cpu_ns: 300.0,
+                cpu_factor: 0.25,
+                tracing_ns: 0.0,
+                ..with
+            },
+        );
+        assert_eq!(account.ns(Spent::WaitingForInput), 700);
+        assert_eq!(account.ns(Spent::UserCode), 300);
     }
 
     #[test]

@@ -201,6 +201,7 @@ impl<'a> View<'a> {
                 1 => queued_share(subject.timed) * timed_wall,
                 _ => 0.0,
             },
+            cpu_ns,
         };
         let (account, factors) = untraced::account(&traced, known);
         let mut view = Self {

@@ -167,6 +167,58 @@ fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
     );
 }
 
+/// Runs a few times and then never ends; each start writes a line.
+const NEVER_ENDS_AT_LAST: &str = "echo x >> $0; test $(wc -l < $0) -lt $1 || exec sleep 1000";
+
+/// `fathom why` that is sent SIGINT when the command has begun for the `last` time.
+fn interrupted(last: usize) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = folder.path().join("begun");
+    let last = last.to_string();
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+        .args(["why", "--runs", "3", "--", "sh", "-c", NEVER_ENDS_AT_LAST])
+        .args([text(&begun), &last])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = || std::fs::read_to_string(&begun).map_or(0, |all| all.lines().count());
+    while lines().to_string() != last {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // SAFETY: a process that this test started and has not waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn what_was_seen_until_a_signal_is_explained() {
+    // One warm-up, three timed runs and the observed one.
+    let output = interrupted(5);
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("by a signal to Fathom"), "{said}");
+    assert!(said.contains("3 untraced runs"), "{said}");
+    assert!(said.contains("no run was timed"), "{said}");
+}
+
+#[test]
+fn a_signal_before_the_command_was_observed_leaves_what_was_timed() {
+    let output = interrupted(3);
+    assert_eq!(output.status.code(), Some(130));
+    let said = stderr(&output);
+    assert!(said.contains("nothing is explained"), "{said}");
+    assert!(said.contains("1 untraced run, median"), "{said}");
+    let output = interrupted(1);
+    assert_eq!(output.status.code(), Some(130));
+    assert!(
+        stderr(&output).contains("--timeout 10s"),
+        "{}",
+        stderr(&output)
+    );
+}
+
 #[test]
 fn a_failing_program_is_explained_and_its_failure_is_said() {
     let Some(tier) = ["kernel", "perf", "sample", "stops"]

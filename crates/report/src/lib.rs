@@ -34,4 +34,6 @@ pub use quantity::{TimeUnit, format_bytes, format_count, format_time};
 pub use startup::{StartupOptions, startup_html, startup_json, startup_terminal};
 pub use terminal::{SortOrder, Style, TerminalOptions, terminal};
 pub use text::{columns, escape, shorten};
-pub use why::{WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal};
+pub use why::{
+    WhyOptions, explain_html, explain_json, explain_markdown, explain_terminal, untraced,
+};

@@ -113,7 +113,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let asked = view.tally(asks);
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
     let cost = CallCost::with(&asked, view, asks).part(part);
-    if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::MISSES_SHARE {
+    let least = match part < t::NEARLY_ALL_MISS {
+        true => t::MISSES_SHARE,
+        false => t::LEAST_SHARE,
+    };
+    if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < least {
         return None;
     }
     let most = of_the_commonest_folder(rows())?;
@@ -236,6 +240,18 @@ mod tests {
         };
         assert_eq!(told(80_000), ["missing-file-lookups"]);
         assert!(!told(0).contains(&"missing-file-lookups".to_owned()));
+    }
+
+    #[test]
+    fn a_tenth_of_the_time_is_told_where_nothing_is_found() {
+        let told = |found: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("stat", None, 40_000 + found, 0, 2_500);
+            fake.misses("stat", "/lib/x/a.conf", 40_000);
+            fake.ids().contains(&"missing-file-lookups".to_owned())
+        };
+        assert!(told(0));
+        assert!(!told(20_000));
     }
 
     #[test]

@@ -29,6 +29,9 @@ pub enum Failure {
     /// What would be printed could not be trusted.
     #[error("{0}")]
     Untrusted(String),
+    /// The user ended it; what is left is said.
+    #[error("{0}")]
+    Interrupted(String),
     /// A file that was asked for can't be written.
     #[error("can't write {}: {error}", path.display())]
     Write {
@@ -46,6 +49,7 @@ impl Failure {
             Failure::Usage(_) | Failure::Write { .. } => USAGE,
             Failure::Trace(TraceError::NotFound(_) | TraceError::ZeroByte(_)) => USAGE,
             Failure::Trace(_) | Failure::Untrusted(_) => UNTRUSTED,
+            Failure::Interrupted(_) => 130,
             Failure::Measure(error) => match error {
                 MeasureError::NoSuchProgram { .. }
                 | MeasureError::NotExecutable { .. }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-/// Columns of standard output; 80 where it isn't a terminal.
+/// Columns of standard output; where it isn't a terminal those of `COLUMNS`, else 80.
 pub fn stdout_width() -> usize {
     width(libc::STDOUT_FILENO, std::io::stdout().is_terminal())
 }
@@ -30,22 +30,26 @@ pub fn redraw(draws: bool, text: &str) {
     }
 }
 
-/// Columns of the terminal behind `descriptor`; 80 where there is none.
+/// Columns of the terminal behind `descriptor`.
 fn width(descriptor: libc::c_int, is_terminal: bool) -> usize {
     const DEFAULT: usize = 80;
     if !is_terminal {
-        return DEFAULT;
+        let columns = std::env::var("COLUMNS").ok();
+        let columns = columns.and_then(|columns| usable(columns.parse().ok()?));
+        return columns.unwrap_or(DEFAULT);
     }
     // SAFETY: the structure is plain numbers; the call fills it or fails.
     let size = unsafe {
         let mut size: libc::winsize = std::mem::zeroed();
         (libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size) == 0).then_some(size)
     };
-    match size {
-        // Long lines are hard to read: more than 120 columns are not used.
-        Some(size) if size.ws_col >= 20 => usize::from(size.ws_col).min(120),
-        _ => DEFAULT,
-    }
+    size.and_then(|size| usable(size.ws_col.into()))
+        .unwrap_or(DEFAULT)
+}
+
+/// Long lines are hard to read: more than 120 columns are not used. Fewer than 20 are no width.
+fn usable(columns: usize) -> Option<usize> {
+    (columns >= 20).then_some(columns.min(120))
 }
 
 /// Whether the locale's characters are UTF-8; where nothing is said, they are today.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub use arguments::Arguments;
 use fathom_diagnose::{Limits, Subject};
 use fathom_measure::{CommandLine, interrupt};
-use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION};
+use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION, TimedRuns};
 use fathom_report as report;
 use fathom_trace::Trace;
 use timing::Timing;
@@ -42,16 +42,28 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     apart::check([&target.command], written)?;
     interrupt::catch();
     fingerprint::take();
-    let timing = timing::time(&target, &arguments)?;
-    let trace = observe::observe(&target, &arguments, &timing.runs)?;
+    let mut timing = timing::time(&target, &arguments)?;
     if interrupt::received().is_some() {
-        return Err(fathom_measure::MeasureError::Interrupted.into());
+        return Err(Failure::Interrupted(timing::left(&timing)));
     }
+    let trace = observe::observe(&target, &arguments, &timing.runs)?;
+    let stopped = interrupt::received().is_some();
+    // A run that was ended is a part of what was timed: it is explained for itself.
+    let before = (stopped && trace.end.cut_short).then(|| timing.take());
     let floor = timing.timed.floor.map(|floor| floor.value);
     let limits = limits::limits(arguments.limits, floor);
-    let explanation = explain(&target, &timing, &trace, limits);
+    let mut explanation = explain(&target, &timing, &trace, limits);
+    if let Some(before) = before {
+        explanation.end = ended_by_signal(&before);
+    }
     show(&arguments, &explanation)?;
-    Ok(0)
+    Ok(if stopped { 130 } else { 0 })
+}
+
+/// How an observed run ended that a signal to Fathom ended.
+fn ended_by_signal(before: &TimedRuns) -> String {
+    let untraced = report::untraced(before);
+    format!("by a signal to Fathom: what it did until then is explained; before it {untraced}")
 }
 
 fn target_of(arguments: &Arguments) -> Result<Target, Failure> {

@@ -59,7 +59,11 @@ fn watch_best(
         .any(|tier| tier.tier == Tier::Stops && tier.available);
     // Samples tell what was waited for; which calls were made only a run that stops at them tells.
     if tier.only_looks() && stops && interrupt::received().is_none() {
-        trace.add_calls(watch(target, arguments, Tier::Stops)?);
+        let calls = watch(target, arguments, Tier::Stops)?;
+        // Calls of a part of a run are no counts.
+        if interrupt::received().is_none() {
+            trace.add_calls(calls);
+        }
     }
     Ok(trace)
 }

@@ -30,6 +30,23 @@ pub struct Timing {
     pub started_at: String,
 }
 
+impl Timing {
+    /// Leaves no runs, and returns the summary of those that were there.
+    pub fn take(&mut self) -> TimedRuns {
+        self.runs.clear();
+        let none = summarized(&[], self.timed.floor);
+        std::mem::replace(&mut self.timed, none)
+    }
+}
+
+/// What a session that was ended leaves, in words.
+pub fn left(timing: &Timing) -> String {
+    format!(
+        "interrupted before the command was observed: nothing is explained. There were {}",
+        fathom_report::untraced(&timing.timed)
+    )
+}
+
 /// Ends the session after the first run that took too long: more of them say no more.
 struct Watch;
 
@@ -98,29 +115,33 @@ pub fn time(target: &Target, arguments: &Arguments) -> Result<Timing, Failure> {
     }
     let timed_out = session.runs.is_empty() && fathom_measure::interrupt::received().is_none();
     if session.runs.is_empty() && !timed_out {
-        return Err(MeasureError::Interrupted.into());
+        return Err(Failure::Interrupted(NEVER_ENDED.to_string()));
     }
-    let summary = |metric: Metric| {
-        let values: Vec<f64> = session
-            .runs
-            .iter()
-            .filter_map(|run| metric.of(run))
-            .collect();
-        fathom_stats::median_interval(&values, 0.95).unwrap_or(NOTHING)
-    };
     let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
     Ok(Timing {
-        timed: TimedRuns {
-            runs: session.runs.len(),
-            wall: summary(Metric::Wall),
-            cpu: summary(Metric::Cpu),
-            peak_memory: summary(Metric::PeakMemory),
-            floor: fathom_stats::median_interval(&floor, 0.95),
-        },
+        timed: summarized(&session.runs, fathom_stats::median_interval(&floor, 0.95)),
         runs: session.runs,
         started_at,
     })
 }
+
+fn summarized(runs: &[Run], floor: Option<Estimate>) -> TimedRuns {
+    let summary = |metric: Metric| {
+        let values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
+        fathom_stats::median_interval(&values, 0.95).unwrap_or(NOTHING)
+    };
+    TimedRuns {
+        runs: runs.len(),
+        wall: summary(Metric::Wall),
+        cpu: summary(Metric::Cpu),
+        peak_memory: summary(Metric::PeakMemory),
+        floor,
+    }
+}
+
+/// What is said to who interrupts the first run.
+const NEVER_ENDED: &str = "interrupted before the command had ended once. One that doesn't end by itself, such as a \
+     server, is explained with a time limit: fathom why --timeout 10s -- COMMAND";
 
 /// Of no run at all.
 const NOTHING: Estimate = Estimate {
