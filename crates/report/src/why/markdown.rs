@@ -4,7 +4,7 @@ use fathom_model::{Confidence, Explanation, Finding};
 
 use super::account;
 use super::quote::{Quote, could_win, share_text};
-use super::summary::{estimate, explained_by, slowdown};
+use super::summary::{estimate, explained_by, slowdown, whole};
 use crate::export::code;
 use crate::text::JOIN;
 use crate::{escape, shorten};
@@ -26,7 +26,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
         estimate(&explanation.timed.wall).replace(JOIN, " "),
         explanation.timed.runs,
         plain(&explained_by(&explaining.tier)),
-        slowdown(explaining.slowdown)
+        slowdown(explanation)
     ));
     if !explanation.end.is_empty() {
         out.push_str(&format!("\nThe run ended: {}.\n", plain(&explanation.end)));
@@ -36,10 +36,11 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     }
     let entries = account::entries(&explanation.account);
     if !entries.is_empty() {
-        out.push_str(if quote.times {
-            "\n| Where the median wall time goes | Time | Share |\n|:---|---:|---:|\n"
+        let whole = whole(explanation);
+        out.push_str(&if quote.times {
+            format!("\n| Where the {whole} goes | Time | Share |\n|:---|---:|---:|\n")
         } else {
-            "\n| Where the median wall time goes, modelled | Share |\n|:---|---:|\n"
+            format!("\n| Where the {whole} goes, modelled | Share |\n|:---|---:|\n")
         });
     }
     for entry in &entries {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::account;
 use super::lanes::{self, Timeline};
 use super::quote::{Quote, could_win, share_text, time};
-use super::summary::{estimate, explained_by, floor_that_matters, slowdown};
+use super::summary::{estimate, explained_by, floor_that_matters, slowdown, whole};
 use super::{places, startup, words};
 use crate::quantity::counted;
 use crate::text::JOIN;
@@ -53,6 +53,8 @@ pub(super) struct PageData {
     floor: Option<String>,
     explained: String,
     slowdown: String,
+    /// What the shares are of, in words.
+    whole: &'static str,
     /// Whether times of the explaining run may be shown.
     times: bool,
     run_ns: u64,
@@ -157,7 +159,8 @@ impl PageData {
             memory: format_bytes(timed.peak_memory.value),
             floor: floor_that_matters(explanation).map(|floor| time(floor.value)),
             explained: explained_by(&safe(&explaining.tier, 40)),
-            slowdown: slowdown(explaining.slowdown),
+            slowdown: slowdown(explanation),
+            whole: whole(explanation),
             times: explaining.times_are_quoted,
             run_ns: times.fold(explaining.wall_ns, u64::max),
             whole_ns: explanation.account.wall_ns.max(1),

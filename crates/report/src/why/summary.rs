@@ -40,6 +40,14 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     limits(page, explanation);
 }
 
+/// What the account is of: `median wall time`.
+pub(super) fn whole(explanation: &Explanation) -> &'static str {
+    match explanation.timed.runs {
+        0 => "observed run",
+        _ => "median wall time",
+    }
+}
+
 fn counted_runs(timed: &TimedRuns) -> String {
     counted(timed.runs as u64, "untraced run", "untraced runs")
 }
@@ -107,8 +115,11 @@ pub(super) fn explained_by(tier: &str) -> String {
 }
 
 /// `1.04x slower`: its wall time divided by the median of the untraced runs.
-pub(super) fn slowdown(factor: f64) -> String {
-    if !factor.is_finite() {
+pub(super) fn slowdown(explanation: &Explanation) -> String {
+    let factor = explanation.explaining.slowdown;
+    if explanation.timed.runs == 0 {
+        "with no timed run to compare it with".to_owned()
+    } else if !factor.is_finite() {
         "how much slower is not known".to_owned()
     } else if factor < NOT_TYPICAL {
         format!("{factor:.2}x of the median wall time: not a typical run")
@@ -126,7 +137,7 @@ fn explained(page: &Page, explanation: &Explanation) -> String {
     let mut text = format!(
         "{}, {}",
         explained_by(&page.clean(&explaining.tier)),
-        slowdown(explaining.slowdown)
+        slowdown(explanation)
     );
     if !explaining.times_are_quoted {
         text.push_str(

@@ -76,13 +76,14 @@ fn write_account(page: &mut Page, explanation: &Explanation, quote: Quote) {
         );
         return;
     }
+    let whole = summary::whole(explanation);
     let whole = if quote.times {
         format!(
-            "of the median wall time, {}",
+            "of the {whole}, {}",
             quote.show(explanation.account.wall_ns)
         )
     } else {
-        "shares of the median wall time, modelled".to_owned()
+        format!("shares of the {whole}, modelled")
     };
     let title = "Where the time goes";
     let end = (page.width().min(80)).saturating_sub(2 + whole.len());

@@ -31,7 +31,7 @@ function header() {
 }
 
 function account() {
-  const whole = data.times ? `of the median wall time, ${time(data.whole_ns)}` : 'shares of the median wall time, modelled';
+  const whole = data.times ? `of the ${data.whole}, ${time(data.whole_ns)}` : `shares of the ${data.whole}, modelled`;
   const bar = el('div', { class: 'bar', role: 'group', 'aria-label': 'Where the time goes' });
   for (const one of data.account) {
     const thin = one.share < 0.045;
