@@ -301,7 +301,7 @@ impl Built {
         notes.push("STREAM copies between arrays whose places in a page differ by 2 KiB (its OFFSET=128), with the processor's widest plain stores (-march=native, no memcpy), as Fathom does. Its own default, OFFSET=0 and 16-byte stores, is slower here by a fifth. Both count read and written bytes, and not the lines that stores fetch first.".into());
         notes.push("tinymembench was built with buffers of 128 MiB, as lmbench and Fathom have them, instead of its own 32: where the last level holds 32 MiB, a part of such a fill stays there.".into());
         notes.push("multichase's programs were built with samples of 20 ms, of which they take the best, instead of 250 to 2000; its memory loads with -march=native. pingpong waits with one pause between its looks (-r 1), as Fathom does: without one (-r 0), each change of the line throws away what the core had read ahead (41 instead of 28 ns).".into());
-        notes.push("Rates are means on both sides: of STREAM's times, of multiload's samples, of lmbench's windows.".into());
+        notes.push("Rates are means on both sides: of STREAM's times, of lmbench's windows; of reading by one thread the best mean: of Fathom's passes of 40 ms, of multiload's samples of 20 ms.".into());
         match &self.sources {
             None => notes.push("The other tools are not here: put the sources of multichase, tinymembench, STREAM and lmbench into one folder and name it in $RIVALS.".into()),
             Some(sources) => {

@@ -164,6 +164,12 @@ impl<'a> Descriptors<'a> {
         })
     }
 
+    /// Whether somebody of the tree answers at a socket of its own.
+    pub(crate) fn accepts(&self) -> bool {
+        let mut names = self.names.values().flat_map(|names| names.iter());
+        names.any(|name| name.starts_with("accepted socket"))
+    }
+
     /// Whether a small write to this socket may wait for the acknowledgement of the one before it: TCP, unless it was told
     /// otherwise. So does one that nobody knows.
     pub(crate) fn may_hold_back(&self, pid: u32, fd: i32) -> bool {
@@ -248,6 +254,12 @@ impl<'a> Descriptors<'a> {
             (opens + file.opens, calls + file.reads + file.writes)
         });
         opens > 0 && opens * OPENS_FOR_EACH_CALL >= calls
+    }
+
+    /// How often what `fd` was was opened, where that is known apart.
+    pub(crate) fn opens(&self, pid: u32, fd: i32) -> Option<u64> {
+        let on_fd = self.files.get(&(pid, fd))?.iter();
+        Some(on_fd.map(|file| file.opens).sum())
     }
 
     fn is_alias(&self, pid: u32, fd: i32, aliases: &[&str]) -> bool {

@@ -122,6 +122,19 @@ pub(crate) const LEAST_PACE_NS: f64 = 20e6;
 /// Disk waits of fewer faults are the program's own start, unless they take [`LONG_FETCH_NS`]: where the
 /// kernel reads ahead by megabytes, 38 faults of a mapped file of 200 MB took 313 ms.
 pub(crate) const MANY_MAJOR_FAULTS: u64 = 100;
+/// So many of Node's workers that ended before it are one for each piece of work.
+pub(crate) const MANY_ENGINES: usize = 10;
+/// Of the life of its process, what lives longer is kept.
+pub(crate) const PART_OF_A_PROCESS: f64 = 0.4;
+/// What starting JavaScript's engine takes of CPU time at least, and at most.
+pub(crate) const LEAST_START_OF_AN_ENGINE_NS: f64 = 5e6;
+pub(crate) const MOST_START_OF_AN_ENGINE_NS: f64 = 30e6;
+/// Where the tree answers its own requests what is left of waiting is mostly waking each other.
+pub(crate) const SHARE_OF_OWN_REPLIES: f64 = 0.3;
+/// Opening a library so often is no loading of libraries.
+pub(crate) const MANY_OPENS_OF_A_LIBRARY: u64 = 50;
+/// A poll of one descriptor takes 0.5 µs, and some 80 ns for each further one.
+pub(crate) const LONG_LOOK_NS: f64 = 5e3;
 /// Interpreters ask for 20 to 150 paths that aren't there in a sound start.
 pub(crate) const MANY_MISSES: u64 = 1_000;
 /// Part of the wall time: a program that looks into hundreds of folders misses a tenth of the time, and one

@@ -222,6 +222,35 @@ fn a_program_that_never_ends_is_cut_short_and_its_call_is_kept() {
 }
 
 #[test]
+fn helper_closes_descriptors_that_are_not_there() {
+    if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
+        return;
+    }
+    for descriptor in 100_000..130_000 {
+        // SAFETY: nothing is behind these.
+        unsafe { libc::close(descriptor) };
+    }
+}
+
+#[test]
+fn calls_on_more_descriptors_than_the_table_holds_are_counted() {
+    if !available(Tier::Kernel) {
+        return;
+    }
+    let options = TraceOptions {
+        most_rows: 1_000,
+        ..TraceOptions::default()
+    };
+    let command = helper("helper_closes_descriptors_that_are_not_there");
+    let t = trace(&command, Tier::Kernel, &options).expect("traced");
+    assert_eq!(t.lost, Losses::default());
+    let failed = t.syscalls.iter().filter(|row| row.name == "close");
+    assert_eq!(failed.map(|row| row.errors).sum::<u64>(), 30_000);
+    let none = sum(&t, "close", None);
+    assert!((29_000..30_000).contains(&none.errors), "{none:?}");
+}
+
+#[test]
 fn what_does_not_fit_is_counted_as_lost() {
     if !available(Tier::Kernel) {
         return;

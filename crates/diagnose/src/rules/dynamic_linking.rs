@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Finding;
-use fathom_trace::FileRow;
+use fathom_model::{Finding, Spent};
+use fathom_trace::{FileRow, SyscallRow};
 
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::path::covered_ns;
@@ -24,6 +24,55 @@ struct Loaded {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    before_it_began(view).or_else(|| again_and_again(view))
+}
+
+/// A library that a program opens and closes for each piece of work. What the loader computes to bind it is its own
+/// code: only what the kernel does to map it shows.
+fn again_and_again(view: &View<'_>) -> Option<Finding> {
+    let libraries = view.trace.files.iter().filter(|f| is_library(&f.name));
+    let most = libraries.max_by_key(|file| file.opens)?;
+    if most.opens < t::MANY_OPENS_OF_A_LIBRARY {
+        return None;
+    }
+    let maps = |row: &SyscallRow| {
+        row.pid == most.pid
+            && (LOADING.contains(&row.name.as_str()) || row.fd.is_some() && row.fd == most.fd)
+    };
+    let cost = view.tally(maps).cost_ns + view.spent_ns(Spent::PageFaults);
+    if !matters(view, cost) {
+        return None;
+    }
+    let statement = format!(
+        "{} was opened {} times (`dlopen`); mapping it costs {} in the kernel alone, {} of the wall time; what the loader computes to bind it comes on top.",
+        most.name,
+        count(most.opens),
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("dynamic-linking", view, cost, statement)
+            .evidence("times opened", most.opens as f64, "calls")
+            .advice("Open it once, keep it, and call `dlclose` at the end.")
+            .pid(Some(most.pid))
+            .likely()
+            .finish(),
+    )
+}
+
+/// What the loader does for each library.
+const LOADING: &[&str] = &[
+    "open",
+    "openat",
+    "close",
+    "mmap",
+    "munmap",
+    "mprotect",
+    "fstat",
+    "newfstatat",
+];
+
+fn before_it_began(view: &View<'_>) -> Option<Finding> {
     let mut found = all(view);
     // What the first process opens itself is told of it alone: others have another cause.
     if let Some(first) = found.first()
@@ -191,6 +240,19 @@ fn list_given_back_ns(view: &View<'_>, pid: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use crate::fake::{Fake, MS};
+
+    #[test]
+    fn a_library_that_is_opened_for_each_piece_of_work_is_told() {
+        let told = |opens: u64| {
+            let mut fake = Fake::new(1000);
+            fake.file("/usr/lib/filter.so", opens, 0, 0, 10 * MS);
+            fake.calls("mmap", None, 2_000, 0, 60_000);
+            fake.calls("munmap", None, 400, 0, 150_000);
+            fake.ids().contains(&"dynamic-linking".to_owned())
+        };
+        assert!(told(400));
+        assert!(!told(1));
+    }
 
     fn links(libraries: u64) -> Fake {
         let mut fake = Fake::new(20);

@@ -33,6 +33,17 @@ fn is_of_the_shell(view: &View<'_>, row: &SyscallRow) -> bool {
     row.name == "rt_sigprocmask" && view.language(Some(row.pid)) == Some(Language::Shell)
 }
 
+/// Whether these polls take so long on a CPU that they must go through hundreds of descriptors.
+fn looks_at_many(view: &View<'_>, name: &str) -> bool {
+    let tally = view.tally_calls(|call| call == name);
+    !name.starts_with("epoll") && tally.each_ns() >= t::LONG_LOOK_NS
+}
+
+/// Whether most of these closed no descriptor: a loop over all numbers that there could be.
+fn closes_nothing(row: &SyscallRow) -> bool {
+    row.name == "close" && row.errors * 2 > row.calls
+}
+
 fn most_called<'a>(view: &View<'a>, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
     let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
     for row in view.trace.syscalls.iter().filter(|row| fits(&row.name)) {
@@ -51,7 +62,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Spent::KernelFiles => !ASKING.contains(&name),
         Spent::KernelProcesses => true,
         // Who gives its CPU away has nothing to do: that is a loop that asks.
-        _ => classify::is_poll(name) || name == "sched_yield",
+        _ => classify::is_poll(name) && !looks_at_many(view, name) || name == "sched_yield",
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
     let by_file = tiny_files::read_one_by_one(view);
@@ -61,7 +72,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let empty = |row: &SyscallRow| row.would_block * 2 > row.calls;
     let counts = |row: &SyscallRow| {
         let plain = is_plain(&row.name) || is_of_the_shell(view, row);
-        !plain && !is_of_a_file(row) && !empty(row)
+        (!plain || closes_nothing(row)) && !is_of_a_file(row) && !empty(row)
     };
     for row in view.trace.syscalls.iter().filter(|row| counts(row)) {
         let name = match asks_about_path(&row.name) {
@@ -75,7 +86,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Work that the kernel does for the program itself, such as making random numbers, can be asked for in
     // large pieces and still rule the time.
     let rules = |name: &str, tally: &Tally| {
-        classify::on_cpu(name) == Spent::KernelOther
+        (classify::on_cpu(name) == Spent::KernelOther || classify::is_poll(name))
             && view.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL
     };
     names.retain(|name, tally| {
@@ -110,9 +121,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         cost.draft("kernel-bound", view, statement)
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(format!(
-                "Call `{name}` less often: do more with each call, or keep its result."
-            ))
+            .advice(match name {
+                "close" => "Most were not open: close a whole range by one `close_range`, or open with close-on-exec.".to_owned(),
+                _ if classify::is_poll(name) => format!(
+                    "`{name}` looks at every descriptor in each call: use `epoll`, which tells of those that are ready."
+                ),
+                _ => {
+                    format!("Call `{name}` less often: do more with each call, or keep its result.")
+                }
+            })
             .limit(Small::limit(view))
             .pid(tally.pid)
             .likely()
@@ -129,8 +146,13 @@ pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
     else {
         return found;
     };
-    // What the kernel does to wake threads is in the storm's calls, and not in its waits.
-    let least = |id: &str| if id == "wakeup-storm" { 4 } else { 2 };
+    let least = |id: &str| match id {
+        // What the kernel does to wake threads is in the storm's calls, and not in its waits.
+        "wakeup-storm" => 4,
+        // To do it side by side makes it no less.
+        "waiting-for-child" | "idle-cores" => 1,
+        _ => 2,
+    };
     let explained = found
         .iter()
         .any(|f| f.id != "kernel-bound" && f.rank_ns() * least(&f.id) >= own);
@@ -156,6 +178,26 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("sched_yield", None, 500_000, 0, 1_500);
         assert_eq!(fake.ids(), ["busy-polling"]);
+    }
+
+    #[test]
+    fn closing_what_is_not_open_is_named() {
+        for (errors, named) in [(399_990, true), (10, false)] {
+            let mut fake = Fake::new(1000);
+            fake.calls("close", None, 400_000, 0, 1_500).errors = errors;
+            assert_eq!(fake.ids() == ["kernel-bound"], named, "{errors}");
+        }
+    }
+
+    #[test]
+    fn polls_of_hundreds_of_descriptors_are_named() {
+        for (each_ns, named) in [(40_000, true), (2_000, false)] {
+            let mut fake = Fake::new(1000);
+            fake.calls("poll", None, 16_000, 0, each_ns);
+            fake.calls("read", Some(3), 16_000, 64, 300);
+            let ids = fake.ids();
+            assert_eq!(ids == ["kernel-bound"], named, "{each_ns} ns each: {ids:?}");
+        }
     }
 
     #[test]

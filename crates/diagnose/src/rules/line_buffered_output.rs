@@ -3,6 +3,7 @@
 use fathom_model::Finding;
 
 use super::small_calls::Small;
+use super::small_file_io;
 use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, on_output};
 use crate::Language;
 use crate::descriptors::Kind;
@@ -20,10 +21,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "{} writes of a line each ({:.0} bytes) to standard {}; the calls {}",
+        "{} writes of a line each ({:.0} bytes) to {}; the calls {}",
         count(tally.calls),
         tally.bytes_per_call(),
-        if small.fd == 2 { "error" } else { "output" },
+        small.output_name(view),
         cost.told(view),
     );
     Some(
@@ -31,7 +32,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(view, small.pid))
+            .advice(advice(view, &small))
             .limit(Small::limit(view))
             .place(small.place(view))
             .likely()
@@ -39,8 +40,16 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-fn advice(view: &View<'_>, pid: u32) -> &'static str {
-    match view.language(Some(pid)) {
+fn advice(view: &View<'_>, small: &Small) -> String {
+    let language = view.language(Some(small.pid));
+    match view.descriptors.is_output(small.pid, small.fd) {
+        true => advice_on_standard(view, language).to_owned(),
+        false => small_file_io::advice(language, true, false),
+    }
+}
+
+fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
+    match language {
         Some(Language::Python) if view.subject.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
             "`println!` writes each line: use `writeln!` into `BufWriter::new(stdout().lock())`."

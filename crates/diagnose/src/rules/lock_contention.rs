@@ -81,7 +81,7 @@ pub(super) fn queues(view: &View<'_>) -> Vec<Queue> {
     }
     let mut found: Vec<Queue> = lives
         .into_iter()
-        .filter_map(|(pid, lives)| queue(view, pid, &lives))
+        .filter_map(|(pid, lives)| queue(view, pid, &lives, |_| true))
         .collect();
     found.extend(between_processes(view));
     found
@@ -97,7 +97,11 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
         waits(life) >= t::MANY_LOCK_WAITS
             || view.file_lock_waits(life.tid) >= t::MANY_FILE_LOCK_WAITS
     };
-    let queueing = view.lives.iter().filter(often);
+    let queueing = view
+        .lives
+        .iter()
+        .filter(often)
+        .filter(|life| view.file_lock_waits(life.tid) > 0 || is_woken_by_others(view, life));
     let pids: BTreeSet<u32> = queueing.map(|life| life.pid).collect();
     // Whoever hands out the work counts too: where it works most, the others are idle.
     let all: Vec<&Life> = view.lives.iter().collect();
@@ -112,8 +116,29 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
     Some(Queue {
         file,
         between_processes: true,
-        ..queue(view, pid, &all)?
+        ..queue(view, pid, &all, |life| {
+            pids.contains(&life.pid) && waits(life) > 0
+        })?
     })
+}
+
+/// Whether other processes ended most of the time for which this thread waited for locks, as far as that is known:
+/// else it waited for threads of its own.
+fn is_woken_by_others(view: &View<'_>, life: &Life) -> bool {
+    let (mut own, mut others) = (0, 0);
+    for interval in view.trace.timeline.iter().flatten() {
+        let lock = interval.call.as_deref().is_some_and(classify::is_lock);
+        if let Some(by) = interval
+            .woken_by
+            .filter(|_| lock && interval.tid == life.tid)
+        {
+            let mut lives = view.lives.iter();
+            let is_own = lives.any(|other| other.tid == by && other.pid == life.pid);
+            let sum = if is_own { &mut own } else { &mut others };
+            *sum += interval.to_ns.saturating_sub(interval.from_ns);
+        }
+    }
+    own <= others
 }
 
 /// How often a thread asked for a lock on a file: each time all who wait are woken, and sleep again but for one.
@@ -126,7 +151,13 @@ fn file_locks(view: &View<'_>, tid: u32) -> u64 {
     }
 }
 
-fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
+/// The queue of those of these threads that `may` be in one. What the others compute counts too.
+fn queue(
+    view: &View<'_>,
+    pid: u32,
+    lives: &[&account::Life],
+    may: impl Fn(&Life) -> bool,
+) -> Option<Queue> {
     let all_cpu: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
     let working = lives
         .iter()
@@ -136,6 +167,7 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&account::Life]) -> Option<Queue> {
     let least_part = t::PART_OF_A_WORKER / working.max(1) as f64;
     let queueing: Vec<(&&Life, u64, f64)> = lives
         .iter()
+        .filter(|life| may(life))
         .filter_map(|life| {
             let on_files = view.file_lock_waits(life.tid);
             let waits = view.lock_waits(life.tid) + on_files.min(file_locks(view, life.tid));

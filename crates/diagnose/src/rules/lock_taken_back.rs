@@ -81,14 +81,14 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
         let enough = held
             && waits.len() as u64 >= t::MANY_LOCK_WAITS
             && waited as f64 >= t::LOCK_SHARE * waiter.ns().min(holder.ns());
-        if !enough || !in_vain(&waits) {
+        let last = waits.last()?;
+        let on_file = last.call.as_deref().is_some_and(classify::is_file_lock);
+        // Who waits for a locked file waits for nothing else.
+        if !enough || !(on_file || in_vain(&waits)) {
             return None;
         }
         // Both do the same kind of work. Who waits for another's results or messages does another.
-        // Nobody waits so at a locked file.
-        let last = waits.last()?;
         let work_ns = work_since(view, waiter, waits.first()?.from_ns);
-        let on_file = last.call.as_deref().is_some_and(classify::is_file_lock);
         let alike = view.program_of(waiter.pid) == view.program_of(holder.pid)
             && (on_file || work_ns >= t::PART_OF_A_WORKER * holder.on_cpu_ns);
         alike.then_some(Pair {
@@ -111,7 +111,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     }
     let pair = pairs(view)
         .into_iter()
-        .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
+        .max_by(|a, b| a.win_ns().total_cmp(&b.win_ns()))?;
     let win = view.untraced(pair.win_ns() * view.quiet);
     if !matters(view, win) {
         return None;

@@ -106,6 +106,7 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     // Memory for what is read again is a part of the work on it.
     ("page-fault-heavy", &["process-spawning", "rereading"]),
     ("small-file-io", &["rereading", "process-spawning"]),
+    ("unbuffered-input", &["rereading"]),
     ("line-buffered-output", &["process-spawning"]),
     ("sleeping", &["delayed-ack-stall", "wakeup-storm"]),
     // Java's threads that await processes wait for each other too.
@@ -129,9 +130,9 @@ fn locks(view: &View<'_>) -> Option<Finding> {
 /// All findings, the largest first.
 pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
-    found = explained_by(named_for_linking(found));
+    found = kernel_bound::unless_explained(named_for_linking(found));
+    found = explained_by(found);
     found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
-    found = kernel_bound::unless_explained(found);
     if found.is_empty() {
         found.extend(cpu_starved::by_others(view));
     }
@@ -149,16 +150,25 @@ fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
     found
 }
 
+/// The cause must be of this part of the effect's size. Who finds a lock taken and who is woken to find it are counted
+/// apart, so that the lock shows less of itself.
+fn least_times(effect: &str) -> u64 {
+    match effect {
+        "wakeup-storm" => 4,
+        _ => 3,
+    }
+}
+
 fn explained_by(found: Vec<Finding>) -> Vec<Finding> {
     let win = |id: &str| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
-    // The cause must be of the effect's size: a small one doesn't hide a large effect.
+    // A small cause doesn't hide a large effect.
     let is_explained = |finding: &Finding| {
         EXPLAINED_BY.iter().any(|(effect, causes)| {
             *effect == finding.id
                 && causes
                     .iter()
                     .filter_map(|id| win(id))
-                    .any(|ns| ns * 3 >= finding.rank_ns())
+                    .any(|ns| ns * least_times(&finding.id) >= finding.rank_ns())
         })
     };
     found

@@ -50,6 +50,18 @@ impl Small {
         self.cost(view).plus(theirs.unwrap_or_default())
     }
 
+    /// `standard output`, or the file's name.
+    pub(super) fn output_name(&self, view: &View<'_>) -> String {
+        match self.fd {
+            _ if !view.descriptors.is_output(self.pid, self.fd) => {
+                let name = view.name_of(self.pid, self.fd);
+                name.unwrap_or_else(|| "a file".to_owned())
+            }
+            2 => "standard error".to_owned(),
+            _ => "standard output".to_owned(),
+        }
+    }
+
     pub(super) fn place(&self, view: &View<'_>) -> Place {
         Place {
             pid: Some(self.pid),
@@ -67,6 +79,47 @@ impl Small {
         ))
     }
 }
+
+/// Calls that move to another place of a file, or name it.
+fn is_placed(row: &SyscallRow) -> bool {
+    row.name == "lseek" || row.name.starts_with("pread") || row.name.starts_with("pwrite")
+}
+
+/// Whether a file other than standard input and output is used as these are: it is kept open and gone through
+/// from its front to its end, read byte by byte or written in small pieces. Where it is read in records that
+/// is no missing buffer alone.
+pub(super) fn is_stream_of_file(view: &View<'_>, small: &Small) -> bool {
+    let bytewise = small.tally.bytes < t::BYTES_OF_A_MESSAGE * small.tally.calls;
+    (small.writes || bytewise) && is_file_gone_through(view, small.pid, small.fd, small.writes)
+}
+
+/// Whether it is a file, not standard input or output, that is gone through from its front to its end.
+pub(super) fn is_file_gone_through(view: &View<'_>, pid: u32, fd: i32, writes: bool) -> bool {
+    let descriptors = &view.descriptors;
+    if descriptors.is_input(pid, fd) || descriptors.is_output(pid, fd) {
+        return false;
+    }
+    let on_it = |row: &&SyscallRow| row.pid == pid && row.fd == Some(fd);
+    let rows = || view.trace.syscalls.iter().filter(on_it);
+    let calls = |fits: &dyn Fn(&SyscallRow) -> bool| -> u64 {
+        let fitting = rows().filter(|row| fits(row));
+        fitting.map(|row| row.calls).sum()
+    };
+    let moves = calls(&|row| key(row).is_some_and(|key| key.1 == writes));
+    let others = calls(&|row| is_placed(row) || key(row).is_some_and(|key| key.1 != writes));
+    let opened = || {
+        let opens = |row: &&SyscallRow| row.pid == pid && row.name.starts_with("open");
+        let opening = view.trace.syscalls.iter().filter(opens);
+        opening.map(|row| row.calls).sum()
+    };
+    let opens: u64 = descriptors.opens(pid, fd).unwrap_or_else(opened);
+    descriptors.last(pid, fd) == Kind::File
+        && others * 10 <= moves
+        && opens * CALLS_FOR_EACH_OPEN <= moves
+}
+
+/// A file that is opened for fewer calls than this is not kept open.
+const CALLS_FOR_EACH_OPEN: u64 = 100;
 
 /// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average, most
 /// cost first; whether the cost matters is the caller's to tell. The same descriptor number of all processes is one: a script's

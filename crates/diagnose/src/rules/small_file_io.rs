@@ -1,4 +1,4 @@
-//! A file is read or written a few bytes a call.
+//! A file is read or written a record a call, or opened for each, or gone about by seeks; or files are tiny.
 
 use fathom_model::Finding;
 use fathom_trace::SyscallRow;
@@ -25,7 +25,8 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
     let by_file = tiny_files::read_one_by_one(view);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
     let small = small_calls::find(view, on_file);
-    let small = small.into_iter().find(|small| !one_by_one(small))?;
+    let own = |small: &Small| !one_by_one(small) && !small_calls::is_stream_of_file(view, small);
+    let small = small.into_iter().find(own)?;
     let tally = &small.tally;
     let around = opening_costs(view, small.pid, tally);
     let cost = small.cost(view).plus(around.cost);
@@ -90,7 +91,7 @@ fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Opening {
 }
 
 /// What to say where the file is opened for each call (`reopened`), and where it is kept open.
-fn advice(language: Option<Language>, writes: bool, reopened: bool) -> String {
+pub(super) fn advice(language: Option<Language>, writes: bool, reopened: bool) -> String {
     let buffer = match (language, writes) {
         (Some(Language::Shell), _) if reopened => {
             return "Redirect the whole loop (`done >> file`), not each `echo`: the file is then opened once."

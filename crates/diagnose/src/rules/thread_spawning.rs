@@ -3,6 +3,7 @@
 use fathom_model::{Finding, Spent};
 
 use crate::Language;
+use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
@@ -13,6 +14,51 @@ fn makes(name: &str) -> bool {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    many(view).or_else(|| node_workers(view))
+}
+
+/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. One that ends long before
+/// its process did one piece of work.
+fn node_workers(view: &View<'_>) -> Option<Finding> {
+    let workers: Vec<&Life> = view
+        .lives
+        .iter()
+        .filter(|life| {
+            life.tid != life.pid && view.language(Some(life.pid)) == Some(Language::Node)
+        })
+        .filter(|life| {
+            let process = view.lives.iter().find(|main| main.tid == life.pid);
+            process.is_some_and(|main| life.ns() < t::PART_OF_A_PROCESS * main.ns())
+        })
+        .filter(|life| life.on_cpu_ns >= t::LEAST_START_OF_AN_ENGINE_NS)
+        .collect();
+    // The quickest did next to nothing but start.
+    let quickest = workers.iter().map(|life| life.on_cpu_ns);
+    let start = quickest.fold(t::MOST_START_OF_AN_ENGINE_NS, f64::min);
+    let weight = |life: &&Life| view.weight(life.tid);
+    let cost = view.untraced(start * workers.iter().map(weight).sum::<f64>());
+    if workers.len() < t::MANY_ENGINES || !matters(view, cost) {
+        return None;
+    }
+    let statement = format!(
+        "{} `Worker` threads were made and ended; to start one takes up to {} of CPU time, all of them {}, {} of the wall time.",
+        count(workers.len() as u64),
+        time(start),
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("thread-spawning", view, cost, statement)
+            .evidence("threads made", workers.len() as f64, "threads")
+            .evidence("CPU time of the quickest", start, "ns")
+            .advice("Keep a few workers, as many as there are CPUs, and send them one message for each piece of work.")
+            .pid(workers.first().map(|life| life.pid))
+            .likely()
+            .finish(),
+    )
+}
+
+fn many(view: &View<'_>) -> Option<Finding> {
     let made = view.tally_calls(makes);
     let processes = view.trace.processes.len() as u64;
     // Where calls are only looked at for a while, the threads themselves are still all seen.
@@ -76,7 +122,7 @@ fn all_but_the_work(view: &View<'_>, pid: Option<u32>, threads: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::fake::Fake;
+    use crate::fake::{Fake, ROOT};
 
     fn told(threads: u64, others: u64) -> bool {
         let mut fake = Fake::new(1000);
@@ -95,6 +141,25 @@ mod tests {
     fn a_pool_and_a_program_with_other_calls_are_not() {
         assert!(!told(16, 0));
         assert!(!told(20_000, 2_000_000));
+    }
+
+    #[test]
+    fn a_worker_of_node_for_each_piece_of_work_is_told() {
+        let told = |workers: u64, language, each_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(language);
+            fake.waits(Some("futex"), None, fathom_trace::Cause::Asleep, 40, 24_000);
+            for n in 0..workers {
+                let from = 20 + n * 1000 / workers.max(1) * 9 / 10;
+                fake.thread(ROOT, ROOT + 1 + n as u32, from, from + each_ms, 20);
+            }
+            fake.ids().contains(&"thread-spawning".to_owned())
+        };
+        assert!(told(40, crate::Language::Node, 25));
+        // A pool that is there until the end, a few, and threads of another language.
+        assert!(!told(40, crate::Language::Node, 900));
+        assert!(!told(4, crate::Language::Node, 25));
+        assert!(!told(40, crate::Language::C, 25));
     }
 
     /// What could be won of a second in which the kernel takes 600 ms, and their own code the rest.

@@ -1,9 +1,10 @@
-//! Standard input, a pipe or a socket is read a few bytes a call.
+//! Standard input, a pipe or a socket is read a few bytes a call, or a file byte by byte.
 
 use fathom_model::Finding;
 use fathom_trace::{Cause, OffCpuRow};
 
 use super::small_calls::{self, Small};
+use super::small_file_io;
 use crate::Language;
 use crate::classify;
 use crate::descriptors::Kind;
@@ -15,20 +16,32 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let on_input = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
         let kind = || view.descriptors.mostly(pid, fd);
         let comes = || matches!(kind(), Kind::Pipe | Kind::Socket | Kind::Terminal);
-        !writes && (view.descriptors.is_input(pid, fd) || comes())
+        let is_stream = || small_calls::is_file_gone_through(view, pid, fd, false);
+        !writes && (view.descriptors.is_input(pid, fd) || comes() || is_stream())
     };
-    let small = small_calls::find(view, on_input).into_iter().next()?;
+    let is_file = |small: &Small| view.descriptors.mostly(small.pid, small.fd) == Kind::File;
+    let is_own = |small: &Small| {
+        view.descriptors.is_input(small.pid, small.fd)
+            || !is_file(small)
+            || small_calls::is_stream_of_file(view, small)
+    };
+    let small = small_calls::find(view, on_input).into_iter().find(is_own)?;
     let tally = &small.tally;
     let standard = view.descriptors.is_input(small.pid, small.fd);
     if !matters(view, tally.cost_ns) || is_paced_by_writer(view, &small) {
         return None;
     }
     let cost = small.cost(view);
+    let language = view.language(Some(small.pid));
     let statement = format!(
         "{} reads of {} brought {:.1} bytes each; the calls {}",
         count(tally.calls),
         match standard {
             true => "standard input".to_owned(),
+            false if is_file(&small) => {
+                let path = view.name_of(small.pid, small.fd);
+                path.unwrap_or_else(|| "a file".to_owned())
+            }
             false => {
                 let name = view.descriptors.waited_for_name(small.pid, small.fd);
                 format!("the {} (descriptor {})", name.unwrap_or("pipe"), small.fd)
@@ -43,8 +56,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("bytes per read", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(match standard {
-                true => advice(view, &small),
-                false => advice_elsewhere(view.language(Some(small.pid))),
+                true => advice(view, &small).to_owned(),
+                false if is_file(&small) => small_file_io::advice(language, false, false),
+                false => advice_elsewhere(language).to_owned(),
             })
             .limit(Small::limit(view))
             .place(small.place(view))

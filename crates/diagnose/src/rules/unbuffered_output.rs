@@ -3,6 +3,7 @@
 use fathom_model::Finding;
 
 use super::small_calls::{self, Small};
+use super::small_file_io;
 use crate::Language;
 use crate::draft::{count, matters};
 use crate::thresholds as t;
@@ -16,9 +17,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "{} writes to standard {} carried {:.1} bytes each; the calls {}",
+        "{} writes to {} carried {:.1} bytes each; the calls {}",
         count(tally.calls),
-        if small.fd == 2 { "error" } else { "output" },
+        small.output_name(view),
         tally.bytes_per_call(),
         cost.told(view),
     );
@@ -27,18 +28,20 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(view, small.pid))
+            .advice(advice(view, &small))
             .limit(Small::limit(view))
             .place(small.place(view))
             .finish(),
     )
 }
 
-/// Small writes to descriptors 1 and 2, most cost first. A file that is opened for each of them is not
-/// the output that the command was given.
+/// Small writes to descriptors 1 and 2 and to files that are written as these are, most cost first. A file that is
+/// opened for each of them is not the output that the command was given.
 pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
     let fits = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
-        writes && view.descriptors.is_output(pid, fd) && !view.descriptors.is_reopened_file(pid, fd)
+        let is_standard =
+            || view.descriptors.is_output(pid, fd) && !view.descriptors.is_reopened_file(pid, fd);
+        writes && (is_standard() || small_calls::is_file_gone_through(view, pid, fd, true))
     };
     small_calls::find(view, fits).into_iter()
 }
@@ -46,8 +49,16 @@ pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
 /// What to say where Python was told to by its environment.
 pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line.";
 
-fn advice(view: &View<'_>, pid: u32) -> &'static str {
-    match view.language(Some(pid)) {
+fn advice(view: &View<'_>, small: &Small) -> String {
+    let language = view.language(Some(small.pid));
+    match view.descriptors.is_output(small.pid, small.fd) {
+        true => advice_on_standard(view, language).to_owned(),
+        false => small_file_io::advice(language, true, false),
+    }
+}
+
+fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
+    match language {
         Some(Language::Python) if view.subject.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
             "Write into `BufWriter::new(stdout().lock())`, and flush it at the end."

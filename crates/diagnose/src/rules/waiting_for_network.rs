@@ -54,7 +54,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if only_wakes && wait < t::LEAST_OF_SHORT_REPLIES_NS {
         return None;
     }
-    if may_be_own(view, wait) {
+    if may_be_own(view, wait)
+        || view.descriptors.accepts() && view.share(wait) < t::SHARE_OF_OWN_REPLIES
+    {
         return None;
     }
     let whom = match peer(view) {
@@ -101,6 +103,19 @@ mod tests {
         };
         assert!(told(Tier::Perf).is_empty());
         assert_eq!(told(Tier::Kernel), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn what_is_left_beside_answers_of_its_own_is_waking_each_other() {
+        let told = |wait_us| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "socket to 127.0.0.1:8080");
+            fake.descriptor(4, "accepted socket from socket at 127.0.0.1:8080");
+            fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, wait_us);
+            fake.ids()
+        };
+        assert_eq!(told(6_000), ["waiting-for-network"]);
+        assert!(told(2_500).is_empty());
     }
 
     #[test]

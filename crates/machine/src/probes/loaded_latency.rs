@@ -221,7 +221,7 @@ fn answer(by_readers: Vec<(usize, [Samples; 2])>) -> ProbeResult {
     {
         let plural = if most == 1 { "" } else { "s" };
         result.add_note(format!(
-            "{:.2} times the {idle:.0} ns without, beside {most} reader{plural}; medians, where `memory_latency` is the lowest tenth",
+            "{:.2} times the {idle:.0} ns without, beside {most} reader{plural}; `memory_latency` is that of its best pass",
             loaded / idle
         ));
     }

@@ -157,7 +157,7 @@ fn served(session: &Session, tid: u32) -> Option<(u64, u64)> {
 fn forget(session: &mut Session, tid: u32) -> io::Result<()> {
     let maps = &session.maps;
     maps.tasks.remove(&tid.to_ne_bytes())?;
-    for map in [&maps.calls, &maps.off_cpu] {
+    for map in [&maps.calls, &maps.calls_rest, &maps.off_cpu] {
         let from = task::TID as usize;
         for (key, _) in map.entries()? {
             if key.get(from..from + 4) == Some(&tid.to_ne_bytes()) {

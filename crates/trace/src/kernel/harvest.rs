@@ -63,15 +63,17 @@ impl Harvest {
         wanted: impl Fn(Who) -> bool,
         delete: bool,
     ) -> Result<(), TraceError> {
-        let (calls, off_cpu) = (&session.maps.calls, &session.maps.off_cpu);
-        for (key, row) in wanted_rows(calls, &wanted, delete).map_err(reading)? {
+        let maps = &session.maps;
+        let mut calls = wanted_rows(&maps.calls, &wanted, delete).map_err(reading)?;
+        calls.extend(wanted_rows(&maps.calls_rest, &wanted, delete).map_err(reading)?);
+        for (key, row) in calls {
             if let Some((key, row)) = CallKey::decode(&key).zip(CallTotals::decode(&row)) {
                 // A number that was used twice has two lots of rows under one key.
                 let sum = self.calls.entry(key).or_default();
                 sum.add(&row);
             }
         }
-        for (key, row) in wanted_rows(off_cpu, &wanted, delete).map_err(reading)? {
+        for (key, row) in wanted_rows(&maps.off_cpu, &wanted, delete).map_err(reading)? {
             self.off_cpu.extend(OffTotals::decode(&key, &row));
         }
         Ok(())

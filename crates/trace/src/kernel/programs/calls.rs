@@ -4,6 +4,7 @@
 //! the way in and first on the way out, so that a call's time holds little of the tracing itself.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
+use super::super::bpf::Map;
 use super::super::layout::{call, lost, task};
 use super::zero_frame;
 use super::{Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, tell};
@@ -18,6 +19,9 @@ const USER32_CS: i32 = 0x23;
 
 /// Frame slot below that of a fresh row: when the call returned.
 const NOW: i16 = -16 - call::SIZE as i16;
+
+/// Frame slot below that: the key of a row without a descriptor.
+const REST_KEY: i16 = NOW - call::KEY as i16;
 
 /// `sys_enter(regs, number)`: notes what is called, on what, and when.
 pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
@@ -94,27 +98,38 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// `R0 = ` the row of the thread's current call, made if need be; jumps to `none`, the loss
-/// counted, if the table is full. `R8` holds when the call was entered.
+/// `R0 = ` the row of the thread's current call, made if need be. Where the table is full, as with calls on a hundred
+/// thousand descriptors, it is a row for all of them; jumps to `none`, the loss counted, if there is no room for that
+/// either. `R8` holds when the call was entered.
 pub(super) fn find_row(c: &Context<'_>, a: &mut Asm, none: super::Label) {
     let found = a.label();
-    let lookup = |a: &mut Asm| {
-        a.load_map(R1, c.maps.calls.fd()).mov(R2, R7);
-        a.call(Helper::MapLookup);
-    };
-    lookup(a);
-    a.jump_if_imm(Cond::NotEqual, R0, 0, found);
     let fresh = -8 - call::SIZE as i16;
+    let lookup = |a: &mut Asm, map: &Map, key: (Reg, i16)| {
+        a.load_map(R1, map.fd()).mov(R2, key.0);
+        a.alu_imm(Alu::Add, R2, i32::from(key.1));
+        a.call(Helper::MapLookup);
+        a.jump_if_imm(Cond::NotEqual, R0, 0, found);
+    };
+    let make = |a: &mut Asm, map: &Map, key: (Reg, i16)| {
+        a.load_map(R1, map.fd()).mov(R2, key.0);
+        a.alu_imm(Alu::Add, R2, i32::from(key.1));
+        a.mov(R3, R10).alu_imm(Alu::Add, R3, i32::from(fresh));
+        a.mov_imm(R4, 0).call(Helper::MapUpdate);
+        lookup(a, map, key);
+    };
+    let own = (R7, task::CALL_KEY);
+    lookup(a, &c.maps.calls, own);
     zero_frame(a, fresh, call::SIZE);
     a.store(Width::Double, R10, fresh + call::FIRST, R8);
-    a.load_map(R1, c.maps.calls.fd())
-        .mov(R2, R7)
-        .mov(R3, R10)
-        .alu_imm(Alu::Add, R3, i32::from(fresh))
-        .mov_imm(R4, 0)
-        .call(Helper::MapUpdate);
-    lookup(a);
-    a.jump_if_imm(Cond::NotEqual, R0, 0, found);
+    make(a, &c.maps.calls, own);
+    a.load(Width::Double, R1, R7, task::CALL_KEY);
+    a.store(Width::Double, R10, REST_KEY, R1);
+    a.load(Width::Word, R1, R7, task::NR);
+    a.store(Width::Word, R10, REST_KEY + task::NR, R1);
+    a.store_imm(Width::Word, R10, REST_KEY + task::FD, -1);
+    let rest = (R10, REST_KEY);
+    lookup(a, &c.maps.calls_rest, rest);
+    make(a, &c.maps.calls_rest, rest);
     count_lost(c, a, lost::CALLS);
     a.jump(none);
     a.bind(found);

@@ -41,6 +41,8 @@ pub struct Sizes {
 pub struct Maps {
     pub tasks: Map,
     pub calls: Map,
+    /// Rows for whose descriptors the table of calls has no room: of (thread, call).
+    pub calls_rest: Map,
     pub off_cpu: Map,
     pub call_flags: Map,
     pub lost: Map,
@@ -62,6 +64,13 @@ impl Maps {
                 call::KEY,
                 call::SIZE,
                 sizes.calls,
+            )?,
+            calls_rest: Map::create(
+                MapKind::Hash,
+                "fathom_rest",
+                call::KEY,
+                call::SIZE,
+                (sizes.calls / 8).max(1),
             )?,
             off_cpu: Map::create(
                 MapKind::Hash,
