@@ -231,7 +231,9 @@ impl<'a> Descriptors<'a> {
             return true;
         }
         let first = |pid| self.names(pid, fd).first().map(|name| Kind::of(name));
-        first(root) == first(pid)
+        // A child begins with the command's own, and gets its pipe after that. Nobody waits for a file.
+        let is_another = first(root) == Some(Kind::File) && self.waited_for(pid, fd) == Kind::Pipe;
+        first(root) == first(pid) && !is_another
     }
 
     /// Whether `fd` is the command's standard input.

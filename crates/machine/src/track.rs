@@ -30,6 +30,7 @@ pub struct Track {
     inverted: bool,
     limit: Option<Limit>,
     core: Option<Core>,
+    shared: bool,
 }
 
 /// Where another thing than the heading's begins.
@@ -61,6 +62,7 @@ impl Track {
             inverted: false,
             limit: None,
             core: None,
+            shared: false,
         }
     }
 
@@ -92,6 +94,17 @@ impl Track {
             beyond: 0,
         });
         self
+    }
+
+    /// What is measured is shared with whoever else is on the machine.
+    pub fn shared(mut self) -> Track {
+        self.shared = true;
+        self
+    }
+
+    /// Whether it is.
+    pub fn is_shared(&self) -> bool {
+        self.shared
     }
 
     /// Holds the CPU time of others against the wall time.

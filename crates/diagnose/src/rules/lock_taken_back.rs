@@ -113,7 +113,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .into_iter()
         .max_by(|a, b| a.win_ns().total_cmp(&b.win_ns()))?;
     let win = view.untraced(pair.win_ns() * view.quiet);
-    if !matters(view, win) {
+    // Python's own lock is handed over when its holder has had it for 5 ms: a few times in any start of threads.
+    let python = view.language(Some(pair.waiter.pid)) == Some(Language::Python);
+    let least = if python { t::LOCK_SHARE } else { 0.0 };
+    if !matters(view, win) || view.share(win) < least {
         return None;
     }
     let kind = match pair.waiter.pid == pair.holder.pid {

@@ -1,6 +1,7 @@
 //! A thread is made for each small piece of work.
 
 use fathom_model::{Finding, Spent};
+use fathom_trace::Tier;
 
 use crate::Language;
 use crate::account::Life;
@@ -69,7 +70,7 @@ fn many(view: &View<'_>) -> Option<Finding> {
     if threads < t::MANY_THREADS || all > threads * t::CALLS_OF_A_THREAD {
         return None;
     }
-    let in_kernel = view.in_kernel_ns();
+    let in_kernel = in_kernel_ns(view);
     if !matters(view, in_kernel) || view.share(in_kernel) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
@@ -109,6 +110,19 @@ fn many(view: &View<'_>) -> Option<Finding> {
             .likely()
             .finish(),
     )
+}
+
+/// The kernel's part. Looks don't see who ended a wait, so that what the threads do is hidden in the waits for them: then it is
+/// the kernel's time of all of them, as far as there is room for it.
+fn in_kernel_ns(view: &View<'_>) -> f64 {
+    let on_path = view.in_kernel_ns();
+    if !view.trace.tier.is_some_and(Tier::only_looks) {
+        return on_path;
+    }
+    let charged = &view.trace.accounts;
+    let share = charged.system_ns as f64 / (charged.user_ns + charged.system_ns).max(1) as f64;
+    let all = share * view.cpu_ns;
+    all.min(on_path + view.spent_ns(Spent::Locks)).max(on_path)
 }
 
 /// What would not be without the threads: the kernel's part, the waits of one for another, what the library does to make

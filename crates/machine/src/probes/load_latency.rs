@@ -100,6 +100,7 @@ pub fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
         Duration::from_millis(30),
         chunk(cycle, 150),
     )
+    .shared()
     .below(
         10.0 * within,
         "neighbours left nothing of it: loads came from memory",
@@ -159,7 +160,8 @@ pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
         agreement,
         Duration::from_millis(40),
         chunk(cycle, 30),
-    ))
+    )
+    .shared())
 }
 
 fn cycle(heading: Heading, bytes: usize) -> Result<Cycle, Box<ProbeResult>> {

@@ -82,19 +82,17 @@ fn reading(
         tolerance: 0.15,
     };
     let mut at = 0;
-    Ok(Track::new(
-        heading,
-        agreement,
-        Duration::from_millis(40),
-        move || {
+    Ok(
+        Track::new(heading, agreement, Duration::from_millis(40), move || {
             let start = Instant::now();
             // SAFETY: the piece lies inside the mapping, whose length is a multiple of 2 MiB.
             std::hint::black_box(read(unsafe { buffer.base().add(at) }));
             let ns = start.elapsed().as_nanos() as f64;
             at = (at + PIECE) % buffer.bytes();
             PIECE as f64 / ns
-        },
-    ))
+        })
+        .shared(),
+    )
 }
 
 #[cfg(test)]
