@@ -19,10 +19,12 @@ const ASKED_SPREAD: f64 = 0.03;
 /// Warm-up runs of the C loop.
 const WARMUPS: usize = 5;
 const SESSIONS: usize = 10;
-/// Sessions that are made until so many were quiet.
-const MOST_SESSIONS: usize = 60;
-/// Most runs that may have shared their core on a quiet machine.
-const QUIET: f64 = 0.02;
+/// Sessions that are made, of which the first quiet ones count as those of a quiet machine.
+const ALL_SESSIONS: usize = 60;
+/// On a quiet machine an empty program, run in turn with the other, takes what it takes at best, within this.
+const QUIET: f64 = 0.015;
+/// What it takes at best: this quantile of all sessions.
+const BEST: f64 = 0.1;
 const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C")];
 const RUNS: usize = 200;
 const TRACED: usize = 20;
@@ -139,6 +141,8 @@ struct Repeated {
     alone: Option<f64>,
     /// Part of the runs that shared their core.
     shared: f64,
+    /// Median of the empty program in the same rounds, from exec to exit, seconds.
+    empty: f64,
     /// Median of the C loop right after it, seconds.
     control: f64,
 }
@@ -147,29 +151,38 @@ impl Repeated {
     fn of(record: &StartupRecord, control: f64) -> Option<Repeated> {
         let summary = first_output(record, 0)?;
         let by_core = summary.by_core.as_ref()?;
+        let mut summaries = record.summaries.iter();
+        let empty = summaries.find(|it| it.program == 1 && it.metric == StartupMetric::Exit)?;
         Some(Repeated {
             p50: summary.p50.value,
+            empty: empty.p50.value,
             alone: by_core.alone_p50.map(|p50| p50.value),
             shared: by_core.shared_runs as f64 / (by_core.alone_runs + by_core.shared_runs) as f64,
             control,
         })
     }
 
-    fn is_quiet(&self) -> bool {
-        self.shared <= QUIET
+    /// Whether the empty program took what it takes at `best`, seconds.
+    fn is_quiet(&self, best: f64) -> bool {
+        (self.empty / best - 1.0).abs() <= QUIET
     }
+}
+
+/// The value at this quantile, 0 to 1; 0 of none.
+fn quantile(mut values: Vec<f64>, p: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let at = (values.len() as f64 * p) as usize;
+    values.get(at).copied().unwrap_or(0.0)
 }
 
 /// How far apart the medians of the same program are: of sessions one after another, and side by side.
 fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let flags = ["-r", &runs, "--traced", "0"];
+    let empty = tools.empty_command();
     let mut sessions: Vec<Repeated> = Vec::new();
-    let quiet = |sessions: &[Repeated]| sessions.iter().filter(|one| one.is_quiet()).count();
-    while sessions.len() < SESSIONS
-        || (quiet(&sessions) < SESSIONS && sessions.len() < MOST_SESSIONS)
-    {
-        let record = session(tools, &flags, &[&hello.command])?;
+    for _ in 0..ALL_SESSIONS {
+        let record = session(tools, &flags, &[&hello.command, &empty])?;
         let control = tools.c_loop(WARMUPS, options.scaled(RUNS).max(20), &hello.program)?;
         sessions.extend(Repeated::of(&record, control.commands[0].median_s));
     }
@@ -187,11 +200,10 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     ];
     let mut table = Table::new("Startup: the same answer each time", &headers);
     let first = &sessions[..SESSIONS.min(sessions.len())];
-    let quietest: Vec<&Repeated> = sessions
-        .iter()
-        .filter(|one| one.is_quiet())
-        .take(SESSIONS)
-        .collect();
+    let best = quantile(sessions.iter().map(|one| one.empty).collect(), BEST);
+    let is_quiet = |one: &&Repeated| one.is_quiet(best);
+    let found = sessions.iter().filter(is_quiet).count();
+    let quietest: Vec<&Repeated> = sessions.iter().filter(is_quiet).take(SESSIONS).collect();
     let shared = first.iter().map(|one| one.shared).sum::<f64>() / first.len() as f64;
     let all = sessions.len();
     for (name, asked, medians) in [
@@ -215,7 +227,7 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
         ),
         (
             format!(
-                "{} sessions of {runs} runs on a quiet machine, of {all}",
+                "the first {} sessions of {runs} runs on a quiet machine, of {found} among {all}",
                 quietest.len()
             ),
             quietest.len() == SESSIONS,
@@ -257,7 +269,7 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
         }
         table.row(row);
     }
-    table.note(format!("Quiet: after at least {} of the session's runs a look at their core found it alone (runs[].cycles_per_addition). Nothing of the times themselves decides what counts as quiet.", percent(1.0 - QUIET)));
+    table.note(format!("Quiet: an empty program that was run in turn with the hello took what it takes at best (the tenth percentile of the sessions' medians, {}), within {}. Nothing of the hello's own times decides what counts as quiet.", us(best), percent(QUIET)));
     table.note("Spread: highest less lowest median, as a share of their median. The control is the same program under a bare loop of vfork, execve and wait4, whole runs: what it spreads is the machine's. One after another, it holds what the machine's speed does within the half minute; side by side (one command that is given the program ten times, in rounds of random order) it is Fathom's own.");
     Ok(table)
 }

@@ -17,6 +17,11 @@ fn is_path(peer: &str) -> bool {
     ["/", "./", "@"].iter().any(|start| peer.starts_with(start))
 }
 
+/// Whether a socket's peer is on this machine.
+pub(crate) fn is_local(peer: &str) -> bool {
+    is_path(peer) || peer.starts_with("127.") || peer.starts_with("[::1]")
+}
+
 /// What a descriptor leads to, as far as waiting on it differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -158,10 +163,7 @@ impl<'a> Descriptors<'a> {
 
     /// Whether it is a socket to a program of this machine: no network is in between.
     pub(crate) fn is_local_socket(&self, pid: u32, fd: i32) -> bool {
-        let peer = self.peer(pid, fd);
-        peer.is_some_and(|peer| {
-            is_path(peer) || peer.starts_with("127.") || peer.starts_with("[::1]")
-        })
+        self.peer(pid, fd).is_some_and(is_local)
     }
 
     /// Whether somebody of the tree answers at a socket of its own.

@@ -133,8 +133,8 @@ pub(crate) const MOST_START_OF_AN_ENGINE_NS: f64 = 30e6;
 pub(crate) const SHARE_OF_OWN_REPLIES: f64 = 0.3;
 /// Opening a library so often is no loading of libraries.
 pub(crate) const MANY_OPENS_OF_A_LIBRARY: u64 = 50;
-/// A poll of one descriptor takes 0.5 µs, and some 80 ns for each further one.
-pub(crate) const LONG_LOOK_NS: f64 = 5e3;
+/// A poll of one descriptor takes 0.5 µs, one that sleeps some µs more, and each further descriptor 80 ns.
+pub(crate) const LONG_LOOK_NS: f64 = 20e3;
 /// Interpreters ask for 20 to 150 paths that aren't there in a sound start.
 pub(crate) const MANY_MISSES: u64 = 1_000;
 /// Part of the wall time: a program that looks into hundreds of folders misses a tenth of the time, and one
@@ -143,6 +143,8 @@ pub(crate) const MISSES_SHARE: f64 = 0.15;
 /// Such a program finds a folder or a file for every few that it misses. One of whose lookups so many miss finds
 /// nothing by them.
 pub(crate) const NEARLY_ALL_MISS: f64 = 0.9;
+/// And who searches folders does it some thousand times.
+pub(crate) const MISSES_OF_NO_SEARCH: u64 = 20_000;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must

@@ -31,6 +31,8 @@ pub(crate) struct Known {
     pub queued_ns: f64,
     /// CPU time of all their processes.
     pub cpu_ns: f64,
+    /// Part of it that is on the critical path, 0 to 1, if it is as in the traced run.
+    pub on_path: f64,
 }
 
 /// Nobody outside the tree gets slower when it is traced.
@@ -61,7 +63,7 @@ fn is_paced_outside(spent: Spent) -> bool {
     )
 }
 
-fn takes_cpu(spent: Spent) -> bool {
+pub(crate) fn takes_cpu(spent: Spent) -> bool {
     spent == Spent::UserCode || spent.is_in_kernel()
 }
 
@@ -105,12 +107,13 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
     sums.add(Spent::Ready, ready);
     room -= ready + ns(Spent::Unaccounted);
     let seen: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
-    let most = (seen * known.cpu_factor.max(1.0)).min(known.cpu_ns);
+    let most = (seen * known.cpu_factor.max(1.0)).min(known.cpu_ns * known.on_path);
     room -= sums.lengthen(takes_cpu, room.min(most - sums.of(takes_cpu)));
-    // Nobody in the tree was on a CPU for at least so long.
+    // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer as it was quicker.
     let waited = known.wall_ns - known.cpu_ns - ready;
     let told = sums.of(|spent| !takes_cpu(spent) && spent != Spent::Ready);
-    sums.lengthen(is_paced_outside, room.min(waited - told));
+    let quicker = seen - sums.of(takes_cpu);
+    sums.lengthen(is_paced_outside, room.min(waited - told).min(quicker));
     let factors = traced.parts.iter().map(|part| {
         let factor = sums.get(part.spent) / (part.ns as f64).max(1.0);
         (part.spent, factor)
@@ -142,6 +145,7 @@ mod tests {
             tracing_faults_ns: 0.0,
             queued_ns: 0.0,
             cpu_ns: 0.0,
+            on_path: 1.0,
         }
     }
 
@@ -217,7 +221,14 @@ mod tests {
         let (account, _) = account(&traced, with);
         assert_eq!(account.ns(Spent::WaitingForInput), 900);
         assert_eq!(account.ns(Spent::UserCode), 100);
-        // Where others of the tree may have been on a CPU meanwhile, nobody knows what it was.
+        // Where it is no quicker, nobody knows what it was.
+        let slow = Known {
+            tracing_ns: 0.0,
+            cpu_ns: 400.0,
+            ..known(1200.0)
+        };
+        assert_eq!(self::account(&traced, slow).0.ns(Spent::Unaccounted), 200);
+        // Nor where others of the tree may have been on a CPU meanwhile.
         let (account, _) = self::account(
             &traced,
             Known {

@@ -128,6 +128,15 @@ fn language(subject: &Subject<'_>, trace: &Trace) -> Option<Language> {
     by_name.or(subject.language)
 }
 
+/// Part of the CPU time of all threads that is on the critical path.
+fn part_on_path(traced: &TimeAccount, lives: &[Life]) -> f64 {
+    let all: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
+    let parts = traced.parts.iter();
+    let on_path = parts.filter(|part| untraced::takes_cpu(part.spent));
+    let on_path: u64 = on_path.map(|part| part.ns).sum();
+    (on_path as f64 / all.max(1.0)).min(1.0)
+}
+
 /// What the CPU time takes at least: its own length where one thread has it all, else the part of it
 /// that the CPUs allow.
 fn least_wall_ns(lives: &[Life], cpu_ns: f64, cpus: usize) -> f64 {
@@ -202,6 +211,7 @@ impl<'a> View<'a> {
                 _ => 0.0,
             },
             cpu_ns,
+            on_path: part_on_path(&traced, &lives),
         };
         let (account, factors) = untraced::account(&traced, known);
         let mut view = Self {

@@ -175,7 +175,7 @@ fn interrupted(last: usize) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let begun = folder.path().join("begun");
     let last = last.to_string();
-    let child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("fathom"))
         .args(["why", "--runs", "3", "--", "sh", "-c", NEVER_ENDS_AT_LAST])
         .args([text(&begun), &last])
         .stdin(Stdio::null())
@@ -185,6 +185,8 @@ fn interrupted(last: usize) -> Output {
         .unwrap();
     let lines = || std::fs::read_to_string(&begun).map_or(0, |all| all.lines().count());
     while lines().to_string() != last {
+        let ended = child.try_wait().unwrap();
+        assert_eq!(ended, None, "it ended by itself after {} starts", lines());
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     // SAFETY: a process that this test started and has not waited for.

@@ -40,8 +40,11 @@ impl Visits {
     /// One visit to all probes, after the pause that makes it count. Ends early at the deadline.
     pub fn visit(&mut self) {
         if let Some(ended) = self.ended {
-            deadline::pause((APART / 2).saturating_sub(ended.elapsed()));
-            self.look_again();
+            // Later it would be a part of the visit that comes, and confirm itself.
+            if ended.elapsed() < APART / 2 {
+                deadline::pause(APART / 2 - ended.elapsed().min(APART / 2));
+                self.look_again();
+            }
             deadline::pause(APART.saturating_sub(ended.elapsed()));
         }
         for _ in 0..PASSES {

@@ -6,6 +6,7 @@ mod html;
 mod json;
 mod phases;
 mod programs;
+mod standstill;
 mod svg;
 mod tables;
 mod terminal;
@@ -24,5 +25,6 @@ fn machine_notes(record: &StartupRecord) -> Vec<(&'static str, String)> {
     let programs = || 0..record.programs.len();
     let waited = programs().filter_map(|program| waits::of(record, program));
     let shared = programs().filter_map(|program| cores::of(record, program));
-    waited.chain(shared).collect()
+    let stood = programs().filter_map(|program| standstill::of(record, program));
+    waited.chain(shared).chain(stood).collect()
 }

@@ -4,7 +4,7 @@ mod fingerprinted;
 mod started;
 mod walker;
 
-use fathom_model::{PhaseTime, StartupMetric, StartupPhase, StartupRecord};
+use fathom_model::{Cache, PhaseTime, StartupMetric, StartupPhase, StartupRecord};
 use fathom_report::{StartupOptions, columns, startup_html, startup_json, startup_terminal};
 use serde_json::Value;
 use started::{full, hostile, sparse};
@@ -169,6 +169,26 @@ fn a_core_that_was_shared_is_said_with_what_it_did() {
         "{text}"
     );
     assert!(fathom_report::startup_html(&record).contains("shared core"));
+}
+
+#[test]
+fn runs_that_stood_still_are_said_unless_the_program_always_waits() {
+    let mut record = full();
+    assert!(!shown(&record, 80).contains("stood still"));
+    let warm = |run: &&mut fathom_model::StartupRun| run.program == 1 && run.cache == Cache::Warm;
+    for run in record.runs.iter_mut().filter(warm).take(2) {
+        run.exit_ns += 12_000_000;
+    }
+    let text = flat(&shown(&record, 120));
+    let said = "program 2: 2 of 20 runs, for 12.";
+    assert!(
+        text.contains("stood still") && text.contains(said),
+        "{text}"
+    );
+    for run in record.runs.iter_mut().filter(warm) {
+        run.exit_ns += 5_000_000;
+    }
+    assert!(!shown(&record, 120).contains("stood still"));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Spent};
-use fathom_trace::{FileRow, SyscallRow};
+use fathom_model::Finding;
+use fathom_trace::FileRow;
 
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::path::covered_ns;
@@ -35,16 +35,17 @@ fn again_and_again(view: &View<'_>) -> Option<Finding> {
     if most.opens < t::MANY_OPENS_OF_A_LIBRARY {
         return None;
     }
-    let maps = |row: &SyscallRow| {
-        row.pid == most.pid
-            && (LOADING.contains(&row.name.as_str()) || row.fd.is_some() && row.fd == most.fd)
+    let by = |names: &'static [&str]| {
+        view.tally(|row| row.pid == most.pid && names.contains(&row.name.as_str()))
     };
-    let cost = view.tally(maps).cost_ns + view.spent_ns(Spent::PageFaults);
-    if !matters(view, cost) {
+    // Who finds it loaded already maps nothing, and who keeps it gives nothing back.
+    let part = most.opens as f64 / by(&["open", "openat"]).calls.max(1) as f64;
+    let cost = by(LOADING).cost_ns * part.min(1.0);
+    if by(&["munmap"]).calls < most.opens || !matters(view, cost) {
         return None;
     }
     let statement = format!(
-        "{} was opened {} times (`dlopen`); mapping it costs {} in the kernel alone, {} of the wall time; what the loader computes to bind it comes on top.",
+        "{} was opened {} times (`dlopen`); the calls that map it cost {}, {} of the wall time; the page faults that follow and what the loader computes to bind it come on top.",
         most.name,
         count(most.opens),
         time(cost),
@@ -243,15 +244,20 @@ mod tests {
 
     #[test]
     fn a_library_that_is_opened_for_each_piece_of_work_is_told() {
-        let told = |opens: u64| {
+        let told = |opens: u64, given_back: u64| {
             let mut fake = Fake::new(1000);
             fake.file("/usr/lib/filter.so", opens, 0, 0, 10 * MS);
+            fake.calls("openat", None, 400, 0, 10_000);
             fake.calls("mmap", None, 2_000, 0, 60_000);
-            fake.calls("munmap", None, 400, 0, 150_000);
+            fake.calls("munmap", None, given_back, 0, 150_000);
             fake.ids().contains(&"dynamic-linking".to_owned())
         };
-        assert!(told(400));
-        assert!(!told(1));
+        assert!(told(400, 400));
+        assert!(!told(1, 400));
+        // It is loaded already, and the others' memory is the program's.
+        assert!(!told(400, 10));
+        // A fifth of what is opened: the rest maps for itself.
+        assert!(!told(80, 400));
     }
 
     fn links(libraries: u64) -> Fake {

@@ -19,6 +19,9 @@ const ASKING: &[&str] = &[
     "fcntl", "flock", "dup", "dup2", "dup3", "umask", "getcwd", "fstatfs",
 ];
 
+/// Polls that go through all of their descriptors in each call.
+const LOOKS: &[&str] = &["poll", "ppoll", "select", "pselect6"];
+
 /// Questions about a path are one kind, whichever of the calls asks.
 const PATH_QUESTIONS: &str = "stat and access";
 
@@ -35,8 +38,7 @@ fn is_of_the_shell(view: &View<'_>, row: &SyscallRow) -> bool {
 
 /// Whether these polls take so long on a CPU that they must go through hundreds of descriptors.
 fn looks_at_many(view: &View<'_>, name: &str) -> bool {
-    let tally = view.tally_calls(|call| call == name);
-    !name.starts_with("epoll") && tally.each_ns() >= t::LONG_LOOK_NS
+    LOOKS.contains(&name) && view.tally_calls(|call| call == name).each_ns() >= t::LONG_LOOK_NS
 }
 
 /// Whether most of these closed no descriptor: a loop over all numbers that there could be.
@@ -86,7 +88,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Work that the kernel does for the program itself, such as making random numbers, can be asked for in
     // large pieces and still rule the time.
     let rules = |name: &str, tally: &Tally| {
-        (classify::on_cpu(name) == Spent::KernelOther || classify::is_poll(name))
+        (classify::on_cpu(name) == Spent::KernelOther || LOOKS.contains(&name))
             && view.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL
     };
     names.retain(|name, tally| {
@@ -123,7 +125,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(match name {
                 "close" => "Most were not open: close a whole range by one `close_range`, or open with close-on-exec.".to_owned(),
-                _ if classify::is_poll(name) => format!(
+                _ if LOOKS.contains(&name) => format!(
                     "`{name}` looks at every descriptor in each call: use `epoll`, which tells of those that are ready."
                 ),
                 _ => {
@@ -147,8 +149,8 @@ pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
         return found;
     };
     let least = |id: &str| match id {
-        // What the kernel does to wake threads is in the storm's calls, and not in its waits.
-        "wakeup-storm" => 4,
+        // What the kernel does to wake threads is in the calls, and not in the waits.
+        "wakeup-storm" | "lock-contention" => 4,
         // To do it side by side makes it no less.
         "waiting-for-child" | "idle-cores" => 1,
         _ => 2,

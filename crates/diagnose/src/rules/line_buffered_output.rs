@@ -16,14 +16,21 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small =
         on_output(view).find(|s| s.tally.bytes_per_call() >= t::PIECE_BYTES && !watched(s))?;
     let tally = &small.tally;
-    let cost = small.cost_with_reader(view);
+    let lines = view.descriptors.is_output(small.pid, small.fd);
+    let cost = small.cost_of_output(view);
     if !matters(view, cost.in_kernel_ns) {
         return None;
     }
     let statement = format!(
-        "{} writes of a line each ({:.0} bytes) to {}; the calls {}",
+        "{} writes of {} to {}; the calls {}",
         count(tally.calls),
-        tally.bytes_per_call(),
+        match lines {
+            true => format!("a line each ({:.0} bytes)", tally.bytes_per_call()),
+            false => format!(
+                "{:.0} bytes each, a line or a record,",
+                tally.bytes_per_call()
+            ),
+        },
         small.output_name(view),
         cost.told(view),
     );

@@ -21,6 +21,8 @@ struct Pair<'a> {
     work_ns: f64,
     waits: u64,
     waited_ns: f64,
+    /// Whether it found the lock taken again each time.
+    in_vain: bool,
     /// Descriptor of the locked file, if it is one.
     file: Option<i32>,
 }
@@ -84,7 +86,8 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
         let last = waits.last()?;
         let on_file = last.call.as_deref().is_some_and(classify::is_file_lock);
         // Who waits for a locked file waits for nothing else.
-        if !enough || !(on_file || in_vain(&waits)) {
+        let in_vain = in_vain(&waits);
+        if !enough || !(on_file || in_vain) {
             return None;
         }
         // Both do the same kind of work. Who waits for another's results or messages does another.
@@ -97,6 +100,7 @@ fn pairs<'a>(view: &'a View<'_>) -> Vec<Pair<'a>> {
             work_ns,
             waits: waits.len() as u64,
             waited_ns: waited as f64,
+            in_vain,
             file: last.fd.filter(|_| on_file),
         })
     };
@@ -129,9 +133,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         None => "a lock".to_owned(),
     };
     let statement = format!(
-        "A {kind} waited {} times for {lock}, {} in all, which another {kind} took back each time before it ran; side by side they would take {} less, {} of the wall time.",
+        "A {kind} waited {} times for {lock}, {} in all, which another {kind} {}; side by side they would take {} less, {} of the wall time.",
         count(pair.waits),
         time(pair.waited_ns),
+        match pair.in_vain {
+            true => "took back each time before it ran",
+            false => "held",
+        },
         time(win),
         percent(view, win),
     );

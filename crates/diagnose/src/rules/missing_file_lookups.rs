@@ -113,9 +113,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let asked = view.tally(asks);
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
     let cost = CallCost::with(&asked, view, asks).part(part);
-    let least = match part < t::NEARLY_ALL_MISS {
-        true => t::MISSES_SHARE,
-        false => t::LEAST_SHARE,
+    let is_futile = misses >= t::MISSES_OF_NO_SEARCH && part >= t::NEARLY_ALL_MISS;
+    let least = match is_futile {
+        true => t::LEAST_SHARE,
+        false => t::MISSES_SHARE,
     };
     if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < least {
         return None;

@@ -130,9 +130,9 @@ fn locks(view: &View<'_>) -> Option<Finding> {
 /// All findings, the largest first.
 pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
-    found = kernel_bound::unless_explained(named_for_linking(found));
-    found = explained_by(found);
+    found = explained_by(named_for_linking(found));
     found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
+    found = kernel_bound::unless_explained(found);
     if found.is_empty() {
         found.extend(cpu_starved::by_others(view));
     }
@@ -159,17 +159,25 @@ fn least_times(effect: &str) -> u64 {
     }
 }
 
+fn is_of_file(finding: &Finding) -> bool {
+    let path = finding.place.path.as_deref();
+    finding.place.fd != Some(0) && path.is_some_and(|path| path.starts_with('/'))
+}
+
 fn explained_by(found: Vec<Finding>) -> Vec<Finding> {
     let win = |id: &str| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
     // A small cause doesn't hide a large effect.
     let is_explained = |finding: &Finding| {
-        EXPLAINED_BY.iter().any(|(effect, causes)| {
-            *effect == finding.id
-                && causes
-                    .iter()
-                    .filter_map(|id| win(id))
-                    .any(|ns| ns * least_times(&finding.id) >= finding.rank_ns())
-        })
+        // What comes by a pipe isn't what is read again from a file.
+        let comes = finding.id == "unbuffered-input" && !is_of_file(finding);
+        !comes
+            && EXPLAINED_BY.iter().any(|(effect, causes)| {
+                *effect == finding.id
+                    && causes
+                        .iter()
+                        .filter_map(|id| win(id))
+                        .any(|ns| ns * least_times(&finding.id) >= finding.rank_ns())
+            })
     };
     found
         .iter()

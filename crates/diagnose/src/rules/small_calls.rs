@@ -26,8 +26,12 @@ impl Small {
         CallCost::with(&self.tally, view, own)
     }
 
-    /// What the calls cost, and those of a reader in the tree: it gets as small pieces as are written.
-    pub(super) fn cost_with_reader(&self, view: &View<'_>) -> CallCost {
+    /// What the calls cost, and where it is no file those of a reader in the tree: it gets as small pieces as are
+    /// written.
+    pub(super) fn cost_of_output(&self, view: &View<'_>) -> CallCost {
+        if !view.descriptors.is_output(self.pid, self.fd) {
+            return self.cost(view);
+        }
         let mut read: BTreeMap<u32, u64> = BTreeMap::new();
         for row in &view.trace.syscalls {
             let from_pipe =

@@ -18,8 +18,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     many(view).or_else(|| node_workers(view))
 }
 
-/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. One that ends long before
-/// its process did one piece of work.
+/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many that live for a part of
+/// their process's life, and few at once, do one piece of work each.
 fn node_workers(view: &View<'_>) -> Option<Finding> {
     let workers: Vec<&Life> = view
         .lives
@@ -33,6 +33,14 @@ fn node_workers(view: &View<'_>) -> Option<Finding> {
         })
         .filter(|life| life.on_cpu_ns >= t::LEAST_START_OF_AN_ENGINE_NS)
         .collect();
+    let from = workers.iter().map(|life| life.from_ns).min()?;
+    let to = workers.iter().map(|life| life.to_ns).max()?;
+    let lived: f64 = workers.iter().map(|life| life.ns()).sum();
+    let at_once = lived / to.saturating_sub(from).max(1) as f64;
+    // A pool is there at once, as many as it has.
+    if at_once > workers.len() as f64 / 4.0 {
+        return None;
+    }
     // The quickest did next to nothing but start.
     let quickest = workers.iter().map(|life| life.on_cpu_ns);
     let start = quickest.fold(t::MOST_START_OF_AN_ENGINE_NS, f64::min);
@@ -170,8 +178,9 @@ mod tests {
             fake.ids().contains(&"thread-spawning".to_owned())
         };
         assert!(told(40, crate::Language::Node, 25));
-        // A pool that is there until the end, a few, and threads of another language.
+        // A pool, a few, and threads of another language.
         assert!(!told(40, crate::Language::Node, 900));
+        assert!(!told(12, crate::Language::Node, 390));
         assert!(!told(4, crate::Language::Node, 25));
         assert!(!told(40, crate::Language::C, 25));
     }

@@ -12,7 +12,7 @@ use crate::view::View;
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small = on_output(view).find(|s| s.tally.bytes_per_call() < t::PIECE_BYTES)?;
     let tally = &small.tally;
-    let cost = small.cost_with_reader(view);
+    let cost = small.cost_of_output(view);
     if !matters(view, cost.in_kernel_ns) {
         return None;
     }

@@ -3,6 +3,7 @@
 use super::far_end::waited_for;
 use crate::account::Life;
 use crate::classify;
+use crate::descriptors::is_local;
 use crate::draft::{Draft, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
@@ -54,12 +55,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if only_wakes && wait < t::LEAST_OF_SHORT_REPLIES_NS {
         return None;
     }
-    if may_be_own(view, wait)
-        || view.descriptors.accepts() && view.share(wait) < t::SHARE_OF_OWN_REPLIES
-    {
+    let peer = peer(view);
+    let is_own = view.descriptors.accepts() && peer.is_some_and(|(peer, _)| is_local(peer));
+    if may_be_own(view, wait) || is_own && view.share(wait) < t::SHARE_OF_OWN_REPLIES {
         return None;
     }
-    let whom = match peer(view) {
+    let whom = match peer {
         Some((peer, true)) => format!(", most of all for {peer}"),
         Some((peer, false)) => format!(", for {peer}"),
         None => String::new(),
@@ -107,15 +108,16 @@ mod tests {
 
     #[test]
     fn what_is_left_beside_answers_of_its_own_is_waking_each_other() {
-        let told = |wait_us| {
+        let told = |peer: &str, wait_us| {
             let mut fake = Fake::new(1000);
-            fake.descriptor(3, "socket to 127.0.0.1:8080");
+            fake.descriptor(3, &format!("socket to {peer}"));
             fake.descriptor(4, "accepted socket from socket at 127.0.0.1:8080");
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, wait_us);
             fake.ids()
         };
-        assert_eq!(told(6_000), ["waiting-for-network"]);
-        assert!(told(2_500).is_empty());
+        assert_eq!(told("127.0.0.1:8080", 6_000), ["waiting-for-network"]);
+        assert!(told("127.0.0.1:8080", 2_500).is_empty());
+        assert_eq!(told("10.0.0.5:5432", 2_500), ["waiting-for-network"]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(super) struct Harvest {
     worth_a_pass: usize,
     /// Rows of the call table.
     pub calls: HashMap<CallKey, CallTotals>,
+    /// Calls among these that had no room of their own in the table, and are told without a descriptor.
+    pub without_descriptor: u64,
     /// Rows of the off-CPU table.
     pub off_cpu: Vec<OffTotals>,
 }
@@ -34,6 +36,7 @@ impl Harvest {
         Self {
             worth_a_pass: WORTH_A_PASS.min(most_rows as usize / ROWS_FOR_EACH),
             calls: HashMap::new(),
+            without_descriptor: 0,
             off_cpu: Vec::new(),
         }
     }
@@ -65,7 +68,10 @@ impl Harvest {
     ) -> Result<(), TraceError> {
         let maps = &session.maps;
         let mut calls = wanted_rows(&maps.calls, &wanted, delete).map_err(reading)?;
-        calls.extend(wanted_rows(&maps.calls_rest, &wanted, delete).map_err(reading)?);
+        let rest = wanted_rows(&maps.calls_rest, &wanted, delete).map_err(reading)?;
+        let totals = rest.iter().filter_map(|(_, row)| CallTotals::decode(row));
+        self.without_descriptor += totals.map(|row| row.calls).sum::<u64>();
+        calls.extend(rest);
         for (key, row) in calls {
             if let Some((key, row)) = CallKey::decode(&key).zip(CallTotals::decode(&row)) {
                 // A number that was used twice has two lots of rows under one key.

@@ -107,9 +107,15 @@ fn finish(
     end: u64,
 ) -> Result<Trace, TraceError> {
     harvest.take_all(session)?;
+    let without_descriptor = harvest.without_descriptor;
     collector.end(harvest.calls, harvest.off_cpu, alive, end);
     let mut trace = collector.trace();
     paths::mark(&mut trace);
+    if without_descriptor > 0 {
+        trace.not_visible.push(format!(
+            "on which descriptors {without_descriptor} of the calls were made, and what these read and wrote: there were too many"
+        ));
+    }
     let kernel = losses(session)?;
     trace.lost = Losses {
         names: trace.lost.names,

@@ -63,7 +63,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
 /// How an observed run ended that a signal to Fathom ended.
 fn ended_by_signal(before: &TimedRuns) -> String {
     let untraced = report::untraced(before);
-    format!("by a signal to Fathom: what it did until then is explained; before it {untraced}")
+    format!("by a signal to Fathom: what it did until then is explained; before that: {untraced}")
 }
 
 fn target_of(arguments: &Arguments) -> Result<Target, Failure> {

@@ -61,8 +61,12 @@ fn watch_best(
     if tier.only_looks() && stops && interrupt::received().is_none() {
         let calls = watch(target, arguments, Tier::Stops)?;
         // Calls of a part of a run are no counts.
-        if interrupt::received().is_none() {
-            trace.add_calls(calls);
+        match interrupt::received() {
+            None => trace.add_calls(calls),
+            Some(_) => trace.not_visible.push(
+                "which calls were made: a signal to Fathom ended the run that was stopped at them"
+                    .to_owned(),
+            ),
         }
     }
     Ok(trace)
@@ -84,7 +88,9 @@ fn watch_typical(
             break;
         }
         let trace = watch(target, arguments, tier)?;
-        if usual.distance(&trace) < usual.distance(&best) {
+        // One that a signal cut short is like no other.
+        let is_whole = !trace.end.cut_short;
+        if is_whole && usual.distance(&trace) < usual.distance(&best) {
             best = trace;
         }
     }

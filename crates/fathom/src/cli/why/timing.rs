@@ -42,7 +42,7 @@ impl Timing {
 /// What a session that was ended leaves, in words.
 pub fn left(timing: &Timing) -> String {
     format!(
-        "interrupted before the command was observed: nothing is explained. There were {}",
+        "interrupted before the command was observed: nothing is explained. Before that: {}",
         fathom_report::untraced(&timing.timed)
     )
 }

@@ -1,0 +1,48 @@
+//! Did single runs stand still, without computing and without waiting for a CPU?
+
+use fathom_model::{Cache, StartupRecord, StartupRun};
+
+use super::waits::number;
+use super::words;
+
+/// Shorter ones are what a timer or a page from the disk takes.
+const LEAST_NS: u64 = 5_000_000;
+/// A program that waits in any run waits for a reason of its own: so many times the usual wait counts.
+const TIMES_THE_USUAL: u64 = 10;
+
+/// Of a program some of whose runs stood still a label and a sentence.
+pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
+    let warm = |run: &&StartupRun| run.program == program && run.cache == Cache::Warm;
+    let mut stood: Vec<u64> = record
+        .runs
+        .iter()
+        .filter(warm)
+        .filter_map(stood_ns)
+        .collect();
+    stood.sort_unstable();
+    let usual = *stood.get(stood.len() / 2)?;
+    let least = LEAST_NS.max(TIMES_THE_USUAL * usual);
+    let long = &stood[stood.partition_point(|ns| *ns < least)..];
+    let (first, last) = (long.first()?, long.last()?);
+    let time = |ns: u64| words::time(ns as f64 / 1e9);
+    let how_long = match first == last {
+        true => time(*last),
+        false => format!("{} to {}", time(*first), time(*last)),
+    };
+    Some((
+        "stood still",
+        format!(
+            "{}{} of {} runs, for {how_long} (usually {}): neither did the program compute then nor was it kept from a CPU; it waited for a device, a timer or another program, or the whole machine stood still",
+            number(record, program),
+            long.len(),
+            stood.len(),
+            time(usual)
+        ),
+    ))
+}
+
+/// What of the time to the exit was neither CPU time nor waiting for a CPU; `None` where that isn't known.
+fn stood_ns(run: &StartupRun) -> Option<u64> {
+    let waited = run.run_queue_wait_ns.filter(|_| run.wait_is_exact)?;
+    Some(run.exit_ns.saturating_sub(run.cpu_ns + waited))
+}
