@@ -15,7 +15,7 @@ static int by_name(const struct dirent **first, const struct dirent **second)
 
 static uint64_t work(uint64_t value)
 {
-    for (int round = 0; round < 30000; round++)
+    for (int round = 0; round < 60000; round++)
         value = (value ^ (value >> 29)) * 0x9E3779B97F4A7C15u;
     return value;
 }

@@ -144,7 +144,7 @@ pub(crate) const MISSES_SHARE: f64 = 0.15;
 /// nothing by them.
 pub(crate) const NEARLY_ALL_MISS: f64 = 0.9;
 /// And who searches folders does it some thousand times.
-pub(crate) const MISSES_OF_NO_SEARCH: u64 = 20_000;
+pub(crate) const MISSES_OF_NO_SEARCH: u64 = 10_000;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must
