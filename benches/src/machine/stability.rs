@@ -93,6 +93,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             table.row(cells);
         }
     }
+    table.note("Each run knows what those before it showed: what lies more than 10 % under the second best of them is disturbed. The first two know nothing.");
     table.note("Runs in which a probe was disturbed or had no answer have no figure; the column 'runs' counts those that had one.");
     Ok(table)
 }

@@ -2,6 +2,7 @@
 
 mod affinity;
 mod beside;
+mod best;
 mod chase;
 mod check;
 mod context;
@@ -27,6 +28,8 @@ pub mod tune;
 mod visits;
 mod work;
 
+pub use affinity::allowed_cpus;
+pub use best::Seen;
 pub use check::{
     AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, ToldBy, check, disturbance,
 };

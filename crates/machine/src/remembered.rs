@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::best::Seen;
 use crate::result::ProbeResult;
 use crate::suite::{self, Options, Progress};
 
@@ -122,6 +123,9 @@ pub struct Profile {
     pub machine: Identity,
     /// The results of [`crate::quick`].
     pub results: Vec<ProbeResult>,
+    /// What it and the runs before it showed at best.
+    #[serde(default)]
+    pub seen: Seen,
 }
 
 impl Profile {
@@ -132,6 +136,7 @@ impl Profile {
             measured_at: seconds_now(),
             machine: Identity::here(),
             results,
+            seen: Seen::default(),
         }
     }
 
@@ -157,7 +162,8 @@ fn probe<'a>(results: &'a [ProbeResult], id: &str) -> Option<&'a ProbeResult> {
     results.iter().find(|result| result.id == id)
 }
 
-fn seconds_now() -> u64 {
+/// Seconds since 1970; 0 on a clock that is set to before that.
+pub fn seconds_now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs())

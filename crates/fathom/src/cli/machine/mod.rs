@@ -98,7 +98,7 @@ fn known(ids: &[String]) -> Result<(), Failure> {
 fn measure(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     let draws = screen::can_draw();
     let mut progress = |what: &str| screen::redraw(draws, &format!("{what} …"));
-    let (name, results) = match (arguments.quick, arguments.full) {
+    let (name, mut results) = match (arguments.quick, arguments.full) {
         (true, _) => ("quick", fathom_machine::quick(options, &mut progress)),
         (_, patient) if !arguments.only.is_empty() => (
             "only",
@@ -113,7 +113,7 @@ fn measure(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     screen::redraw(draws, "");
     let complete = interrupt::received().is_none();
     if complete {
-        remember(&results);
+        remember(name, &mut results);
     }
     if let Some(path) = &arguments.html {
         let page = fathom_report::machine_html(&results, complete);
@@ -136,13 +136,24 @@ fn measure(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Keeps the fingerprint for `why` and `bench`. A cache that can't be written is no failure.
-fn remember(results: &[ProbeResult]) {
-    let profile = Profile::now(results.iter().map(without_curve).collect());
-    if let Some(folder) = remembered::default_folder()
-        && profile.is_whole()
-    {
-        let _ = remembered::save(&folder, &profile);
+/// Holds the figures against what earlier runs showed, and keeps the fingerprint for `why` and `bench`. A cache
+/// that can't be written is no failure.
+fn remember(kind: &str, results: &mut [ProbeResult]) {
+    let Some(folder) = remembered::default_folder() else {
+        return;
+    };
+    let before = remembered::load(&folder);
+    let mut seen = before
+        .as_ref()
+        .map(|profile| profile.seen.clone())
+        .unwrap_or_default();
+    // What was measured on some of the CPUs is no measure of what is on others.
+    let kind = format!("{kind} on {:?}", fathom_machine::allowed_cpus());
+    seen.judge(results, &kind, remembered::seconds_now());
+    let now = Profile::now(results.iter().map(without_curve).collect());
+    let kept = if now.is_whole() { Some(now) } else { before };
+    if let Some(profile) = kept {
+        let _ = remembered::save(&folder, &Profile { seen, ..profile });
     }
 }
 

@@ -1,0 +1,153 @@
+//! What did this machine show before, at its best?
+//!
+//! Memory is shared with whoever else is on the machine. Where the neighbours of a virtual machine take a part of
+//! it for minutes, all passes of a run agree with each other, and none of them is what the machine can do.
+//! Only earlier runs tell: a figure far below them is of the neighbours, and is not believed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::{ProbeResult, Verdict};
+
+/// Figures of what is shared, and whether less is better.
+const SHARED: [(&str, bool); 4] = [
+    ("l3_latency", true),
+    ("memory_latency", true),
+    ("read_bandwidth_1", false),
+    ("read_bandwidth_words", false),
+];
+
+/// Part of the best that a figure may lack, relative: as far as they move where nobody disturbs.
+const TOLERANCE: f64 = 0.1;
+
+/// So long a figure is remembered, in seconds: what the machine did not show for a day it may not do any more.
+const KEPT_SECONDS: u64 = 24 * 3600;
+
+/// A figure and when it was measured, in seconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Figure {
+    value: f64,
+    at: u64,
+}
+
+/// The two best values of each figure within a day, by the kind of run and the probe's id. The second is what later
+/// ones are held against: one alone may have been chance.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seen(BTreeMap<String, Vec<Figure>>);
+
+impl Seen {
+    /// Adds the figures of a run, then takes those back that lie far below what was seen before: they become
+    /// [`Verdict::Disturbed`], with a note that says both values. `kind`: of the run, such as `quick`; others are
+    /// measured for longer, or on other CPUs. `now`: seconds since 1970.
+    pub fn judge(&mut self, results: &mut [ProbeResult], kind: &str, now: u64) {
+        for (id, least) in SHARED {
+            let shared = results.iter_mut().find(|result| result.id == id);
+            let Some((result, value)) = shared.and_then(|it| it.value.map(|value| (it, value)))
+            else {
+                continue;
+            };
+            let best = self.add(&format!("{kind} {id}"), Figure { value, at: now }, least);
+            let lacks = match least {
+                true => best.map(|best| value / best - 1.0),
+                false => best.map(|best| best / value - 1.0),
+            };
+            if let Some(best) = best.filter(|_| lacks > Some(TOLERANCE)) {
+                let unit = &result.unit;
+                let note = format!(
+                    "now {value:.3} {unit}; {best:.3} {unit} within the last day: others take a part of what is shared, or the machine is set otherwise"
+                );
+                (result.value, result.verdict) = (None, Verdict::Disturbed);
+                result.add_note(&note);
+            }
+        }
+    }
+
+    /// Keeps the figure if it is among the two best; the second best, if there are two.
+    fn add(&mut self, key: &str, figure: Figure, least: bool) -> Option<f64> {
+        let figures = self.0.entry(key.to_owned()).or_default();
+        figures.retain(|old| figure.at.abs_diff(old.at) <= KEPT_SECONDS);
+        figures.push(figure);
+        figures.sort_by(|a, b| match least {
+            true => a.value.total_cmp(&b.value),
+            false => b.value.total_cmp(&a.value),
+        });
+        figures.truncate(2);
+        figures.get(1).map(|second| second.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::made_up;
+
+    /// What is believed of these figures, measured one after the other.
+    fn told(id: &'static str, values: &[f64]) -> Vec<Option<f64>> {
+        let mut seen = Seen::default();
+        let mut believed = Vec::new();
+        for value in values {
+            let mut results = [made_up(id, Some(*value))];
+            seen.judge(&mut results, "quick", 1_000_000);
+            believed.push(results[0].value);
+        }
+        believed
+    }
+
+    #[test]
+    fn a_figure_far_below_two_earlier_ones_is_not_believed() {
+        let values = [16.0, 15.8, 12.0, 15.0];
+        let believed = [Some(16.0), Some(15.8), None, Some(15.0)];
+        assert_eq!(told("read_bandwidth_1", &values), believed);
+        let values = [80.0, 82.0, 95.0, 84.0];
+        let believed = [Some(80.0), Some(82.0), None, Some(84.0)];
+        assert_eq!(told("memory_latency", &values), believed);
+    }
+
+    #[test]
+    fn one_lucky_figure_is_no_measure() {
+        let values = [12.0, 16.0, 12.1];
+        assert_eq!(told("read_bandwidth_1", &values), values.map(Some));
+    }
+
+    #[test]
+    fn what_is_not_shared_may_change() {
+        let values = [4.0, 4.0, 3.0];
+        assert_eq!(told("core_clock", &values), values.map(Some));
+    }
+
+    #[test]
+    fn a_day_later_and_in_another_kind_of_run_all_begins_anew() {
+        for (kind, at) in [("quick", 1_100_000), ("full", 1_000_000)] {
+            let mut seen = Seen::default();
+            for value in [16.0, 16.0] {
+                let mut results = [made_up("read_bandwidth_1", Some(value))];
+                seen.judge(&mut results, "quick", 1_000_000);
+            }
+            let mut results = [made_up("read_bandwidth_1", Some(12.0))];
+            seen.judge(&mut results, kind, at);
+            assert_eq!(results[0].value, Some(12.0), "{kind} {at}");
+        }
+    }
+
+    #[test]
+    fn the_reason_names_both_values() {
+        let mut seen = Seen::default();
+        for value in [16.0, 16.0] {
+            seen.judge(
+                &mut [made_up("read_bandwidth_1", Some(value))],
+                "quick",
+                1_000_000,
+            );
+        }
+        let mut results = [made_up("read_bandwidth_1", Some(12.0))];
+        seen.judge(&mut results, "quick", 1_000_000);
+        assert_eq!(results[0].verdict, Verdict::Disturbed);
+        let note = results[0].note.as_deref().unwrap_or_default();
+        assert!(
+            note.starts_with("now 12.000 ns; 16.000 ns within"),
+            "{note}"
+        );
+    }
+}
