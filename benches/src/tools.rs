@@ -116,6 +116,8 @@ impl Tools {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C")
+            // What it remembers from one run to the next goes with this measurement.
+            .env("XDG_CACHE_HOME", self.scratch.join("cache"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .output()

@@ -133,6 +133,7 @@ fn explain(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         limits: Limits::default(),
         language: arguments.language,
+        languages: &fathom_diagnose::Languages::new(),
         python_unbuffered: std::env::var_os("PYTHONUNBUFFERED").is_some_and(|it| !it.is_empty()),
     };
     let walls: Vec<String> = timed

@@ -2,11 +2,11 @@
 
 use fathom_model::{Exit, Finding, Run};
 use fathom_trace::{
-    Cause, DescriptorRow, End, Exec, FileRow, Interval, LookupRow, OffCpuRow, Process, SyscallRow,
-    Thread, Tier, Trace,
+    Cause, DescriptorRow, End, Exec, FileRow, FunctionRow, Interval, LookupRow, OffCpuRow, Process,
+    Profile, SyscallRow, Thread, Tier, Trace,
 };
 
-use crate::{Language, Limits, Subject};
+use crate::{Language, Languages, Limits, Subject};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const ROOT: u32 = 100;
@@ -15,6 +15,7 @@ pub(crate) const ROOT: u32 = 100;
 pub(crate) struct Fake {
     pub trace: Trace,
     pub language: Option<Language>,
+    pub languages: Languages,
     pub python_unbuffered: bool,
     pub limits: Limits,
     pub cpus: usize,
@@ -37,6 +38,7 @@ impl Fake {
         let mut fake = Self {
             trace,
             language: None,
+            languages: Languages::new(),
             python_unbuffered: false,
             limits: Limits::default(),
             cpus: 2,
@@ -83,6 +85,24 @@ impl Fake {
             on_cpu_ns: Some(cpu * MS),
             minor_faults: Some(0),
             ..Thread::default()
+        });
+    }
+
+    /// Looks that found a thread in a function, one each ms.
+    pub(crate) fn in_function(&mut self, tid: u32, file: &str, function: &str, samples: u64) {
+        let pid = self.pid_of(tid);
+        let profile = self.trace.profile.get_or_insert_with(|| Profile {
+            period_ns: 997_000,
+            functions: Vec::new(),
+            lost: 0,
+        });
+        profile.functions.push(FunctionRow {
+            pid,
+            tid,
+            file: file.to_owned(),
+            function: (!function.is_empty()).then(|| function.to_owned()),
+            samples,
+            spins: 0,
         });
     }
 
@@ -278,6 +298,7 @@ impl Fake {
             cpus: self.cpus,
             limits: self.limits,
             language: self.language,
+            languages: &self.languages,
             python_unbuffered: self.python_unbuffered,
         }
     }

@@ -14,7 +14,9 @@ mod edges;
 #[cfg(test)]
 mod fake;
 mod faults;
+mod functions;
 mod language;
+mod own_code;
 mod path;
 mod rows;
 mod rules;
@@ -24,7 +26,7 @@ mod timeline;
 mod untraced;
 mod view;
 
-use fathom_model::{CallRow, Finding, IoRow, Run, ThreadAccount, TimeAccount};
+use fathom_model::{CallRow, Finding, IoRow, OwnCode, Run, ThreadAccount, TimeAccount};
 use fathom_trace::{Tier, Trace};
 
 pub use language::Language;
@@ -45,8 +47,10 @@ pub struct Subject<'a> {
     pub cpus: usize,
     /// What this machine can do at best.
     pub limits: Limits,
-    /// What the program is written in, if the caller can tell better than by its name.
+    /// What the command's program is written in, if the caller can tell better than by its name.
     pub language: Option<Language>,
+    /// What the other programs of the tree are written in, likewise.
+    pub languages: &'a Languages,
     /// Whether `PYTHONUNBUFFERED` is set in the command's environment, and not to nothing: Python then
     /// writes each print at once.
     pub python_unbuffered: bool,
@@ -65,6 +69,9 @@ pub struct Limits {
     pub page_fault_seconds: Option<f64>,
 }
 
+/// What programs are written in, by the path under which the trace knows them.
+pub type Languages = std::collections::BTreeMap<String, Language>;
+
 /// What is made of a subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
@@ -79,6 +86,8 @@ pub struct Diagnosis {
     pub io: Vec<IoRow>,
     /// Calls by name over all threads, most time first.
     pub calls: Vec<CallRow>,
+    /// In which functions the own code of all threads was; `None` where nobody looked or saw any.
+    pub own_code: Option<OwnCode>,
     /// What must be known to trust the answer, a sentence each: that the machine was busy, say.
     pub warnings: Vec<String>,
 }
@@ -99,6 +108,7 @@ pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
         findings,
         io: rows::io_rows(&view),
         calls: rows::call_rows(&view),
+        own_code: subject.trace.profile.as_ref().and_then(own_code::of),
         account: match subject.trace.tier {
             // Its times are those of the stops.
             Some(Tier::Stops) => TimeAccount {

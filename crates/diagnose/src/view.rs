@@ -1,6 +1,8 @@
 //! The questions that rules ask of a traced run.
 
 mod library;
+mod own_code;
+mod programs;
 mod tally;
 mod unseen;
 mod warnings;
@@ -20,7 +22,7 @@ use crate::edges::{self, Edges};
 use crate::path::{self, CriticalPath};
 use crate::thresholds as t;
 use crate::untraced::{self, Known};
-use crate::{Language, Subject, classify, faults, ticks};
+use crate::{Subject, classify, faults, ticks};
 
 /// A subject with everything that is worked out of it.
 pub(crate) struct View<'a> {
@@ -118,16 +120,6 @@ fn ready_share(lives: &[Life]) -> f64 {
     lives.iter().map(part).sum::<f64>() / cpu_ns.max(1.0)
 }
 
-/// What the command is written in: the name of what it runs tells for interpreters.
-fn language(subject: &Subject<'_>, trace: &Trace) -> Option<Language> {
-    let last = trace
-        .processes
-        .first()
-        .and_then(|process| process.execs.last());
-    let by_name = last.and_then(|exec| Language::from_program_name(&exec.path));
-    by_name.or(subject.language)
-}
-
 /// Part of the CPU time of all threads that is on the critical path.
 fn part_on_path(traced: &TimeAccount, lives: &[Life]) -> f64 {
     let all: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
@@ -173,8 +165,8 @@ impl<'a> View<'a> {
             kernel_share: ticks::kernel_share(trace, subject.timed),
         };
         let lives = account::lives(trace, &classifier, estimates);
-        let pools = [Some(Language::Go), Some(Language::Node)].contains(&language(subject, trace));
-        let path = path::find(trace, &lives, &classifier, pools);
+        let pools = programs::pools(subject);
+        let path = path::find(trace, &lives, &classifier, &pools);
         let off_spent = trace
             .off_cpu
             .iter()
@@ -183,7 +175,11 @@ impl<'a> View<'a> {
         let traced = path.sums.clone().into_account(trace.duration_ns);
         // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
         // would shrink with every neighbour.
-        let ready = match pools {
+        let of_pool = trace
+            .processes
+            .first()
+            .is_some_and(|root| pools.contains(&root.pid));
+        let ready = match of_pool {
             true => traced.share(Spent::Ready).min(ready_share(&lives)),
             false => traced.share(Spent::Ready),
         };
@@ -352,28 +348,6 @@ impl<'a> View<'a> {
 
     pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
         self.trace.processes.iter().find(|p| p.pid == pid)
-    }
-
-    /// Path of the program that a process runs: its own last one, or that of whom it is a copy of.
-    pub(crate) fn program_of(&self, pid: u32) -> Option<&'a str> {
-        let mut process = self.process(pid)?;
-        for _ in 0..self.trace.processes.len() {
-            if let Some(exec) = process.execs.last() {
-                return Some(&exec.path);
-            }
-            process = self.process(process.parent?)?;
-        }
-        None
-    }
-
-    /// What a process is written in: the caller's word for the command's program, the name of the program
-    /// for interpreters.
-    pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {
-        let root = self.trace.processes.first()?.pid;
-        let program = self.program_of(pid.unwrap_or(root));
-        let by_name = program.and_then(Language::from_program_name);
-        let of_command = program == self.program_of(root);
-        by_name.or(self.subject.language.filter(|_| of_command))
     }
 
     /// CPU time of a process's threads as traced.

@@ -1,7 +1,9 @@
 //! Traces of real runs, trimmed: what is said of them must not change with the rules.
 
-use fathom_diagnose::{Limits, Subject, diagnose};
+use fathom_diagnose::{Languages, Limits, Subject, diagnose};
 use fathom_trace::Trace;
+
+static NO_OTHERS: Languages = Languages::new();
 
 fn read(text: &str) -> Trace {
     serde_json::from_str(text).expect("a fixture is a trace")
@@ -15,6 +17,7 @@ fn subject(trace: &Trace) -> Subject<'_> {
         cpus: 2,
         limits: Limits::default(),
         language: None,
+        languages: &NO_OTHERS,
         python_unbuffered: false,
     }
 }

@@ -82,6 +82,32 @@ pub struct CallRow {
     pub bytes: u64,
 }
 
+/// In which functions the program's own code was, over all threads, by looks at equal distances of CPU time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OwnCode {
+    /// CPU time between two looks in nanoseconds.
+    pub period_ns: u64,
+    /// Looks that found own code.
+    pub samples: u64,
+    /// Innermost functions, most samples first, at most 60.
+    pub functions: Vec<FunctionShare>,
+}
+
+/// A function of the program's own code or of a library.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FunctionShare {
+    /// Its name in the words of its language; null where its file has no symbol for it. Not trustworthy:
+    /// escape it.
+    pub function: Option<String>,
+    /// The file that it is from: a path, `[vdso]`, `//anon` and the like for code that was made at run time,
+    /// or nothing where it isn't known. Not trustworthy: escape it.
+    pub file: String,
+    /// Looks that found it.
+    pub samples: u64,
+    /// Part of all own code, 0 to 1.
+    pub share: f64,
+}
+
 /// A process of the tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProcessRow {
@@ -159,6 +185,9 @@ pub struct Explanation {
     pub io: Vec<IoRow>,
     /// By call, most time first.
     pub calls: Vec<CallRow>,
+    /// In which functions the program's own code was; null where the tier doesn't tell, or none was seen.
+    #[serde(default)]
+    pub own_code: Option<OwnCode>,
     /// The process tree, parents first.
     pub processes: Vec<ProcessRow>,
     /// The start of the command.

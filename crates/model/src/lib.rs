@@ -25,7 +25,8 @@ pub use experiment::{
     MeasureResult, Measured, Picture, Published, ResultRow, Source, ToolResult,
 };
 pub use explanation::{
-    CallRow, Explaining, Explanation, IoRow, Phase, ProcessRow, Stretch, TimedRuns,
+    CallRow, Explaining, Explanation, FunctionShare, IoRow, OwnCode, Phase, ProcessRow, Stretch,
+    TimedRuns,
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use metric::{Direction, Metric, Unit};

@@ -8,6 +8,7 @@ pub(crate) mod html;
 mod json;
 mod lanes;
 mod markdown;
+mod own_code;
 mod page_data;
 mod places;
 mod processes;

@@ -64,6 +64,7 @@ fn many_processes() {
 fn every_table() {
     let options = WhyOptions {
         syscalls: true,
+        functions: true,
         threads: true,
         processes: true,
         ..WhyOptions::default()
@@ -134,6 +135,7 @@ fn no_line_is_wider_than_asked() {
             let options = WhyOptions {
                 width,
                 syscalls: true,
+                functions: true,
                 threads: true,
                 processes: true,
                 ..WhyOptions::default()

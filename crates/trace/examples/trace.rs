@@ -28,7 +28,11 @@ fn arguments() -> Result<Arguments, String> {
         json: false,
         quiet: false,
         detect: false,
-        options: TraceOptions::default(),
+        // As `fathom why` does.
+        options: TraceOptions {
+            profile: true,
+            ..TraceOptions::default()
+        },
         command: TraceCommand::default(),
     };
     let mut timeout = None;

@@ -29,6 +29,7 @@ mod merge;
 mod names;
 mod paths;
 mod perf;
+mod profile;
 mod records;
 mod result;
 mod sample;
@@ -40,6 +41,7 @@ pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use made::NODELAY;
+pub use profile::{FunctionRow, Profile};
 pub use result::{
     Accounts, CallEdges, Cause, CodeFault, DescriptorRow, End, Exec, FaultEdges, FileRow,
     GroupTrace, Interval, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,

@@ -102,6 +102,10 @@ pub struct Trace {
     /// Single off-CPU intervals in the order in which they ended, if they were asked for (not in the stops
     /// tier).
     pub timeline: Option<Vec<Interval>>,
+    /// In which functions the tree's own code was (kernel and perf tier), if it was asked for; `None` where
+    /// that can't be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<crate::Profile>,
     /// How the sampler fared; only in the perf and the sampling tier.
     pub sampling: Option<Sampling>,
     /// What a page fault takes beside [`Thread::fault_ns`]; `None` where they are not timed.

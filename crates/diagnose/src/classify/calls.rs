@@ -201,6 +201,23 @@ pub(crate) fn opens_file(call: &str) -> bool {
     ["open", "openat", "openat2"].contains(&call)
 }
 
+/// Whether it changes what a folder holds.
+pub(crate) fn changes_folder(call: &str) -> bool {
+    const CHANGES: [&str; 10] = [
+        "creat",
+        "rename",
+        "renameat",
+        "renameat2",
+        "unlink",
+        "unlinkat",
+        "mkdir",
+        "mkdirat",
+        "rmdir",
+        "symlinkat",
+    ];
+    CHANGES.contains(&call)
+}
+
 /// Whether it asks what is at a path, or of an open file.
 pub(crate) fn asks_about_path(call: &str) -> bool {
     let is_stat = call.contains("stat") && !call.contains("statfs");

@@ -9,7 +9,7 @@ mod shares;
 mod wakers;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
 use fathom_trace::Trace;
@@ -45,18 +45,18 @@ impl CriticalPath {
     }
 }
 
-/// The path of the command through its lives. `pools`: the runtime moves its work between threads
+/// The path of the command through its lives. `pools`: processes whose runtime moves its work between threads
 /// which never end, as Go's does, or leaves it to threads of its own, as Node's does.
 pub(crate) fn find(
     trace: &Trace,
     lives: &[Life],
     classifier: &Classifier<'_>,
-    pools: bool,
+    pools: &HashSet<u32>,
 ) -> CriticalPath {
-    let walked = if pools {
-        None
-    } else {
-        walk::find(trace, lives, classifier)
+    let root = trace.processes.first().map(|process| process.pid);
+    let walked = match root.is_some_and(|root| pools.contains(&root)) {
+        true => None,
+        false => walk::find(trace, lives, classifier, pools),
     };
     walked.unwrap_or_else(|| shares::find(trace, lives, pools))
 }

@@ -5,7 +5,7 @@
 //! last, and before it began the one that had ended last until then. A weight says which part of
 //! a thread's time lies on the path.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
 use fathom_trace::{OffCpuRow, Tier, Trace};
@@ -20,13 +20,13 @@ struct Walk<'a> {
     trace: &'a Trace,
     lives: &'a [Life],
     weights: HashMap<u32, f64>,
-    /// The runtime moves its work between threads which never end, as Go's does, or leaves
+    /// Processes whose runtime moves its work between threads which never end, as Go's does, or leaves
     /// it to threads of its own and waits in its event loop, as Node's does.
-    pools: bool,
+    pools: &'a HashSet<u32>,
 }
 
 /// The path of the command through its lives.
-pub(super) fn find(trace: &Trace, lives: &[Life], pools: bool) -> CriticalPath {
+pub(super) fn find(trace: &Trace, lives: &[Life], pools: &HashSet<u32>) -> CriticalPath {
     let root = trace.processes.first().map(|p| p.pid);
     let root = root.or(lives.first().map(|l| l.pid));
     let path = root.map(|pid| of_process(trace, lives, pid, pools));
@@ -34,7 +34,12 @@ pub(super) fn find(trace: &Trace, lives: &[Life], pools: bool) -> CriticalPath {
 }
 
 /// The path of one process through its threads and children.
-pub(super) fn of_process(trace: &Trace, lives: &[Life], pid: u32, pools: bool) -> CriticalPath {
+pub(super) fn of_process(
+    trace: &Trace,
+    lives: &[Life],
+    pid: u32,
+    pools: &HashSet<u32>,
+) -> CriticalPath {
     let mut walk = Walk {
         trace,
         lives,
@@ -116,7 +121,7 @@ impl Walk<'_> {
         if others.is_empty() {
             return;
         }
-        if self.pools && idles {
+        if self.pools.contains(&main.pid) && idles {
             self.through_pool(&all, sums, weight);
         } else if waits && self.joins(main, others.len()) {
             self.through_joined(others, sums, weight);

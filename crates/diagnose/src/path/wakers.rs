@@ -6,7 +6,6 @@ use fathom_model::Spent;
 use fathom_trace::{Cause, Interval, Trace};
 
 use super::shares;
-use crate::Language;
 use crate::account::Life;
 use crate::classify::{self, Classifier};
 
@@ -336,13 +335,6 @@ impl<'a> Told<'a> {
 
     fn process(&self, pid: u32) -> Option<&'a fathom_trace::Process> {
         self.trace.processes.iter().find(|p| p.pid == pid)
-    }
-
-    /// Whether a process is of a runtime whose threads hand their work around: who woke whom then
-    /// says little.
-    pub(super) fn is_pool(&self, pid: u32) -> bool {
-        let program = self.process(pid).and_then(|p| p.execs.last());
-        program.and_then(|exec| Language::from_program_name(&exec.path)) == Some(Language::Node)
     }
 
     /// The thread of the tree that ended most of a thread's waits for pipes.

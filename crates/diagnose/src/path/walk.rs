@@ -20,6 +20,8 @@ const DEEPEST: u32 = 100;
 
 struct Walk<'a> {
     told: Told<'a>,
+    /// Processes whose threads hand their work around: who woke whom there says little.
+    pools: &'a HashSet<u32>,
     /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
     outside: HashMap<u32, f64>,
     waits: HashMap<(u32, Spent), f64>,
@@ -39,12 +41,14 @@ pub(super) fn find(
     trace: &Trace,
     lives: &[Life],
     classifier: &Classifier<'_>,
+    pools: &HashSet<u32>,
 ) -> Option<CriticalPath> {
     if trace.lost.intervals > 0 || trace.lost.records > 0 {
         return None;
     }
     let mut walk = Walk {
         told: Told::new(trace, lives, classifier)?,
+        pools,
         outside: HashMap::new(),
         waits: HashMap::new(),
         handed_over: HashSet::new(),
@@ -78,7 +82,7 @@ impl<'a> Walk<'a> {
             self.ended((at - end) as f64);
             at = end;
         }
-        if self.told.is_pool(life.pid) {
+        if self.pools.contains(&life.pid) {
             let begin = self.through_pool(life.pid, from, at);
             return self.before(life, from, begin, depth);
         }
@@ -154,7 +158,7 @@ impl<'a> Walk<'a> {
 
     /// Takes the process as a whole between two moments; returns when it began, at least `from`.
     fn through_pool(&mut self, pid: u32, from: u64, to: u64) -> u64 {
-        let inner = shares::of_process(self.told.trace, self.told.all, pid, true);
+        let inner = shares::of_process(self.told.trace, self.told.all, pid, self.pools);
         let began = self.told.lives.get(&pid).map_or(from, |main| main.from_ns);
         let begin = began.clamp(from, to);
         let part = (to - begin) as f64 / inner.sums.total().max(1.0);

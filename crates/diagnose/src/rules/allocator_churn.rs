@@ -34,7 +34,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let cost = (all.cost_ns + again).min(0.97 * view.cpu_ns);
     let often = all.calls >= t::VERY_MANY_MEMORY_CALLS || touched_again.is_some();
     let dear = view.share(all.cost_ns) >= 2.0 * t::LEAST_SHARE;
-    let rules = view.share(cost) >= t::MEMORY_CALLS_SHARE;
+    let of_heap = view.tally_calls(|name| name == "brk");
+    let least = match 2 * of_heap.calls > all.calls {
+        true => t::HEAP_SHARE,
+        false => t::MEMORY_CALLS_SHARE,
+    };
+    let rules = view.share(cost) >= least;
     if !matters(view, cost) || !rules || !(often || dear) {
         return None;
     }

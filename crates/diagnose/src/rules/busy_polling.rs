@@ -176,7 +176,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if !(dear && burnt >= t::LEAST_WIN_NS || first.rules) {
         return None;
     }
-    let wall = kept_from_others(view, &alike);
+    let lives: Vec<&Life> = alike.iter().map(|one| one.life).collect();
+    let wall = kept_from_others(view, &lives);
     let (who, their) = match alike.len() {
         1 => ("A thread".to_owned(), "its loop"),
         threads => (format!("{threads} threads"), "their loops"),
@@ -213,13 +214,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 
 /// Wall time that these loops take from others: the longest that one of them was ready and had no CPU while
 /// they ran. Without them the run takes what the busiest of the others computes.
-fn kept_from_others(view: &View<'_>, loops: &[&Loop<'_>]) -> f64 {
+pub(super) fn kept_from_others(view: &View<'_>, loops: &[&Life]) -> f64 {
     let others = view.lives.iter();
     let others: Vec<&Life> = others
-        .filter(|other| loops.iter().all(|one| one.life.tid != other.tid))
+        .filter(|other| loops.iter().all(|one| one.tid != other.tid))
         .collect();
     let most = |ns: fn(&Life) -> f64| others.iter().map(|life| ns(life)).fold(0.0, f64::max);
-    let ran: f64 = loops.iter().map(|one| one.life.on_cpu_ns).sum();
+    let ran: f64 = loops.iter().map(|life| life.on_cpu_ns).sum();
     let kept = view.untraced(most(|life| life.sums.get(Spent::Ready)).min(ran));
     let busiest = view.untraced(most(|life| life.on_cpu_ns));
     kept.min((view.timed_ns - busiest).max(0.0))

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use fathom_model::Finding;
-use fathom_trace::FileRow;
+use fathom_trace::{FileRow, FunctionRow};
 
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::path::covered_ns;
 use crate::thresholds as t;
-use crate::view::View;
+use crate::view::{Tally, View};
 
 /// Where glibc's loader looks up its libraries.
 const LIST: &str = "/etc/ld.so.cache";
@@ -24,32 +24,88 @@ struct Loaded {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    before_it_began(view).or_else(|| again_and_again(view))
+    before_it_began(view)
+        .or_else(|| again_and_again(view))
+        .or_else(|| bound(view))
 }
 
-/// A library that a program opens and closes for each piece of work. What the loader computes to bind it is its own
-/// code: only what the kernel does to map it shows.
+/// Whether it is code of glibc's loader that finds and binds libraries: variables of threads are looked up by it
+/// too, as long as the program runs. (musl's loader is its C library.)
+fn is_loader(row: &FunctionRow) -> bool {
+    let file = row.file.rsplit('/').next().unwrap_or_default();
+    let function = row.function.as_deref().unwrap_or_default();
+    let of_threads = ["tls", "_dl_runtime", "_dl_fixup"];
+    (file.starts_with("ld-linux") || file.starts_with("ld64.so"))
+        && !of_threads.iter().any(|part| function.contains(part))
+}
+
+/// Many libraries, whenever they were opened: what the loader computed to bind them, and its calls.
+fn bound(view: &View<'_>) -> Option<Finding> {
+    let pid = view.main_function(is_loader)?.pid;
+    let own = view.trace.files.iter().filter(|file| file.pid == pid);
+    let libraries = own.filter(|file| is_library(&file.name)).count();
+    let (loader, calls) = loading_ns(view, pid, libraries as u64);
+    let cost = loader + calls;
+    if libraries < t::MANY_LIBRARIES || loader <= 0.0 || !matters(view, cost) {
+        return None;
+    }
+    let statement = format!(
+        "{} shared libraries were opened; finding and binding them took {}, {} of the wall time.",
+        count(libraries as u64),
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("dynamic-linking", view, cost, statement)
+            .evidence("libraries", libraries as f64, "files")
+            .evidence("time in the loader's own code", loader, "ns")
+            .advice("Link what belongs together into one library, open plugins when they are needed and without `RTLD_GLOBAL` (each one is searched for every symbol), and export few symbols (`-fvisibility=hidden`).")
+            .pid(Some(pid))
+            .finish(),
+    )
+}
+
+/// What a process's loader computes, 0 where nobody looked, and what the kernel does for it when it opens so many
+/// libraries, or one so often.
+fn loading_ns(view: &View<'_>, pid: u32, opens: u64) -> (f64, f64) {
+    let loader = view.in_functions(|row| row.pid == pid && is_loader(row));
+    let all_opens = calls_of(view, pid, &["open", "openat"]).calls;
+    let part = opens as f64 / all_opens.max(1) as f64;
+    let calls = calls_of(view, pid, LOADING).cost_ns * part.min(1.0);
+    (loader, calls)
+}
+
+fn calls_of(view: &View<'_>, pid: u32, names: &[&str]) -> Tally {
+    view.tally(|row| row.pid == pid && names.contains(&row.name.as_str()))
+}
+
+/// A library that a program opens and closes for each piece of work.
 fn again_and_again(view: &View<'_>) -> Option<Finding> {
     let libraries = view.trace.files.iter().filter(|f| is_library(&f.name));
     let most = libraries.max_by_key(|file| file.opens)?;
     if most.opens < t::MANY_OPENS_OF_A_LIBRARY {
         return None;
     }
-    let by = |names: &'static [&str]| {
-        view.tally(|row| row.pid == most.pid && names.contains(&row.name.as_str()))
-    };
+    let (loader, calls) = loading_ns(view, most.pid, most.opens);
+    let cost = loader + calls;
     // Who finds it loaded already maps nothing, and who keeps it gives nothing back.
-    let part = most.opens as f64 / by(&["open", "openat"]).calls.max(1) as f64;
-    let cost = by(LOADING).cost_ns * part.min(1.0);
-    if by(&["munmap"]).calls < most.opens || !matters(view, cost) {
+    if calls_of(view, most.pid, &["munmap"]).calls < most.opens || !matters(view, cost) {
         return None;
     }
     let statement = format!(
-        "{} was opened {} times (`dlopen`); the calls that map it cost {}, {} of the wall time; the page faults that follow and what the loader computes to bind it come on top.",
+        "{} was opened {} times (`dlopen`); {} cost {}, {} of the wall time; the page faults that follow{} come on top.",
         most.name,
         count(most.opens),
+        match loader > 0.0 {
+            true => "to map and bind it",
+            false => "the calls that map it",
+        },
         time(cost),
         percent(view, cost),
+        match loader > 0.0 {
+            true => "",
+            false => " and what the loader computes to bind it",
+        },
     );
     Some(
         Draft::new("dynamic-linking", view, cost, statement)
@@ -258,6 +314,26 @@ mod tests {
         assert!(!told(400, 10));
         // A fifth of what is opened: the rest maps for itself.
         assert!(!told(80, 400));
+    }
+
+    #[test]
+    fn what_the_loader_computes_for_many_libraries_is_told() {
+        let told = |libraries: u64, function: &str| {
+            let mut fake = Fake::new(300);
+            for i in 0..libraries {
+                fake.file(&format!("/srv/plug{i}.so"), 1, 1, 832, 100 * MS);
+            }
+            fake.calls("openat", None, libraries, 0, 5_000);
+            let loader = "/usr/lib64/ld-linux-x86-64.so.2";
+            fake.in_function(crate::fake::ROOT, loader, function, 150);
+            fake.in_function(crate::fake::ROOT, "/bin/program", "work", 150);
+            let subject = fake.subject(&[]);
+            super::bound(&crate::view::View::new(&subject)).map(|found| found.share)
+        };
+        let share = told(100, "do_lookup_x").expect("half of it");
+        assert!((share - 0.5).abs() < 0.02, "{share}");
+        assert_eq!(told(9, "do_lookup_x"), None);
+        assert_eq!(told(100, "__tls_get_addr"), None);
     }
 
     fn links(libraries: u64) -> Fake {

@@ -38,7 +38,7 @@ fn is_of_the_shell(view: &View<'_>, row: &SyscallRow) -> bool {
 
 /// Whether these polls take so long on a CPU that they must go through hundreds of descriptors.
 fn looks_at_many(view: &View<'_>, name: &str) -> bool {
-    LOOKS.contains(&name) && view.tally_calls(|call| call == name).each_ns() >= t::LONG_LOOK_NS
+    view.tally_calls(|call| call == name).each_ns() >= t::LONG_LOOK_NS
 }
 
 /// Whether most of these closed no descriptor: a loop over all numbers that there could be.
@@ -59,12 +59,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // A walk asks for each of the 5 to 30 entries of a folder once.
     let folders = view.tally_calls(classify::lists_folder).calls;
     let asks = view.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
+    let long_looks: Vec<&str> = LOOKS
+        .iter()
+        .copied()
+        .filter(|name| looks_at_many(view, name))
+        .collect();
     let is_plain = |name: &str| match classify::on_cpu(name) {
         Spent::KernelFiles if asks_about_path(name) => !asks,
         Spent::KernelFiles => !ASKING.contains(&name),
         Spent::KernelProcesses => true,
         // Who gives its CPU away has nothing to do: that is a loop that asks.
-        _ => classify::is_poll(name) && !looks_at_many(view, name) || name == "sched_yield",
+        _ => classify::is_poll(name) && !long_looks.contains(&name) || name == "sched_yield",
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
     let by_file = tiny_files::read_one_by_one(view);

@@ -3,7 +3,6 @@
 use fathom_model::Finding;
 
 use super::small_calls::Small;
-use super::small_file_io;
 use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, on_output};
 use crate::Language;
 use crate::descriptors::Kind;
@@ -39,20 +38,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(view, &small))
+            .advice(small.advice_on_output(view, advice_on_standard))
             .limit(Small::limit(view))
             .place(small.place(view))
             .likely()
             .finish(),
     )
-}
-
-fn advice(view: &View<'_>, small: &Small) -> String {
-    let language = view.language(Some(small.pid));
-    match view.descriptors.is_output(small.pid, small.fd) {
-        true => advice_on_standard(view, language).to_owned(),
-        false => small_file_io::advice(language, true, false),
-    }
 }
 
 fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {

@@ -9,11 +9,65 @@ use fathom_trace::{Cause, SyscallRow};
 use super::call_cost::CallCost;
 use crate::Language;
 use crate::classify;
-use crate::draft::{count, matters};
+use crate::draft::{Draft, count, matters, percent, time};
+use crate::functions::{is_contended, is_mutex};
 use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    by_calls(view).or_else(|| by_own_code(view))
+}
+
+/// Where nobody counted the calls: threads are seen in the code that only a lock leads to that is held by another.
+fn by_own_code(view: &View<'_>) -> Option<Finding> {
+    let profile = view.trace.profile.as_ref().filter(|_| view.by_stops())?;
+    let mut fighting: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for row in profile.functions.iter().filter(|row| is_contended(row)) {
+        *fighting.entry((row.pid, row.tid)).or_default() += row.samples;
+    }
+    fighting.retain(|_, samples| 4 * *samples >= t::LEAST_SAMPLES);
+    let mut processes: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
+    for ((pid, _), samples) in fighting {
+        let (threads, sum) = processes.entry(pid).or_default();
+        (*threads, *sum) = (*threads + 1, *sum + samples);
+    }
+    processes.retain(|pid, (threads, _)| {
+        *threads > 1 && view.language(Some(*pid)) != Some(Language::Go)
+    });
+    let (pid, (threads, _)) = processes.into_iter().max_by_key(|(_, (_, sum))| *sum)?;
+    let in_code = view.in_functions(|row| row.pid == pid && is_mutex(row));
+    // The kernel's time by the part of the calls that are for locks.
+    let calls = |fits: &dyn Fn(&SyscallRow) -> bool| {
+        let rows = view.trace.syscalls.iter().filter(|row| fits(row));
+        rows.map(|row| row.calls).sum::<u64>() as f64
+    };
+    let part = calls(&|row| classify::is_lock(&row.name)) / calls(&|_| true).max(1.0);
+    let in_kernel = view.in_kernel_ns() * part;
+    let cost = view.within_cpu(in_code + in_kernel);
+    if !matters(view, cost) {
+        return None;
+    }
+    let statement = format!(
+        "{threads} threads took a short lock from each other: they were in its code for {}, and in the kernel for it some {}, {} of the wall time.",
+        time(in_code),
+        time(in_kernel),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("lock-contention", view, cost, statement)
+            .evidence("threads that take it", threads as f64, "threads")
+            .evidence("in its code", in_code, "ns")
+            .evidence("in the kernel for it (modelled)", in_kernel, "ns")
+            .advice(ADVICE)
+            .pid(Some(pid))
+            .likely()
+            .finish(),
+    )
+}
+
+const ADVICE: &str = "Take the lock less often: keep a sum per thread and add it up at the end, collect several changes for one locking, or use an atomic. What the threads lose while they wait on their CPUs, and by the memory that moves between these, comes on top.";
+
+fn by_calls(view: &View<'_>) -> Option<Finding> {
     let by_process = callers(view);
     let (pid, threads) = by_process.into_iter().max_by_key(|(_, threads)| *threads)?;
     // Idle threads of Go's runtime rest in the same call.
@@ -46,7 +100,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("threads that take it", threads as f64, "threads")
             .evidence("calls", calls.calls as f64, "calls")
             .evidence("sleeps", sleeps as f64, "calls")
-            .advice("Take the lock less often: keep a sum per thread and add it up at the end, collect several changes for one locking, or use an atomic. What the threads lose while they wait on their CPUs, and by the memory that moves between these, comes on top.")
+            .advice(ADVICE)
             .pid(Some(pid))
             .likely()
             .finish(),
@@ -94,6 +148,29 @@ mod tests {
     fn calls_for_a_lock_that_hardly_ever_sleep_are_told() {
         assert_eq!(told(0), ["lock-contention"]);
         assert_eq!(told(1_000), ["lock-contention"]);
+    }
+
+    #[test]
+    fn threads_that_are_seen_in_the_code_of_a_held_lock_are_told() {
+        use fathom_trace::Tier;
+        let told = |function: &str| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(Tier::Perf);
+            fake.trace.calls_from = Some(Tier::Stops);
+            fake.calls("futex", None, 900, 0, 0);
+            for tid in [ROOT, ROOT + 1] {
+                if tid != ROOT {
+                    fake.thread(ROOT, tid, 0, 1000, 1000);
+                }
+                fake.in_function(tid, "/lib/libc.so.6", "pthread_mutex_lock", 300);
+                fake.in_function(tid, "/lib/libc.so.6", function, 100);
+                fake.in_function(tid, "/bin/program", "work", 600);
+            }
+            fake.ids()
+        };
+        assert_eq!(told("__lll_lock_wait"), ["lock-contention"]);
+        // A lock that nobody else wants is taken without it.
+        assert!(told("memcpy").is_empty());
     }
 
     #[test]

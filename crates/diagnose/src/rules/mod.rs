@@ -3,11 +3,13 @@
 //! A rule looks at a [`View`] and returns findings, or none. Two rules may see the same time from
 //! two sides; [`explained_by`] says which of the two is told.
 
+mod allocation;
 mod allocator_churn;
 mod busy_polling;
 mod call_cost;
 mod children;
 mod clock_calls;
+mod clock_reads;
 mod code_files;
 mod cold_files;
 mod cpu_starved;
@@ -31,6 +33,7 @@ mod rereading;
 mod sleeping;
 mod small_calls;
 mod small_file_io;
+mod spinning;
 mod startup_dominated;
 mod sync_writes;
 mod thread_spawning;
@@ -65,11 +68,11 @@ const RULES: &[Rule] = &[
     process_spawning::find,
     thread_spawning::find,
     sleeping::find,
-    busy_polling::find,
+    polls,
     cpu_starved::find,
     cold_files::find,
     page_fault_heavy::find,
-    allocator_churn::find,
+    memory,
     sync_writes::find,
     missing_file_lookups::find,
     rereading::find,
@@ -78,7 +81,7 @@ const RULES: &[Rule] = &[
     idle_cores::find,
     idle_processes::find,
     wakeup_storm::find,
-    clock_calls::find,
+    clocks,
     kernel_bound::find,
 ];
 
@@ -125,6 +128,22 @@ fn locks(view: &View<'_>) -> Option<Finding> {
         .or_else(|| lock_contention::find(view))
         .or_else(|| lock_taken_back::find(view))
         .or_else(|| lock_fought_over::find(view))
+        .or_else(|| spinning::for_lock(view))
+}
+
+/// Asking again and again, by calls or by looks at memory.
+fn polls(view: &View<'_>) -> Option<Finding> {
+    busy_polling::find(view).or_else(|| spinning::find(view))
+}
+
+/// Memory that is taken and given back, by calls or within the program.
+fn memory(view: &View<'_>) -> Option<Finding> {
+    allocator_churn::find(view).or_else(|| allocation::find(view))
+}
+
+/// Clocks that are read, by calls or without.
+fn clocks(view: &View<'_>) -> Option<Finding> {
+    clock_calls::find(view).or_else(|| clock_reads::find(view))
 }
 
 /// All findings, the largest first.

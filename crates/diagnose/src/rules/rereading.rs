@@ -187,13 +187,21 @@ fn of_system(name: &str) -> bool {
         .any(|place| name.starts_with(place))
 }
 
+/// Whether each opening is for one record of many: nothing need be read twice, and another rule tells of it.
+fn takes_records(file: &FileRow) -> bool {
+    let each = file.read_bytes / file.opens.max(1);
+    let part = |size: u64| each * t::RECORDS_OF_A_FILE <= size;
+    each <= t::MOST_OF_A_RECORD && file.size_bytes.is_some_and(part)
+}
+
 /// Files that one process opens and reads again and again, together.
 fn reopened_files(view: &View<'_>) -> Option<(FileRow, usize)> {
     let often = view.trace.files.iter().filter(|f| {
         f.opens >= t::MANY_OPENS_OF_ONE_FILE && f.read_bytes > 0 && f.written_bytes == 0
     });
     let own = often.filter(|f| {
-        !of_system(&f.name) && !f.name.contains("socket") && !f.name.starts_with("pipe")
+        let named = !f.name.contains("socket") && !f.name.starts_with("pipe");
+        named && !of_system(&f.name) && !takes_records(f)
     });
     let size = |file: &FileRow| file.read_bytes + 4096 * file.opens;
     let mut by_process: BTreeMap<u32, (Vec<&FileRow>, u64)> = BTreeMap::new();
@@ -273,6 +281,18 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use crate::fake::Fake;
+
+    #[test]
+    fn a_record_of_each_opening_is_not_read_again() {
+        for (size, told) in [(65_536, false), (160, true)] {
+            let mut fake = Fake::new(1000);
+            fake.calls("openat", None, 100_000, 0, 5_000);
+            fake.calls("read", Some(3), 100_000, 64, 1_000);
+            fake.file("/srv/table.dat", 100_000, 100_000, 6_400_000, 0);
+            fake.trace.files[0].size_bytes = Some(size);
+            assert_eq!(fake.ids().contains(&"rereading".to_owned()), told);
+        }
+    }
 
     #[test]
     fn a_file_read_for_each_item_is_told() {

@@ -6,6 +6,8 @@ use fathom_model::Place;
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
+use super::small_file_io;
+use crate::Language;
 use crate::classify;
 use crate::descriptors::Kind;
 use crate::thresholds as t;
@@ -66,6 +68,19 @@ impl Small {
         }
     }
 
+    /// What to say of a file that is written so, and of standard output by `on_standard`.
+    pub(super) fn advice_on_output(
+        &self,
+        view: &View<'_>,
+        on_standard: fn(&View<'_>, Option<Language>) -> &'static str,
+    ) -> String {
+        let language = view.language(Some(self.pid));
+        match view.descriptors.is_output(self.pid, self.fd) {
+            true => on_standard(view, language).to_owned(),
+            false => small_file_io::advice(language, true, false),
+        }
+    }
+
     pub(super) fn place(&self, view: &View<'_>) -> Place {
         Place {
             pid: Some(self.pid),
@@ -98,7 +113,7 @@ pub(super) fn is_stream_of_file(view: &View<'_>, small: &Small) -> bool {
 }
 
 /// Whether it is a file, not standard input or output, that is gone through from its front to its end.
-pub(super) fn is_file_gone_through(view: &View<'_>, pid: u32, fd: i32, writes: bool) -> bool {
+fn is_file_gone_through(view: &View<'_>, pid: u32, fd: i32, writes: bool) -> bool {
     let descriptors = &view.descriptors;
     if descriptors.is_input(pid, fd) || descriptors.is_output(pid, fd) {
         return false;

@@ -13,18 +13,17 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let on_input = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
+    let comes = |pid: u32, fd: i32| {
         let kind = || view.descriptors.mostly(pid, fd);
-        let comes = || matches!(kind(), Kind::Pipe | Kind::Socket | Kind::Terminal);
-        let is_stream = || small_calls::is_file_gone_through(view, pid, fd, false);
-        !writes && (view.descriptors.is_input(pid, fd) || comes() || is_stream())
+        view.descriptors.is_input(pid, fd)
+            || matches!(kind(), Kind::Pipe | Kind::Socket | Kind::Terminal)
     };
+    let on_input = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
+        !writes && (comes(pid, fd) || view.descriptors.last(pid, fd) == Kind::File)
+    };
+    let is_own =
+        |small: &Small| comes(small.pid, small.fd) || small_calls::is_stream_of_file(view, small);
     let is_file = |small: &Small| view.descriptors.mostly(small.pid, small.fd) == Kind::File;
-    let is_own = |small: &Small| {
-        view.descriptors.is_input(small.pid, small.fd)
-            || !is_file(small)
-            || small_calls::is_stream_of_file(view, small)
-    };
     let small = small_calls::find(view, on_input).into_iter().find(is_own)?;
     let tally = &small.tally;
     let standard = view.descriptors.is_input(small.pid, small.fd);

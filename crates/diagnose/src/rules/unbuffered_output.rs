@@ -3,8 +3,8 @@
 use fathom_model::Finding;
 
 use super::small_calls::{self, Small};
-use super::small_file_io;
 use crate::Language;
+use crate::descriptors::Kind;
 use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::View;
@@ -28,7 +28,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(view, &small))
+            .advice(small.advice_on_output(view, advice_on_standard))
             .limit(Small::limit(view))
             .place(small.place(view))
             .finish(),
@@ -39,23 +39,21 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 /// opened for each of them is not the output that the command was given.
 pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
     let fits = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
-        let is_standard =
-            || view.descriptors.is_output(pid, fd) && !view.descriptors.is_reopened_file(pid, fd);
-        writes && (is_standard() || small_calls::is_file_gone_through(view, pid, fd, true))
+        let fits = match view.descriptors.is_output(pid, fd) {
+            true => !view.descriptors.is_reopened_file(pid, fd),
+            false => view.descriptors.last(pid, fd) == Kind::File,
+        };
+        writes && fits
     };
-    small_calls::find(view, fits).into_iter()
+    let is_own = |small: &Small| {
+        view.descriptors.is_output(small.pid, small.fd)
+            || small_calls::is_stream_of_file(view, small)
+    };
+    small_calls::find(view, fits).into_iter().filter(is_own)
 }
 
 /// What to say where Python was told to by its environment.
 pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line.";
-
-fn advice(view: &View<'_>, small: &Small) -> String {
-    let language = view.language(Some(small.pid));
-    match view.descriptors.is_output(small.pid, small.fd) {
-        true => advice_on_standard(view, language).to_owned(),
-        false => small_file_io::advice(language, true, false),
-    }
-}
 
 fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
     match language {

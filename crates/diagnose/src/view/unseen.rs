@@ -23,6 +23,9 @@ pub(super) struct Unseen {
     guessed: bool,
     /// What a call costs on average by the ticks; 0 where there are too few.
     each_by_ticks_ns: f64,
+    /// What calls cost beyond that on average whose work depends on what they are asked for; see
+    /// [`View::is_elastic`].
+    dearer_ns: f64,
 }
 
 impl Unseen {
@@ -31,6 +34,7 @@ impl Unseen {
         rounds: 0.0,
         guessed: false,
         each_by_ticks_ns: 0.0,
+        dearer_ns: 0.0,
     };
 }
 
@@ -46,6 +50,11 @@ fn is_copy(name: &str) -> bool {
 /// Whether the kernel counts calls of this name.
 fn is_counted(name: &str) -> bool {
     is_plain(name) && (classify::is_read(name) || classify::is_write(name)) || is_copy(name)
+}
+
+/// Whether nobody knows what such a call takes: a device, memory, a peer, a process.
+fn may_be_dear(name: &str) -> bool {
+    name == "ioctl" || classify::is_sync(name) || classify::weight(name) >= t::WEIGHT_OF_DEAR_CALLS
 }
 
 /// What a guess is told with.
@@ -68,8 +77,11 @@ impl View<'_> {
         let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns - waits_ns).max(0.0);
         let ticks_tell = in_calls_ns >= t::ENOUGH_TICKS_NS;
         let (rounds, guessed) = self.rounds_by(if ticks_tell { in_calls_ns } else { 0.0 });
-        let rows = self.trace.syscalls.iter();
-        let calls: f64 = rows.map(|row| self.calls_of(row, rounds)).sum();
+        let calls_that = |fits: &dyn Fn(&SyscallRow) -> bool| -> f64 {
+            let rows = self.trace.syscalls.iter().filter(|row| fits(row));
+            rows.map(|row| self.calls_of(row, rounds)).sum()
+        };
+        let calls = calls_that(&|_| true);
         let copied: f64 = self
             .trace
             .syscalls
@@ -80,11 +92,38 @@ impl View<'_> {
             true => ((in_calls_ns - copied).max(0.0) / calls).min(t::DEAREST_SMALL_CALL_NS),
             false => 0.0,
         };
+        let elastic = calls_that(&|row| self.is_elastic(row));
+        let others = calls_that(&|row| !self.is_elastic(row) && may_be_dear(&row.name));
+        let told = calls * self.base_ns().max(each) + copied;
+        // What the ticks tell beyond any call's usual cost is theirs, where there are enough to have it.
+        let theirs = ticks_tell
+            && !guessed
+            && elastic >= t::ELASTIC_CALLS
+            && elastic >= t::PART_OF_ELASTIC_CALLS * calls
+            && others <= t::PART_OF_DEAR_OTHERS * elastic;
         Unseen {
             rounds,
             guessed,
             each_by_ticks_ns: each,
+            dearer_ns: match theirs {
+                true => ((in_calls_ns - told) / elastic).clamp(0.0, t::DEAREST_ELASTIC_CALL_NS),
+                false => 0.0,
+            },
         }
+    }
+
+    /// Whether what a call takes depends on what it is asked for: a new file in a full folder, hundreds of
+    /// descriptors, text or random bytes that the kernel makes.
+    fn is_elastic(&self, row: &SyscallRow) -> bool {
+        let made_up = || {
+            let name = self.name_of(row.pid, row.fd?)?;
+            Some(name.starts_with("/proc/") || name.starts_with("/sys/"))
+        };
+        row.name == "getrandom"
+            || classify::opens_file(&row.name)
+            || classify::changes_folder(&row.name)
+            || classify::is_poll(&row.name)
+            || classify::is_read(&row.name) && made_up().unwrap_or(false)
     }
 
     /// What the kernel took by its ticks outside of calls; `None` where it isn't known how many calls there
@@ -259,14 +298,18 @@ impl View<'_> {
     pub(super) fn cost_by_stops_ns(&self, row: &SyscallRow) -> f64 {
         let calls = self.calls_of(row, self.unseen.rounds);
         // All calls of a kind that was told by the ticks cost what the ticks say together.
-        if self.unseen.rounds > 0.0 && !is_counted(&row.name) {
+        if self.unseen.guessed && !is_counted(&row.name) {
             return calls * self.modelled_ns(row);
         }
         let each = match self.unseen.each_by_ticks_ns > 0.0 {
             true => self.base_ns().max(self.unseen.each_by_ticks_ns),
             false => self.modelled_ns(row),
         };
-        calls * each + self.copy_ns(row)
+        let dearer = match self.unseen.dearer_ns > 0.0 && self.is_elastic(row) {
+            true => self.unseen.dearer_ns,
+            false => 0.0,
+        };
+        calls * (each + dearer) + self.copy_ns(row)
     }
 }
 
@@ -369,6 +412,39 @@ mod tests {
         let asked = view.tally_calls(|name| name == "newfstatat");
         // Four fifths of the calls, each a third dearer.
         assert!(asked.cost_ns > 0.83 * all.cost_ns, "{}", asked.cost_ns);
+    }
+
+    #[test]
+    fn what_no_usual_call_takes_is_of_those_that_may() {
+        let cost = |name: &str, calls: u64| {
+            let mut fake = Fake::new(1000);
+            fake.trace.calls_from = Some(Tier::Stops);
+            fake.calls("fcntl", Some(3), 12_000, 0, 90_000);
+            fake.calls(name, None, calls, 0, 90_000);
+            let timed = [Run {
+                system_ns: 600_000_000,
+                ..fake.run()
+            }];
+            let subject = fake.subject(&timed);
+            View::new(&subject).tally_calls(|call| call == name).cost_ns
+        };
+        // 600 ms less 1.6 us for each of 18,000: the rest is of the 6,000.
+        let opens = cost("openat", 6_000);
+        assert!((opens - 580e6).abs() < 5e6, "{opens}");
+        assert!(cost("ioctl", 6_000) < 10e6);
+        assert!(cost("openat", 90) < 10e6, "too few");
+        // Beside calls to a device nobody knows whose it is.
+        let mut fake = Fake::new(1000);
+        fake.trace.calls_from = Some(Tier::Stops);
+        fake.calls("ioctl", Some(3), 12_000, 0, 90_000);
+        fake.calls("poll", None, 700, 0, 90_000);
+        let timed = [Run {
+            system_ns: 600_000_000,
+            ..fake.run()
+        }];
+        let subject = fake.subject(&timed);
+        let polls = View::new(&subject).tally_calls(|call| call == "poll");
+        assert!(polls.cost_ns < 2e6, "{}", polls.cost_ns);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::account;
 use super::lanes::{self, Timeline};
 use super::quote::{Quote, could_win, share_text, time};
 use super::summary::{estimate, explained_by, floor_that_matters, slowdown, whole};
-use super::{places, startup, words};
+use super::{own_code, places, startup, words};
 use crate::quantity::counted;
 use crate::text::JOIN;
 use crate::{escape, format_bytes, format_count, shorten};
@@ -67,6 +67,7 @@ pub(super) struct PageData {
     phases: Vec<Mark>,
     io: Vec<Io>,
     calls: Vec<Call>,
+    functions: Vec<Function>,
     /// What the tables leave out.
     notes: Vec<String>,
     not_visible: Vec<String>,
@@ -135,6 +136,15 @@ struct Call {
     errors: u64,
 }
 
+/// Part of the own code, as a share of it and in samples.
+#[derive(Serialize)]
+struct Function {
+    name: String,
+    file: String,
+    share: f64,
+    samples: u64,
+}
+
 impl PageData {
     pub(super) fn of(explanation: &Explanation, limits: &Limits) -> PageData {
         let timed = &explanation.timed;
@@ -191,6 +201,7 @@ impl PageData {
                 .collect(),
             io: io(explanation, limits),
             calls: calls(explanation, limits),
+            functions: functions(explanation, limits),
             notes: notes(explanation, limits),
             not_visible: list(&explaining.not_visible),
             lost: list(&explaining.lost),
@@ -298,6 +309,18 @@ fn calls(explanation: &Explanation, limits: &Limits) -> Vec<Call> {
         errors: row.errors,
     })
     .collect()
+}
+
+fn functions(explanation: &Explanation, limits: &Limits) -> Vec<Function> {
+    let rows = explanation.own_code.iter().flat_map(|own| &own.functions);
+    rows.take(limits.rows)
+        .map(|row| Function {
+            name: safe(&own_code::name(row), limits.text),
+            file: safe(&row.file, limits.text),
+            share: row.share,
+            samples: row.samples,
+        })
+        .collect()
 }
 
 fn notes(explanation: &Explanation, limits: &Limits) -> Vec<String> {

@@ -1,10 +1,10 @@
 //! What `fathom why` prints: one screen.
 
-use fathom_model::Explanation;
+use fathom_model::{Explanation, Spent};
 
 use super::account::{self, Entry};
 use super::quote::{Quote, share_text};
-use super::{bar, findings, processes, startup, summary, tables};
+use super::{bar, findings, own_code, processes, startup, summary, tables};
 use crate::line::{Line, Page, Tone};
 
 /// How the explanation is to look on a terminal, and what is added to it.
@@ -18,6 +18,8 @@ pub struct WhyOptions {
     pub unicode: bool,
     /// Adds the table of all system calls.
     pub syscalls: bool,
+    /// Adds the table of functions that the program's own code is in.
+    pub functions: bool,
     /// Adds the account of each thread.
     pub threads: bool,
     /// Shows the whole process tree, and adds the account of each process.
@@ -32,6 +34,7 @@ impl Default for WhyOptions {
             color: false,
             unicode: true,
             syscalls: false,
+            functions: false,
             threads: false,
             processes: false,
         }
@@ -50,6 +53,9 @@ pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> Stri
     tables::io(&mut page, explanation, quote);
     if options.syscalls {
         tables::calls(&mut page, explanation, quote);
+    }
+    if options.functions {
+        own_code::table(&mut page, explanation);
     }
     let run = Quote::of_run(explanation);
     processes::tree(&mut page, explanation, run, options.processes);
@@ -102,6 +108,9 @@ fn write_account(page: &mut Page, explanation: &Explanation, quote: Quote) {
     for (index, entry) in entries.iter().enumerate() {
         let line = part(page, index, entry, widest, quote);
         page.push(line);
+        if entry.spent == Some(Spent::UserCode) {
+            own_code::write(page, explanation);
+        }
     }
 }
 

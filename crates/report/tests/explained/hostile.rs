@@ -37,6 +37,13 @@ pub fn spoil(explanation: &mut Explanation) {
     for row in &mut explanation.calls {
         row.name = next();
     }
+    for row in explanation
+        .own_code
+        .iter_mut()
+        .flat_map(|it| &mut it.functions)
+    {
+        (row.function, row.file) = (Some(next()), next());
+    }
     for row in &mut explanation.processes {
         row.programs = vec![vec![next(), next()], vec![next()]];
         row.end = next();

@@ -5,8 +5,8 @@
 
 use fathom_model::{
     AccountPart, CallRow, Confidence, Environment, Estimate, Evidence, Explaining, Explanation,
-    Finding, IoRow, Phase, Place, ProcessRow, SCHEMA_VERSION, Spent, Stretch, ThreadAccount,
-    TimeAccount, TimedRuns,
+    Finding, FunctionShare, IoRow, OwnCode, Phase, Place, ProcessRow, SCHEMA_VERSION, Spent,
+    Stretch, ThreadAccount, TimeAccount, TimedRuns,
 };
 
 pub mod hostile;
@@ -22,6 +22,22 @@ pub fn estimate(value: f64) -> Estimate {
         low: value * 0.995,
         high: value * 1.006,
         level: 0.95,
+    }
+}
+
+/// Functions with their samples, most first.
+pub fn own_code(rows: &[(Option<&str>, &str, u64)]) -> OwnCode {
+    let samples = rows.iter().map(|row| row.2).sum();
+    let functions = rows.iter().map(|(function, file, seen)| FunctionShare {
+        function: function.map(str::to_owned),
+        file: (*file).to_owned(),
+        samples: *seen,
+        share: *seen as f64 / samples as f64,
+    });
+    OwnCode {
+        period_ns: 997_000,
+        samples,
+        functions: functions.collect(),
     }
 }
 
@@ -205,6 +221,12 @@ pub fn clean() -> Explanation {
             ),
             io(Some(1), "pipe", (0, 0), (310, 10_158_080), 1, Some(0)),
         ],
+        own_code: Some(own_code(&[
+            (Some("deflate_slow"), "/usr/bin/gzip", 610),
+            (Some("longest_match"), "/usr/bin/gzip", 480),
+            (None, "/usr/lib/libz.so.1", 90),
+            (Some("memcpy"), "/usr/lib/libc.so.6", 20),
+        ])),
         calls: vec![
             call("read", 1582, 0, 3, 0, 51_773_440),
             call("write", 310, 0, 1, 0, 10_158_080),
@@ -315,6 +337,7 @@ pub fn findings() -> Explanation {
                 Some(0),
             ),
         ],
+        own_code: None,
         calls: vec![
             call("write", 1_204_511, 0, 450, 38, 10_961_050),
             call("read", 178, 0, 3, 0, 11_534_336),

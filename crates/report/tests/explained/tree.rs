@@ -1,6 +1,6 @@
 //! An explanation with many processes and threads, and a timeline of them.
 
-use super::{MS, account, call, clean, estimate, finding, io, process};
+use super::{MS, account, call, clean, estimate, finding, io, own_code, process};
 use fathom_model::{
     Evidence, Explaining, Explanation, Phase, Place, ProcessRow, Spent, Stretch, ThreadAccount,
     TimedRuns,
@@ -275,6 +275,12 @@ pub fn many(children: u32) -> Explanation {
         threads,
         timeline,
         io: many_io(),
+        own_code: Some(own_code(&[
+            (Some("_PyEval_EvalFrameDefault"), "/usr/bin/python3.11", 300),
+            (None, "//anon", 120),
+            (None, "[vdso]", 60),
+            (None, "", 20),
+        ])),
         calls: vec![
             call("wait4", 124, 2, 790, 761, 0),
             call("futex", 40_122, 310, 512, 480, 0),

@@ -420,8 +420,8 @@ impl Collector {
     /// What was gathered; tier, duration, end, accounts and the kernel's losses are the caller's.
     pub fn trace(self) -> Trace {
         let mut not_visible = vec![
-            "work that makes no system call: io_uring, calls served by the vDSO, mapped files \
-             (their disk waits are shown outside calls)"
+            "work that makes no system call: by io_uring, and on mapped files (their disk waits \
+             are shown outside calls)"
                 .to_owned(),
         ];
         if self.survivors > 0 {

@@ -13,6 +13,7 @@ use crate::group::{Group, descriptors_of};
 use crate::inherited;
 use crate::kernel::layout::lost;
 use crate::paths;
+use crate::profile::MachineWide;
 use crate::records::Alive;
 use crate::result::{GroupTrace, Losses, Tier, Trace};
 use crate::watch::{Limits, now};
@@ -57,6 +58,12 @@ fn watch(
     for pid in &roots {
         inherited::name_descriptors(&mut collector.names, *pid, &options.labels);
     }
+    // Without it there is no profile, and all else holds.
+    let profile = options.profile.then(|| MachineWide::begin(&roots));
+    let (mut profile, unprofiled) = match profile.transpose() {
+        Ok(profile) => (profile, None),
+        Err(error) => (None, Some(error)),
+    };
     group.begin(now());
     group.release_due(now())?;
 
@@ -67,6 +74,7 @@ fn watch(
     while !group.all_ended(limits.shorten(LOOK)) {
         group.release_due(now())?;
         session.ring.drain(|record| collector.record(record));
+        profile.iter_mut().for_each(MachineWide::read);
         harvest.take_ended(session, &mut collector.ended)?;
         if limits.reached() {
             cut_short = true;
@@ -85,13 +93,26 @@ fn watch(
     session.disarm();
     group.check_started()?;
     let start = collector.start();
-    let trace = finish(session, collector, harvest, &alive, end)?;
+    let mut trace = finish(session, collector, harvest, &alive, end)?;
+    trace.not_visible.extend(
+        unprofiled.map(|error| {
+            format!("in which functions the own code was: perf_event_open(2): {error}")
+        }),
+    );
+    let profile = profile.map(|seen| seen.finish().into_profile());
+    let lost = profile.as_ref().map_or(0, |profile| profile.lost);
+    if lost > 0 {
+        trace.not_visible.push(format!(
+            "in which functions the own code was, at times: {lost} records found their buffer full"
+        ));
+    }
     group.reap(
         Trace {
             tier: Some(Tier::Kernel),
             duration_ns: end - start,
             fault_edges: session.fault_edges,
             call_edges: session.call_edges,
+            profile,
             ..trace
         },
         start,

@@ -14,6 +14,8 @@ const FLAG_FD_CLOEXEC: u64 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum SoftwareEvent {
+    /// The time of a CPU: one event is one ns.
+    CpuClock = 0,
     /// A page fault was served without a disk.
     MinorFault = 5,
     /// A page fault was served from a disk.
@@ -29,8 +31,9 @@ pub(crate) mod flag {
     pub(crate) const INHERIT: u64 = 1 << 1;
     pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
     pub(crate) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
-    /// Records of files that are mapped to be executed.
-    pub(crate) const MAPPED: u64 = 1 << 8;
+    pub(crate) const EXCLUDE_IDLE: u64 = 1 << 7;
+    /// Records of files that are mapped to be executed, with their inodes.
+    pub(crate) const MAPPED: u64 = 1 << 8 | 1 << 23;
     /// Records of new names of threads.
     pub(crate) const NAMES: u64 = 1 << 9;
     /// Records of threads that begin and end.
@@ -45,10 +48,12 @@ pub(crate) mod flag {
     pub(crate) const SWITCHES: u64 = 1 << 26;
 }
 
-/// `sample_type`: process, thread and time.
-pub(crate) const WHO: u64 = 1 << 1;
-/// See [`WHO`].
-pub(crate) const WHEN: u64 = 1 << 2;
+/// `sample_type`: address, process with thread, and time.
+const WHERE: u64 = 1;
+/// See [`WHERE`].
+const WHO: u64 = 1 << 1;
+/// See [`WHERE`].
+const WHEN: u64 = 1 << 2;
 
 /// Which threads are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +71,7 @@ pub(crate) struct Attributes {
     size: u32,
     config: u64,
     pub(crate) period: u64,
-    pub(crate) sample_type: u64,
+    sample_type: u64,
     read_format: u64,
     pub(crate) flags: u64,
     wakeup_events: u32,
@@ -76,7 +81,7 @@ pub(crate) struct Attributes {
     branch_sample_type: u64,
     user_registers: u64,
     user_stack: u32,
-    pub(crate) clock: i32,
+    clock: i32,
 }
 
 impl Attributes {
@@ -87,6 +92,30 @@ impl Attributes {
             size: size_of::<Self>() as u32,
             config: event as u64,
             ..Self::default()
+        }
+    }
+
+    /// An event that records lives, names and mappings; with `period_ns` also where own code is, once in so
+    /// much CPU time. `flags`: what is wanted beside that.
+    pub(crate) fn recording(period_ns: Option<u64>, flags: u64) -> Self {
+        let event = match period_ns {
+            Some(_) => SoftwareEvent::CpuClock,
+            None => SoftwareEvent::Dummy,
+        };
+        Self {
+            period: period_ns.unwrap_or(0),
+            sample_type: WHERE | WHO | WHEN,
+            clock: libc::CLOCK_MONOTONIC,
+            flags: flags
+                | flag::EXCLUDE_KERNEL
+                | flag::EXCLUDE_HYPERVISOR
+                | flag::MAPPED
+                | flag::NAMES
+                | flag::TASKS
+                | flag::WHO_AND_WHEN
+                | flag::MARK_EXEC
+                | flag::CLOCK,
+            ..Self::software(event)
         }
     }
 }

@@ -160,7 +160,7 @@ impl Lives {
                     }
                 }
             }
-            What::Mapped { pid, path } => {
+            What::Mapped { pid, path, .. } => {
                 // The first file that a new program maps to be executed is itself.
                 let begun = self.execs.get_mut(&pid).and_then(|all| all.last_mut());
                 if let Some(begun) = begun.filter(|begun| begun.path.is_empty()) {
@@ -169,6 +169,7 @@ impl Lives {
             }
             What::In { tid } => self.came(tid, at),
             What::Out { tid, able } => self.left(tid, at, able),
+            What::Sampled { .. } => {}
             What::Lost(records) => self.lost_records += records,
         }
     }
@@ -457,7 +458,15 @@ mod tests {
         lives.take(at(1, named));
         for path in ["/bin/cat", "/lib/libc.so.6"] {
             let (pid, path) = (10, path.to_owned());
-            lives.take(at(1, What::Mapped { pid, path }));
+            let mapped = What::Mapped {
+                pid,
+                path,
+                from: 0,
+                length: 4096,
+                offset: 0,
+                inode: 0,
+            };
+            lives.take(at(1, mapped));
         }
         let process = Process {
             pid: 10,

@@ -6,9 +6,9 @@
 
 pub(crate) mod event;
 mod lives;
-mod record;
+pub(crate) mod record;
 mod recorder;
-mod ring;
+pub(crate) mod ring;
 mod waits;
 
 pub(crate) use recorder::{Looked, Recorder};

@@ -1,13 +1,14 @@
 //! What does a record say?
 //!
 //! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`, each with process, thread and time
-//! at its end.
+//! at its end, samples with the address before that.
 
-const MMAP: u32 = 1;
 const LOST: u32 = 2;
 const COMM: u32 = 3;
 const EXIT: u32 = 4;
 const FORK: u32 = 7;
+const SAMPLE: u32 = 9;
+const MMAP2: u32 = 10;
 const SWITCH: u32 = 14;
 
 const EXEC: u16 = 1 << 13;
@@ -21,14 +22,14 @@ const TRAILER: usize = 16;
 
 /// When something happened, ns of the monotonic clock, and what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(crate) struct Record {
     pub at: u64,
     pub what: What,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(crate) enum What {
     /// A thread was made; the first of a process has its number.
     Begun { pid: u32, tid: u32, parent: u32 },
     /// A thread ended.
@@ -41,7 +42,19 @@ pub(super) enum What {
         exec: bool,
     },
     /// A process mapped this file to execute it.
-    Mapped { pid: u32, path: String },
+    Mapped {
+        pid: u32,
+        path: String,
+        /// Where, and how many bytes.
+        from: u64,
+        length: u64,
+        /// From which byte of the file on.
+        offset: u64,
+        /// Of the file; 0 of what is none.
+        inode: u64,
+    },
+    /// A thread was at this address of its own code when its clock struck.
+    Sampled { pid: u32, tid: u32, address: u64 },
     /// A thread is on a CPU.
     In { tid: u32 },
     /// A thread is off the CPU; `able` to run if the scheduler took it away.
@@ -51,7 +64,7 @@ pub(super) enum What {
 }
 
 /// Reads a record; `None` for kinds that nobody asked for, and for what is cut.
-pub(super) fn parse(bytes: &[u8]) -> Option<Record> {
+pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     let (header, rest) = bytes.split_at_checked(HEADER)?;
     let kind = u32_at(header, 0)?;
     let flags = u16::from_ne_bytes(header[4..6].try_into().ok()?);
@@ -79,14 +92,30 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Record> {
             name: text(body.get(8..)?),
             exec: flags & EXEC != 0,
         },
-        MMAP => What::Mapped {
+        MMAP2 => What::Mapped {
             pid: u32_at(body, 0)?,
-            path: text(body.get(32..)?),
+            path: text(body.get(64..)?),
+            from: u64_at(body, 8)?,
+            length: u64_at(body, 16)?,
+            offset: u64_at(body, 24)?,
+            inode: u64_at(body, 40)?,
+        },
+        SAMPLE => What::Sampled {
+            pid: u32_at(trailer, 0)?,
+            tid,
+            address: u64_at(body, 0)?,
         },
         LOST => What::Lost(u64_at(body, 8)?),
         _ => return None,
     };
     Some(Record { at, what })
+}
+
+/// Takes what happened before this time, in its order: each CPU tells its own in turn.
+pub(crate) fn take_until(records: &mut Vec<Record>, at: u64) -> Vec<Record> {
+    records.sort_by_key(|record| record.at);
+    let ripe = records.partition_point(|record| record.at < at);
+    records.drain(..ripe).collect()
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -159,14 +188,31 @@ mod tests {
         };
         assert_eq!((name.as_str(), exec), ("py (x)", true));
         let mapped = [
-            numbers(&[80, 81, 0, 0, 0, 0, 0, 0]),
+            numbers(&[80, 81, 4096, 1, 8192, 0, 512, 0]),
+            // Device, inode with generation, protection and flags.
+            numbers(&[8, 1, 77, 0, 5, 0, 5, 2]),
             b"/bin/\xff\0\0".to_vec(),
         ];
         let path = "/bin/\u{fffd}".to_owned();
-        assert_eq!(
-            what(MMAP, 0, &mapped.concat()),
-            What::Mapped { pid: 80, path }
-        );
+        let told = What::Mapped {
+            pid: 80,
+            path,
+            from: (1 << 32) + 4096,
+            length: 8192,
+            offset: 512,
+            inode: 77,
+        };
+        assert_eq!(what(MMAP2, 0, &mapped.concat()), told);
+    }
+
+    #[test]
+    fn samples_say_who_was_where() {
+        let told = What::Sampled {
+            pid: 70,
+            tid: 71,
+            address: 5,
+        };
+        assert_eq!(what(SAMPLE, 0, &numbers(&[5, 0])), told);
     }
 
     #[test]

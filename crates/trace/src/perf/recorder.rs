@@ -4,22 +4,20 @@ use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use super::event::{self, Attributes, SoftwareEvent, Watched, flag};
+use super::event::{self, Attributes, Watched, flag};
 use super::lives::Lives;
 use super::record::{self, Record, What};
-use super::ring::Ring;
+use super::ring::{Ring, TELLING_NS};
 use super::waits::LookAt;
 use crate::command::TraceOptions;
 use crate::error::TraceError;
+use crate::profile::{Looks, PERIOD_NS};
 use crate::result::Trace;
 use crate::watch::now;
 
 /// What a user may lock by default is 516 KiB for each CPU: 128 pages and one. Less is tried where less
 /// is left.
 const PAGES: [usize; 5] = [128, 64, 32, 16, 8];
-
-/// A CPU that is reading its clock for a record has told of it this much later.
-const TELLING_NS: u64 = 500_000;
 
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 
@@ -33,6 +31,8 @@ pub(crate) struct Recorder {
     later: Vec<Record>,
     later_waits: Vec<LookAt>,
     lives: Lives,
+    /// At own code, if it was asked for.
+    looks: Option<Looks>,
 }
 
 impl Recorder {
@@ -41,16 +41,17 @@ impl Recorder {
     /// # Errors
     /// [`TraceError::NotAllowed`] where the system forbids it, [`TraceError::System`] else.
     pub(crate) fn attach(pids: &[u32], options: &TraceOptions) -> Result<Self, TraceError> {
-        let (rings, events) = arm(pids).map_err(|error| match error.raw_os_error() {
-            Some(libc::EACCES | libc::EPERM) => TraceError::NotAllowed(
-                "perf_event_open(2) refuses: kernel.perf_event_paranoid is above 2, or the \
+        let (rings, events) =
+            arm(pids, options.profile).map_err(|error| match error.raw_os_error() {
+                Some(libc::EACCES | libc::EPERM) => TraceError::NotAllowed(
+                    "perf_event_open(2) refuses: kernel.perf_event_paranoid is above 2, or the \
                  container's seccomp profile forbids it",
-            ),
-            _ => TraceError::System {
-                what: "recording switches with perf_event_open(2)",
-                error,
-            },
-        })?;
+                ),
+                _ => TraceError::System {
+                    what: "recording switches with perf_event_open(2)",
+                    error,
+                },
+            })?;
         let distance = options.sample_period.as_nanos() as u64;
         Ok(Self {
             rings,
@@ -58,6 +59,7 @@ impl Recorder {
             later: Vec::new(),
             later_waits: Vec::new(),
             lives: Lives::new(now(), distance, options.timeline),
+            looks: options.profile.then(|| Looks::at(pids)),
         })
     }
 
@@ -90,13 +92,12 @@ impl Recorder {
 
     /// Takes everything up to this time in its order.
     fn take_until(&mut self, told: u64) {
-        self.later.sort_by_key(|record| record.at);
         let mut waits = std::mem::take(&mut self.later_waits).into_iter().peekable();
-        let ripe = self.later.partition_point(|record| record.at < told);
-        for record in self.later.drain(..ripe) {
+        for record in record::take_until(&mut self.later, told) {
             while let Some(look) = waits.next_if(|look| look.to < record.at) {
                 self.lives.saw(look);
             }
+            self.looks.iter_mut().for_each(|looks| looks.take(&record));
             self.lives.take(record);
         }
         self.later_waits = waits.collect();
@@ -114,6 +115,7 @@ impl Recorder {
             self.lives.saw(look);
         }
         self.lives.fill(end, refused, trace);
+        trace.profile = self.looks.map(Looks::into_profile);
     }
 }
 
@@ -153,20 +155,9 @@ impl News {
 }
 
 /// One event for each process and CPU; those of a CPU share a ring.
-fn arm(pids: &[u32]) -> io::Result<(Vec<Ring>, Vec<OwnedFd>)> {
-    let mut attributes = Attributes::software(SoftwareEvent::Dummy);
-    attributes.sample_type = event::WHO | event::WHEN;
-    attributes.clock = libc::CLOCK_MONOTONIC;
-    attributes.flags = flag::INHERIT
-        | flag::EXCLUDE_KERNEL
-        | flag::EXCLUDE_HYPERVISOR
-        | flag::MAPPED
-        | flag::NAMES
-        | flag::TASKS
-        | flag::WHO_AND_WHEN
-        | flag::MARK_EXEC
-        | flag::CLOCK
-        | flag::SWITCHES;
+fn arm(pids: &[u32], profile: bool) -> io::Result<(Vec<Ring>, Vec<OwnedFd>)> {
+    let period = profile.then_some(PERIOD_NS);
+    let attributes = Attributes::recording(period, flag::INHERIT | flag::SWITCHES);
     let (mut rings, mut events) = (Vec::new(), Vec::new());
     for cpu in event::cpus() {
         let mut first: Option<i32> = None;
@@ -223,6 +214,7 @@ mod tests {
             later: Vec::new(),
             later_waits: Vec::new(),
             lives: Lives::new(0, 1_000_000, None),
+            looks: None,
         };
         recorder.released(10, 0);
         let record = |at, what| Record { at, what };

@@ -11,9 +11,12 @@ const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 const HEADER: usize = 8;
 
+/// A CPU that is reading its clock for a record has told of it this much later.
+pub(crate) const TELLING_NS: u64 = 500_000;
+
 /// An event's buffer, mapped into this process.
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(crate) struct Ring {
     base: *mut u8,
     page: usize,
     size: usize,
@@ -26,7 +29,7 @@ impl Ring {
     ///
     /// # Errors
     /// The kernel's: `EPERM` where the user's locked memory is used up.
-    pub(super) fn map(event: &OwnedFd, pages: usize) -> io::Result<Self> {
+    pub(crate) fn map(event: &OwnedFd, pages: usize) -> io::Result<Self> {
         // SAFETY: asks for a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         // SAFETY: a new mapping at a place of the kernel's choice.
@@ -52,7 +55,7 @@ impl Ring {
     }
 
     /// Hands every complete record to `take`, oldest first.
-    pub(super) fn drain(&mut self, mut take: impl FnMut(&[u8])) {
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(&[u8])) {
         // SAFETY: the first page is mapped, and both positions are aligned 64-bit numbers in it.
         let (head, tail) = unsafe {
             (

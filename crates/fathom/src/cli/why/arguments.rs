@@ -56,6 +56,10 @@ pub struct Arguments {
     #[arg(long)]
     pub syscalls: bool,
 
+    /// Add the table of functions that the program's own code is in
+    #[arg(long)]
+    pub functions: bool,
+
     /// Add the account of each thread
     #[arg(long)]
     pub threads: bool,

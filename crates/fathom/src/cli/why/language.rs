@@ -15,6 +15,10 @@ const LOOKED_AT_BYTES: u64 = 64 << 20;
 /// (the interpreter's name does then).
 pub fn language_of(program: &Path) -> Option<Language> {
     let mut content = Vec::new();
+    // What is a pipe by now would hold us up.
+    if !program.metadata().ok()?.is_file() {
+        return None;
+    }
     File::open(program)
         .ok()?
         .take(LOOKED_AT_BYTES)

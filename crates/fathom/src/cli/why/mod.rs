@@ -8,10 +8,11 @@ mod observe;
 mod timing;
 mod typical;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub use arguments::Arguments;
-use fathom_diagnose::{Limits, Subject};
+use fathom_diagnose::{Language, Languages, Limits, Subject};
 use fathom_measure::{CommandLine, interrupt};
 use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION, TimedRuns};
 use fathom_report as report;
@@ -26,6 +27,9 @@ use crate::cli::{apart, fingerprint, null_output, screen, write};
 const QUOTABLE_SLOWDOWN: f64 = 1.1;
 /// More than a picture can show; the page merges what is shorter than a pixel.
 const TIMELINE_STRETCHES: usize = 50_000;
+/// Of a tree: so many processes and different programs are asked what they are written in.
+const MOST_PROCESSES: usize = 1_000;
+const MOST_PROGRAMS: usize = 24;
 
 /// Times, observes, explains, prints. Returns the exit code.
 ///
@@ -120,7 +124,27 @@ fn as_seen_from_here(command: &CommandLine) -> PathBuf {
     command.folder().join(&command.program)
 }
 
+/// What the other programs of the tree are written in, as far as their files tell and their names don't.
+fn languages(target: &Target, trace: &Trace) -> Languages {
+    let mut programs = trace
+        .processes
+        .iter()
+        .map(|process| process.execs.last().map(|exec| &exec.path));
+    // The command's own is asked apart.
+    let own = programs.next().flatten();
+    let programs = programs.flatten().filter(|path| Some(*path) != own);
+    let unknown = |path: &&String| Language::from_program_name(path).is_none();
+    let programs: BTreeSet<&String> = programs.filter(unknown).take(MOST_PROCESSES).collect();
+    let folder = target.command.folder();
+    let known = programs
+        .into_iter()
+        .take(MOST_PROGRAMS)
+        .filter_map(|path| Some((path.clone(), language::language_of(&folder.join(path))?)));
+    known.collect()
+}
+
 fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> Explanation {
+    let languages = languages(target, trace);
     let subject = Subject {
         trace,
         timed: &timing.runs,
@@ -128,6 +152,7 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         limits,
         language: language::language_of(&program_of(target, trace)),
+        languages: &languages,
         python_unbuffered: language::python_unbuffered(&target.command.variables),
     };
     let mut diagnosis = fathom_diagnose::diagnose(&subject);
@@ -160,6 +185,7 @@ fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> E
         threads: diagnosis.threads,
         io: diagnosis.io,
         calls: diagnosis.calls,
+        own_code: diagnosis.own_code,
         processes: fathom_diagnose::process_rows(trace),
         phases: fathom_diagnose::phases(trace),
         findings: diagnosis.findings,
@@ -199,6 +225,7 @@ fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure>
             color: screen::stdout_has_colour(),
             unicode: screen::speaks_unicode(),
             syscalls: arguments.syscalls,
+            functions: arguments.functions,
             threads: arguments.threads,
             processes: arguments.processes,
         };

@@ -120,6 +120,7 @@ fn watch(target: &Target, arguments: &Arguments, tier: Tier) -> Result<Trace, Fa
     let drain = output(&mut command, target, arguments)?;
     let options = TraceOptions {
         timeline: matches!(tier, Tier::Kernel | Tier::Perf).then(TimelineOptions::default),
+        profile: true,
         stop: Some(interrupt::flag()),
         ..TraceOptions::default()
     };

@@ -55,6 +55,16 @@ function tables() {
       el('h2', { id: 'calls-title' }, 'System calls'),
       table('System calls', [['Call', (row) => row.name], ...shared, errors], data.calls)));
   }
+  if (data.functions.length) {
+    main.append(el('section', { 'aria-labelledby': 'functions-title' },
+      el('h2', { id: 'functions-title' }, 'The program’s own code'),
+      table('Functions of the own code', [
+        ['Function', (row) => row.name],
+        ['Of it', (row) => row.share, (row) => share(row.share)],
+        ['Samples', (row) => row.samples, (row) => count(row.samples)],
+        ['File', (row) => row.file],
+      ], data.functions)));
+  }
   if (lanes.length) {
     const life = (lane) => Math.max(0, lane.to - lane.from);
     const spent = (lane) => lane.account

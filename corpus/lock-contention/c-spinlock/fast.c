@@ -1,0 +1,41 @@
+/* Two threads add to counters of their own, which are added up at the end. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+
+enum { THREADS = 2, ITEMS = 1200000 };
+
+static uint64_t counters[THREADS][64];
+
+static uint64_t work(uint64_t value)
+{
+    for (int round = 0; round < 150; round++)
+        value = (value ^ (value >> 29)) * 0x9E3779B97F4A7C15u;
+    return value;
+}
+
+static void *run(void *from)
+{
+    uint64_t *own = counters[(uintptr_t)from];
+    uint64_t item = (uint64_t)(uintptr_t)from;
+    for (int i = 0; i < ITEMS; i++, item += THREADS) {
+        uint64_t value = work(item | 1);
+        own[value & 63] += value >> 40;
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, run, (void *)i))
+            return 1;
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    uint64_t sum = 0;
+    for (int i = 0; i < 64; i++)
+        sum = sum * 31 + counters[0][i] + counters[1][i];
+    printf("%016" PRIx64 "\n", sum);
+    return 0;
+}

@@ -1,0 +1,106 @@
+//! Own code takes memory for objects and gives it back, most of the time, without asking the system.
+
+use fathom_model::Finding;
+
+use crate::Language;
+use crate::draft::{Draft, matters, percent, time};
+use crate::functions::{is_allocator, is_collector, makes_objects};
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let bare = view.in_functions(is_allocator);
+    // What is made is filled; without the allocator nobody knows whether it was memory of its own.
+    let allocator = match view.share(bare) >= t::LEAST_SHARE {
+        true => view.in_functions(|row| is_allocator(row) || makes_objects(row)),
+        false => bare,
+    };
+    let collector = view.in_functions(is_collector);
+    let cost = allocator + collector;
+    if !matters(view, cost) || view.share(cost) < t::ALLOCATION_SHARE {
+        return None;
+    }
+    let fits = match allocator >= collector {
+        true => is_allocator,
+        false => is_collector,
+    };
+    let first = view.main_function(fits)?;
+    let whose = match allocator >= collector {
+        true => "the allocator and in what fills the memory that it gives",
+        false => "handing out memory and collecting what is unused",
+    };
+    let statement = format!(
+        "The program's own code was in {whose} for {}, {} of the wall time.",
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("allocator-churn", view, cost, statement)
+            .evidence("time in the allocator", bare + collector, "ns")
+            .evidence("with what fills what it gives", cost, "ns")
+            .advice(advice(
+                view.language(Some(first.pid)),
+                allocator >= collector,
+            ))
+            .pid(Some(first.pid))
+            .finish(),
+    )
+}
+
+fn advice(language: Option<Language>, own_allocator: bool) -> &'static str {
+    match language {
+        Some(Language::Rust) => {
+            "Make fewer objects: keep a `String` or `Vec` and `clear` it in the loop, borrow (`&str`, slices, `Cow`) instead of cloning, give `with_capacity`; another global allocator (mimalloc, jemalloc) makes each one cheaper."
+        }
+        Some(Language::Go) => {
+            "Make fewer objects: reuse buffers (`buf[:0]`, `sync.Pool`), give `make` a capacity, keep `[]byte` instead of `string`, avoid interfaces and pointers in hot slices; `GOGC` or `GOMEMLIMIT` make collections rarer. `go test -benchmem` and pprof's alloc_space say where."
+        }
+        Some(Language::Node) => {
+            "Make fewer objects in the loop: reuse them, work on a Buffer or typed array instead of splitting strings; `--max-semi-space-size` makes collections of young objects rarer."
+        }
+        Some(Language::C) | None if own_allocator => {
+            "Make fewer objects: one buffer that is reused, an arena that is freed at once, small strings and arrays inside of their owner (in C++ `string_view`, `reserve`, move instead of copy); another allocator (mimalloc, jemalloc by LD_PRELOAD) makes each one cheaper."
+        }
+        _ => "Make fewer objects: reuse buffers, and keep many small values in one array.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Language;
+    use crate::fake::{Fake, ROOT};
+
+    #[test]
+    fn own_code_that_mostly_allocates_is_told() {
+        let told = |allocating: u64| {
+            let mut fake = Fake::new(1000);
+            fake.in_function(ROOT, "/lib/libc.so.6", "malloc", allocating);
+            fake.in_function(ROOT, "/bin/program", "parse", 1000 - allocating);
+            fake.findings()
+        };
+        let found = told(500);
+        assert_eq!(found[0].id, "allocator-churn");
+        assert!((found[0].share - 0.5).abs() < 0.02, "{}", found[0].share);
+        // A parser of trees allocates for a quarter of its time.
+        assert!(told(250).is_empty());
+    }
+
+    #[test]
+    fn a_collector_has_the_words_of_its_language() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(Language::Go);
+        fake.in_function(ROOT, "/bin/program", "runtime.gcDrain", 400);
+        fake.in_function(ROOT, "/bin/program", "runtime.mallocgc", 200);
+        fake.in_function(ROOT, "/bin/program", "main.main", 400);
+        let found = &fake.findings()[0];
+        assert_eq!(found.id, "allocator-churn");
+        assert!(found.advice.contains("sync.Pool"));
+    }
+
+    #[test]
+    fn a_few_looks_tell_nothing() {
+        let mut fake = Fake::new(1000);
+        fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 9);
+        assert!(fake.ids().is_empty());
+    }
+}

@@ -1,0 +1,51 @@
+//! The time is read so often that reading it weighs, though no call is made for it.
+
+use fathom_model::Finding;
+
+use crate::Language;
+use crate::draft::{Draft, matters, percent, time};
+use crate::functions::is_clock;
+use crate::thresholds as t;
+use crate::view::View;
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let cost = view.in_functions(is_clock);
+    if !matters(view, cost) || view.share(cost) < t::CLOCK_READS_SHARE {
+        return None;
+    }
+    let first = view.main_function(is_clock)?;
+    let statement = format!(
+        "The program's own code read clocks (without calls, by the vDSO) for {}, {} of the wall time.",
+        time(cost),
+        percent(view, cost),
+    );
+    Some(
+        Draft::new("clock-calls", view, cost, statement)
+            .evidence("time in reading clocks", cost, "ns")
+            .advice(match view.language(Some(first.pid)) {
+                Some(Language::Python) => "Read the clock less often: once for many pieces of work, not before and after each.",
+                _ => "Read the clock less often: once for many pieces of work, each thousandth turn, or CLOCK_MONOTONIC_COARSE where milliseconds are enough.",
+            })
+            .pid(Some(first.pid))
+            // The counter is read when what was begun before has ended: some of the work is in it.
+            .likely()
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, ROOT};
+
+    #[test]
+    fn reading_the_clock_for_most_of_the_time_is_told() {
+        let told = |reading: u64| {
+            let mut fake = Fake::new(1000);
+            fake.in_function(ROOT, "[vdso]", "", reading);
+            fake.in_function(ROOT, "/bin/program", "work", 1000 - reading);
+            fake.ids()
+        };
+        assert_eq!(told(400), ["clock-calls"]);
+        assert!(told(60).is_empty());
+    }
+}

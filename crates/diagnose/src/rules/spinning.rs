@@ -1,0 +1,247 @@
+//! A thread spins on memory until another changes it, without any call.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Finding, Place};
+use fathom_trace::FunctionRow;
+
+use super::busy_polling::kept_from_others;
+use crate::account::Life;
+use crate::draft::{Draft, matters, percent, time};
+use crate::functions::{asks_channel, is_of_channels};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// Until something happens.
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let functions = &view.trace.profile.as_ref()?.functions;
+    let spins = spinners(functions, What::Memory).or_else(|| askers(functions))?;
+    told(view, &spins)
+}
+
+/// Until a lock is free.
+pub(super) fn for_lock(view: &View<'_>) -> Option<Finding> {
+    let functions = &view.trace.profile.as_ref()?.functions;
+    told(view, &spinners(functions, What::Lock)?)
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Memory,
+    Lock,
+    Channel,
+}
+
+/// Threads that spin.
+struct Spinning<'a> {
+    what: What,
+    /// Looks that found them doing so, by thread.
+    looks: BTreeMap<u32, u64>,
+    /// The function with the most of them.
+    first: &'a FunctionRow,
+}
+
+/// Threads that were seen in loops that wait.
+fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
+    let spins = |row: &&FunctionRow| {
+        let for_lock = what == What::Lock;
+        is_lock(row) == for_lock && row.spins >= t::LEAST_SAMPLES && !is_of_runtime(row)
+    };
+    let first = functions.iter().find(spins)?;
+    let mut looks = BTreeMap::new();
+    for row in functions.iter().filter(spins) {
+        *looks.entry(row.tid).or_default() += row.spins;
+    }
+    Some(Spinning { what, looks, first })
+}
+
+/// Whether the name has `lock` or `mutex` as a word: not of a block or a clock.
+fn is_lock(row: &FunctionRow) -> bool {
+    let name = row.function.as_deref().unwrap_or_default();
+    let mut words = String::new();
+    for c in name.chars() {
+        match c {
+            'A'..='Z' => words.extend([' ', c.to_ascii_lowercase()]),
+            c if c.is_ascii_alphanumeric() => words.push(c),
+            _ => words.push(' '),
+        }
+    }
+    let is = |word: &str| ["lock", "spinlock", "rwlock", "trylock", "mutex"].contains(&word);
+    words.split(' ').any(is)
+}
+
+/// Runtimes spin for a while on their own before they sleep: no change of the program's mends that.
+fn is_of_runtime(row: &FunctionRow) -> bool {
+    let function = row.function.as_deref().unwrap_or_default();
+    function.starts_with("runtime.") || row.file.contains("/libjvm.so")
+}
+
+/// Threads of Go that do little else than ask channels without waiting for them.
+fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
+    let mut all: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
+    for row in functions {
+        let (seen, asking, around) = all.entry(row.tid).or_default();
+        *seen += row.samples;
+        *asking += row.samples * u64::from(asks_channel(row));
+        *around += row.samples * u64::from(is_of_channels(row));
+    }
+    all.retain(|_, (seen, asking, around)| {
+        let bulk = (*asking + *around) as f64 >= t::PART_OF_ASKING * *seen as f64;
+        *asking >= t::LEAST_SAMPLES && bulk
+    });
+    let is_asked = |row: &&FunctionRow| all.contains_key(&row.tid) && asks_channel(row);
+    Some(Spinning {
+        what: What::Channel,
+        first: functions.iter().find(is_asked)?,
+        looks: all
+            .into_iter()
+            .map(|(tid, (seen, ..))| (tid, seen))
+            .collect(),
+    })
+}
+
+fn told(view: &View<'_>, spins: &Spinning<'_>) -> Option<Finding> {
+    let Spinning { what, looks, first } = spins;
+    let lives: Vec<&Life> = view
+        .lives
+        .iter()
+        .filter(|life| looks.contains_key(&life.tid))
+        .collect();
+    let period = view.trace.profile.as_ref()?.period_ns as f64;
+    let burnt: f64 = looks
+        .values()
+        .map(|looks| view.untraced(*looks as f64 * period))
+        .sum();
+    // Of many threads each may spin for a moment: a part of what all of them compute.
+    if !matters(view, burnt) || burnt < t::LEAST_SHARE * view.cpu_ns {
+        return None;
+    }
+    let name = first.function.as_deref().unwrap_or_default();
+    let wall = kept_from_others(view, &lives);
+    let who = match looks.len() {
+        1 => "A thread".to_owned(),
+        threads => format!("{threads} threads"),
+    };
+    let within = match name {
+        "" => String::new(),
+        name => format!(" in `{name}`"),
+    };
+    let for_what = match what {
+        What::Lock => " for a lock",
+        What::Memory | What::Channel => "",
+    };
+    let statement = format!(
+        "{who} spun{for_what}{within} for {} of CPU time, {} of the wall time{}.",
+        time(burnt),
+        percent(view, burnt),
+        if matters(view, wall) {
+            ", while others had work and no CPU"
+        } else {
+            ""
+        },
+    );
+    let id = match what {
+        What::Lock => "lock-contention",
+        What::Memory | What::Channel => "busy-polling",
+    };
+    Some(
+        Draft::new(id, view, burnt, statement)
+            .of_cpu_time(wall)
+            .evidence("CPU time of spinning", burnt, "ns")
+            .advice(match what {
+                _ if first.file.contains("libgomp") || first.file.contains("libomp") => "Give the threads of OpenMP equal pieces (`schedule(dynamic)`), fewer and larger parallel regions, and no more threads than CPUs; with `OMP_WAIT_POLICY=passive` those that have nothing to do sleep.",
+                What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and take a lock that sleeps when it is held (a mutex) where it is held for longer than a microsecond.",
+                What::Channel => "Wait for the channel: without `default` a `select` sleeps until something comes; for work in between give it a goroutine of its own.",
+                What::Memory => "Sleep until it happens: a condition variable, a futex (`std::thread::park`, `atomic::wait`), a semaphore or a channel; spin for some microseconds at most before that.",
+            })
+            .place(Place {
+                pid: Some(first.pid),
+                tid: Some(first.tid),
+                ..Place::default()
+            })
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::{Fake, ROOT};
+
+    fn spinning(function: &str) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 990);
+        fake.in_function(101, "/bin/program", function, 900);
+        let profile = fake.trace.profile.as_mut().expect("made by in_function");
+        profile.functions[0].spins = 700;
+        fake.in_function(ROOT, "/bin/program", "work", 900);
+        fake
+    }
+
+    #[test]
+    fn who_spins_is_told_with_the_function() {
+        let found = &spinning("wait_until_ready").findings()[0];
+        assert_eq!(
+            (found.id.as_str(), found.place.tid),
+            ("busy-polling", Some(101))
+        );
+        let begin = "A thread spun in `wait_until_ready` for 698 ms of CPU time";
+        assert!(found.statement.starts_with(begin), "{}", found.statement);
+    }
+
+    #[test]
+    fn spinning_for_a_lock_is_contention() {
+        let found = &spinning("pthread_spin_lock").findings()[0];
+        assert_eq!(found.id, "lock-contention");
+    }
+
+    #[test]
+    fn asking_a_channel_again_and_again_is_told() {
+        let mut fake = Fake::new(1000);
+        fake.in_function(ROOT, "/bin/program", "runtime.selectnbrecv", 300);
+        fake.in_function(ROOT, "/bin/program", "runtime.chanrecv", 300);
+        fake.in_function(ROOT, "/bin/program", "main.main", 300);
+        let found = &fake.findings()[0];
+        assert_eq!(found.id, "busy-polling");
+        assert!(found.advice.contains("`default`"), "{}", found.advice);
+    }
+
+    #[test]
+    fn a_worker_that_asks_whether_to_stop_does_not_spin() {
+        let mut fake = Fake::new(1000);
+        fake.in_function(ROOT, "/bin/program", "runtime.selectnbrecv", 150);
+        fake.in_function(ROOT, "/bin/program", "main.work", 800);
+        // Others wait for channels properly.
+        fake.thread(ROOT, 101, 0, 1000, 500);
+        fake.in_function(101, "/bin/program", "runtime.chanrecv", 400);
+        assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn blocks_and_clocks_are_no_locks() {
+        let is = |function: &str| {
+            super::is_lock(&fathom_trace::FunctionRow {
+                function: Some(function.to_owned()),
+                ..Default::default()
+            })
+        };
+        for name in [
+            "pthread_spin_lock",
+            "Mutex::lock",
+            "SpinLock::acquire",
+            "raw_mutex",
+        ] {
+            assert!(is(name), "{name}");
+        }
+        for name in ["process_block", "wait_clock", "BlockingQueue::poll", ""] {
+            assert!(!is(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn code_that_does_not_say_so_is_not_taken_for_spinning() {
+        let mut fake = spinning("work");
+        fake.trace.profile.as_mut().expect("there").functions[0].spins = 10;
+        assert!(fake.ids().is_empty());
+    }
+}

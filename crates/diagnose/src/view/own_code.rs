@@ -1,0 +1,39 @@
+//! In which functions is the own code of the critical path?
+
+use fathom_model::Spent;
+use fathom_trace::FunctionRow;
+
+use super::View;
+use crate::thresholds as t;
+
+impl View<'_> {
+    /// Of the own code on the critical path: how long it was in functions that fit, in time of an untraced
+    /// run. 0 where nobody looked, or too seldom to tell.
+    pub(crate) fn in_functions(&self, fits: impl Fn(&FunctionRow) -> bool) -> f64 {
+        let Some(profile) = &self.trace.profile else {
+            return 0.0;
+        };
+        let (mut all, mut fitting, mut seen) = (0.0, 0.0, 0);
+        for row in &profile.functions {
+            let samples = row.samples as f64 * self.weight(row.tid);
+            all += samples;
+            if fits(row) {
+                fitting += samples;
+                seen += row.samples;
+            }
+        }
+        match seen >= t::LEAST_SAMPLES && all > 0.0 {
+            true => self.spent_ns(Spent::UserCode) * fitting / all,
+            false => 0.0,
+        }
+    }
+
+    /// The function that fits with the most samples, of all threads.
+    pub(crate) fn main_function(
+        &self,
+        fits: impl Fn(&FunctionRow) -> bool,
+    ) -> Option<&FunctionRow> {
+        let rows = &self.trace.profile.as_ref()?.functions;
+        rows.iter().find(|row| fits(row))
+    }
+}

@@ -1,0 +1,191 @@
+//! What the program's own code does: the functions in which its threads were seen.
+
+use fathom_model::{Explanation, FunctionShare, OwnCode, Spent};
+
+use super::columns::{self, Column};
+use super::quote::share_text;
+use crate::format_count;
+use crate::line::{Page, Tone};
+
+/// Own code below this share of the wall time is not taken apart.
+const LEAST_SHARE: f64 = 0.2;
+/// Fewer samples tell nothing.
+const LEAST_SAMPLES: u64 = 40;
+/// Functions below this share of the own code are not named in a sentence.
+const LEAST_OF_CODE: f64 = 0.05;
+/// That many are named there.
+const NAMED: usize = 4;
+
+/// `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None` where it
+/// doesn't matter or too little is known.
+fn in_a_sentence(page: &Page, explanation: &Explanation) -> Option<String> {
+    let own = explanation.own_code.as_ref()?;
+    let matters = explanation.account.share(Spent::UserCode) >= LEAST_SHARE;
+    if !matters || own.samples < LEAST_SAMPLES {
+        return None;
+    }
+    let named = own.functions.iter();
+    // A share stays on the line of its function.
+    let named: Vec<String> = named
+        .filter(|row| row.share >= LEAST_OF_CODE)
+        .take(NAMED)
+        .map(|row| {
+            let share = share_text(row.share).replace(' ', "\u{a0}");
+            format!("{share}\u{a0}{}", page.clean(&name(row)))
+        })
+        .collect();
+    (!named.is_empty()).then(|| named.join(", "))
+}
+
+/// The function in a few words, or where it is from if it has no name.
+pub(super) fn name(row: &FunctionShare) -> String {
+    match &row.function {
+        Some(function) => shortened(function),
+        None => unnamed(row),
+    }
+}
+
+/// Where code is from that has no name.
+fn unnamed(row: &FunctionShare) -> String {
+    match row.file.as_str() {
+        "" => "unknown code".to_owned(),
+        "[vdso]" => "clocks (vDSO)".to_owned(),
+        file if is_made_at_run_time(file) => "code made at run time".to_owned(),
+        file => format!("{} (no symbols)", file_name(file)),
+    }
+}
+
+/// The kernel's names of memory that is no file.
+fn is_made_at_run_time(file: &str) -> bool {
+    file.starts_with("//") || !file.starts_with('/') || file.starts_with("/memfd:")
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A function with the type or module that it is of, without what these are nested in and made for: of
+/// `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
+fn shortened(function: &str) -> String {
+    if function.contains("operator") {
+        return function.to_owned();
+    }
+    let whole = match function.strip_prefix('<').and_then(of_type) {
+        Some((of, rest)) => format!("{}{rest}", without_arguments(of)),
+        None => without_arguments(function),
+    };
+    let parts: Vec<&str> = whole.split("::").filter(|part| !part.is_empty()).collect();
+    match parts.len().saturating_sub(2) {
+        _ if parts.is_empty() => function.to_owned(),
+        from => parts[from..].join("::"),
+    }
+}
+
+/// Of `T as Trait>::function`, behind a `<`: the type, and what follows.
+fn of_type(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 1;
+    let end = text.char_indices().find(|(at, c)| {
+        match c {
+            '<' => depth += 1,
+            // Not of an arrow.
+            '>' if !text[..*at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let (inner, rest) = (&text[..end.0], &text[end.0 + 1..]);
+    Some((inner.split(" as ").next().unwrap_or(inner), rest))
+}
+
+/// A name without what stands in `<` and `>`.
+fn without_arguments(name: &str) -> String {
+    let mut depth = 0usize;
+    let mut out = String::new();
+    for c in name.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The table of `--functions`.
+pub(super) fn table(page: &mut Page, explanation: &Explanation) {
+    page.gap();
+    let Some(OwnCode {
+        functions, samples, ..
+    }) = &explanation.own_code
+    else {
+        let text = "This tier doesn't see in which functions the program's own code is.";
+        page.prose(0, Tone::Quiet, text);
+        return;
+    };
+    let column = |title, expendable, cell: &dyn Fn(&FunctionShare) -> String| {
+        Column::new(title, expendable, functions.iter().map(cell).collect())
+    };
+    let names: Vec<String> = functions
+        .iter()
+        .map(|row| row.function.clone().unwrap_or_else(|| unnamed(row)))
+        .collect();
+    let title = format!("own code, {samples} samples");
+    let numbers = vec![
+        column("of it", 0, &|row| share_text(row.share)),
+        column("samples", 2, &|row| format_count(row.samples as f64)),
+        column("file", 1, &|row| match row.function {
+            Some(_) => page.clean(file_name(&row.file)),
+            None => String::new(),
+        }),
+    ];
+    columns::write(page, &title, &names, numbers);
+}
+
+/// The line below the own code's in the account.
+pub(super) fn write(page: &mut Page, explanation: &Explanation) {
+    if let Some(sentence) = in_a_sentence(page, explanation) {
+        page.prose(6, Tone::Quiet, &sentence);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(function: Option<&str>, file: &str) -> FunctionShare {
+        FunctionShare {
+            function: function.map(str::to_owned),
+            file: file.to_owned(),
+            samples: 1,
+            share: 0.5,
+        }
+    }
+
+    #[test]
+    fn code_without_a_name_says_where_it_is_from() {
+        let told = |file| name(&row(None, file));
+        assert_eq!(told("/usr/bin/mawk"), "mawk (no symbols)");
+        assert_eq!(told("[vdso]"), "clocks (vDSO)");
+        assert_eq!(told("//anon"), "code made at run time");
+        assert_eq!(told(""), "unknown code");
+    }
+
+    #[test]
+    fn long_names_keep_their_end() {
+        let told = |function| name(&row(Some(function), "/bin/a"));
+        assert_eq!(told("malloc"), "malloc");
+        let long = "some_crate::some_module::deeper::Parser::next_token";
+        assert_eq!(told(long), "Parser::next_token");
+        let clone = "<alloc::string::String as core::clone::Clone>::clone";
+        assert_eq!(told(clone), "String::clone");
+        let of_cpp = "std::__cxx11::basic_string<char, std::allocator<char> >::_M_create";
+        assert_eq!(told(of_cpp), "basic_string::_M_create");
+        assert_eq!(told("operator new"), "operator new");
+        assert_eq!(told("main.(*N).c"), "main.(*N).c");
+        // Nobody made such a name for us to take apart.
+        for odd in ["<", "<<", "<a", "::", ">>", "<>::"] {
+            assert!(!told(odd).is_empty(), "{odd}");
+        }
+    }
+}

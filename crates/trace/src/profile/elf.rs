@@ -1,0 +1,406 @@
+//! Which function is at a byte of a file?
+//!
+//! Files are those of the programs that were traced: nothing in them is trusted.
+
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::os::fd::FromRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use object::read::{ReadCache, SymbolIndex};
+use object::{
+    Architecture, Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable,
+    SectionKind, SymbolKind,
+};
+
+use super::spin;
+
+/// Bytes of a name that are kept.
+const LONGEST_NAME: usize = 400;
+
+/// Names of one function that are looked at.
+const MOST_NAMES: usize = 32;
+
+/// Bytes of a table of symbols: eleven million of them.
+const LARGEST_TABLE: u64 = 256 << 20;
+
+/// How far before `malloc` the C library's own functions of its allocator begin at most, bytes.
+const ALLOCATOR_BYTES: u64 = 0x6000;
+
+/// A part of a file that is loaded: from which byte, how many, and to which address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    offset: u64,
+    length: u64,
+    address: u64,
+}
+
+type Parsed<'d> = object::File<'d, &'d ReadCache<&'d File>>;
+
+/// An executable or library.
+#[derive(Debug)]
+pub(super) struct Elf {
+    file: File,
+    /// Whether it is of this machine's kind, so that its code can be read.
+    native: bool,
+    /// Whether it is the C library.
+    is_libc: bool,
+}
+
+impl Elf {
+    /// `None` for what can't be read, and where another file has the place of that with this inode by now, or in this
+    /// process's view of the file system.
+    pub(super) fn open(path: &str, inode: u64) -> Option<Self> {
+        let file = open(Path::new(path))?;
+        let same = file.metadata().ok()?.ino() == inode;
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_libc = name.starts_with("libc.so") || name.starts_with("libc-");
+        same.then(|| Self {
+            native: is_native(&file),
+            is_libc,
+            file,
+        })
+    }
+
+    /// The page of calls that need no call, as the kernel maps it into each process of this machine's kind.
+    pub(super) fn of_vdso() -> Option<Self> {
+        // SAFETY: asks for a number of this process.
+        let from = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
+        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+        let line = maps.lines().find(|line| line.ends_with("[vdso]"))?;
+        let (begin, rest) = line.split_once('-')?;
+        let (end, _) = rest.split_once(' ')?;
+        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+        let (begin, end) = (hex(begin)?, hex(end)?);
+        if begin != from || end <= begin {
+            return None;
+        }
+        let length = usize::try_from(end - begin).ok()?;
+        // SAFETY: the kernel has just said that these pages are mapped; they are never taken away.
+        let code = unsafe { std::slice::from_raw_parts(from as *const u8, length) };
+        // SAFETY: a new, private file in memory, owned by nobody else.
+        let file = unsafe {
+            let fd = libc::memfd_create(c"vdso".as_ptr(), libc::MFD_CLOEXEC);
+            (fd >= 0).then(|| File::from_raw_fd(fd))?
+        };
+        file.write_all_at(code, 0).ok()?;
+        Some(Self {
+            file,
+            native: true,
+            is_libc: false,
+        })
+    }
+
+    /// The functions at these bytes of the file, in the words of their authors; what has no name is left out.
+    pub(super) fn functions_at(&self, offsets: &[u64]) -> HashMap<u64, String> {
+        let cache = ReadCache::new(&self.file);
+        let Some(parsed) = parse(&cache) else {
+            return HashMap::new();
+        };
+        let addresses: Vec<(u64, u64)> = {
+            let segments = segments(&parsed);
+            let placed = |offset: &u64| Some((*offset, address(&segments, *offset)?));
+            offsets.iter().filter_map(placed).collect()
+        };
+        let name_all = |table: &Table<'_, '_>| {
+            let named = addresses.iter();
+            named
+                .filter_map(|(offset, address)| Some((*offset, table.function_at(*address)?)))
+                .collect()
+        };
+        if let Some(table) = Table::whole(&parsed) {
+            return name_all(&table);
+        }
+        // Debug symbols that were installed beside it.
+        if let Some(debug) = parsed.build_id().ok().flatten().and_then(installed)
+            && let cache = ReadCache::new(&debug)
+            && let Some(parsed) = parse(&cache)
+            && let Some(table) = Table::whole(&parsed)
+        {
+            return name_all(&table);
+        }
+        Table::exported(&parsed, self.is_libc).map_or_else(HashMap::new, |table| name_all(&table))
+    }
+
+    /// Whether who is at this byte of the file spins.
+    pub(super) fn spins_at(&self, offset: u64) -> bool {
+        if !self.native {
+            return false;
+        }
+        let before = offset.min(spin::BEFORE);
+        let mut code = [0; (spin::BEFORE + spin::BEHIND) as usize];
+        let read = self.file.read_at(&mut code, offset - before);
+        read.is_ok_and(|read| spin::spins(&code[..read], before as usize))
+    }
+}
+
+/// Whether its machine code is that of this program's own processor and mode.
+fn is_native(file: &File) -> bool {
+    let own = match () {
+        () if cfg!(target_arch = "x86_64") => Architecture::X86_64,
+        () if cfg!(target_arch = "aarch64") => Architecture::Aarch64,
+        () => Architecture::Unknown,
+    };
+    let cache = ReadCache::new(file);
+    let parsed = object::File::parse(&cache);
+    parsed.is_ok_and(|parsed| parsed.architecture() == own && own != Architecture::Unknown)
+}
+
+/// `None` for what is no program, and for tables of a size that no compiler makes.
+fn parse<'d>(cache: &'d ReadCache<&'d File>) -> Option<Parsed<'d>> {
+    let parsed = object::File::parse(cache).ok()?;
+    let is_table = |kind| matches!(kind, SectionKind::Metadata | SectionKind::Other);
+    let sizes = parsed
+        .sections()
+        .filter(|section| is_table(section.kind()))
+        .map(|section| section.size());
+    (sizes.max().unwrap_or(0) <= LARGEST_TABLE).then_some(parsed)
+}
+
+fn segments(parsed: &Parsed<'_>) -> Vec<Segment> {
+    let segments = parsed.segments().map(|segment| {
+        let (offset, length) = segment.file_range();
+        Segment {
+            offset,
+            length,
+            address: segment.address(),
+        }
+    });
+    segments.collect()
+}
+
+fn address(segments: &[Segment], offset: u64) -> Option<u64> {
+    let within = |s: &&Segment| offset.checked_sub(s.offset).is_some_and(|at| at < s.length);
+    let segment = segments.iter().find(within)?;
+    segment.address.checked_add(offset - segment.offset)
+}
+
+fn is_malloc(name: &str) -> bool {
+    matches!(name, "malloc" | "__libc_malloc")
+}
+
+/// Opens a regular file; what is in its place by now must not hold us up.
+fn open(path: &Path) -> Option<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)
+        .ok()?;
+    file.metadata().ok()?.is_file().then_some(file)
+}
+
+fn installed(build_id: &[u8]) -> Option<File> {
+    let (first, rest) = build_id.split_first()?;
+    let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let path = format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug");
+    open(Path::new(&path))
+}
+
+/// A function as its file's table has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Symbol {
+    from: u64,
+    /// Bytes; 0 where it was written in assembly.
+    length: u64,
+    index: SymbolIndex,
+}
+
+/// The functions of a file by their beginning. Names are read when they are asked for: there may be a million.
+struct Table<'d, 'f> {
+    names: ElfSymbols<'d, 'f>,
+    symbols: Vec<Symbol>,
+    /// Whether it is a C library of which only what others may link to is there.
+    stripped_libc: bool,
+}
+
+type ElfSymbols<'d, 'f> = object::SymbolTable<'d, 'f, &'d ReadCache<&'d File>>;
+
+impl<'d, 'f> Table<'d, 'f> {
+    /// With those that nobody else may link to; `None` if they were taken out of the file.
+    fn whole(file: &'f Parsed<'d>) -> Option<Self> {
+        Self::of(file.symbol_table()?, false)
+    }
+
+    /// Those that others may link to.
+    fn exported(file: &'f Parsed<'d>, is_libc: bool) -> Option<Self> {
+        Self::of(file.dynamic_symbol_table()?, is_libc)
+    }
+
+    fn of(names: ElfSymbols<'d, 'f>, stripped_libc: bool) -> Option<Self> {
+        let functions = names
+            .symbols()
+            .filter(|it| it.kind() == SymbolKind::Text && it.is_definition());
+        let mut symbols: Vec<Symbol> = functions
+            .map(|symbol| Symbol {
+                from: symbol.address(),
+                length: symbol.size(),
+                index: symbol.index(),
+            })
+            .collect();
+        symbols.sort_unstable_by_key(|symbol| symbol.from);
+        (!symbols.is_empty()).then_some(Self {
+            names,
+            symbols,
+            stripped_libc,
+        })
+    }
+
+    /// The function at this address.
+    fn function_at(&self, address: u64) -> Option<String> {
+        let behind = self.symbols.partition_point(|one| one.from <= address);
+        let from = behind.checked_sub(1).map(|last| self.symbols[last].from);
+        // Others may begin there too: of several names the plainest, `free`, not `__libc_free` or `cfree`.
+        let same = self.symbols[..behind].iter().rev();
+        let same = same
+            .take_while(|one| Some(one.from) == from)
+            .take(MOST_NAMES);
+        let next = self.symbols.get(behind).map(|next| next.from);
+        let names = same
+            .filter(|one| match one.length {
+                0 => next.is_some(),
+                length => address - one.from < length,
+            })
+            .filter_map(|one| self.name(one));
+        let plainness = |name: &String| (name.starts_with('_'), name.len());
+        match names.min_by_key(plainness) {
+            Some(name) => Some(demangled(&name)),
+            None => self.of_allocator(address, behind).then(|| "malloc".into()),
+        }
+    }
+
+    /// Its name without the version to which programs are linked.
+    fn name(&self, symbol: &Symbol) -> Option<String> {
+        let symbol = self.names.symbol_by_index(symbol.index).ok()?;
+        let name = symbol.name().ok()?;
+        Some(name.split('@').next().unwrap_or(name).to_owned())
+    }
+
+    /// Whether a place without a symbol is one of the functions behind `malloc`: a stripped glibc has them
+    /// between what it exports right before and `malloc` itself.
+    fn of_allocator(&self, address: u64, behind: usize) -> bool {
+        let near = self.symbols[behind..]
+            .iter()
+            .take_while(|one| one.from - address <= ALLOCATOR_BYTES);
+        // An old hook that programs may call is among them.
+        let mut names = near
+            .filter_map(|one| self.name(one))
+            .filter(|name| !name.contains("morecore"));
+        self.stripped_libc && names.next().is_some_and(|name| is_malloc(&name))
+    }
+}
+
+/// A name as its author wrote it, without parameters and hashes; at most so long.
+fn demangled(symbol: &str) -> String {
+    let mut short = Short(String::new());
+    // What is too long stops being written, which is no fault.
+    let _ = if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        write!(short, "{name:#}")
+    } else if let Some(name) = of_cpp(symbol) {
+        let options = cpp_demangle::DemangleOptions::new()
+            .no_params()
+            .no_return_type();
+        name.structured_demangle(&mut short, &options)
+    } else {
+        short.write_str(symbol)
+    };
+    short.0
+}
+
+/// A mangled name of C++; plain ones may look like its abbreviations of types.
+fn of_cpp(symbol: &str) -> Option<cpp_demangle::Symbol<&str>> {
+    let mangled = symbol.starts_with("_Z");
+    mangled.then(|| cpp_demangle::Symbol::new(symbol).ok())?
+}
+
+/// Text up to a length; then writing fails.
+struct Short(String);
+
+impl Write for Short {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let left = LONGEST_NAME - self.0.len().min(LONGEST_NAME);
+        self.0.push_str(&text[..text.floor_char_boundary(left)]);
+        match text.len() > left {
+            true => Err(fmt::Error),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[inline(never)]
+    #[unsafe(no_mangle)]
+    extern "C" fn fathom_test_marker(number: u64) -> u64 {
+        std::hint::black_box(number) + 1
+    }
+
+    /// The byte of this test program at which this address of it lies.
+    fn offset_of(address: u64) -> u64 {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
+        let found = maps.lines().find_map(|line| {
+            let mut words = line.split_ascii_whitespace();
+            let (from, to) = words.next()?.split_once('-')?;
+            let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+            let (from, to) = (hex(from)?, hex(to)?);
+            let offset = hex(words.nth(1)?)?;
+            (from..to)
+                .contains(&address)
+                .then(|| address - from + offset)
+        });
+        found.expect("the program is mapped")
+    }
+
+    #[test]
+    fn a_function_is_known_by_any_byte_of_it() {
+        assert_eq!(fathom_test_marker(1), 2);
+        let own = std::env::current_exe().expect("this program");
+        let inode = own.metadata().expect("it is there").ino();
+        let own = own.to_str().expect("UTF-8");
+        let elf = Elf::open(own, inode).expect("opens");
+        assert!(elf.native && Elf::open(own, inode + 1).is_none());
+        let at = offset_of(fathom_test_marker as *const () as u64);
+        let named = elf.functions_at(&[at, at + 1]);
+        for offset in [at, at + 1] {
+            let name = named.get(&offset).map(String::as_str);
+            assert_eq!(name, Some("fathom_test_marker"));
+        }
+        assert!(elf.functions_at(&[0, u64::MAX]).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_program_has_no_functions() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("text");
+        // A head of a program, cut off.
+        std::fs::write(&path, b"\x7fELF\x02\x01\x01").expect("written");
+        let inode = path.metadata().expect("it is there").ino();
+        let elf = Elf::open(path.to_str().expect("UTF-8"), inode).expect("opens");
+        assert!(elf.functions_at(&[0, 4096]).is_empty());
+        assert!(!elf.spins_at(0) && !elf.spins_at(u64::MAX));
+        assert!(Elf::open("/dev/null", 0).is_none());
+        assert!(Elf::open("/no/such/file", 0).is_none());
+    }
+
+    #[test]
+    fn the_kernels_page_has_clocks() {
+        // Some machines have none.
+        let Some(elf) = Elf::of_vdso() else { return };
+        let offsets: Vec<u64> = (0..8192).step_by(8).collect();
+        let named = elf.functions_at(&offsets);
+        assert!(named.values().any(|name| name.contains("clock_gettime")));
+    }
+
+    #[test]
+    fn names_are_those_of_their_authors() {
+        let rust = "_ZN4core3fmt5Write9write_str17h0123456789abcdefE";
+        assert_eq!(demangled(rust), "core::fmt::Write::write_str");
+        assert_eq!(demangled("_ZN3foo3barEi"), "foo::bar");
+        assert_eq!(demangled("w"), "w", "no abbreviation of a type");
+        assert_eq!(demangled("_Z?"), "_Z?");
+        assert_eq!(demangled(&"é".repeat(1000)).len(), LONGEST_NAME);
+    }
+}

@@ -1,0 +1,66 @@
+//! Which functions were the threads in?
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::elf::Elf;
+use super::looks::{self, Place};
+use super::{FunctionRow, Looks, PERIOD_NS, Profile};
+
+/// Who spins is seen at the same few instructions again and again.
+const SEEN_OFTEN: u64 = 5;
+
+/// Rows that are kept: what is below is a sample each.
+const MOST_ROWS: usize = 20_000;
+
+/// Process, thread, number of the file, and function.
+type Key = (u32, u32, Option<usize>, Option<String>);
+
+impl Looks {
+    /// Names the functions by the symbols of their files as they are now.
+    pub(crate) fn into_profile(self) -> Profile {
+        let mut by_file: BTreeMap<Option<usize>, Vec<(Place, u64)>> = BTreeMap::new();
+        for (place, count) in self.places() {
+            by_file.entry(place.file).or_default().push((*place, count));
+        }
+        let mut rows: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
+        for (file, places) in by_file {
+            let (name, inode) = self.file(file);
+            let elf = match looks::VDSO == name {
+                true => Elf::of_vdso(),
+                false => looks::is_file(name)
+                    .then(|| Elf::open(name, inode))
+                    .flatten(),
+            };
+            let offsets: Vec<u64> = places.iter().map(|(place, _)| place.offset).collect();
+            let named = match &elf {
+                Some(elf) => elf.functions_at(&offsets),
+                None => HashMap::new(),
+            };
+            for (place, count) in places {
+                let function = named.get(&place.offset).cloned();
+                let spins = count >= SEEN_OFTEN
+                    && elf.as_ref().is_some_and(|elf| elf.spins_at(place.offset));
+                let row = rows.entry((place.pid, place.tid, file, function));
+                let row = row.or_default();
+                row.0 += count;
+                row.1 += count * u64::from(spins);
+            }
+        }
+        let row = |((pid, tid, file, function), (samples, spins))| FunctionRow {
+            pid,
+            tid,
+            file: self.file(file).0.to_owned(),
+            function,
+            samples,
+            spins,
+        };
+        let mut functions: Vec<FunctionRow> = rows.into_iter().map(row).collect();
+        functions.sort_by_key(|row| std::cmp::Reverse(row.samples));
+        functions.truncate(MOST_ROWS);
+        Profile {
+            period_ns: PERIOD_NS,
+            lost: self.lost,
+            functions,
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Which byte of which file was at the address where a thread was seen?
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::perf::record::{Record, What};
+
+/// A place in a thread's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub pid: u32,
+    pub tid: u32,
+    /// Number of its file; `None` where nothing was known to be mapped.
+    pub file: Option<usize>,
+    /// Byte of the file; 0 of what is no file.
+    pub offset: u64,
+}
+
+/// The kernel's name of the page of calls that need no call.
+pub(super) const VDSO: &str = "[vdso]";
+
+/// Stands for all bytes of a file, where no more places are kept.
+const ANY: u64 = u64::MAX;
+
+/// Places that are kept apart: an hour of 64 CPUs sees as many.
+const MOST_PLACES: usize = 1_000_000;
+
+/// Of one process; programs have ten to some hundred.
+const MOST_MAPPINGS: usize = 4_096;
+
+/// A file that can be executed in a process.
+#[derive(Clone, Copy, Debug)]
+struct Mapping {
+    from: u64,
+    length: u64,
+    offset: u64,
+    file: usize,
+}
+
+impl Mapping {
+    fn holds(&self, address: u64) -> bool {
+        address
+            .checked_sub(self.from)
+            .is_some_and(|at| at < self.length)
+    }
+
+    /// Whether it lies wholly in another's place.
+    fn is_covered_by(&self, over: &Mapping) -> bool {
+        let end = |m: &Mapping| m.from.saturating_add(m.length);
+        over.from <= self.from && end(self) <= end(over)
+    }
+}
+
+/// A process of the tree.
+#[derive(Clone, Debug)]
+struct Space {
+    /// Later ones lie over earlier ones. Shared with whom it was made by, until one of them changes it.
+    mapped: Rc<Vec<Mapping>>,
+    /// Threads that have not ended.
+    threads: usize,
+}
+
+/// What was seen of some processes and of all that they make.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    spaces: HashMap<u32, Space>,
+    /// With their inodes.
+    files: Vec<(String, u64)>,
+    numbers: HashMap<(String, u64), usize>,
+    counts: HashMap<Place, u64>,
+    /// Records that found their buffer full.
+    pub(super) lost: u64,
+}
+
+impl Looks {
+    /// At these processes, and at those that they make from now on.
+    pub(crate) fn at(roots: &[u32]) -> Self {
+        let space = |pid: &u32| {
+            let space = Space {
+                mapped: Rc::default(),
+                threads: 1,
+            };
+            (*pid, space)
+        };
+        Self {
+            spaces: roots.iter().map(space).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes what happened next. What is not of the tree is passed over.
+    pub(crate) fn take(&mut self, record: &Record) {
+        match &record.what {
+            What::Begun { pid, parent, .. } if pid == parent => {
+                if let Some(space) = self.spaces.get_mut(pid) {
+                    space.threads += 1;
+                }
+            }
+            What::Begun { pid, parent, .. } => match self.spaces.get(parent) {
+                Some(space) => {
+                    let mapped = Rc::clone(&space.mapped);
+                    self.spaces.insert(*pid, Space { mapped, threads: 1 });
+                }
+                // Its number may have been that of one of ours.
+                None => {
+                    self.spaces.remove(pid);
+                }
+            },
+            What::Ended { pid, .. } => {
+                if let Some(space) = self.spaces.get_mut(pid) {
+                    space.threads = space.threads.saturating_sub(1);
+                    if space.threads == 0 {
+                        self.spaces.remove(pid);
+                    }
+                }
+            }
+            What::Named {
+                pid, exec: true, ..
+            } => {
+                if let Some(space) = self.spaces.get_mut(pid) {
+                    // Its other threads are gone.
+                    (space.mapped, space.threads) = (Rc::default(), 1);
+                }
+            }
+            What::Mapped {
+                pid,
+                path,
+                from,
+                length,
+                offset,
+                inode,
+            } if self.spaces.contains_key(pid) => {
+                let mapping = Mapping {
+                    from: *from,
+                    length: *length,
+                    offset: *offset,
+                    file: self.number(path, *inode),
+                };
+                self.map(*pid, mapping);
+            }
+            What::Sampled { pid, tid, address } => self.saw(*pid, *tid, *address),
+            What::Lost(records) => {
+                self.lost += records;
+                // Any of them may have mapped something else: better no name than a wrong one.
+                for space in self.spaces.values_mut() {
+                    space.mapped = Rc::default();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn map(&mut self, pid: u32, mapping: Mapping) {
+        let Some(space) = self.spaces.get_mut(&pid) else {
+            return;
+        };
+        let mapped = Rc::make_mut(&mut space.mapped);
+        mapped.retain(|under| !under.is_covered_by(&mapping));
+        if mapped.len() < MOST_MAPPINGS {
+            mapped.push(mapping);
+        }
+    }
+
+    fn number(&mut self, path: &str, inode: u64) -> usize {
+        let key = (path.to_owned(), inode);
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        self.files.push(key.clone());
+        self.numbers.insert(key, self.files.len() - 1);
+        self.files.len() - 1
+    }
+
+    fn saw(&mut self, pid: u32, tid: u32, address: u64) {
+        let Some(space) = self.spaces.get(&pid) else {
+            return;
+        };
+        let mapping = space.mapped.iter().rev().find(|m| m.holds(address));
+        let mut place = Place {
+            pid,
+            tid,
+            file: mapping.map(|m| m.file),
+            offset: match mapping {
+                Some(m) if self.is_looked_into(m, address) => {
+                    (address - m.from).saturating_add(m.offset)
+                }
+                _ => 0,
+            },
+        };
+        if self.counts.len() >= MOST_PLACES && !self.counts.contains_key(&place) {
+            place.offset = ANY;
+        }
+        *self.counts.entry(place).or_default() += 1;
+    }
+
+    /// Whether functions are known of what is mapped there: of files, and of the page that this process has too,
+    /// unless it is that of a 32-bit program.
+    fn is_looked_into(&self, mapping: &Mapping, address: u64) -> bool {
+        let name = &self.files[mapping.file].0;
+        is_file(name) || name == VDSO && address > u64::from(u32::MAX)
+    }
+
+    /// Each place with how often somebody was seen there.
+    pub(super) fn places(&self) -> impl Iterator<Item = (&Place, u64)> {
+        self.counts.iter().map(|(place, count)| (place, *count))
+    }
+
+    /// The name and inode of a file by its number, empty for nothing.
+    pub(super) fn file(&self, number: Option<usize>) -> (&str, u64) {
+        number.map_or(("", 0), |number| {
+            let (name, inode) = &self.files[number];
+            (name, *inode)
+        })
+    }
+}
+
+/// Whether the kernel's name of a mapping is a path: `//anon`, `[vdso]` and what lies only in memory are not.
+pub(super) fn is_file(name: &str) -> bool {
+    name.starts_with('/')
+        && ![
+            "//",
+            "/memfd:",
+            "/dev/",
+            "/SYSV",
+            "/[aio]",
+            "/anon_hugepage",
+        ]
+        .iter()
+        .any(|other| name.starts_with(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(whats: Vec<What>) -> Looks {
+        let mut looks = Looks::at(&[10]);
+        for (at, what) in whats.into_iter().enumerate() {
+            let at = at as u64;
+            looks.take(&Record { at, what });
+        }
+        looks
+    }
+
+    fn mapped(pid: u32, path: &str, from: u64, offset: u64) -> What {
+        What::Mapped {
+            pid,
+            path: path.to_owned(),
+            from,
+            length: 0x1000,
+            offset,
+            inode: 7,
+        }
+    }
+
+    fn sampled(pid: u32, address: u64) -> What {
+        What::Sampled {
+            pid,
+            tid: pid,
+            address,
+        }
+    }
+
+    /// File, offset and count of each place, sorted.
+    fn told(looks: &Looks) -> Vec<(&str, u64, u64)> {
+        let places = looks.places();
+        let mut told: Vec<_> = places
+            .map(|(place, count)| (looks.file(place.file).0, place.offset, count))
+            .collect();
+        told.sort_unstable();
+        told
+    }
+
+    #[test]
+    fn an_address_is_a_byte_of_the_file_that_was_mapped_there_last() {
+        let looks = looks(vec![
+            mapped(10, "/bin/a", 0x4000, 0x1000),
+            sampled(10, 0x4010),
+            sampled(10, 0x4010),
+            mapped(10, "/lib/b", 0x4000, 0),
+            sampled(10, 0x4010),
+            sampled(10, 0x9000),
+            mapped(10, "[vdso]", 0x7000, 0),
+            sampled(10, 0x7abc),
+        ]);
+        let expected = [
+            ("", 0, 1),
+            ("/bin/a", 0x1010, 2),
+            ("/lib/b", 0x10, 1),
+            ("[vdso]", 0, 1),
+        ];
+        assert_eq!(told(&looks), expected);
+    }
+
+    #[test]
+    fn children_have_what_their_parent_had_until_they_execute() {
+        let begun = What::Begun {
+            pid: 11,
+            tid: 11,
+            parent: 10,
+        };
+        let executes = What::Named {
+            pid: 11,
+            tid: 11,
+            name: "b".to_owned(),
+            exec: true,
+        };
+        let looks = looks(vec![
+            mapped(10, "/bin/a", 0x4000, 0),
+            begun,
+            sampled(11, 0x4001),
+            executes,
+            sampled(11, 0x4001),
+        ]);
+        assert_eq!(told(&looks), [("", 0, 1), ("/bin/a", 1, 1)]);
+    }
+
+    #[test]
+    fn a_number_that_another_program_has_by_now_is_not_ours() {
+        let begun = |pid, parent| What::Begun {
+            pid,
+            tid: pid,
+            parent,
+        };
+        let looks = looks(vec![
+            mapped(10, "/bin/a", 0x4000, 0),
+            begun(11, 10),
+            sampled(11, 0x4001),
+            What::Ended { pid: 11, tid: 11 },
+            sampled(11, 0x4001),
+            begun(11, 99),
+            sampled(11, 0x4001),
+        ]);
+        assert_eq!(told(&looks), [("/bin/a", 1, 1)]);
+    }
+
+    #[test]
+    fn after_a_loss_there_is_no_name_until_something_is_mapped() {
+        let looks = looks(vec![
+            mapped(10, "/bin/a", 0x4000, 0),
+            What::Lost(3),
+            sampled(10, 0x4001),
+            mapped(10, "/bin/b", 0x4000, 0),
+            sampled(10, 0x4001),
+        ]);
+        assert_eq!(told(&looks), [("", 0, 1), ("/bin/b", 1, 1)]);
+        assert_eq!(looks.lost, 3);
+    }
+
+    #[test]
+    fn other_programs_are_not_looked_at() {
+        let begun = What::Begun {
+            pid: 31,
+            tid: 31,
+            parent: 30,
+        };
+        let looks = looks(vec![
+            mapped(30, "/bin/secret", 0x4000, 0),
+            begun,
+            sampled(30, 0x4000),
+            sampled(31, 0x4000),
+        ]);
+        assert!(told(&looks).is_empty() && looks.files.is_empty());
+    }
+}

@@ -1,0 +1,72 @@
+//! How is a tree looked at by who may look at all CPUs?
+//!
+//! One event for each CPU, and none that the scheduler would have to switch with the threads. What the
+//! events tell of other programs is dropped as it is read.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use super::{Looks, PERIOD_NS};
+use crate::perf::event::{self, Attributes, Watched, flag};
+use crate::perf::record::{self, Record};
+use crate::perf::ring::{Ring, TELLING_NS};
+use crate::watch::now;
+
+/// Of a CPU's buffer: some thousand records between two readings 10 ms apart.
+const PAGES: usize = 32;
+
+/// Events on all CPUs, closed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct MachineWide {
+    rings: Vec<Ring>,
+    _events: Vec<OwnedFd>,
+    /// What happened after the time up to which every CPU has surely told all.
+    later: Vec<Record>,
+    looks: Looks,
+}
+
+impl MachineWide {
+    /// Looks at these held processes and at what they make.
+    ///
+    /// # Errors
+    /// The kernel's: `EACCES` or `EPERM` without `CAP_PERFMON`, `EMFILE` without free descriptors.
+    pub(crate) fn begin(roots: &[u32]) -> io::Result<Self> {
+        let attributes = Attributes::recording(Some(PERIOD_NS), flag::EXCLUDE_IDLE);
+        let (mut rings, mut events) = (Vec::new(), Vec::new());
+        for cpu in event::cpus() {
+            if let Some(event) = event::open(&attributes, Watched::Any, cpu)? {
+                rings.push(Ring::map(&event, PAGES)?);
+                events.push(event);
+            }
+        }
+        Ok(Self {
+            rings,
+            _events: events,
+            later: Vec::new(),
+            looks: Looks::at(roots),
+        })
+    }
+
+    /// Takes what was recorded since.
+    pub(crate) fn read(&mut self) {
+        let told = now().saturating_sub(TELLING_NS);
+        let later = &mut self.later;
+        for ring in &mut self.rings {
+            ring.drain(|bytes| later.extend(record::parse(bytes)));
+        }
+        self.take_until(told);
+    }
+
+    fn take_until(&mut self, told: u64) {
+        for record in record::take_until(&mut self.later, told) {
+            self.looks.take(&record);
+        }
+    }
+
+    /// Everything that was seen. The commands have ended.
+    pub(crate) fn finish(mut self) -> Looks {
+        self.read();
+        self.take_until(u64::MAX);
+        self.looks
+    }
+}
