@@ -85,7 +85,7 @@ fn a_pipeline_is_accounted_for_by_what_it_waited_for() {
         found.map_or(0, |row| row["ns"].as_u64().unwrap())
     };
     // The shell waits for cat, and cat for sleep.
-    assert!(ns("sleeping") >= 150_000_000, "{}", explanation["account"]);
+    assert!(ns("sleeping") >= 150_000_000, "{explanation}");
     assert!(ns("waiting_for_child") < ns("sleeping"));
 }
 

@@ -73,6 +73,7 @@ pub enum Helper {
     MapDelete = 3,
     KtimeNs = 5,
     CurrentPidTgid = 14,
+    CurrentTask = 35,
     ProbeReadUser = 112,
     ProbeReadKernel = 113,
     ProbeReadUserStr = 114,

@@ -215,3 +215,50 @@ fn in_our_namespace(pid: u32) -> bool {
     line.is_some_and(|l| l.split_whitespace().count() == 2)
         && std::path::Path::new(&format!("/proc/{pid}")).exists()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::TimelineOptions;
+    use crate::kernel::programs::Sides;
+
+    /// A shell that waits for its child, which sleeps for 200 ms, seen from these sides of each switch.
+    fn seen(sides: Sides) -> Option<Trace> {
+        let options = TraceOptions {
+            timeline: Some(TimelineOptions::default()),
+            ..TraceOptions::default()
+        };
+        let mut session = match Session::arm_seeing(&options, sides) {
+            Ok(session) => session,
+            Err(TraceError::NotAllowed(why)) => {
+                println!("not run: {why}");
+                return None;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let command = TraceCommand::new(["sh", "-c", "sleep 0.2; exit 0"]);
+        let follow = Some(session.follow());
+        let group = Group::hold([(&command, Duration::ZERO)], follow, &[]).unwrap();
+        let trace = watch(&mut session, group, None, &options).unwrap();
+        Some(trace.into_single())
+    }
+
+    #[test]
+    fn what_only_one_side_of_a_switch_shows_is_no_less_waiting() {
+        for sides in [Sides::Both, Sides::Departures, Sides::Arrivals] {
+            let Some(trace) = seen(sides) else { return };
+            for call in ["wait4", "clock_nanosleep"] {
+                let blocked = |ns: u64| ns >= 150_000_000;
+                let row = trace.syscalls.iter().find(|row| row.name == call).unwrap();
+                assert!(blocked(row.blocked_ns.unwrap()), "{sides:?}: {row:?}");
+                let waits = trace.timeline.iter().flatten();
+                let of_call =
+                    waits.filter(|wait| wait.call.as_ref().is_some_and(|name| name == call));
+                let slept = of_call.map(|wait| wait.to_ns - wait.from_ns).sum();
+                assert!(blocked(slept), "{sides:?}: {call} {slept} ns");
+            }
+            let on_cpu: u64 = trace.threads.iter().filter_map(|one| one.on_cpu_ns).sum();
+            assert!(on_cpu < 150_000_000, "{sides:?}: {on_cpu} ns");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use super::btf::Btf;
 use super::edges::{self, Untraced};
 use super::offsets::{Offsets, VMLINUX};
 use super::perf::{self, SoftwareEvent};
-use super::programs::{self, Context, Maps, Sizes};
+use super::programs::{self, Context, Maps, Sides, Sizes};
 use super::ring::Ring;
 use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
@@ -38,6 +38,11 @@ impl Session {
     /// # Errors
     /// [`TraceError::NotAllowed`], or what this kernel lacks.
     pub fn arm(options: &TraceOptions) -> Result<Self, TraceError> {
+        Self::arm_seeing(options, Sides::Both)
+    }
+
+    /// [`Session::arm`] with programs that look at these sides of a switch.
+    pub(super) fn arm_seeing(options: &TraceOptions, sides: Sides) -> Result<Self, TraceError> {
         let offsets = offsets()?;
         let sizes = Sizes {
             threads: options.most_threads,
@@ -54,6 +59,7 @@ impl Session {
             interval_ns: shortest.map(|ns| ns.min(2_000_000_000) as i32),
             code_faults: options.code_faults,
             fault_times: options.fault_times,
+            sides,
         };
         let code = programs::follow_me(&context).map_err(defect)?;
         let follow = Program::callable("fathom_follow", &code);

@@ -7,7 +7,9 @@ use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::bpf::Map;
 use super::super::layout::{call, lost, task};
 use super::zero_frame;
-use super::{Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, tell};
+use super::{
+    Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, sched, tell,
+};
 use crate::calls::{self, BYTES, COMPAT, FD, POLL, TABLE_SIZE, TELL, TOTALLED};
 use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::SIZE_LIMITS;
@@ -67,8 +69,16 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R8, R7, task::ENTER);
     a.jump_if_imm(Cond::Equal, R8, 0, out);
     a.call(Helper::KtimeNs);
-    a.store(Width::Double, R10, NOW, R0);
     a.mov(R9, R0);
+    let seen = a.label();
+    a.load(Width::Double, R1, R7, task::OFF_SINCE);
+    a.jump_if_imm(Cond::Equal, R1, 0, seen);
+    sched::mend_own_arrival(c, a);
+    a.load(Width::Double, R8, R7, task::ENTER);
+    a.call(Helper::KtimeNs);
+    a.mov(R9, R0);
+    a.bind(seen);
+    a.store(Width::Double, R10, NOW, R9);
     a.alu(Alu::Sub, R9, R8); // how long
     a.store_imm(Width::Double, R7, task::ENTER, 0);
     find_row(c, a, row_done);

@@ -3,7 +3,7 @@
 use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::layout::{call, cause, lost, record, task};
 use super::zero_frame;
-use super::{Context, KEY_SLOT, add_one, calls, count_lost, find_task, scratch, send, tell};
+use super::{Context, KEY_SLOT, add_one, calls, count_lost, find_task, sched, scratch, send, tell};
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
@@ -129,6 +129,9 @@ pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Word, R1, R6, c.offsets.task_pid);
     find_task(c, a, R1, out);
     a.mov(R7, R0);
+    sched::mend_arrival(c, a, |a| {
+        a.load(Width::Double, R1, R6, c.offsets.task_runtime);
+    });
     a.call(Helper::KtimeNs);
     a.mov(R9, R0);
     a.load(Width::Double, R1, R7, task::ON_SINCE);

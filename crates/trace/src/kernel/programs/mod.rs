@@ -114,6 +114,22 @@ pub struct Context<'a> {
     pub code_faults: bool,
     /// Whether page faults are timed.
     pub fault_times: bool,
+    /// Which sides of a switch are looked at.
+    pub sides: Sides,
+}
+
+/// Sides of a switch from one thread to another. The kernel does not show both of each: a test hides one of all,
+/// to see that nothing is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sides {
+    #[default]
+    Both,
+    /// Only what leaves a CPU.
+    #[cfg(test)]
+    Departures,
+    /// Only what gets one.
+    #[cfg(test)]
+    Arrivals,
 }
 
 /// An assembled program.

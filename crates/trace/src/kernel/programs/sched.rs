@@ -5,7 +5,7 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{cause, lost, off, record, task};
-use super::{Context, add_to, count_lost, find_task, zero_frame};
+use super::{Context, Sides, add_to, count_lost, find_task, zero_frame};
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
@@ -21,27 +21,43 @@ const RECORD: i16 = -32 - record::HEAD as i16;
 
 /// `sched_switch(preempt, previous, next, state of previous)`
 pub(super) fn switch(c: &Context<'_>, a: &mut Asm) {
-    let (no_previous, out) = (a.label(), a.label());
     a.mov(R6, R1);
     a.store_imm(Width::Double, R10, NOW, 0);
+    match c.sides {
+        Sides::Both => {
+            previous(c, a);
+            next(c, a);
+        }
+        #[cfg(test)]
+        Sides::Departures => previous(c, a),
+        #[cfg(test)]
+        Sides::Arrivals => next(c, a),
+    }
+    a.exit();
+}
+
+fn previous(c: &Context<'_>, a: &mut Asm) {
+    let untraced = a.label();
     a.load(Width::Double, R8, R6, 8);
     a.load(Width::Word, R1, R8, c.offsets.task_pid);
-    a.jump_if_imm(Cond::Equal, R1, 0, no_previous);
-    find_task(c, a, R1, no_previous);
+    a.jump_if_imm(Cond::Equal, R1, 0, untraced);
+    find_task(c, a, R1, untraced);
     a.mov(R7, R0);
     leave_cpu(c, a);
-    a.bind(no_previous);
+    a.bind(untraced);
+}
 
+fn next(c: &Context<'_>, a: &mut Asm) {
+    let untraced = a.label();
     a.load(Width::Double, R8, R6, 16);
     a.load(Width::Word, R1, R8, c.offsets.task_pid);
-    a.jump_if_imm(Cond::Equal, R1, 0, out);
-    find_task(c, a, R1, out);
+    a.jump_if_imm(Cond::Equal, R1, 0, untraced);
+    find_task(c, a, R1, untraced);
     a.mov(R7, R0);
     mend_departure(c, a);
     note_count(c, a);
-    get_cpu(c, a, out);
-    a.bind(out);
-    a.exit();
+    get_cpu(c, a, untraced);
+    a.bind(untraced);
 }
 
 /// Notes what the scheduler has counted so far for the thread in `R7`, whose task is in `R8`: from there its
@@ -108,7 +124,10 @@ fn wake(a: &mut Asm, awake: Label) {
 /// The thread in `R7`, whose task is in `R8`, leaves the CPU.
 fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     let (unseen, known) = (a.label(), a.label());
-    mend_arrival(c, a);
+    mend_arrival(c, a, |a| {
+        a.load(Width::Double, R1, R8, c.offsets.task_runtime);
+    });
+    a.load(Width::Double, R8, R6, 8);
     note_count(c, a);
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, NOW, R0);
@@ -195,30 +214,43 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.bind(seen);
 }
 
-/// Closes the off-CPU interval of the thread in `R7`, whose task is in `R8`, if it leaves the CPU without
-/// having been seen to arrive. Keeps `R6` to `R8`.
+/// Closes the off-CPU interval of the thread in `R7`, which is on a CPU, if it was not seen to arrive there.
+/// `runtime` loads what the scheduler has counted for the thread into `R1`; it may use `R1` to `R5` and `R8`.
+/// Keeps `R6` and `R7`.
 ///
 /// The kernel does not show every arrival: of some 300 switches on a busy machine one was shown to no
 /// listener, its own event log included. What the scheduler counted since the thread left tells when it
-/// was.
-fn mend_arrival(c: &Context<'_>, a: &mut Asm) {
-    let (seen, after, mended) = (a.label(), a.label(), a.label());
+/// was; within a call, at the latest when that returns or the thread ends.
+pub(super) fn mend_arrival(c: &Context<'_>, a: &mut Asm, runtime: impl FnOnce(&mut Asm)) {
+    let (seen, after) = (a.label(), a.label());
     a.load(Width::Double, R9, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::Equal, R9, 0, seen);
+    runtime(a);
+    a.load(Width::Double, R2, R7, task::RAN);
+    a.alu(Alu::Sub, R2, R1);
+    a.store(Width::Double, R10, NOW, R2);
     a.call(Helper::KtimeNs);
-    a.load(Width::Double, R1, R8, c.offsets.task_runtime);
-    a.alu(Alu::Sub, R0, R1);
-    a.load(Width::Double, R1, R7, task::RAN);
+    a.load(Width::Double, R1, R10, NOW);
     a.alu(Alu::Add, R0, R1);
     // The two clocks differ by the time that interrupts took.
     a.jump_if(Cond::GreaterEqual, R0, R9, after);
     a.mov(R0, R9);
     a.bind(after);
     a.store(Width::Double, R10, NOW, R0);
-    get_cpu(c, a, mended);
-    a.bind(mended);
-    a.load(Width::Double, R8, R6, 8);
+    get_cpu(c, a, seen);
     a.bind(seen);
+}
+
+/// [`mend_arrival`] for the thread that runs this, whose task no argument of the tracepoint holds.
+pub(super) fn mend_own_arrival(c: &Context<'_>, a: &mut Asm) {
+    mend_arrival(c, a, |a| {
+        a.call(Helper::CurrentTask);
+        a.mov(R3, R0);
+        a.alu_imm(Alu::Add, R3, i32::from(c.offsets.task_runtime));
+        a.mov(R1, R10).alu_imm(Alu::Add, R1, i32::from(NOW));
+        a.mov_imm(R2, 8).call(Helper::ProbeReadKernel);
+        a.load(Width::Double, R1, R10, NOW);
+    });
 }
 
 /// The thread in `R7` gets a CPU: closes its off-CPU interval, if it has one.
