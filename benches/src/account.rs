@@ -97,7 +97,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             ]);
         }
     }
-    table.note("Truth: CPU time by the thread's clock, time in the run queue by /proc/thread-self/schedstat, the wait by what is left of the monotonic clock; medians of the three untraced runs, whose account it is.");
+    table.note("Truth: CPU time by the thread's clock, time in the run queue by /proc/thread-self/schedstat, the wait by what is left of the monotonic clock; means of the three of nine untraced runs whose length is in the middle: it is the account of the median wall time.");
     table.note("'a pipeline', 'a child' and 'two threads': the truth is that of whoever the main thread waited for. 'kernel' is all parts of the kernel but page faults.");
     table.note(
         "Start and end of the program are in Fathom's account and not in the truth: 2 to 5 ms.",
@@ -185,17 +185,18 @@ fn observe(
         .map(|truth| parts_of_truth(&truth["path"]))
         .collect();
     let wall = told["account"]["wall_ns"].as_f64().unwrap_or(f64::NAN);
-    Ok((medians(&timed), parts_told(&told["account"]), wall))
+    Ok((middling(timed), parts_told(&told["account"]), wall))
 }
 
-fn medians(runs: &[Parts]) -> Parts {
-    let names = runs.first().into_iter().flat_map(BTreeMap::keys);
-    let of = |name: &String| {
-        let mut values: Vec<f64> = runs.iter().map(|run| run[name]).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        (name.clone(), values[values.len() / 2])
-    };
-    names.map(of).collect()
+/// Means of the three runs of the middling lengths: medians of each part would not add up to a run.
+fn middling(mut runs: Vec<Parts>) -> Parts {
+    let ns = |run: &Parts| run.values().sum::<f64>();
+    runs.sort_by(|a, b| ns(a).total_cmp(&ns(b)));
+    let from = (runs.len() / 2).saturating_sub(1);
+    let middle = &runs[from.min(runs.len())..(from + 3).min(runs.len())];
+    let names = middle.first().into_iter().flat_map(BTreeMap::keys);
+    let of = |name: &String| middle.iter().map(|run| run[name]).sum::<f64>() / middle.len() as f64;
+    names.map(|name| (name.clone(), of(name))).collect()
 }
 
 fn parts_of_truth(truth: &Value) -> Parts {

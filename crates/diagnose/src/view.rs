@@ -21,7 +21,7 @@ use crate::descriptors::Descriptors;
 use crate::edges::{self, Edges};
 use crate::path::{self, CriticalPath};
 use crate::thresholds as t;
-use crate::untraced::{self, Known};
+use crate::untraced::{self, Divided, Known};
 use crate::{Subject, classify, faults, ticks};
 
 /// A subject with everything that is worked out of it.
@@ -86,6 +86,16 @@ fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
         return 1.0;
     }
     (untraced_ns / traced_ns).min(1.5)
+}
+
+/// How the CPU time of the whole tree was divided in the traced run, without what the tracer added to calls, which counts
+/// as computing, and to faults.
+fn divided(lives: &[Life], in_calls_ns: f64, in_faults_ns: f64) -> Divided {
+    let of = |fits: fn(Spent) -> bool| lives.iter().map(|life| life.sums.of(fits)).sum::<f64>();
+    Divided {
+        own: (of(|spent| spent == Spent::UserCode) - in_calls_ns).max(0.0),
+        kernel: (of(Spent::is_in_kernel) - in_faults_ns).max(0.0),
+    }
 }
 
 /// Calls by the part of their threads' time that is on the critical path.
@@ -159,7 +169,8 @@ impl<'a> View<'a> {
         let overhead_ns =
             ((traced_cpu - faults_tracer_ns - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
         let own_cpu = traced_cpu - faults_tracer_ns - overhead_ns * calls as f64;
-        let edges = edges::of(trace, subject.timed, fault_tracing, own_cpu);
+        let factor = cpu_factor(cpu_ns, own_cpu);
+        let edges = edges::of(trace, subject.timed, fault_tracing, own_cpu, factor);
         let estimates = account::Estimates {
             edges,
             kernel_share: ticks::kernel_share(trace, subject.timed),
@@ -197,9 +208,11 @@ impl<'a> View<'a> {
         // The timed runs may have had less of the neighbours than the observed one: no run is
         // shorter than its work takes.
         let least_wall = least_wall_ns(&lives, cpu_ns, subject.cpus).min(timed_wall);
+        let observed = divided(&lives, overhead_ns * calls as f64, faults_tracer_ns);
         let known = Known {
             wall_ns: timed_wall,
-            cpu_factor: cpu_factor(cpu_ns, own_cpu),
+            cpu_factor: factor,
+            parts: untraced::parts(observed, edges::unsure(trace, fault_tracing), factor),
             tracing_ns: calls_on_path(trace, &path) * overhead_ns,
             tracing_faults_ns: fault_tracing * faults::tracer_on_path_ns(trace, &path),
             queued_ns: match trace.threads.len() {

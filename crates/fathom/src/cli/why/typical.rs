@@ -21,6 +21,8 @@ pub struct Usual {
     longest: u64,
     /// The longest time that the main thread of one was ready and had no CPU.
     waited: Option<u64>,
+    /// The most CPU time.
+    cpu: u64,
 }
 
 impl Usual {
@@ -33,25 +35,40 @@ impl Usual {
             median: walls[walls.len() / 2],
             longest: *walls.last()?,
             waited: runs.iter().filter_map(|run| run.run_queue_wait_ns).max(),
+            cpu: runs.iter().map(|run| run.cpu_ns).max()?,
         })
     }
 
     /// How far a run is from them, as a part of their median: by how much it was quicker than the quickest,
-    /// by how much longer its main thread waited for a CPU than theirs, and how much of its waits was taken for
-    /// CPU time or the other way round. 0 if nothing of that: that it took longer is the tracer's doing.
+    /// by how much longer its main thread waited for a CPU than theirs, how much of its waits was taken for
+    /// CPU time or the other way round, and how much more CPU time it took than tracing may explain.
     pub fn distance(&self, trace: &Trace) -> f64 {
         let quicker = self.least.saturating_sub(trace.duration_ns);
         let main = trace.processes.first().map(|process| process.pid);
         let main = trace.threads.iter().find(|thread| Some(thread.tid) == main);
         let waited = main.and_then(|thread| thread.ready_ns).unwrap_or(0);
         let longer = waited.saturating_sub(self.waited.unwrap_or(u64::MAX));
-        (quicker + longer + unseen_switches_ns(trace)) as f64 / self.median.max(1) as f64
+        let slower = trace.accounts.user_ns + trace.accounts.system_ns;
+        let slower = slower.saturating_sub(self.cpu + may_have_added_ns(trace));
+        (quicker + longer + unseen_switches_ns(trace) + slower) as f64 / self.median.max(1) as f64
     }
 
     /// Whether to look again.
     pub fn is_far_from(&self, trace: &Trace) -> bool {
         self.longest <= LONGEST_NS && !trace.end.cut_short && self.distance(trace) > FAR
     }
+}
+
+/// What tracing its calls and faults may have added to a run, CPU time, ns: in the caches of a program it takes more than
+/// in those of the tracer's own.
+fn may_have_added_ns(trace: &Trace) -> u64 {
+    let (Some(calls), Some(faults)) = (trace.call_edges, trace.fault_edges) else {
+        return u64::MAX / 2;
+    };
+    let of_calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
+    let of_faults: u64 = trace.threads.iter().filter_map(|t| t.timed_faults).sum();
+    let ns = of_calls as f64 * calls.tracer_ns + of_faults as f64 * faults.tracer_ns;
+    (2.0 * ns) as u64
 }
 
 /// A child's start and end are charged and told of no thread: of so many the rest says nothing.
@@ -82,7 +99,7 @@ fn unseen_switches_ns(trace: &Trace) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_trace::Thread;
+    use fathom_trace::{CallEdges, FaultEdges, Thread};
 
     const MS: u64 = 1_000_000;
 
@@ -108,6 +125,7 @@ mod tests {
         median: 100 * MS,
         longest: 120 * MS,
         waited: Some(5 * MS),
+        cpu: 100 * MS,
     };
 
     #[test]
@@ -145,6 +163,26 @@ mod tests {
             ended_ns: Some(101 * MS),
             ..Process::default()
         });
+        assert!(!USUAL.is_far_from(&seen));
+    }
+
+    #[test]
+    fn one_that_took_more_cpu_time_than_tracing_explains_is() {
+        let mut seen = trace(250, 4);
+        seen.accounts.system_ns = 200 * MS;
+        assert!(!USUAL.is_far_from(&seen), "nobody knows what tracing takes");
+        let (outside_ns, tracer_ns) = (0.0, 300.0);
+        seen.call_edges = Some(CallEdges {
+            outside_ns,
+            tracer_ns,
+        });
+        seen.fault_edges = Some(FaultEdges {
+            outside_ns,
+            tracer_ns,
+        });
+        assert!(USUAL.is_far_from(&seen));
+        // 150,000 faults of which each may have taken 600 ns more.
+        seen.threads[0].timed_faults = Some(150_000);
         assert!(!USUAL.is_far_from(&seen));
     }
 
