@@ -182,7 +182,12 @@ pub(crate) fn is_of_channels(row: &FunctionRow) -> bool {
 
 /// The name without what a compiler adds to its parts.
 fn own_name(row: &FunctionRow) -> Option<&str> {
-    let name = row.function.as_deref()?;
+    // What is made at run time has the names that programs give to their own.
+    let made = ["//", "/memfd:", "[anon"]
+        .iter()
+        .any(|begin| row.file.starts_with(begin));
+    let name = row.function.as_deref();
+    let name = name.filter(|_| !made && !row.file.is_empty())?;
     let end = [".constprop.", ".part.", ".isra.", ".cold", "@"]
         .iter()
         .filter_map(|mark| name.find(mark))

@@ -21,8 +21,15 @@ pub struct Context {
     _pinned: Option<Pinned>,
 }
 
-/// A size between first touch that is cheap and a last-level cache that still holds half.
-const MOST_MEMORY_SET: usize = 256 << 20;
+/// A set that lies in memory has four times the last level, but no less than this.
+const LEAST_MEMORY_SET: usize = 64 << 20;
+/// The same where the last level allows twice of it: to touch and to link it takes tenths of a second.
+const USUAL_MEMORY_SET: usize = 256 << 20;
+/// What takes seconds to touch and to link is no part of a profile of seconds.
+const MOST_MEMORY_SET: usize = 2 << 30;
+
+/// Why there is no figure of memory.
+pub const NO_MEMORY_SET: &str = "a set of twice the last-level cache would be more than 2 GiB, or than a quarter of the memory that is available";
 
 impl Context {
     /// Chooses the CPU and pins to it; files go to `directory`.
@@ -65,12 +72,16 @@ impl Context {
         self.caches.last().map_or(32 << 20, |cache| cache.bytes)
     }
 
-    /// A working set that lies in memory: four times the last level, 64 to 256 MiB, and within
-    /// the budget.
+    /// A working set that lies in memory: four times the last level, 64 to 256 MiB; where that is less than
+    /// twice of it, as on servers with hundreds of MiB, three times. Within the budget.
     pub fn memory_set(&self) -> usize {
-        (self.last_level_bytes() * 4)
-            .clamp(64 << 20, MOST_MEMORY_SET)
-            .min(self.memory_budget)
+        let last = self.last_level_bytes();
+        let usual = (last * 4).clamp(LEAST_MEMORY_SET, USUAL_MEMORY_SET);
+        let wanted = match usual < 2 * last {
+            true => (last * 3).min(MOST_MEMORY_SET).next_multiple_of(2 << 20),
+            false => usual,
+        };
+        wanted.min(self.memory_budget)
     }
 
     /// Whether [`Context::memory_set`] is at least twice the last level, so that what is measured
@@ -94,4 +105,41 @@ fn available_memory() -> usize {
                 .ok()
         });
     kb.map_or(1 << 30, |kb| kb * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(last: usize, budget: usize) -> Context {
+        Context {
+            caches: vec![ReportedCache {
+                level: 3,
+                bytes: last,
+                line: Some(64),
+                ways: None,
+                shared_cpus: String::new(),
+            }],
+            memory_budget: budget,
+            ..Context::bare()
+        }
+    }
+
+    #[test]
+    fn a_set_in_memory_is_a_multiple_of_the_last_level() {
+        const MIB: usize = 1 << 20;
+        let set = |last: usize| with(last * MIB, 8 << 30).memory_set() / MIB;
+        assert_eq!([set(8), set(32), set(64)], [64, 128, 256]);
+        // Servers, on which 256 MiB would be all or mostly in the cache.
+        assert_eq!([set(105), set(260), set(1152)], [256, 780, 2048]);
+    }
+
+    #[test]
+    fn a_set_that_the_budget_makes_too_small_is_no_memory() {
+        let scarce = with(260 << 20, 512 << 20);
+        assert_eq!(scarce.memory_set(), 512 << 20);
+        assert!(!scarce.memory_set_is_memory());
+        assert!(with(260 << 20, 1 << 30).memory_set_is_memory());
+        assert!(!with(1152 << 20, 8 << 30).memory_set_is_memory());
+    }
 }

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::affinity::Pinned;
-use crate::context::Context;
+use crate::context::{Context, NO_MEMORY_SET};
 use crate::deadline;
 use crate::gate;
 use crate::kernels::streams;
@@ -106,9 +106,8 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
     let mut passes: Vec<Vec<(usize, [Samples; 2])>> = vec![Vec::new(); KINDS.len()];
     for threads in counts(cpus.len()) {
         let Some(bytes) = buffer_bytes(context, threads) else {
-            let why = "too little memory is available";
             return KINDS
-                .map(|kind| ProbeResult::not_measurable(kind, why))
+                .map(|kind| ProbeResult::not_measurable(kind, NO_MEMORY_SET))
                 .into();
         };
         // Begin with the CPU of the other probes, so that one thread means the same core.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
-use crate::context::Context;
+use crate::context::{Context, NO_MEMORY_SET};
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::{Agreement, quantile};
@@ -38,7 +38,7 @@ pub const MEMORY: Heading = Heading {
     id: "memory_latency",
     title: "load, memory",
     unit: "ns",
-    method: "the same over four times the last-level cache (64 to 256 MiB) with huge pages where \
+    method: "the same over four times the last-level cache (64 to 256 MiB; three times where that is too little) with huge pages where \
              granted; the median of the chunks of the best pass, as the faster ones are lucky ones.",
 };
 
@@ -145,8 +145,7 @@ fn small(
 pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let bytes = context.memory_set();
     if !context.memory_set_is_memory() {
-        let why = "too little memory is available for a set that is twice the last-level cache";
-        return Err(Box::new(ProbeResult::not_measurable(MEMORY, why)));
+        return Err(Box::new(ProbeResult::not_measurable(MEMORY, NO_MEMORY_SET)));
     }
     let mut cycle = cycle(MEMORY, bytes)?;
     cycle.grow(bytes / SPACING);

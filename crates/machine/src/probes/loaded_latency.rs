@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::affinity::Pinned;
 use crate::chase::{Cycle, Layout};
-use crate::context::Context;
+use crate::context::{Context, NO_MEMORY_SET};
 use crate::gate::{CpuOf, Stretch};
 use crate::kernels::streams;
 use crate::mapping::{HUGE, Mapping, Pages};
@@ -128,7 +128,7 @@ pub fn run(context: &Context) -> ProbeResult {
     let each = context.memory_budget.saturating_sub(bytes) / others.len();
     let each = each.min(bytes) / HUGE * HUGE;
     if !context.memory_set_is_memory() || each * others.len() < context.last_level_bytes() {
-        return ProbeResult::not_measurable(HEADING, "too little memory is available");
+        return ProbeResult::not_measurable(HEADING, NO_MEMORY_SET);
     }
     let Ok(mut cycle) = Cycle::new(bytes / SPACING, Layout::every(SPACING), Pages::Huge, 0x10ad)
     else {

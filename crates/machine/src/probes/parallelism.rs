@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::chase::{Cycle, Layout};
-use crate::context::Context;
+use crate::context::{Context, NO_MEMORY_SET};
 use crate::gate::CpuOf;
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult, Verdict};
@@ -30,7 +30,7 @@ const STEPS: usize = 64;
 /// The probe.
 pub fn run(context: &Context) -> ProbeResult {
     if !context.memory_set_is_memory() {
-        return ProbeResult::not_measurable(HEADING, "too little memory is available");
+        return ProbeResult::not_measurable(HEADING, NO_MEMORY_SET);
     }
     let slots = context.memory_set() / 64;
     let Ok(mut cycle) = Cycle::new(slots, Layout::every(64), Pages::Huge, 0x317) else {

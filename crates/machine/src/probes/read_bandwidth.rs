@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::context::Context;
+use crate::context::{Context, NO_MEMORY_SET};
 use crate::kernels::streams;
 use crate::mapping::{Mapping, Pages};
 use crate::result::{Estimator, Heading, ProbeResult};
@@ -13,7 +13,7 @@ pub const HEADING: Heading = Heading {
     id: "read_bandwidth_1",
     title: "reading memory, one core",
     unit: "GB/s",
-    method: "one core sums a written buffer of four times the last-level cache (64 to 256 MiB) in \
+    method: "one core sums a written buffer of four times the last-level cache (64 to 256 MiB; three times where that is too little) in \
              pieces of 1 MiB; their mean. 1 GB = 1e9 bytes.",
 };
 
@@ -68,8 +68,10 @@ fn reading(
     read: fn(*const u8) -> u64,
 ) -> Result<Track, Box<ProbeResult>> {
     if !context.memory_set_is_memory() {
-        let why = "too little memory is available for a set that is twice the last-level cache";
-        return Err(Box::new(ProbeResult::not_measurable(heading, why)));
+        return Err(Box::new(ProbeResult::not_measurable(
+            heading,
+            NO_MEMORY_SET,
+        )));
     }
     let buffer = Mapping::touched(context.memory_set(), Pages::Huge).map_err(|error| {
         Box::new(ProbeResult::not_measurable(

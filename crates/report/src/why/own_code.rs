@@ -40,6 +40,7 @@ fn in_a_sentence(page: &Page, explanation: &Explanation) -> Option<String> {
 /// The function in a few words, or where it is from if it has no name.
 pub(super) fn name(row: &FunctionShare) -> String {
     match &row.function {
+        Some(function) if is_made_at_run_time(&row.file) => function.clone(),
         Some(function) => shortened(function),
         None => unnamed(row),
     }

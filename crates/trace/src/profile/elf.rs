@@ -18,7 +18,7 @@ use object::{
 use super::spin;
 
 /// Bytes of a name that are kept.
-const LONGEST_NAME: usize = 400;
+pub(super) const LONGEST_NAME: usize = 400;
 
 /// Names of one function that are looked at.
 const MOST_NAMES: usize = 32;
@@ -182,7 +182,7 @@ fn is_malloc(name: &str) -> bool {
 }
 
 /// Opens a regular file; what is in its place by now must not hold us up.
-fn open(path: &Path) -> Option<File> {
+pub(super) fn open(path: &Path) -> Option<File> {
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)

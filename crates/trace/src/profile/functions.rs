@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::elf::Elf;
 use super::looks::{self, Place};
-use super::{FunctionRow, Looks, PERIOD_NS, Profile};
+use super::{FunctionRow, Looks, PERIOD_NS, Profile, perf_map};
 
 /// Who spins is seen at the same few instructions again and again.
 const SEEN_OFTEN: u64 = 5;
@@ -16,6 +16,21 @@ const MOST_ROWS: usize = 20_000;
 type Key = (u32, u32, Option<usize>, Option<String>);
 
 impl Looks {
+    /// Names of what programs made themselves, by process and address, as far as they wrote them down.
+    fn made_at_run_time(&self, places: &[(Place, u64)]) -> HashMap<u32, HashMap<u64, String>> {
+        let mut addresses: HashMap<u32, Vec<u64>> = HashMap::new();
+        for (place, _) in places {
+            addresses.entry(place.pid).or_default().push(place.offset);
+        }
+        let Some(since) = self.since else {
+            return HashMap::new();
+        };
+        let named = addresses.into_iter();
+        named
+            .map(|(pid, addresses)| (pid, perf_map::functions_at(pid, &addresses, since)))
+            .collect()
+    }
+
     /// Names the functions by the symbols of their files as they are now.
     pub(crate) fn into_profile(self) -> Profile {
         let mut by_file: BTreeMap<Option<usize>, Vec<(Place, u64)>> = BTreeMap::new();
@@ -36,8 +51,13 @@ impl Looks {
                 Some(elf) => elf.functions_at(&offsets),
                 None => HashMap::new(),
             };
+            let made = match looks::is_made_at_run_time(name) {
+                true => self.made_at_run_time(&places),
+                false => HashMap::new(),
+            };
             for (place, count) in places {
-                let function = named.get(&place.offset).cloned();
+                let of_process = || made.get(&place.pid)?.get(&place.offset);
+                let function = named.get(&place.offset).or_else(of_process).cloned();
                 let spins = count >= SEEN_OFTEN
                     && elf.as_ref().is_some_and(|elf| elf.spins_at(place.offset));
                 let row = rows.entry((place.pid, place.tid, file, function));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::time::SystemTime;
 
 use crate::perf::record::{Record, What};
 
@@ -12,7 +13,7 @@ pub(super) struct Place {
     pub tid: u32,
     /// Number of its file; `None` where nothing was known to be mapped.
     pub file: Option<usize>,
-    /// Byte of the file; 0 of what is no file.
+    /// Byte of the file, of what is no file the address; 0 of the kernel's own pages.
     pub offset: u64,
 }
 
@@ -70,6 +71,8 @@ pub(crate) struct Looks {
     counts: HashMap<Place, u64>,
     /// Records that found their buffer full.
     pub(super) lost: u64,
+    /// When it began.
+    pub(super) since: Option<SystemTime>,
 }
 
 impl Looks {
@@ -84,6 +87,7 @@ impl Looks {
         };
         Self {
             spaces: roots.iter().map(space).collect(),
+            since: Some(SystemTime::now()),
             ..Self::default()
         }
     }
@@ -184,7 +188,8 @@ impl Looks {
                 Some(m) if self.is_looked_into(m, address) => {
                     (address - m.from).saturating_add(m.offset)
                 }
-                _ => 0,
+                Some(m) if !is_made_at_run_time(&self.files[m.file].0) => 0,
+                _ => address,
             },
         };
         if self.counts.len() >= MOST_PLACES && !self.counts.contains_key(&place) {
@@ -212,6 +217,15 @@ impl Looks {
             (name, *inode)
         })
     }
+}
+
+/// Whether the kernel's name of a mapping is one of memory into which a program can have written code.
+pub(super) fn is_made_at_run_time(name: &str) -> bool {
+    name.is_empty()
+        || name == "[heap]"
+        || ["//", "[anon", "/memfd:", "/anon_hugepage"]
+            .iter()
+            .any(|begin| name.starts_with(begin))
 }
 
 /// Whether the kernel's name of a mapping is a path: `//anon`, `[vdso]` and what lies only in memory are not.
@@ -284,7 +298,7 @@ mod tests {
             sampled(10, 0x7abc),
         ]);
         let expected = [
-            ("", 0, 1),
+            ("", 0x9000, 1),
             ("/bin/a", 0x1010, 2),
             ("/lib/b", 0x10, 1),
             ("[vdso]", 0, 1),
@@ -312,7 +326,7 @@ mod tests {
             executes,
             sampled(11, 0x4001),
         ]);
-        assert_eq!(told(&looks), [("", 0, 1), ("/bin/a", 1, 1)]);
+        assert_eq!(told(&looks), [("", 0x4001, 1), ("/bin/a", 1, 1)]);
     }
 
     #[test]
@@ -343,7 +357,7 @@ mod tests {
             mapped(10, "/bin/b", 0x4000, 0),
             sampled(10, 0x4001),
         ]);
-        assert_eq!(told(&looks), [("", 0, 1), ("/bin/b", 1, 1)]);
+        assert_eq!(told(&looks), [("", 0x4001, 1), ("/bin/b", 1, 1)]);
         assert_eq!(looks.lost, 3);
     }
 

@@ -9,6 +9,7 @@ mod elf;
 mod functions;
 mod looks;
 mod machine_wide;
+mod perf_map;
 mod spin;
 
 use serde::{Deserialize, Serialize};
