@@ -9,36 +9,28 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::call::{RUN_FIRST, may_run_first};
-use super::comparisons::{Comparison, STREAM_ELEMENTS};
+use super::comparisons::{Comparison, FILLS, memory_mib, stream_elements};
 use crate::Result;
 
 /// A source of another tool that is built with other numbers, which are no options of it.
-struct Changed {
+struct Changed<'a> {
     tool: &'static str,
     file: &'static str,
     /// What stands there, and what takes its place.
-    numbers: &'static [(&'static str, &'static str)],
+    numbers: &'a [(&'static str, &'a str)],
     /// The new file.
     name: &'static str,
 }
 
-/// tinymembench's 32 MiB stay in part in a last level of that size.
-const FILLS: Changed = Changed {
-    tool: "tinymembench",
-    file: "main.c",
-    numbers: &[("(32 * 1024 * 1024)", "(128 * 1024 * 1024)")],
-    name: "tinymembench_128_mib.c",
-};
-
 /// multichase's programs take the best of their samples, and into one of 0.25 to 2 s timer interrupts and
 /// neighbours come always. Of 20 ms there are as many as fit into the same time.
-const CHASE: Changed = Changed {
+const CHASE: Changed<'_> = Changed {
     tool: "multichase",
     file: "multichase.c",
     numbers: &[("#define DELAY_USECS 500000", "#define DELAY_USECS 20000")],
     name: "multichase_20_ms.c",
 };
-const PINGPONG: Changed = Changed {
+const PINGPONG: Changed<'_> = Changed {
     tool: "multichase",
     file: "pingpong.c",
     numbers: &[
@@ -47,7 +39,7 @@ const PINGPONG: Changed = Changed {
     ],
     name: "pingpong_20_ms.c",
 };
-const LOADS: Changed = Changed {
+const LOADS: Changed<'_> = Changed {
     tool: "multichase",
     file: "multiload.c",
     numbers: &[(
@@ -70,7 +62,7 @@ pub fn write_anew(path: &Path) -> std::io::Result<()> {
     (0..(1 << 20) / piece).try_for_each(|_| file.write_all(&vec![7; piece]))
 }
 
-impl Changed {
+impl Changed<'_> {
     /// # Errors
     /// When the source can't be read or written, or hasn't one of the numbers.
     fn write(&self, sources: &Path, to: &Path) -> std::io::Result<()> {
@@ -139,7 +131,14 @@ impl Built {
             &[&[multiload.as_str()], &chase[..]].concat(),
         );
         let tiny = ["-O2", "-w", "-DMAXREPEATS=1"];
-        let enlarged = self.change(&FILLS);
+        // Its own 32 MiB stay in part in a last level of that size.
+        let bytes = format!("({} * 1024 * 1024)", memory_mib());
+        let enlarged = self.change(&Changed {
+            tool: "tinymembench",
+            file: "main.c",
+            numbers: &[("(32 * 1024 * 1024)", &bytes)],
+            name: "tinymembench_in_memory.c",
+        });
         self.cc(
             "tinymembench",
             "tinymembench",
@@ -155,7 +154,7 @@ impl Built {
             ],
         );
         // Without -fno-tree compilers turn STREAM's loop into memcpy, which writes around the
-        // caches: another figure. 128 MiB an array. OFFSET is STREAM's own option: with 0 all arrays
+        // caches: another figure. OFFSET is STREAM's own option: with 0 all arrays
         // lie at the same place of a page, where a load waits for the last store to such a place
         // (16.9 instead of 21.5 GB/s here). 128 numbers put the target 2 KiB away from the source, as
         // Fathom's is.
@@ -166,7 +165,7 @@ impl Built {
             "-w",
             "-mcmodel=medium",
             "-fno-tree-loop-distribute-patterns",
-            &format!("-DSTREAM_ARRAY_SIZE={STREAM_ELEMENTS}"),
+            &format!("-DSTREAM_ARRAY_SIZE={}", stream_elements()),
             "-DNTIMES=10",
         ];
         self.cc("STREAM", "stream_1", &stream, &["stream.c"]);
@@ -214,7 +213,7 @@ impl Built {
     }
 
     /// Writes a source anew; returns where.
-    fn change(&mut self, changed: &Changed) -> String {
+    fn change(&mut self, changed: &Changed<'_>) -> String {
         let written = self.folder.join(changed.name);
         if let Some(sources) = &self.sources
             && let Err(error) = changed.write(sources, &written)
@@ -299,7 +298,7 @@ impl Built {
             );
         }
         notes.push("STREAM copies between arrays whose places in a page differ by 2 KiB (its OFFSET=128), with the processor's widest plain stores (-march=native, no memcpy), as Fathom does. Its own default, OFFSET=0 and 16-byte stores, is slower here by a fifth. Both count read and written bytes, and not the lines that stores fetch first.".into());
-        notes.push("tinymembench was built with buffers of 128 MiB, as lmbench and Fathom have them, instead of its own 32: where the last level holds 32 MiB, a part of such a fill stays there.".into());
+        notes.push(format!("tinymembench was built with buffers of {} MiB, as lmbench has them, instead of its own 32: where the last level holds 32 MiB, a part of such a fill stays there. Where that makes it take longer than {FILLS} s, its fills are not reached.", memory_mib()));
         notes.push("multichase's programs were built with samples of 20 ms, of which they take the best, instead of 250 to 2000; its memory loads with -march=native. pingpong waits with one pause between its looks (-r 1), as Fathom does: without one (-r 0), each change of the line throws away what the core had read ahead (41 instead of 28 ns).".into());
         notes.push("Rates are means on both sides: of STREAM's times, of lmbench's windows; of reading by one thread the best mean: of Fathom's passes of 40 ms, of multiload's samples of 20 ms.".into());
         match &self.sources {

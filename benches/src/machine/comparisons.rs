@@ -51,6 +51,7 @@ impl Comparison {
         let sizes = |word: &&str| match *word {
             FOUR_FIRST => kib((4 * cache_bytes(1).unwrap_or(32 << 10)).max(128 << 10)),
             TWO_SECOND => kib(2 * cache_bytes(2).unwrap_or(512 << 10)),
+            IN_MEMORY => format!("{}m", memory_mib()),
             other => other.to_string(),
         };
         self.words.iter().map(sizes).collect()
@@ -63,7 +64,7 @@ fn cache_bytes(level: u32) -> Option<usize> {
     Some(caches.into_iter().find(|cache| cache.level == level)?.bytes)
 }
 
-/// A window in which memory is read or written: some 10 times through 128 MiB.
+/// A window in which memory is read or written: some 10 times through 128 MiB, or twice through what is larger.
 const LONG: &str = "100000";
 
 /// A window of calls. Timer interrupts and tracers of others come into one of many such windows, and
@@ -78,15 +79,29 @@ const MIDDLE: &str = "5000";
 /// level (at least 128 KiB), and twice the second.
 pub const FOUR_FIRST: &str = "{4 x L1}";
 pub const TWO_SECOND: &str = "{2 x L2}";
+/// Words for a set that lies in memory.
+const IN_MEMORY: &str = "{memory}";
+
+/// MiB of a set that lies in memory: 128, or three times the last level where that is less than twice of it, as Fathom's.
+pub fn memory_mib() -> usize {
+    let level = (1..=4).rev().find_map(cache_bytes);
+    let last = level.unwrap_or(32 << 20) >> 20;
+    match last > 64 {
+        true => 3 * last,
+        false => 128,
+    }
+}
 
 /// Elements of STREAM's arrays, of 8 bytes each.
-pub const STREAM_ELEMENTS: u32 = 16 << 20;
+pub fn stream_elements() -> usize {
+    (memory_mib() << 20) / 8
+}
 
 /// MiB/s in GB/s.
 const MIB: f64 = 1.048_576e-3;
 
 /// tinymembench has come to its latencies, which are not compared, after 23 s.
-const FILLS: &str = "28";
+pub const FILLS: &str = "28";
 
 const fn time(
     figure: &'static str,
@@ -133,7 +148,7 @@ const fn rate(
 fn copy(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with("Copy:"))?;
     let mean_s: f64 = line.split_ascii_whitespace().nth(2)?.parse().ok()?;
-    Some(2.0 * 8.0 * f64::from(STREAM_ELEMENTS) / mean_s / 1e6)
+    Some(2.0 * 8.0 * stream_elements() as f64 / mean_s / 1e6)
 }
 
 fn fill_around(text: &str) -> Option<f64> {
@@ -213,11 +228,11 @@ pub const ALL: [Comparison; 18] = [
             "-n",
             "75",
             "-m",
-            "128m",
+            IN_MEMORY,
             "-s",
             "64",
             "-T",
-            "128m",
+            IN_MEMORY,
             "-H",
         ],
     ),
@@ -238,7 +253,7 @@ pub const ALL: [Comparison; 18] = [
             "read by words, 1 thread",
             "read_bandwidth_words",
             "lmbench",
-            &["bw_mem", "-N", "3", "128m", "rd"],
+            &["bw_mem", "-N", "3", IN_MEMORY, "rd"],
             last_number,
         )
     },
@@ -254,7 +269,7 @@ pub const ALL: [Comparison; 18] = [
                 "-n",
                 "75",
                 "-m",
-                "128m",
+                IN_MEMORY,
                 "-l",
                 "stream-sum",
                 "-H",
@@ -267,7 +282,7 @@ pub const ALL: [Comparison; 18] = [
         "write, 1 thread",
         "bandwidth_write",
         "lmbench",
-        &["bw_mem", "-N", "3", "128m", "wr"],
+        &["bw_mem", "-N", "3", IN_MEMORY, "wr"],
         last_number,
     ),
     Comparison {

@@ -29,10 +29,10 @@ const UNTICKED_CALL_SCATTER_NS: f64 = 8.0;
 
 /// The same of each first touch of a page: 74 to 105 ns (200 000 in each run, 75 runs) on two machines.
 const UNTICKED_FAULT_NS: f64 = 85.0;
-/// It is a part of the way out of the fault, and so of what the tracer can't see of it: 190 of 610 ns on a machine whose
-/// hypervisor is itself a guest (25 runs).
-const UNTICKED_OF_FAULTS_EDGE: f64 = 0.3;
-const UNTICKED_FAULT_SCATTER_NS: f64 = 45.0;
+/// Where nobody measured it: 190 on a third machine.
+const UNTICKED_FAULT_SCATTER_NS: f64 = 60.0;
+/// Of what was measured.
+const LATE_SCATTER_NS: f64 = 30.0;
 
 /// How far the tracer's own cheap calls are from those of a program, as a standard deviation: 20 to 30 ns, as what
 /// it computes between them differs; 60 on a machine whose neighbours come and go.
@@ -100,11 +100,14 @@ pub(crate) fn of(
     // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
     // program's own.
     let own_cpu_timed = own_cpu * cpu_factor;
-    let edge = trace.fault_edges.map_or(0.0, |edges| edges.outside_ns);
-    let unticked_fault = UNTICKED_FAULT_NS.max(UNTICKED_OF_FAULTS_EDGE * edge);
-    let in_kernel = own_cpu_timed * share + calls * UNTICKED_CALL_NS + faults * unticked_fault;
+    let late = trace.fault_edges.and_then(|edges| edges.late_ns);
+    let (of_fault, of_fault_scatter) = match late {
+        Some(ns) => (ns, LATE_SCATTER_NS),
+        None => (UNTICKED_FAULT_NS, UNTICKED_FAULT_SCATTER_NS),
+    };
+    let in_kernel = own_cpu_timed * share + calls * UNTICKED_CALL_NS + faults * of_fault;
     let scatter = own_cpu_timed * (share * (1.0 - share) / ticks.count()).sqrt();
-    let untold = calls * UNTICKED_CALL_SCATTER_NS + faults * UNTICKED_FAULT_SCATTER_NS;
+    let untold = calls * UNTICKED_CALL_SCATTER_NS + faults * of_fault_scatter;
     let seen: f64 = timed_rows(trace).map(timed).sum();
     let kernel = seen + calls * own.call_ns + ns_in_faults(trace, fault_tracing);
     let observed = Divided {
@@ -208,6 +211,7 @@ mod tests {
         trace.fault_edges = Some(fathom_trace::FaultEdges {
             outside_ns: 100.0,
             tracer_ns: 0.0,
+            late_ns: None,
         });
         trace.threads = vec![fathom_trace::Thread {
             timed_faults: Some(200_000),

@@ -147,8 +147,10 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
     let rest = |spent: Spent| {
         !keeps_its_length(spent) && !matches!(spent, Spent::Ready | Spent::Unaccounted)
     };
-    let bent: Vec<(Spent, f64)> = of(&rest).into_iter().map(cpu).collect();
-    for parts in [of(&keeps_its_length), bent] {
+    // CPU time is what the kernel charged; how long locks and disks were waited for depends on who else was at them.
+    let on_cpu: Vec<(Spent, f64)> = of(&takes_cpu).into_iter().map(cpu).collect();
+    let waits = of(&|spent| rest(spent) && !takes_cpu(spent));
+    for parts in [of(&keeps_its_length), on_cpu, waits] {
         let total: f64 = parts.iter().map(|(_, ns)| ns).sum();
         let fit = (room / total.max(1.0)).min(1.0);
         for (spent, ns) in parts {

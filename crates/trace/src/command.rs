@@ -73,7 +73,7 @@ pub struct TraceOptions {
     /// less for those of others.
     pub fault_times: bool,
     /// Whether the own code of the tree is looked at once in a millisecond of CPU time, to tell in which
-    /// functions it is (kernel and perf tier): under 0.3 %.
+    /// functions it is (kernel and perf tier): 0.3 to 2 %.
     pub profile: bool,
     /// Bytes of the ring of records, a power of 2 of at least a page (kernel tier).
     pub ring_bytes: u32,

@@ -19,7 +19,7 @@ use crate::result::{CallEdges, FaultEdges};
 
 /// Pages of one measurement. What is cleared for them pushes the programs and their tables out of the nearest caches,
 /// as it does in a program that touches much.
-const PAGES: usize = 512;
+pub(super) const PAGES: usize = 512;
 /// Measurements with and without the programs; the median of each counts. About 15 ms in all.
 const ROUNDS: usize = 8;
 
@@ -99,6 +99,7 @@ fn faults(session: &Session, tid: u32, untraced_ns: f64) -> Option<FaultEdges> {
     Some(FaultEdges {
         outside_ns: edge.max(0.0),
         tracer_ns: (whole - untraced_ns).max(0.0),
+        late_ns: None,
     })
 }
 
@@ -204,7 +205,7 @@ fn forget(session: &mut Session, tid: u32) -> io::Result<()> {
 }
 
 /// Touches fresh memory: CPU time for each page, ns.
-fn touch() -> Option<f64> {
+pub(super) fn touch() -> Option<f64> {
     const PAGE: usize = 4096;
     let len = PAGES * PAGE;
     // SAFETY: a fresh private mapping placed by the kernel; only it is written to, and it is
@@ -233,7 +234,7 @@ fn touch() -> Option<f64> {
 }
 
 /// CPU time of this thread.
-fn cpu_ns() -> i64 {
+pub(super) fn cpu_ns() -> i64 {
     let mut t = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

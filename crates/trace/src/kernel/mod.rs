@@ -9,6 +9,7 @@ pub mod bpf;
 pub mod btf;
 mod edges;
 mod harvest;
+mod late;
 pub mod layout;
 mod observe;
 pub mod offsets;

@@ -4,6 +4,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use super::harvest::Harvest;
+use super::late;
 use super::session::Session;
 use super::urgent::Urgent;
 use crate::collect::Collector;
@@ -15,11 +16,14 @@ use crate::kernel::layout::lost;
 use crate::paths;
 use crate::profile::MachineWide;
 use crate::records::Alive;
-use crate::result::{GroupTrace, Losses, Tier, Trace};
+use crate::result::{FaultEdges, GroupTrace, Losses, Tier, Trace};
 use crate::watch::{Limits, now};
 
 /// Distance of looks at the ring: 4 MiB hold what comes in 10 ms many times over.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// Faults of which it matters how ticks are charged.
+const MANY_FAULTS: u64 = 50_000;
 
 /// Runs the command and tells what the kernel saw.
 pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
@@ -94,6 +98,15 @@ fn watch(
     group.check_started()?;
     let start = collector.start();
     let mut trace = finish(session, collector, harvest, &alive, end)?;
+    let faults: u64 = trace
+        .threads
+        .iter()
+        .filter_map(|one| one.timed_faults)
+        .sum();
+    let fault_edges = session.fault_edges.map(|edges| FaultEdges {
+        late_ns: (faults >= MANY_FAULTS).then(late::measure).flatten(),
+        ..edges
+    });
     trace.not_visible.extend(
         unprofiled.map(|error| {
             format!("in which functions the own code was: perf_event_open(2): {error}")
@@ -110,7 +123,7 @@ fn watch(
         Trace {
             tier: Some(Tier::Kernel),
             duration_ns: end - start,
-            fault_edges: session.fault_edges,
+            fault_edges,
             call_edges: session.call_edges,
             profile,
             ..trace

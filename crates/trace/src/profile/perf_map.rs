@@ -65,7 +65,7 @@ fn function(line: &str) -> Option<(u64, u64, String)> {
     let (from, length) = (hex()?, hex()?);
     let name = plain(words.next()?.trim());
     let to = from.checked_add(length)?;
-    (from < to && !name.is_empty()).then(|| (from, to, name))
+    (from < to && !name.is_empty()).then_some((from, to, name))
 }
 
 /// Without what V8 puts before the names of functions: their kind, and how well they are compiled.
