@@ -97,9 +97,9 @@ pub(crate) fn of(
         return own;
     }
     let share = ticks.system_share();
+    let own_cpu_timed = own_cpu * cpu_factor;
     // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
     // program's own.
-    let own_cpu_timed = own_cpu * cpu_factor;
     let late = trace.fault_edges.and_then(|edges| edges.late_ns);
     let (of_fault, of_fault_scatter) = match late {
         Some(ns) => (ns, LATE_SCATTER_NS),

@@ -183,11 +183,8 @@ pub(crate) fn is_of_channels(row: &FunctionRow) -> bool {
 /// The name without what a compiler adds to its parts.
 fn own_name(row: &FunctionRow) -> Option<&str> {
     // What is made at run time has the names that programs give to their own.
-    let made = ["//", "/memfd:", "[anon"]
-        .iter()
-        .any(|begin| row.file.starts_with(begin));
     let name = row.function.as_deref();
-    let name = name.filter(|_| !made && !row.file.is_empty())?;
+    let name = name.filter(|_| !row.is_made_at_run_time())?;
     let end = [".constprop.", ".part.", ".isra.", ".cold", "@"]
         .iter()
         .filter_map(|mark| name.find(mark))

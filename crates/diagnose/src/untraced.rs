@@ -51,6 +51,7 @@ const OWN_SCATTER: f64 = 0.06;
 /// The same of the kernel's work for it. Of a program that touched memory, its faults took 4 to 18 % longer in the
 /// observed run, beyond what tracing them cost, and its own code 1 %.
 const KERNEL_SCATTER: f64 = 0.1;
+
 /// What makes CPU time in the kernel differ between runs that do the same.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unsure {
@@ -141,16 +142,15 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
             spent,
             (ns - known.tracing_faults_ns).max(0.0) * kernel_factor,
         ),
-        _ if spent.is_in_kernel() => (spent, ns * kernel_factor),
-        _ => (spent, ns),
+        _ => (spent, ns * kernel_factor),
     };
-    let rest = |spent: Spent| {
-        !keeps_its_length(spent) && !matches!(spent, Spent::Ready | Spent::Unaccounted)
+    let bends = |spent: Spent| {
+        let fills = matches!(spent, Spent::Ready | Spent::Unaccounted);
+        !keeps_its_length(spent) && !takes_cpu(spent) && !fills
     };
     // CPU time is what the kernel charged; how long locks and disks were waited for depends on who else was at them.
     let on_cpu: Vec<(Spent, f64)> = of(&takes_cpu).into_iter().map(cpu).collect();
-    let waits = of(&|spent| rest(spent) && !takes_cpu(spent));
-    for parts in [of(&keeps_its_length), on_cpu, waits] {
+    for parts in [of(&keeps_its_length), on_cpu, of(&bends)] {
         let total: f64 = parts.iter().map(|(_, ns)| ns).sum();
         let fit = (room / total.max(1.0)).min(1.0);
         for (spent, ns) in parts {

@@ -11,7 +11,9 @@ use crate::deadline;
 use crate::gate::{self, CpuOf, Stretch};
 use crate::kernels;
 use crate::result::{Heading, ProbeResult, Verdict};
-use crate::samples::{Agreement, Samples, agree, agree_over_visits, judge, judge_over_visits};
+use crate::samples::{
+    Agreement, LEAST_CHUNKS, Samples, agree, agree_over_visits, judge, judge_over_visits,
+};
 
 /// A group of chunks that is accepted or rejected as one, in ns.
 const BATCH_NS: u64 = 1_000_000;
@@ -253,13 +255,19 @@ fn sample_of<T>(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> T) -> 
     while !deadline::passed() {
         let wall = whole.wall_ns();
         let starved = samples.rejected > 0 && values.len() < ENOUGH;
-        if wall >= end && !(starved && wall < end.max(LONGEST_NS)) {
+        let may_go_on = starved && wall < end.max(LONGEST_NS);
+        // A pass that was off the CPU for its whole time did nothing yet.
+        let did_its_least = values.len() + samples.rejected >= LEAST_CHUNKS;
+        if wall >= end && did_its_least && !may_go_on {
             break;
         }
         batch.clear();
         let stretch = Stretch::begin(cpu_of);
-        while stretch.wall_ns() < BATCH_NS.min(end) {
+        loop {
             batch.push(chunk());
+            if stretch.wall_ns() >= BATCH_NS.min(end) {
+                break;
+            }
         }
         if stretch.passes() {
             values.append(&mut batch);
@@ -334,6 +342,16 @@ mod tests {
     #[test]
     fn a_steady_chunk_gives_its_value() {
         let result = alone(ungated(|| 3.0));
+        assert_eq!((result.verdict, result.value), (Verdict::Ok, Some(3.0)));
+    }
+
+    #[test]
+    fn a_pass_that_was_off_the_cpu_for_its_time_goes_on() {
+        // Each chunk takes more than the pass has.
+        let result = alone(ungated(|| {
+            std::thread::sleep(Duration::from_millis(1));
+            3.0
+        }));
         assert_eq!((result.verdict, result.value), (Verdict::Ok, Some(3.0)));
     }
 

@@ -5,7 +5,7 @@
 //! 190 on one whose hypervisor is itself a guest). A timer of its own on this thread, which does nothing but touch fresh
 //! memory, tells: of so many looks that find it in user code, next to all are such.
 
-use super::edges::{cpu_ns, touch};
+use super::edges::{self, cpu_ns, touch};
 use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::record::{self, What};
 use crate::perf::ring::Ring;
@@ -49,7 +49,7 @@ fn touch_for(ns: i64, mut between: impl FnMut()) -> Option<f64> {
     let (from, mut pages) = (cpu_ns(), 0);
     while cpu_ns() - from < ns {
         touch()?;
-        pages += super::edges::PAGES;
+        pages += edges::PAGES;
         between();
     }
     Some((cpu_ns() - from) as f64 / pages as f64)

@@ -16,7 +16,7 @@ use crate::kernel::layout::lost;
 use crate::paths;
 use crate::profile::MachineWide;
 use crate::records::Alive;
-use crate::result::{FaultEdges, GroupTrace, Losses, Tier, Trace};
+use crate::result::{FaultEdges, GroupTrace, Losses, Thread, Tier, Trace};
 use crate::watch::{Limits, now};
 
 /// Distance of looks at the ring: 4 MiB hold what comes in 10 ms many times over.
@@ -98,15 +98,6 @@ fn watch(
     group.check_started()?;
     let start = collector.start();
     let mut trace = finish(session, collector, harvest, &alive, end)?;
-    let faults: u64 = trace
-        .threads
-        .iter()
-        .filter_map(|one| one.timed_faults)
-        .sum();
-    let fault_edges = session.fault_edges.map(|edges| FaultEdges {
-        late_ns: (faults >= MANY_FAULTS).then(late::measure).flatten(),
-        ..edges
-    });
     trace.not_visible.extend(
         unprofiled.map(|error| {
             format!("in which functions the own code was: perf_event_open(2): {error}")
@@ -123,7 +114,7 @@ fn watch(
         Trace {
             tier: Some(Tier::Kernel),
             duration_ns: end - start,
-            fault_edges,
+            fault_edges: fault_edges(session, &trace.threads),
             call_edges: session.call_edges,
             profile,
             ..trace
@@ -131,6 +122,16 @@ fn watch(
         start,
         cut_short,
     )
+}
+
+/// What faults take beside what was seen of them; where there were many, also how ticks charge them.
+fn fault_edges(session: &Session, threads: &[Thread]) -> Option<FaultEdges> {
+    let edges = session.fault_edges?;
+    let faults: u64 = threads.iter().filter_map(|one| one.timed_faults).sum();
+    Some(FaultEdges {
+        late_ns: (faults >= MANY_FAULTS).then(late::measure).flatten(),
+        ..edges
+    })
 }
 
 fn finish(

@@ -219,7 +219,7 @@ impl Looks {
     }
 }
 
-/// Whether the kernel's name of a mapping is one of memory into which a program can have written code.
+/// See [`FunctionRow::is_made_at_run_time`](super::FunctionRow::is_made_at_run_time).
 pub(super) fn is_made_at_run_time(name: &str) -> bool {
     name.is_empty()
         || name == "[heap]"

@@ -51,3 +51,10 @@ pub struct FunctionRow {
     /// says that it spins (`pause`, `yield`).
     pub spins: u64,
 }
+
+impl FunctionRow {
+    /// Whether the kernel's name of its file is one of memory into which a program can have written code.
+    pub fn is_made_at_run_time(&self) -> bool {
+        looks::is_made_at_run_time(&self.file)
+    }
+}

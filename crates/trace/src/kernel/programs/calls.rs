@@ -70,6 +70,7 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.jump_if_imm(Cond::Equal, R8, 0, out);
     a.call(Helper::KtimeNs);
     a.mov(R9, R0);
+    // It is on a CPU and yet off it: no switch showed its way back. To mend that takes the registers and the frame.
     let seen = a.label();
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, seen);
