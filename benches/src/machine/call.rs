@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::build::Built;
 use super::comparisons::Comparison;
+use crate::tools::median;
 
 /// Real-time priority: the tools have no gate against other programs, so these must wait. In turns
 /// (-r): under -f a tool whose threads share the one CPU spins for ever.
@@ -33,25 +34,26 @@ pub struct Said {
 
 /// What the tools said in one round, by how they were called.
 #[derive(Default)]
-pub struct Round(HashMap<&'static [&'static str], Option<(String, bool)>>);
+pub struct Round(HashMap<&'static [&'static str], Vec<(String, bool)>>);
 
 impl Built {
-    /// What the tool says; `None` if it isn't there or says nothing. A tool
+    /// What the tool says, of the calls that had the CPU if there are such; `None` if it isn't there or says nothing. A tool
     /// that says several things runs once for each `round`.
     pub fn measure(&self, comparison: &Comparison, round: &mut Round) -> Option<Said> {
-        let said = match round.0.get(comparison.words) {
-            Some(said) => said.clone(),
-            None => {
-                let said = self.run(comparison);
-                round.0.insert(comparison.words, said.clone());
-                said
-            }
+        let run = || (0..comparison.calls).filter_map(|_| self.run(comparison));
+        let said = round.0.entry(comparison.words);
+        let said = said.or_insert_with(|| run().collect());
+        let values = |had_cpu: bool| -> Vec<f64> {
+            let such = said.iter().filter(|said| said.1 == had_cpu);
+            let values = such.filter_map(|(text, _)| (comparison.read)(text));
+            values.map(|value| value * comparison.factor).collect()
         };
-        let (text, had_cpu) = said?;
-        Some(Said {
-            value: (comparison.read)(&text)? * comparison.factor,
-            had_cpu,
-        })
+        let with = |had_cpu| {
+            let values = values(had_cpu);
+            let value = (!values.is_empty()).then(|| median(&values))?;
+            Some(Said { value, had_cpu })
+        };
+        with(true).or_else(|| with(false))
     }
 
     /// What the tool prints, and whether it had the CPU.

@@ -111,7 +111,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         table.row(row(comparison, pairs, &built));
     }
     table.note(format!(
-        "{rounds} rounds; in each, `fathom machine --only` with this figure and the other tool run one right after the other, in alternating order. 'From, to' are the least and the largest of the rounds' own ratios. Of rates the ratio is their median: what the host does for minutes is in both sides. Fathom's times are the least that was seen, or nearly, and the other tools' are means or medians: of them the least of all rounds stands beside the least."
+        "{rounds} rounds; in each, `fathom machine --only` with this figure and the other tool run one right after the other, in alternating order. 'From, to' are the least and the largest of the rounds' own ratios. Of rates, and between cores, the ratio is their median: what the host does for minutes is in both sides. Fathom's other times are the least that was seen, or nearly, and the other tools' are means or medians: of them the least of all rounds stands beside the least."
     ));
     table.note("A round counts if Fathom has a figure and the other tool had CPU time over wall time of at least 0.9 for each thread that it runs: the other tools have no gate of their own against other programs.");
     for note in built.notes() {
