@@ -40,6 +40,41 @@ pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
     lanes.iter().fold(0, |sum, lane| sum.wrapping_add(*lane))
 }
 
+/// Reads the first of each four 32-bit words of `bytes` (a multiple of 256) and returns their sum. Each turn has a sum
+/// of its own.
+///
+/// # Safety
+/// `at` must be aligned to 4 and readable for `bytes`.
+pub unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
+    let turns = bytes / 256;
+    if turns == 0 {
+        return 0;
+    }
+    let mut sum = 0u32;
+    // SAFETY: the caller promises `bytes` readable bytes.
+    unsafe {
+        asm!(
+            "2:",
+            "ldr {turn:w}, [{at}]",
+            ".irp i,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240",
+            "ldr {word:w}, [{at}, #\\i]",
+            "add {turn:w}, {turn:w}, {word:w}",
+            ".endr",
+            "add {sum:w}, {sum:w}, {turn:w}",
+            "add {at}, {at}, #256",
+            "subs {left}, {left}, #1",
+            "b.ne 2b",
+            at = inout(reg) at => _,
+            left = inout(reg) turns => _,
+            sum = inout(reg) sum,
+            word = out(reg) _,
+            turn = out(reg) _,
+            options(nostack, readonly),
+        );
+    }
+    u64::from(sum)
+}
+
 macro_rules! fill_loop {
     ($at:ident, $turns:ident, $value:ident, $store:literal) => {
         asm!(

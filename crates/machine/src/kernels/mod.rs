@@ -117,6 +117,9 @@ mod tests {
         // SAFETY: both arrays have 768 aligned bytes and do not overlap.
         unsafe {
             assert_eq!(streams::read(a.0.as_ptr().cast(), 768), 96 * 97 / 2);
+            // The numbers are small: of each second one the lower half.
+            let odd = (1..=96).step_by(2).sum::<u64>();
+            assert_eq!(streams::read_words(a.0.as_ptr().cast(), 768), odd);
             streams::copy(a.0.as_ptr().cast(), b.0.as_mut_ptr().cast(), 768);
             assert_eq!(b.0, a.0);
             streams::write(b.0.as_mut_ptr().cast(), 512, 5);

@@ -109,6 +109,17 @@ pub mod streams {
         words.iter().fold(0, |sum, word| sum.wrapping_add(*word))
     }
 
+    /// Sum of the first of each four 32-bit words.
+    ///
+    /// # Safety
+    /// `at` must be aligned to 4 and readable for `bytes`.
+    pub unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
+        let places = (0..bytes / 256 * 256).step_by(16);
+        // SAFETY: the caller promises `bytes` readable bytes. Volatile, so that it stays a load of 4 bytes.
+        let word = |place| unsafe { at.add(place).cast::<u32>().read_volatile() };
+        u64::from(places.map(word).fold(0, u32::wrapping_add))
+    }
+
     /// Plain stores.
     ///
     /// # Safety

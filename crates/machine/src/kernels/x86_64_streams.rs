@@ -78,6 +78,41 @@ pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
     lanes.iter().fold(0, |sum, lane| sum.wrapping_add(*lane))
 }
 
+/// Reads the first of each four 32-bit words of `bytes` (a multiple of 256) and returns their sum.
+///
+/// Each turn has a sum of its own, as lmbench's have: where all additions wait for the one before, what waits fills the
+/// core's scheduler, and fewer lines are under way (11.5 instead of 13.0 GB/s, Intel of 2023).
+///
+/// # Safety
+/// `at` must be aligned to 4 and readable for `bytes`.
+pub unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
+    let turns = bytes / 256;
+    if turns == 0 {
+        return 0;
+    }
+    let mut sum = 0u32;
+    // SAFETY: the caller promises `bytes` readable bytes.
+    unsafe {
+        asm!(
+            "2:",
+            "mov {turn:e}, dword ptr [{at}]",
+            ".irp i,16,32,48,64,80,96,112,128,144,160,176,192,208,224,240",
+            "add {turn:e}, dword ptr [{at} + \\i]",
+            ".endr",
+            "add {sum:e}, {turn:e}",
+            "add {at}, 256",
+            "dec {left}",
+            "jnz 2b",
+            at = inout(reg) at => _,
+            left = inout(reg) turns => _,
+            sum = inout(reg) sum,
+            turn = out(reg) _,
+            options(nostack, readonly),
+        );
+    }
+    u64::from(sum)
+}
+
 /// Fills `bytes` (a multiple of 256) with `value` by plain stores.
 ///
 /// # Safety

@@ -22,8 +22,8 @@ const WORDS: Heading = Heading {
     title: "reading memory, by words",
     unit: "GB/s",
     method: "the same, but with loads of 4 bytes, one in each 16 bytes, as code that compilers \
-             don't turn into vectors reads (and lmbench): the more loads a line takes, the fewer \
-             lines are under way.",
+             don't turn into vectors reads (and lmbench), with a sum of its own for each 256: the more loads a line \
+             takes, the fewer lines are under way.",
 };
 
 /// What is measured here beside the fingerprint.
@@ -41,24 +41,10 @@ pub fn track(context: &Context) -> Result<Track, Box<ProbeResult>> {
 /// The same by words.
 pub fn by_words(context: &Context) -> ProbeResult {
     // SAFETY: `reading` hands over pieces of its mapping only.
-    let track = reading(WORDS, context, |at| unsafe { read_words(at, PIECE) });
+    let track = reading(WORDS, context, |at| unsafe {
+        streams::read_words(at, PIECE)
+    });
     track.map_or_else(|result| *result, alone)
-}
-
-/// Adds up the first of each four 32-bit words of `bytes`, in one sum, as lmbench does.
-///
-/// # Safety
-/// `at` must be aligned to 4 and readable for `bytes`, a multiple of 256.
-unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
-    let mut sum = 0u32;
-    for line in (0..bytes).step_by(256) {
-        for word in (0..256).step_by(16) {
-            // SAFETY: the caller promises `bytes` readable bytes. Volatile, so that it stays a load of
-            // 4 bytes.
-            sum = sum.wrapping_add(unsafe { at.add(line + word).cast::<u32>().read_volatile() });
-        }
-    }
-    u64::from(sum)
 }
 
 /// A track that reads memory piece by piece with `read`.
@@ -95,18 +81,4 @@ fn reading(
         })
         .shared(),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_fourth_word_is_added_up() {
-        let words: Vec<u32> = (0..128).collect();
-        let expected: u32 = words.iter().step_by(4).sum();
-        // SAFETY: 512 bytes of the vector.
-        let sum = unsafe { read_words(words.as_ptr().cast(), 512) };
-        assert_eq!(sum, u64::from(expected));
-    }
 }
