@@ -1,5 +1,6 @@
 //! The questions that rules ask of a traced run.
 
+mod index;
 mod library;
 mod own_code;
 mod programs;
@@ -10,10 +11,12 @@ mod warnings;
 use std::collections::HashMap;
 
 use fathom_model::{Exit, Run, Spent, TimeAccount};
-use fathom_trace::{Cause, OffCpuRow, Process, Tier, Trace};
+use fathom_trace::{Cause, FileRow, OffCpuRow, Process, SyscallRow, Tier, Trace};
 
 pub(crate) use tally::Tally;
 use unseen::Unseen;
+
+use self::index::Index;
 
 use crate::account::{self, Life};
 use crate::classify::Classifier;
@@ -32,6 +35,7 @@ pub(crate) struct View<'a> {
     /// What each off-CPU row of the trace counts as.
     off_spent: Vec<Spent>,
     pub lives: Vec<Life>,
+    index: Index<'a>,
     pub path: CriticalPath,
     /// Where [`View::timed_ns`] goes: the one account that is shown and quoted.
     pub account: TimeAccount,
@@ -176,6 +180,7 @@ impl<'a> View<'a> {
             kernel_share: ticks::kernel_share(trace, subject.timed),
         };
         let lives = account::lives(trace, &classifier, estimates);
+        let index = Index::new(trace, &lives);
         let pools = programs::pools(subject);
         let path = path::find(trace, &lives, &classifier, &pools);
         let off_spent = trace
@@ -229,6 +234,7 @@ impl<'a> View<'a> {
             descriptors,
             off_spent,
             lives,
+            index,
             path,
             account,
             factors,
@@ -360,13 +366,42 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
-        self.trace.processes.iter().find(|p| p.pid == pid)
+        self.index.process(pid)
+    }
+
+    /// The processes that it made, in their order.
+    pub(crate) fn children_of(&self, pid: u32) -> impl Iterator<Item = &'a Process> + '_ {
+        self.index.children(pid)
+    }
+
+    /// The life of a thread.
+    pub(crate) fn life(&self, tid: u32) -> Option<&Life> {
+        self.lives.get(self.index.thread(tid)?)
+    }
+
+    /// The lives of a process's threads, in their order.
+    pub(crate) fn lives_of(&self, pid: u32) -> impl Iterator<Item = &Life> {
+        self.index.threads_of(pid).map(|at| &self.lives[at])
+    }
+
+    /// The calls of a thread.
+    pub(crate) fn rows_of(&self, tid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
+        self.index.calls(tid)
+    }
+
+    /// The calls of a process, of all its threads.
+    pub(crate) fn rows_of_process(&self, pid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
+        self.index.calls_of_process(pid)
+    }
+
+    /// The files of a process.
+    pub(crate) fn files_of(&self, pid: u32) -> impl Iterator<Item = &'a FileRow> + '_ {
+        self.index.files(pid)
     }
 
     /// CPU time of a process's threads as traced.
     pub(crate) fn cpu_of(&self, pid: u32) -> f64 {
-        let own = self.lives.iter().filter(|life| life.pid == pid);
-        own.map(|life| life.on_cpu_ns).sum()
+        self.lives_of(pid).map(|life| life.on_cpu_ns).sum()
     }
 
     /// The longest wait on this standard descriptor if it may be the start of the program at the
@@ -390,12 +425,7 @@ impl<'a> View<'a> {
         let mut tree = vec![pid];
         let mut at = 0;
         while let Some(parent) = tree.get(at).copied() {
-            let children = self
-                .trace
-                .processes
-                .iter()
-                .filter(|p| p.parent == Some(parent));
-            tree.extend(children.map(|p| p.pid));
+            tree.extend(self.children_of(parent).map(|p| p.pid));
             at += 1;
             if at > self.trace.processes.len() {
                 break;
@@ -429,10 +459,9 @@ impl<'a> View<'a> {
         if !self.counts_waits() {
             return 0;
         }
-        let rows = self.trace.off_cpu.iter();
-        let waits = rows.filter(|row| {
+        let waits = self.index.waits(tid).filter(|row| {
             let call = row.call.as_deref();
-            row.tid == tid && row.cause == Cause::Asleep && call.is_some_and(&is)
+            row.cause == Cause::Asleep && call.is_some_and(&is)
         });
         waits.map(|row| row.count).sum()
     }

@@ -145,34 +145,43 @@ pub(super) fn contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<
             context.timers += moved;
         }
     }
-    for process in &trace.processes {
-        let lived = childrens_ns(trace, process);
-        if lived > 0
-            && lived as f64 >= t::PART_OF_CHILDREN * waits_in_polls(trace, process.pid) as f64
-        {
-            contexts.entry(process.pid).or_default().children = true;
+    let lived = childrens_ns(trace);
+    let waited = waits_in_polls(trace);
+    for (pid, lived) in lived {
+        let waited = waited.get(&pid).copied().unwrap_or(0);
+        if lived > 0 && lived as f64 >= t::PART_OF_CHILDREN * waited as f64 {
+            contexts.entry(pid).or_default().children = true;
         }
     }
     contexts
 }
 
-/// How long children of a process lived since it began its last program: those of a shell that became the
+/// How long children of each process lived since it began its last program: those of a shell that became the
 /// program itself are nobody that it waits for.
-fn childrens_ns(trace: &Trace, process: &Process) -> u64 {
-    let since = process.execs.last().map_or(0, |exec| exec.at_ns);
-    let children = trace.processes.iter();
-    let children = children.filter(|child| child.parent == Some(process.pid));
-    let lives = children.map(|child| {
+fn childrens_ns(trace: &Trace) -> HashMap<u32, u64> {
+    let begun = |process: &Process| process.execs.last().map_or(0, |exec| exec.at_ns);
+    let processes = trace.processes.iter();
+    let begun: HashMap<u32, u64> = processes.map(|it| (it.pid, begun(it))).collect();
+    let mut lived = HashMap::new();
+    for child in &trace.processes {
+        let Some((parent, since)) = child.parent.and_then(|it| Some((it, *begun.get(&it)?))) else {
+            continue;
+        };
         let end = child.ended_ns.unwrap_or(trace.duration_ns);
-        end.saturating_sub(child.started_ns.max(since))
-    });
-    lives.sum()
+        *lived.entry(parent).or_default() += end.saturating_sub(child.started_ns.max(since));
+    }
+    lived
 }
 
-fn waits_in_polls(trace: &Trace, pid: u32) -> u64 {
-    let rows = trace.off_cpu.iter().filter(|row| row.pid == pid);
-    let polls = rows.filter(|row| row.call.as_deref().is_some_and(is_poll));
-    polls.map(|row| row.total_ns).sum()
+/// How long the threads of each process waited in polls.
+fn waits_in_polls(trace: &Trace) -> HashMap<u32, u64> {
+    let mut waited = HashMap::new();
+    for row in &trace.off_cpu {
+        if row.call.as_deref().is_some_and(is_poll) {
+            *waited.entry(row.pid).or_default() += row.total_ns;
+        }
+    }
+    waited
 }
 
 fn add_ends(sum: &mut PollEnds, more: PollEnds) {

@@ -1,6 +1,6 @@
 //! A loop asks again and again instead of waiting.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::{Finding, Place, Spent};
 use fathom_trace::SyscallRow;
@@ -53,7 +53,7 @@ fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
     for row in &view.trace.syscalls {
         *calls.entry((row.pid, row.tid)).or_default() += row.calls;
     }
-    let known = |tid: u32| view.lives.iter().find(|life| life.tid == tid);
+    let known = |tid: u32| view.life(tid);
     let mut found: Vec<(u32, &Life)> = Vec::new();
     let (own, mut others): (Vec<_>, Vec<_>) = calls
         .into_iter()
@@ -63,8 +63,9 @@ fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
             .filter_map(|((_, tid), _)| Some((*tid, known(*tid)?))),
     );
     if view.by_stops() {
-        let taken = |life: &&Life| own.iter().any(|((_, tid), _)| *tid == life.tid);
-        let mut rest: Vec<&Life> = view.lives.iter().filter(|life| !taken(life)).collect();
+        let taken: BTreeSet<u32> = own.iter().map(|((_, tid), _)| *tid).collect();
+        let rest = view.lives.iter().filter(|life| !taken.contains(&life.tid));
+        let mut rest: Vec<&Life> = rest.collect();
         rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
         others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
         for ((pid, tid), _) in others {
@@ -95,9 +96,8 @@ struct Loop<'a> {
 fn loops<'a>(view: &'a View<'_>) -> Vec<Loop<'a>> {
     let callers = callers(view);
     let found = callers.into_iter().filter_map(|(tid, life)| {
-        let rows = || view.trace.syscalls.iter().filter(|row| row.tid == tid);
-        let processes = view.trace.processes.iter();
-        let children = processes.filter(|p| p.parent == Some(life.pid)).count() as u64;
+        let rows = || view.rows_of(tid);
+        let children = view.children_of(life.pid).count() as u64;
         // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short: the threads of
         // a runtime look for work in such.
         let told_by_call = |row: &SyscallRow| {

@@ -68,8 +68,9 @@ fn runs(view: &View<'_>, process: &Process, depth: usize) -> Result<Kind, String
     let language = Language::from_program_name(&exec.path);
     if language == Some(Language::Shell) && depth < 8 {
         // `sh -c` around the program.
-        let mut inner = view.trace.processes.iter();
-        let inner = inner.find(|it| it.parent == Some(process.pid) && !it.execs.is_empty());
+        let inner = view
+            .children_of(process.pid)
+            .find(|it| !it.execs.is_empty());
         if let Some(inner) = inner {
             return runs(view, inner, depth + 1);
         }

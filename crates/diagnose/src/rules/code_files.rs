@@ -103,7 +103,7 @@ fn lookups<'a>(view: &View<'a>) -> impl Iterator<Item = &'a str> {
 }
 
 fn of_packages(view: &View<'_>, pid: u32) -> HashSet<String> {
-    let files = view.trace.files.iter().filter(|file| file.pid == pid);
+    let files = view.files_of(pid);
     let asked = files.map(|file| file.name.as_str()).chain(lookups(view));
     let folders = asked.filter_map(|path| path.strip_suffix(PACKAGE));
     folders.map(str::to_owned).collect()
@@ -112,7 +112,7 @@ fn of_packages(view: &View<'_>, pid: u32) -> HashSet<String> {
 /// Modules that Python looked up in its cache in vain. Who writes compiled modules is filling the cache, as
 /// `compileall` does, and who reads a `.py` without asking for its compiled form reads it as data.
 fn uncompiled(view: &View<'_>, pid: u32) -> HashSet<String> {
-    let mut files = view.trace.files.iter().filter(|file| file.pid == pid);
+    let mut files = view.files_of(pid);
     if files.any(|file| file.writes > 0 && file.name.contains(".pyc")) {
         return HashSet::new();
     }

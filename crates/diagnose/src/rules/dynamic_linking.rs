@@ -42,7 +42,7 @@ fn is_loader(row: &FunctionRow) -> bool {
 /// Many libraries, whenever they were opened: what the loader computed to bind them, and its calls.
 fn bound(view: &View<'_>) -> Option<Finding> {
     let pid = view.main_function(is_loader)?.pid;
-    let own = view.trace.files.iter().filter(|file| file.pid == pid);
+    let own = view.files_of(pid);
     let libraries = own.filter(|file| is_library(&file.name)).count();
     let (loader, calls) = loading_ns(view, pid, libraries as u64);
     let cost = loader + calls;
@@ -281,14 +281,10 @@ fn bound_ns(view: &View<'_>, pid: u32, opened: u64) -> u64 {
 }
 
 fn list_given_back_ns(view: &View<'_>, pid: u32) -> Option<u64> {
-    let has_list = view
-        .trace
-        .files
-        .iter()
-        .any(|f| f.pid == pid && f.name == LIST);
-    let rows = view.trace.syscalls.iter();
-    let given_back = rows
-        .filter(|row| (row.pid, row.tid) == (pid, pid) && row.name == "munmap")
+    let has_list = view.files_of(pid).any(|file| file.name == LIST);
+    let given_back = view
+        .rows_of(pid)
+        .filter(|row| row.pid == pid && row.name == "munmap")
         .map(|row| row.first_ns)
         .min();
     given_back.filter(|_| has_list)

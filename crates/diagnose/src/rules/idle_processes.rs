@@ -22,7 +22,7 @@ struct Worker {
 }
 
 fn worker(view: &View<'_>, process: &Process) -> Option<Worker> {
-    let own: Vec<&Life> = view.lives.iter().filter(|l| l.pid == process.pid).collect();
+    let own: Vec<&Life> = view.lives_of(process.pid).collect();
     let main = own.iter().find(|life| life.tid == life.pid)?;
     let sum = |of: &dyn Fn(&Life) -> f64| own.iter().map(|life| of(life)).sum();
     Some(Worker {

@@ -72,12 +72,11 @@ pub(super) fn queues(view: &View<'_>) -> Vec<Queue> {
     for life in &view.lives {
         lives.entry(life.pid).or_default().push(life);
     }
-    for (life, thread) in view.lives.iter().zip(&view.trace.threads) {
-        if is_of_runtime(thread)
-            && let Some(lives) = lives.get_mut(&life.pid)
-        {
-            lives.retain(|other| other.tid != life.tid);
-        }
+    let threads = view.lives.iter().zip(&view.trace.threads);
+    let of_runtime = threads.filter(|(_, thread)| is_of_runtime(thread));
+    let of_runtime: BTreeSet<u32> = of_runtime.map(|(life, _)| life.tid).collect();
+    for lives in lives.values_mut() {
+        lives.retain(|life| !of_runtime.contains(&life.tid));
     }
     let mut found: Vec<Queue> = lives
         .into_iter()
@@ -132,8 +131,7 @@ fn is_woken_by_others(view: &View<'_>, life: &Life) -> bool {
             .woken_by
             .filter(|_| lock && interval.tid == life.tid)
         {
-            let mut lives = view.lives.iter();
-            let is_own = lives.any(|other| other.tid == by && other.pid == life.pid);
+            let is_own = view.life(by).is_some_and(|other| other.pid == life.pid);
             let sum = if is_own { &mut own } else { &mut others };
             *sum += interval.to_ns.saturating_sub(interval.from_ns);
         }
@@ -143,8 +141,8 @@ fn is_woken_by_others(view: &View<'_>, life: &Life) -> bool {
 
 /// How often a thread asked for a lock on a file: each time all who wait are woken, and sleep again but for one.
 fn file_locks(view: &View<'_>, tid: u32) -> u64 {
-    let rows = view.trace.syscalls.iter();
-    let rows = rows.filter(|row| row.tid == tid && classify::is_file_lock(&row.name));
+    let rows = view.rows_of(tid);
+    let rows = rows.filter(|row| classify::is_file_lock(&row.name));
     match rows.map(|row| row.calls).sum() {
         0 => u64::MAX,
         calls => calls,

@@ -30,13 +30,14 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
         let file = whole(view, file);
         let fd = file.fd?;
         let on_it = reads_of(file.pid, fd);
-        let reads = view.tally(&on_it);
-        let rounds = reads.sizes[0];
-        let rows = view.trace.syscalls.iter().filter(|row| on_it(row));
+        let rows = view.rows_of_process(file.pid).filter(|row| on_it(row));
         let seen: u64 = rows.map(|row| row.sizes[0]).sum();
+        if seen < t::MANY_OPENS_OF_ONE_FILE {
+            return None;
+        }
+        let reads = view.tally(&on_it);
         // What is looked at for news, as a log is, brings little each time.
-        let whole =
-            seen >= t::MANY_OPENS_OF_ONE_FILE && reads.bytes / rounds >= t::LEAST_OF_A_ROUND;
+        let whole = reads.bytes / reads.sizes[0].max(1) >= t::LEAST_OF_A_ROUND;
         // The number may have been one file after another, each read to its end.
         let alone = file.reads * 10 >= reads.calls * 9;
         (whole && alone).then_some((file, fd, reads))
@@ -95,12 +96,15 @@ fn sought(view: &View<'_>) -> Option<Finding> {
         if fd == 0 && view.language(Some(file.pid)) == Some(Language::Shell) {
             return None;
         }
-        let reads = view.tally(reads_of(file.pid, fd));
         let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
         // Of smaller pieces the calls are what costs: another rule tells.
         let pieces = file.read_bytes >= t::LEAST_OF_A_ROUND * file.reads.max(1);
+        if !(often && pieces) {
+            return None;
+        }
+        let reads = view.tally(reads_of(file.pid, fd));
         let alone = file.reads * 10 >= reads.calls * 9;
-        (often && pieces && alone).then_some((file, reads, size))
+        alone.then_some((file, reads, size))
     });
     let (file, reads, size) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
     let times = file.read_bytes as f64 / size as f64;

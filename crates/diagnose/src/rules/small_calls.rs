@@ -118,8 +118,8 @@ fn is_file_gone_through(view: &View<'_>, pid: u32, fd: i32, writes: bool) -> boo
     if descriptors.is_input(pid, fd) || descriptors.is_output(pid, fd) {
         return false;
     }
-    let on_it = |row: &&SyscallRow| row.pid == pid && row.fd == Some(fd);
-    let rows = || view.trace.syscalls.iter().filter(on_it);
+    let on_it = |row: &&SyscallRow| row.fd == Some(fd);
+    let rows = || view.rows_of_process(pid).filter(on_it);
     let calls = |fits: &dyn Fn(&SyscallRow) -> bool| -> u64 {
         let fitting = rows().filter(|row| fits(row));
         fitting.map(|row| row.calls).sum()
@@ -127,8 +127,8 @@ fn is_file_gone_through(view: &View<'_>, pid: u32, fd: i32, writes: bool) -> boo
     let moves = calls(&|row| key(row).is_some_and(|key| key.1 == writes));
     let others = calls(&|row| is_placed(row) || key(row).is_some_and(|key| key.1 != writes));
     let opened = || {
-        let opens = |row: &&SyscallRow| row.pid == pid && row.name.starts_with("open");
-        let opening = view.trace.syscalls.iter().filter(opens);
+        let opens = |row: &&SyscallRow| row.name.starts_with("open");
+        let opening = view.rows_of_process(pid).filter(opens);
         opening.map(|row| row.calls).sum()
     };
     let opens: u64 = descriptors.opens(pid, fd).unwrap_or_else(opened);

@@ -103,17 +103,14 @@ fn first_of_program<'a>(
 /// Part of the time from `from` to `to` in which children of the process ran: it had begun its work, as a test
 /// that starts the program under test, and loads what it needs on the way.
 fn childrens_ns(view: &View<'_>, pid: u32, from: u64, to: u64) -> u64 {
-    let children = view.trace.processes.iter();
-    let lives = children
-        .filter(|child| child.parent == Some(pid))
-        .map(|child| {
-            let end = child.ended_ns.unwrap_or(to);
-            (
-                child.pid,
-                child.started_ns.clamp(from, to),
-                end.clamp(from, to),
-            )
-        });
+    let lives = view.children_of(pid).map(|child| {
+        let end = child.ended_ns.unwrap_or(to);
+        (
+            child.pid,
+            child.started_ns.clamp(from, to),
+            end.clamp(from, to),
+        )
+    });
     covered_ns(&lives.collect::<Vec<_>>())
 }
 

@@ -28,7 +28,7 @@ fn node_workers(view: &View<'_>) -> Option<Finding> {
             life.tid != life.pid && view.language(Some(life.pid)) == Some(Language::Node)
         })
         .filter(|life| {
-            let process = view.lives.iter().find(|main| main.tid == life.pid);
+            let process = view.life(life.pid);
             process.is_some_and(|main| life.ns() < t::PART_OF_A_PROCESS * main.ns())
         })
         .filter(|life| life.on_cpu_ns >= t::LEAST_START_OF_AN_ENGINE_NS)

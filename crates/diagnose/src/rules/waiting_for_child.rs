@@ -54,17 +54,14 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 
 fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
     let waits =
-        |life: &&Life| life.sums.get(Spent::WaitingForChild) + life.sums.get(Spent::WaitingForPipe);
+        |life: &Life| life.sums.get(Spent::WaitingForChild) + life.sums.get(Spent::WaitingForPipe);
     // Any thread of it may be the one that waits: Go moves its work between them.
-    let lives = view.lives.iter().filter(|life| life.pid == parent);
-    let on_path = |life: &&Life| waits(life) * view.weight(life.tid);
+    let lives = view.lives_of(parent);
+    let on_path = |life: &Life| waits(life) * view.weight(life.tid);
     let waiter = lives.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
     let end = view.trace.duration_ns;
     let children: Vec<(u32, u64, u64)> = view
-        .trace
-        .processes
-        .iter()
-        .filter(|p| p.parent == Some(parent))
+        .children_of(parent)
         // What a shim or wrapper asks before it becomes the program is needed for that.
         .filter(|p| became(view, parent).is_none_or(|at| p.started_ns >= at))
         .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
@@ -94,7 +91,7 @@ fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
         // Side by side they take as long as the longest, or as the CPUs allow.
         let least = longest.max(total / view.subject.cpus.max(1) as f64);
         // What other programs took of the CPUs would be theirs then as well.
-        let undisturbed = (total.min(waits(&waiter)) - least) * view.quiet;
+        let undisturbed = (total.min(waits(waiter)) - least) * view.quiet;
         let win = view.untraced(undisturbed * view.weight(waiter.tid));
         wait_matters(view, win).then_some(InTurn {
             pid: parent,

@@ -36,7 +36,7 @@ const COPYING: &[&str] = &["copy_file_range", "sendfile", "splice"];
 fn makes_files_once(view: &View<'_>, pid: u32) -> bool {
     let beyond_standard = |fd: Option<i32>| fd.is_some_and(|fd| fd > 2);
     let moved = |is: fn(&str) -> bool| {
-        let rows = view.trace.syscalls.iter().filter(|row| row.pid == pid);
+        let rows = view.rows_of_process(pid);
         let rows = rows.filter(|row| beyond_standard(row.fd));
         rows.filter(|row| is(&row.name))
             .map(|row| row.bytes)
@@ -47,7 +47,7 @@ fn makes_files_once(view: &View<'_>, pid: u32) -> bool {
         moved(classify::is_read) + copied,
         moved(classify::is_write) + copied,
     );
-    let mut files = view.trace.files.iter().filter(|file| file.pid == pid);
+    let mut files = view.files_of(pid);
     let again =
         files.any(|file| file.opens >= t::MANY_OPENS_TO_REPLACE && file.name.starts_with('/'));
     written > 0 && written * 2 >= read && !again
@@ -73,7 +73,7 @@ fn is_on_names(call: &str) -> bool {
 
 /// Whether a process removes files and does nothing else to them, as `rm -r`: there is no other way to do it.
 fn only_removes(view: &View<'_>, pid: u32) -> bool {
-    let rows = || view.trace.syscalls.iter().filter(|row| row.pid == pid);
+    let rows = || view.rows_of_process(pid);
     let removed: u64 = rows()
         .filter(|row| REMOVING.contains(&row.name.as_str()))
         .map(|row| row.calls)

@@ -2,15 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_trace::Trace;
-
 use super::View;
 use crate::{Language, Subject};
 
 impl<'a> View<'a> {
     /// Path of the program that a process runs: its own last one, or that of whom it is a copy of.
     pub(crate) fn program_of(&self, pid: u32) -> Option<&'a str> {
-        program_of(self.trace, pid)
+        let mut process = self.process(pid)?;
+        for _ in 0..self.trace.processes.len() {
+            if let Some(exec) = process.execs.last() {
+                return Some(&exec.path);
+            }
+            process = self.process(process.parent?)?;
+        }
+        None
     }
 
     /// What a process is written in: the caller's word for the command's program, the name of the program
@@ -21,18 +26,6 @@ impl<'a> View<'a> {
         let program = pid.map_or(command, |pid| self.program_of(pid));
         language(self.subject, program, command)
     }
-}
-
-fn program_of(trace: &Trace, pid: u32) -> Option<&str> {
-    let of = |pid| trace.processes.iter().find(|process| process.pid == pid);
-    let mut process = of(pid)?;
-    for _ in 0..trace.processes.len() {
-        if let Some(exec) = process.execs.last() {
-            return Some(&exec.path);
-        }
-        process = of(process.parent?)?;
-    }
-    None
 }
 
 /// The name of a program tells for interpreters, else the caller. `command`: the command's own program.

@@ -242,6 +242,9 @@ impl View<'_> {
 
     /// By how much the calls that fit, as far as they were looked at, are to be multiplied; at least 1.
     pub(crate) fn stretch(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
+        if !self.by_stops() {
+            return 1.0;
+        }
         let rows = self.trace.syscalls.iter().filter(|row| fits(row));
         let (seen, all) = rows.fold((0.0, 0.0), |(seen, all), row| {
             let calls = row.calls as f64;

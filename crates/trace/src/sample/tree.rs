@@ -30,6 +30,8 @@ pub(super) struct Tree {
     alive: Vec<Looked>,
     known: HashSet<u32>,
     process_at: HashMap<u32, usize>,
+    /// Those that are still there.
+    present: Vec<u32>,
     processes: Vec<Process>,
     threads: Vec<Thread>,
     seen: HashMap<Key, Seen>,
@@ -52,6 +54,7 @@ impl Tree {
             alive: Vec::new(),
             known: HashSet::new(),
             process_at: HashMap::new(),
+            present: Vec::new(),
             processes: Vec::new(),
             threads: Vec::new(),
             seen: HashMap::new(),
@@ -192,11 +195,11 @@ impl Tree {
 
     /// Finds threads and processes that are new.
     pub fn discover(&mut self, now: u64) {
-        let pids: Vec<u32> = self.process_at.keys().copied().collect();
-        for pid in pids {
+        for pid in std::mem::take(&mut self.present) {
             let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
                 continue;
             };
+            self.present.push(pid);
             for entry in tasks.flatten() {
                 let tid = entry.file_name().to_str().and_then(|t| t.parse().ok());
                 if let Some(tid) = tid
@@ -221,6 +224,7 @@ impl Tree {
 
     fn add_process(&mut self, pid: u32, parent: Option<u32>, now: u64) {
         self.process_at.insert(pid, self.processes.len());
+        self.present.push(pid);
         self.processes.push(Process {
             pid,
             parent,
