@@ -28,6 +28,7 @@ mod lock_taken_back;
 mod missing_file_lookups;
 mod page_fault_heavy;
 mod process_spawning;
+mod relisting;
 mod reread_cost;
 mod rereading;
 mod sleeping;

@@ -1,4 +1,4 @@
-//! The same file is opened and read again and again.
+//! The same file is opened and read again and again, or the same folder listed.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
+use super::relisting;
 use super::reread_cost::{Cost, part_of, work_ns};
 use crate::Language;
 use crate::classify;
@@ -14,7 +15,12 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let found = [reopened(view), rewound(view), sought(view)];
+    let found = [
+        reopened(view),
+        rewound(view),
+        sought(view),
+        relisting::find(view),
+    ];
     let found = found.into_iter().flatten();
     found.max_by_key(|finding| finding.could_win_ns)
 }
@@ -82,7 +88,7 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
 fn sought(view: &View<'_>) -> Option<Finding> {
     let plain = |file: &&FileRow| {
         file.opens < t::MANY_OPENS_OF_ONE_FILE
-            && file.written_bytes == 0
+            && stays_as_it_is(file)
             && file.name.starts_with('/')
             && !of_system(&file.name)
     };
@@ -175,20 +181,26 @@ fn whole(view: &View<'_>, file: &FileRow) -> FileRow {
     }
 }
 
-fn is_open(name: &str) -> bool {
+pub(super) fn is_open(name: &str) -> bool {
     name == "open" || name == "openat"
 }
 
 /// Calls that open a file, look at it before it is read, and close it.
-fn is_around_reads(name: &str) -> bool {
+pub(super) fn is_around_reads(name: &str) -> bool {
     let looks = ["newfstatat", "statx", "ioctl", "lseek"].contains(&name) || name.ends_with("stat");
     is_open(name) || name == "close" || looks
 }
 
-fn of_system(name: &str) -> bool {
+/// Whether a file is one of the kernel: nobody wrote what is read of it.
+pub(super) fn of_system(name: &str) -> bool {
     ["/proc/", "/sys/", "/dev/"]
         .iter()
         .any(|place| name.starts_with(place))
+}
+
+/// Whether a file is written once at most, as by a program that makes it first, and then read again and again.
+fn stays_as_it_is(file: &FileRow) -> bool {
+    file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
 }
 
 /// Whether each opening is for one record of many: nothing need be read twice, and another rule tells of it.
@@ -200,9 +212,10 @@ fn takes_records(file: &FileRow) -> bool {
 
 /// Files that one process opens and reads again and again, together.
 fn reopened_files(view: &View<'_>) -> Option<(FileRow, usize)> {
-    let often = view.trace.files.iter().filter(|f| {
-        f.opens >= t::MANY_OPENS_OF_ONE_FILE && f.read_bytes > 0 && f.written_bytes == 0
-    });
+    let often =
+        view.trace.files.iter().filter(|f| {
+            f.opens >= t::MANY_OPENS_OF_ONE_FILE && f.read_bytes > 0 && stays_as_it_is(f)
+        });
     let own = often.filter(|f| {
         let named = !f.name.contains("socket") && !f.name.starts_with("pipe");
         named && !of_system(&f.name) && !takes_records(f)
@@ -300,11 +313,15 @@ mod tests {
 
     #[test]
     fn a_file_read_for_each_item_is_told() {
-        let mut fake = Fake::new(1000);
-        fake.calls("openat", None, 10_000, 0, 5_000);
-        fake.calls("read", Some(3), 20_000, 8_000, 10_000);
-        fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
-        assert_eq!(fake.ids(), ["rereading"]);
+        // Also where the program made it first, but not where it writes as much as it reads.
+        for (written, told) in [(0, true), (16_000, true), (160_000_000, false)] {
+            let mut fake = Fake::new(1000);
+            fake.calls("openat", None, 10_000, 0, 5_000);
+            fake.calls("read", Some(3), 20_000, 8_000, 10_000);
+            fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
+            fake.trace.files[0].written_bytes = written;
+            assert_eq!(fake.ids().contains(&"rereading".to_owned()), told);
+        }
     }
 
     #[test]

@@ -92,7 +92,8 @@ fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
         let least = longest.max(total / view.subject.cpus.max(1) as f64);
         // What other programs took of the CPUs would be theirs then as well.
         let undisturbed = (total.min(waits(waiter)) - least) * view.quiet;
-        let win = view.untraced(undisturbed * view.weight(waiter.tid));
+        let on_path = view.weight(waiter.tid).max(weight(view, &children));
+        let win = view.untraced(undisturbed * on_path);
         wait_matters(view, win).then_some(InTurn {
             pid: parent,
             children: children.len(),
@@ -101,6 +102,22 @@ fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
         })
     });
     found.max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
+}
+
+/// Part of the CPU time of these and of their descendants that is on the critical path: who waits for them may have so
+/// little of its own that it tells nothing (`xargs` in a pipeline).
+fn weight(view: &View<'_>, children: &[(u32, u64, u64)]) -> f64 {
+    let trees = children.iter().flat_map(|child| view.tree(child.0));
+    let (on_path, all) =
+        trees
+            .flat_map(|pid| view.lives_of(pid))
+            .fold((0.0, 0.0), |(on_path, all), life| {
+                (
+                    on_path + life.on_cpu_ns * view.weight(life.tid),
+                    all + life.on_cpu_ns,
+                )
+            });
+    on_path / f64::max(all, 1.0)
 }
 
 /// When a process became another program, which then took most of the time.
