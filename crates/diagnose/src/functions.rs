@@ -154,11 +154,16 @@ pub(crate) fn is_mutex(row: &FunctionRow) -> bool {
 
 /// What only a lock leads to that another has.
 pub(crate) fn is_contended(row: &FunctionRow) -> bool {
-    const PARTS: [&str; 4] = [
+    const PARTS: [&str; 8] = [
         "__lll_lock_wa",
         "lll_mutex_lock_",
         "lock_contended",
         "::lock_slow",
+        // Java's monitors: they spin, and look whether the one who has it runs.
+        "ObjectMonitor::TrySpin",
+        "SpinPause",
+        "SafeFetch32_impl",
+        "SafeFetchN_impl",
     ];
     own_name(row).is_some_and(|name| PARTS.iter().any(|part| name.contains(part)))
 }

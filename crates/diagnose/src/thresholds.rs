@@ -185,6 +185,8 @@ pub(crate) const MANY_MEMORY_CALLS_TOUCHED_AGAIN: u64 = 100;
 pub(crate) const TINY_FILES_SHARE: f64 = 0.15;
 /// Of what a process reads: a file that is so large a part of it is what its own code works on.
 pub(crate) const PART_OF_INPUT: f64 = 0.5;
+/// Part of their CPU time that threads spin for a lock, so that it is told.
+pub(crate) const SPINNING_WORTH_TELLING: f64 = 0.1;
 /// The quickest parsers take so long for a byte: simdjson 0.3 to 0.5 ns.
 pub(crate) const QUICKEST_PARSING_NS_PER_BYTE: f64 = 0.3;
 /// Work on what was read that is this part of the calls for it needs words.

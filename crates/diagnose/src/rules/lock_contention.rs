@@ -10,7 +10,7 @@ use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
-use crate::{Language, account, classify};
+use crate::{Language, account, classify, functions};
 
 /// Threads of runtimes that wait for work from the program, and compete with it for no lock.
 const RUNTIME_THREADS: &[&str] = &[
@@ -46,6 +46,8 @@ pub(super) struct Queue {
     pub waits: u64,
     pub waited_ns: f64,
     pub cpu_ns: f64,
+    /// Of it: in code that only a lock leads to that another has.
+    pub spun_ns: f64,
     /// Of it: outside of the calls by which threads wait and wake each other, where calls are timed.
     pub work_ns: f64,
     /// On a CPU or ready, all of them.
@@ -228,6 +230,7 @@ fn queue(
         waits: queueing.iter().map(|q| q.1).sum(),
         waited_ns: queueing.iter().map(|q| q.2).sum(),
         cpu_ns,
+        spun_ns: queueing.iter().map(|q| spun_ns(view, q.0)).sum(),
         work_ns: queueing
             .iter()
             .map(|(life, ..)| life.on_cpu_ns - life.sums.get(Spent::KernelWaiting))
@@ -235,6 +238,22 @@ fn queue(
         able_ns,
         span_ns: (to - from) as f64,
     })
+}
+
+/// How long a thread spun for locks; 0 where nobody looked, or too seldom to tell.
+fn spun_ns(view: &View<'_>, life: &Life) -> f64 {
+    let Some(profile) = &view.trace.profile else {
+        return 0.0;
+    };
+    let own = profile.functions.iter().filter(|row| row.tid == life.tid);
+    let (all, spun) = own.fold((0, 0), |(all, spun), row| {
+        let fits = functions::is_contended(row);
+        (all + row.samples, spun + if fits { row.samples } else { 0 })
+    });
+    match all >= t::LEAST_SAMPLES {
+        true => life.sums.get(Spent::UserCode) * spun as f64 / all as f64,
+        false => 0.0,
+    }
 }
 
 /// How often these threads waited for locks on files.
@@ -278,15 +297,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let language = view.language(Some(queue.pid));
     let side_by_side = view.subject.cpus.min(queue.threads).max(1) as f64;
     // What other programs took of the CPU is nobody's queueing; and nothing wins more than to use all CPUs.
-    let win = view.untraced(queue.span_ns * view.quiet - queue.cpu_ns / side_by_side);
-    let win = win.min(view.wall_ns - view.cpu_ns / view.subject.cpus.max(1) as f64);
+    let work_ns = queue.cpu_ns - queue.spun_ns;
+    let win = view.untraced(queue.span_ns * view.quiet - work_ns / side_by_side);
+    let all_work_ns = view.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
+    let win = win.min(view.wall_ns - all_work_ns / view.subject.cpus.max(1) as f64);
     if !matters(view, win) {
         return None;
     }
     let locked = queue.file.and_then(|fd| view.name_of(queue.pid, fd));
     let gil = language == Some(Language::Python) && !queue.between_processes;
     let statement = format!(
-        "{} {} waited {} times for {}, {} in all, while they used {:.2} of {} CPUs; side by side they would take {}{} less, {} of the wall time.",
+        "{} {} waited {} times for {}, {} in all, while they used {:.2} of {} CPUs{}; side by side they would take {}{} less, {} of the wall time.",
         queue.threads,
         if queue.between_processes {
             "processes"
@@ -302,6 +323,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         time(queue.waited_ns),
         queue.cpu_ns / queue.span_ns.max(1.0),
         view.subject.cpus,
+        match queue.spun_ns >= t::SPINNING_WORTH_TELLING * queue.cpu_ns {
+            true => format!(
+                " ({:.2} of that spinning)",
+                queue.spun_ns / queue.span_ns.max(1.0)
+            ),
+            false => String::new(),
+        },
         // The interpreter's own lock can't be split: only what processes would win is known.
         if gil { "at most " } else { "" },
         time(win),
@@ -358,6 +386,25 @@ mod tests {
     #[test]
     fn threads_that_take_turns_are_told() {
         assert_eq!(threads(245, 100, 7_500).ids()[0], "lock-contention");
+    }
+
+    #[test]
+    fn what_threads_spin_for_a_lock_is_no_work() {
+        let told = |spun: u64| {
+            let mut fake = threads(350, 100, 3_000);
+            let java = "/opt/jdk/lib/server/libjvm.so";
+            for tid in 101..105 {
+                fake.in_function(tid, java, "ObjectMonitor::TrySpin", spun);
+                fake.in_function(tid, java, "work", 100 - spun);
+            }
+            let mut found = fake.findings().into_iter();
+            found.rfind(|one| one.id == "lock-contention")
+        };
+        let (none, some) = (told(0).unwrap(), told(50).unwrap());
+        assert!(some.could_win_ns > none.could_win_ns * 3 / 2, "{some:?}");
+        let words = "used 1.40 of 2 CPUs (0.70 of that spinning)";
+        assert!(some.statement.contains(words), "{}", some.statement);
+        assert!(!none.statement.contains("spinning"));
     }
 
     #[test]
