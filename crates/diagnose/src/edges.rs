@@ -38,8 +38,9 @@ const LATE_SCATTER_NS: f64 = 30.0;
 /// it computes between them differs; 60 on a machine whose neighbours come and go.
 const OWN_CALLS_SCATTER_NS: f64 = 45.0;
 
-/// The same for faults.
+/// The same for faults: of those before the run, and of those before and after it by what was seen of the program's.
 const OWN_FAULTS_SCATTER_NS: f64 = 80.0;
+const OWN_FAULTS_AGAIN_SCATTER_NS: f64 = 35.0;
 
 /// What is more than that is something else, such as the memory that the kernel takes back at the end.
 const MOST_AROUND_NS: f64 = 400.0;
@@ -101,9 +102,13 @@ pub(crate) fn of(
     // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
     // program's own.
     let late = trace.fault_edges.and_then(|edges| edges.late_ns);
-    let (of_fault, of_fault_scatter) = match late {
-        Some(ns) => (ns, LATE_SCATTER_NS),
-        None => (UNTICKED_FAULT_NS, UNTICKED_FAULT_SCATTER_NS),
+    let (of_fault, of_fault_scatter, own_scatter) = match late {
+        Some(ns) => (ns, LATE_SCATTER_NS, OWN_FAULTS_AGAIN_SCATTER_NS),
+        None => (
+            UNTICKED_FAULT_NS,
+            UNTICKED_FAULT_SCATTER_NS,
+            OWN_FAULTS_SCATTER_NS,
+        ),
     };
     let in_kernel = own_cpu_timed * share + calls * UNTICKED_CALL_NS + faults * of_fault;
     let scatter = own_cpu_timed * (share * (1.0 - share) / ticks.count()).sqrt();
@@ -117,7 +122,7 @@ pub(crate) fn of(
     let parts = untraced::parts(observed, unsure(trace, fault_tracing), cpu_factor);
     let missing = in_kernel - kernel * cpu_factor * parts.kernel;
     let of_calls = (calls * OWN_CALLS_SCATTER_NS).powi(2);
-    let of_faults = (faults * OWN_FAULTS_SCATTER_NS).powi(2);
+    let of_faults = (faults * own_scatter).powi(2);
     let part = missing / (of_calls + of_faults + scatter.powi(2) + untold.powi(2)).max(1.0);
     let each = |ns: f64| ns.clamp(-MOST_AROUND_NS, MOST_AROUND_NS);
     Edges {

@@ -316,6 +316,12 @@ impl Collector {
         });
     }
 
+    /// Faults of ended threads that were timed, and their time, ns.
+    pub fn timed_faults(&self) -> (u64, u64) {
+        let sum = |of: fn(&Thread) -> Option<u64>| self.threads.iter().filter_map(of).sum();
+        (sum(|one| one.timed_faults), sum(|one| one.fault_ns))
+    }
+
     /// Takes the tables as they were at `end`, with the threads that were still alive.
     pub fn end(
         &mut self,

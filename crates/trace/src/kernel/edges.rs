@@ -6,6 +6,10 @@
 //! this thread touches fresh memory, and its own clock tells what all of it took. The time that they see of
 //! a call lacks the way into the kernel and out of it, and holds a part of the programs themselves, which is
 //! measured likewise.
+//!
+//! What shares the core decides over all of this: a fault of which the programs saw 530 ns took 605 beside that, and
+//! one of 880 ns 740 to 775, for seconds or minutes at a time. Where faults matter they are therefore measured after the
+//! run as well.
 
 use std::fs::File;
 use std::io;
@@ -20,8 +24,12 @@ use crate::result::{CallEdges, FaultEdges};
 /// Pages of one measurement. What is cleared for them pushes the programs and their tables out of the nearest caches,
 /// as it does in a program that touches much.
 pub(super) const PAGES: usize = 512;
-/// Measurements with and without the programs; the median of each counts. About 15 ms in all.
+/// Measurements with and without the programs. About 15 ms in all.
 const ROUNDS: usize = 8;
+
+/// Measurements of which one saw so many times more than the other tell what goes with it, if there are enough such pairs.
+const APART: f64 = 1.1;
+const ENOUGH_PAIRS: usize = 5;
 
 /// Calls of one measurement: their time is 20 to 100 times that of the two looks at the clock.
 const CALLS: usize = 100;
@@ -45,7 +53,7 @@ impl Untraced {
     pub(super) fn measure(faults: bool) -> Self {
         let null = null();
         Self {
-            fault_ns: median((0..ROUNDS).filter_map(|_| touch()).collect()).filter(|_| faults),
+            fault_ns: untraced_fault().filter(|_| faults),
             call_ns: null.and_then(|null| cheap_call(&null)),
         }
     }
@@ -55,11 +63,13 @@ impl Untraced {
 pub(super) fn measure(
     session: &mut Session,
     untraced: Untraced,
-) -> (Option<FaultEdges>, Option<CallEdges>) {
+) -> (Option<Faults>, Option<CallEdges>) {
     let Some(tid) = follow(session) else {
         return (None, None);
     };
-    let faults = untraced.fault_ns.and_then(|ns| faults(session, tid, ns));
+    let faults = untraced
+        .fault_ns
+        .and_then(|ns| faults(session, tid).beside(ns));
     let calls = untraced.call_ns.and_then(|ns| calls(session, tid, ns));
     match forget(session, tid) {
         Ok(()) => (faults, calls),
@@ -80,27 +90,101 @@ fn follow(session: &mut Session) -> Option<u32> {
     own
 }
 
-fn faults(session: &Session, tid: u32, untraced_ns: f64) -> Option<FaultEdges> {
-    let (mut edges, mut wholes) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        let before = served(session, tid);
-        let whole = touch();
-        let after = served(session, tid);
-        if let (Some(before), Some(whole), Some(after)) = (before, whole, after) {
-            let faults = after.0.saturating_sub(before.0);
-            let seen = after.1.saturating_sub(before.1) as f64;
-            if faults as usize >= PAGES {
-                edges.push(whole - seen / faults as f64);
-                wholes.push(whole);
-            }
-        }
+/// A fault of this thread when nobody looks, CPU time, ns: the least counts, as what comes and goes makes it longer.
+pub(super) fn untraced_fault() -> Option<f64> {
+    least((0..ROUNDS).filter_map(|_| touch()))
+}
+
+/// Faults of this thread, with and without the programs.
+#[derive(Clone, Debug)]
+pub(super) struct Faults {
+    /// Of each measurement: CPU time of one that the programs saw, and that they didn't, ns.
+    rounds: Vec<(f64, f64)>,
+    /// Least CPU time of one while they look, ns.
+    traced_ns: f64,
+    /// And while they don't.
+    untraced_ns: f64,
+}
+
+impl Faults {
+    /// These and others as one measurement.
+    pub(super) fn and(mut self, others: Self) -> Self {
+        self.rounds.extend(others.rounds);
+        self.traced_ns = f64::midpoint(self.traced_ns, others.traced_ns);
+        self.untraced_ns = f64::midpoint(self.untraced_ns, others.untraced_ns);
+        self
     }
-    let (edge, whole) = (median(edges)?, median(wholes)?);
-    Some(FaultEdges {
-        outside_ns: edge.max(0.0),
-        tracer_ns: (whole - untraced_ns).max(0.0),
-        late_ns: None,
-    })
+
+    /// What faults of which the programs saw `seen_ns` each on average take beside that; without one, those that were
+    /// measured.
+    pub(super) fn edges(&self, seen_ns: Option<f64>) -> Option<FaultEdges> {
+        let outside_ns = outside_of(&self.rounds, seen_ns)?;
+        Some(FaultEdges {
+            outside_ns: outside_ns.max(0.0),
+            tracer_ns: (self.traced_ns - self.untraced_ns).max(0.0),
+            late_ns: None,
+        })
+    }
+}
+
+/// What is not seen of a fault of which `seen_ns` are, by the line through measurements whose seen parts differ. Beyond
+/// these nothing is known, and where they are alike faults that take another time are of another kind.
+fn outside_of(rounds: &[(f64, f64)], seen_ns: Option<f64>) -> Option<f64> {
+    let pairs = rounds.iter().enumerate();
+    let pairs = pairs.flat_map(|(at, one)| rounds[at + 1..].iter().map(move |other| (one, other)));
+    let apart = pairs.filter(|(one, other)| one.0.max(other.0) > APART * one.0.min(other.0));
+    let slopes: Vec<f64> = apart
+        .map(|(one, other)| (other.1 - one.1) / (other.0 - one.0))
+        .collect();
+    let slope = match slopes.len() >= ENOUGH_PAIRS {
+        true => median(slopes)?.clamp(0.0, 1.0),
+        false => 0.0,
+    };
+    let seen = || rounds.iter().map(|round| round.0);
+    let middle = median(seen().collect())?;
+    let (low, high) = (least(seen())?, seen().fold(0.0, f64::max));
+    let at = seen_ns.unwrap_or(middle).clamp(low, high);
+    median(
+        rounds
+            .iter()
+            .map(|round| round.1 + slope * (at - round.0))
+            .collect(),
+    )
+}
+
+/// Faults after the run; takes the programs off. What was lost of the run is to be read before.
+pub(super) fn faults_again(session: &mut Session) -> Option<Faults> {
+    let tid = follow(session)?;
+    let rounds = faults(session, tid);
+    forget(session, tid).ok()?;
+    session.disarm();
+    rounds.beside(untraced_fault()?)
+}
+
+/// Measurements of faults while the programs look: what they saw of one and what not, ns.
+struct Looked(Vec<(f64, f64)>);
+
+impl Looked {
+    fn beside(self, untraced_ns: f64) -> Option<Faults> {
+        let traced_ns = least(self.0.iter().map(|(seen, outside)| seen + outside))?;
+        Some(Faults {
+            rounds: self.0,
+            traced_ns,
+            untraced_ns,
+        })
+    }
+}
+
+fn faults(session: &Session, tid: u32) -> Looked {
+    let round = |_| {
+        let before = served(session, tid)?;
+        let whole = touch()?;
+        let after = served(session, tid)?;
+        let faults = after.0.saturating_sub(before.0);
+        let seen = after.1.saturating_sub(before.1) as f64 / faults.max(1) as f64;
+        (faults as usize >= PAGES).then_some((seen, whole - seen))
+    };
+    Looked((0..ROUNDS).filter_map(round).collect())
 }
 
 fn calls(session: &Session, tid: u32, untraced_ns: f64) -> Option<CallEdges> {
@@ -247,4 +331,29 @@ pub(super) fn cpu_ns() -> i64 {
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_of_a_fault_goes_with_what_is() {
+        // Alone on the core, and beside somebody.
+        let both = |alone: usize, shared: usize| {
+            let mut rounds = vec![(600.0, 610.0); alone];
+            rounds.extend(vec![(900.0, 730.0); shared]);
+            rounds
+        };
+        let told = |rounds: &[(f64, f64)], seen| outside_of(rounds, Some(seen)).unwrap().round();
+        assert_eq!(told(&both(8, 8), 600.0), 610.0);
+        assert_eq!(told(&both(8, 8), 750.0), 670.0);
+        assert_eq!(told(&both(2, 8), 600.0), 610.0);
+        // Beyond what was measured nothing is known.
+        assert_eq!(told(&both(8, 8), 2000.0), 730.0);
+        // All alike: other faults are of another kind.
+        assert_eq!(told(&both(16, 0), 900.0), 610.0);
+        assert_eq!(outside_of(&[], Some(600.0)), None);
+        assert_eq!(outside_of(&both(5, 3), None).unwrap().round(), 610.0);
+    }
 }

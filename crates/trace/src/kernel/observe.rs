@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 use std::time::Duration;
 
+use super::edges;
 use super::harvest::Harvest;
 use super::late;
 use super::session::Session;
@@ -16,7 +17,7 @@ use crate::kernel::layout::lost;
 use crate::paths;
 use crate::profile::MachineWide;
 use crate::records::Alive;
-use crate::result::{FaultEdges, GroupTrace, Losses, Thread, Tier, Trace};
+use crate::result::{FaultEdges, GroupTrace, Losses, Tier, Trace};
 use crate::watch::{Limits, now};
 
 /// Distance of looks at the ring: 4 MiB hold what comes in 10 ms many times over.
@@ -94,10 +95,17 @@ fn watch(
     let alive = alive(session)?;
     session.ring.drain(|record| collector.record(record));
     end_survivors(session, &roots)?;
+    let losses = losses(session)?;
+    let fault_edges = fault_edges(session, collector.timed_faults());
     session.disarm();
     group.check_started()?;
     let start = collector.start();
     let mut trace = finish(session, collector, harvest, &alive, end)?;
+    trace.lost = Losses {
+        names: trace.lost.names,
+        intervals: trace.lost.intervals,
+        ..losses
+    };
     trace.not_visible.extend(
         unprofiled.map(|error| {
             format!("in which functions the own code was: perf_event_open(2): {error}")
@@ -114,7 +122,7 @@ fn watch(
         Trace {
             tier: Some(Tier::Kernel),
             duration_ns: end - start,
-            fault_edges: fault_edges(session, &trace.threads),
+            fault_edges,
             call_edges: session.call_edges,
             profile,
             ..trace
@@ -124,13 +132,21 @@ fn watch(
     )
 }
 
-/// What faults take beside what was seen of them; where there were many, also how ticks charge them.
-fn fault_edges(session: &Session, threads: &[Thread]) -> Option<FaultEdges> {
-    let edges = session.fault_edges?;
-    let faults: u64 = threads.iter().filter_map(|one| one.timed_faults).sum();
+/// What faults take beside what was seen of them; where there were many, by faults after the run too, and also how ticks
+/// charge them. `seen`: their number and time, ns.
+fn fault_edges(session: &mut Session, seen: (u64, u64)) -> Option<FaultEdges> {
+    let before = session.faults.take()?;
+    let (faults, ns) = seen;
+    if faults < MANY_FAULTS {
+        return before.edges(None);
+    }
+    let both = match edges::faults_again(session) {
+        Some(after) => before.and(after),
+        None => before,
+    };
     Some(FaultEdges {
-        late_ns: (faults >= MANY_FAULTS).then(late::measure).flatten(),
-        ..edges
+        late_ns: late::measure(),
+        ..both.edges(Some(ns as f64 / faults as f64))?
     })
 }
 
@@ -151,12 +167,6 @@ fn finish(
             "on which descriptors {without_descriptor} of the calls were made, and what these read and wrote: there were too many"
         ));
     }
-    let kernel = losses(session)?;
-    trace.lost = Losses {
-        names: trace.lost.names,
-        intervals: trace.lost.intervals,
-        ..kernel
-    };
     Ok(trace)
 }
 

@@ -6,14 +6,14 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use super::asm::AsmError;
 use super::bpf::{Program, Refused};
 use super::btf::Btf;
-use super::edges::{self, Untraced};
+use super::edges::{self, Faults, Untraced};
 use super::offsets::{Offsets, VMLINUX};
 use super::perf::{self, SoftwareEvent};
 use super::programs::{self, Context, Maps, Sides, Sizes};
 use super::ring::Ring;
 use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
-use crate::result::{CallEdges, FaultEdges};
+use crate::result::CallEdges;
 
 /// Armed programs and their tables; dropping it removes them all.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Session {
     /// Why page faults are not timed, if they were to be.
     pub untimed_faults: Option<String>,
     /// What they take outside of the times.
-    pub fault_edges: Option<FaultEdges>,
+    pub(super) faults: Option<Faults>,
     /// What each call takes beside its timed part.
     pub call_edges: Option<CallEdges>,
     follow: Program,
@@ -88,13 +88,13 @@ impl Session {
             maps,
             ring,
             untimed_faults,
-            fault_edges: None,
+            faults: None,
             call_edges: None,
             follow,
             attached,
         };
         let (of_faults, of_calls) = edges::measure(&mut session, untraced);
-        session.fault_edges = of_faults.filter(|_| fault_times);
+        session.faults = of_faults.filter(|_| fault_times);
         session.call_edges = of_calls;
         Ok(session)
     }
