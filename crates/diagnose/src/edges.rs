@@ -32,7 +32,7 @@ const UNTICKED_FAULT_NS: f64 = 85.0;
 /// Where nobody measured it: 190 on a third machine.
 const UNTICKED_FAULT_SCATTER_NS: f64 = 60.0;
 /// Of what was measured.
-const LATE_SCATTER_NS: f64 = 30.0;
+const LATE_SCATTER_NS: f64 = 35.0;
 
 /// How far the tracer's own cheap calls are from those of a program, as a standard deviation: 20 to 30 ns, as what
 /// it computes between them differs; 60 on a machine whose neighbours come and go.
@@ -40,7 +40,7 @@ const OWN_CALLS_SCATTER_NS: f64 = 45.0;
 
 /// The same for faults: of those before the run, and of those before and after it by what was seen of the program's.
 const OWN_FAULTS_SCATTER_NS: f64 = 80.0;
-const OWN_FAULTS_AGAIN_SCATTER_NS: f64 = 35.0;
+const OWN_FAULTS_AGAIN_SCATTER_NS: f64 = 25.0;
 
 /// What is more than that is something else, such as the memory that the kernel takes back at the end.
 const MOST_AROUND_NS: f64 = 400.0;
@@ -101,9 +101,16 @@ pub(crate) fn of(
     let own_cpu_timed = own_cpu * cpu_factor;
     // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
     // program's own.
-    let late = trace.fault_edges.and_then(|edges| edges.late_ns);
+    let late = trace.fault_edges.and_then(|edges| edges.late_share);
     let (of_fault, of_fault_scatter, own_scatter) = match late {
-        Some(ns) => (ns, LATE_SCATTER_NS, OWN_FAULTS_AGAIN_SCATTER_NS),
+        Some(share) => {
+            let each_ns = ns_in_faults(trace, fault_tracing) * cpu_factor / faults.max(1.0);
+            (
+                share * each_ns,
+                LATE_SCATTER_NS,
+                OWN_FAULTS_AGAIN_SCATTER_NS,
+            )
+        }
         None => (
             UNTICKED_FAULT_NS,
             UNTICKED_FAULT_SCATTER_NS,
@@ -216,7 +223,7 @@ mod tests {
         trace.fault_edges = Some(fathom_trace::FaultEdges {
             outside_ns: 100.0,
             tracer_ns: 0.0,
-            late_ns: None,
+            late_share: None,
         });
         trace.threads = vec![fathom_trace::Thread {
             timed_faults: Some(200_000),

@@ -147,7 +147,7 @@ mod tests {
         fake.trace.fault_edges = Some(FaultEdges {
             outside_ns: 300.0,
             tracer_ns: 200.0,
-            late_ns: None,
+            late_share: None,
         });
         fake
     }

@@ -289,10 +289,10 @@ pub struct FaultEdges {
     pub outside_ns: f64,
     /// By how much the tracer makes a fault longer in all, part of it in `outside_ns`, ns.
     pub tracer_ns: f64,
-    /// Of a fault, time for which the kernel's ticks are charged to the program's own code, ns. Measured after a run of
-    /// many faults only.
+    /// Part of a fault, 0 to 1, for which the kernel's ticks are charged to the program's own code. Measured after a run
+    /// of many faults only.
     #[serde(default)]
-    pub late_ns: Option<f64>,
+    pub late_share: Option<f64>,
 }
 
 /// What each call takes beside the time in which the tracer sees it, measured on cheap calls right before the

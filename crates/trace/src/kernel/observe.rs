@@ -145,7 +145,7 @@ fn fault_edges(session: &mut Session, seen: (u64, u64)) -> Option<FaultEdges> {
         None => before,
     };
     Some(FaultEdges {
-        late_ns: late::measure(),
+        late_share: late::measure(),
         ..both.edges(Some(ns as f64 / faults as f64))?
     })
 }

@@ -179,7 +179,7 @@ mod tests {
         seen.fault_edges = Some(FaultEdges {
             outside_ns,
             tracer_ns,
-            late_ns: None,
+            late_share: None,
         });
         assert!(USUAL.is_far_from(&seen));
         // 150,000 faults of which each may have taken 600 ns more.
