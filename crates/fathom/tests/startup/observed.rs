@@ -209,7 +209,7 @@ fn another_user_gets_files_and_phases_by_stops() {
         "-r",
         "3",
         "--traced",
-        "1",
+        "3",
         "--cold",
         "--json",
         "-",
@@ -239,11 +239,18 @@ fn another_user_gets_files_and_phases_by_stops() {
             .iter()
             .map(|p| p["phase"].as_str().unwrap())
             .collect();
-        assert!(
-            names.contains(&"exec") && names.contains(&"exit"),
-            "{trace}"
-        );
-        if cfg!(target_arch = "x86_64") {
+        // On a busy machine Fathom may read the first byte late in each of them, and says so.
+        let late = record["warnings"]
+            .to_string()
+            .contains("no phases: its first byte was seen late");
+        assert_eq!(names.is_empty(), late, "{record}");
+        if !late {
+            assert!(
+                names.contains(&"exec") && names.contains(&"exit"),
+                "{trace}"
+            );
+        }
+        if cfg!(target_arch = "x86_64") && !late {
             assert!(names.contains(&"loader"), "{trace}");
         }
         assert!(trace["libraries"].to_string().contains("libc"), "{trace}");
