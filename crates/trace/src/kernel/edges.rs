@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(told(&both(8, 8), 2000.0), 838.0);
         assert_eq!(told(&both(8, 8), 9000.0), 838.0);
         // All alike.
-        assert_eq!(told(&both(0, 16), 600.0), 625.0);
+        assert_eq!(told(&both(0, 16), 600.0), 610.0);
         assert_eq!(outside_of(&[], Some(600.0)), None);
         assert_eq!(outside_of(&both(5, 3), None).unwrap().round(), 610.0);
     }
