@@ -11,12 +11,11 @@ mod warnings;
 use std::collections::HashMap;
 
 use fathom_model::{Exit, Run, Spent, TimeAccount};
-use fathom_trace::{Cause, FileRow, OffCpuRow, Process, SyscallRow, Tier, Trace};
+use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
 
+use index::Index;
 pub(crate) use tally::Tally;
 use unseen::Unseen;
-
-use self::index::Index;
 
 use crate::account::{self, Life};
 use crate::classify::Classifier;
@@ -365,40 +364,6 @@ impl<'a> View<'a> {
             * 1e9
     }
 
-    pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
-        self.index.process(pid)
-    }
-
-    /// The processes that it made, in their order.
-    pub(crate) fn children_of(&self, pid: u32) -> impl Iterator<Item = &'a Process> + '_ {
-        self.index.children(pid)
-    }
-
-    /// The life of a thread.
-    pub(crate) fn life(&self, tid: u32) -> Option<&Life> {
-        self.lives.get(self.index.thread(tid)?)
-    }
-
-    /// The lives of a process's threads, in their order.
-    pub(crate) fn lives_of(&self, pid: u32) -> impl Iterator<Item = &Life> {
-        self.index.threads_of(pid).map(|at| &self.lives[at])
-    }
-
-    /// The calls of a thread.
-    pub(crate) fn rows_of(&self, tid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
-        self.index.calls(tid)
-    }
-
-    /// The calls of a process, of all its threads.
-    pub(crate) fn rows_of_process(&self, pid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
-        self.index.calls_of_process(pid)
-    }
-
-    /// The files of a process.
-    pub(crate) fn files_of(&self, pid: u32) -> impl Iterator<Item = &'a FileRow> + '_ {
-        self.index.files(pid)
-    }
-
     /// CPU time of a process's threads as traced.
     pub(crate) fn cpu_of(&self, pid: u32) -> f64 {
         self.lives_of(pid).map(|life| life.on_cpu_ns).sum()
@@ -459,7 +424,7 @@ impl<'a> View<'a> {
         if !self.counts_waits() {
             return 0;
         }
-        let waits = self.index.waits(tid).filter(|row| {
+        let waits = self.off_rows_of(tid).filter(|row| {
             let call = row.call.as_deref();
             row.cause == Cause::Asleep && call.is_some_and(&is)
         });

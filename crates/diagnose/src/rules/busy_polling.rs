@@ -53,14 +53,13 @@ fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
     for row in &view.trace.syscalls {
         *calls.entry((row.pid, row.tid)).or_default() += row.calls;
     }
-    let known = |tid: u32| view.life(tid);
     let mut found: Vec<(u32, &Life)> = Vec::new();
     let (own, mut others): (Vec<_>, Vec<_>) = calls
         .into_iter()
-        .partition(|((_, tid), _)| known(*tid).is_some());
+        .partition(|((_, tid), _)| view.life(*tid).is_some());
     found.extend(
         own.iter()
-            .filter_map(|((_, tid), _)| Some((*tid, known(*tid)?))),
+            .filter_map(|((_, tid), _)| Some((*tid, view.life(*tid)?))),
     );
     if view.by_stops() {
         let taken: BTreeSet<u32> = own.iter().map(|((_, tid), _)| *tid).collect();

@@ -10,7 +10,7 @@ use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
-use crate::{Language, account, classify, functions};
+use crate::{Language, account, classify};
 
 /// Threads of runtimes that wait for work from the program, and compete with it for no lock.
 const RUNTIME_THREADS: &[&str] = &[
@@ -230,7 +230,7 @@ fn queue(
         waits: queueing.iter().map(|q| q.1).sum(),
         waited_ns: queueing.iter().map(|q| q.2).sum(),
         cpu_ns,
-        spun_ns: queueing.iter().map(|q| spun_ns(view, q.0)).sum(),
+        spun_ns: queueing.iter().map(|q| view.spun_ns(q.0)).sum(),
         work_ns: queueing
             .iter()
             .map(|(life, ..)| life.on_cpu_ns - life.sums.get(Spent::KernelWaiting))
@@ -238,22 +238,6 @@ fn queue(
         able_ns,
         span_ns: (to - from) as f64,
     })
-}
-
-/// How long a thread spun for locks; 0 where nobody looked, or too seldom to tell.
-fn spun_ns(view: &View<'_>, life: &Life) -> f64 {
-    let Some(profile) = &view.trace.profile else {
-        return 0.0;
-    };
-    let own = profile.functions.iter().filter(|row| row.tid == life.tid);
-    let (all, spun) = own.fold((0, 0), |(all, spun), row| {
-        let fits = functions::is_contended(row);
-        (all + row.samples, spun + if fits { row.samples } else { 0 })
-    });
-    match all >= t::LEAST_SAMPLES {
-        true => life.sums.get(Spent::UserCode) * spun as f64 / all as f64,
-        false => 0.0,
-    }
 }
 
 /// How often these threads waited for locks on files.

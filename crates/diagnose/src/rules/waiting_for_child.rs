@@ -108,16 +108,10 @@ fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
 /// little of its own that it tells nothing (`xargs` in a pipeline).
 fn weight(view: &View<'_>, children: &[(u32, u64, u64)]) -> f64 {
     let trees = children.iter().flat_map(|child| view.tree(child.0));
-    let (on_path, all) =
-        trees
-            .flat_map(|pid| view.lives_of(pid))
-            .fold((0.0, 0.0), |(on_path, all), life| {
-                (
-                    on_path + life.on_cpu_ns * view.weight(life.tid),
-                    all + life.on_cpu_ns,
-                )
-            });
-    on_path / f64::max(all, 1.0)
+    let lives: Vec<&Life> = trees.flat_map(|pid| view.lives_of(pid)).collect();
+    let sum = |of: &dyn Fn(&Life) -> f64| lives.iter().map(|life| of(life)).sum::<f64>();
+    let on_path = sum(&|life| life.on_cpu_ns * view.weight(life.tid));
+    on_path / sum(&|life| life.on_cpu_ns).max(1.0)
 }
 
 /// When a process became another program, which then took most of the time.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use fathom_trace::{FileRow, OffCpuRow, Process, SyscallRow, Trace};
 
+use super::View;
 use crate::account::Life;
 
 /// Where the rows of threads and processes are.
@@ -54,42 +55,50 @@ impl<'a> Index<'a> {
             of_process: by(0..lives.len(), |at| Some(lives[at].pid)),
         }
     }
+}
 
-    pub(super) fn calls(&self, tid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
-        self.calls.get(&tid).into_iter().flatten().copied()
+/// What belongs to this number, in its order.
+fn of<T: Copy>(all: &HashMap<u32, Vec<T>>, number: u32) -> impl Iterator<Item = T> + '_ {
+    all.get(&number).into_iter().flatten().copied()
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
+        self.index.processes.get(&pid).copied()
     }
 
-    pub(super) fn calls_of_process(&self, pid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
-        self.calls_of_process
-            .get(&pid)
-            .into_iter()
-            .flatten()
-            .copied()
+    /// The processes that it made.
+    pub(crate) fn children_of(&self, pid: u32) -> impl Iterator<Item = &'a Process> + '_ {
+        of(&self.index.children, pid)
     }
 
-    pub(super) fn files(&self, pid: u32) -> impl Iterator<Item = &'a FileRow> + '_ {
-        self.files.get(&pid).into_iter().flatten().copied()
+    /// The life of a thread.
+    pub(crate) fn life(&self, tid: u32) -> Option<&Life> {
+        self.lives.get(*self.index.threads.get(&tid)?)
     }
 
-    pub(super) fn waits(&self, tid: u32) -> impl Iterator<Item = &'a OffCpuRow> + '_ {
-        self.waits.get(&tid).into_iter().flatten().copied()
+    /// The lives of a process's threads.
+    pub(crate) fn lives_of(&self, pid: u32) -> impl Iterator<Item = &Life> {
+        of(&self.index.of_process, pid).map(|at| &self.lives[at])
     }
 
-    pub(super) fn process(&self, pid: u32) -> Option<&'a Process> {
-        self.processes.get(&pid).copied()
+    /// The calls of a thread.
+    pub(crate) fn rows_of(&self, tid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
+        of(&self.index.calls, tid)
     }
 
-    pub(super) fn children(&self, pid: u32) -> impl Iterator<Item = &'a Process> + '_ {
-        self.children.get(&pid).into_iter().flatten().copied()
+    /// The calls of a process, of all its threads.
+    pub(crate) fn rows_of_process(&self, pid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
+        of(&self.index.calls_of_process, pid)
     }
 
-    /// The place of its life.
-    pub(super) fn thread(&self, tid: u32) -> Option<usize> {
-        self.threads.get(&tid).copied()
+    /// What a thread did off the CPU.
+    pub(super) fn off_rows_of(&self, tid: u32) -> impl Iterator<Item = &'a OffCpuRow> + '_ {
+        of(&self.index.waits, tid)
     }
 
-    /// The places of its threads' lives.
-    pub(super) fn threads_of(&self, pid: u32) -> impl Iterator<Item = usize> + '_ {
-        self.of_process.get(&pid).into_iter().flatten().copied()
+    /// The files of a process.
+    pub(crate) fn files_of(&self, pid: u32) -> impl Iterator<Item = &'a FileRow> + '_ {
+        of(&self.index.files, pid)
     }
 }

@@ -4,6 +4,8 @@ use fathom_model::Spent;
 use fathom_trace::FunctionRow;
 
 use super::View;
+use crate::account::Life;
+use crate::functions::is_contended;
 use crate::thresholds as t;
 
 impl View<'_> {
@@ -24,6 +26,26 @@ impl View<'_> {
         }
         match seen >= t::LEAST_SAMPLES && all > 0.0 {
             true => self.spent_ns(Spent::UserCode) * fitting / all,
+            false => 0.0,
+        }
+    }
+
+    /// How long a thread was in code that only a lock leads to that another has, as traced; 0 where nobody looked, or too
+    /// seldom to tell.
+    pub(crate) fn spun_ns(&self, life: &Life) -> f64 {
+        let Some(profile) = &self.trace.profile else {
+            return 0.0;
+        };
+        let own = profile.functions.iter().filter(|row| row.tid == life.tid);
+        let (all, spun) = own.fold((0, 0), |(all, spun), row| {
+            let spins = is_contended(row);
+            (
+                all + row.samples,
+                spun + if spins { row.samples } else { 0 },
+            )
+        });
+        match all >= t::LEAST_SAMPLES {
+            true => life.sums.get(Spent::UserCode) * spun as f64 / all as f64,
             false => 0.0,
         }
     }

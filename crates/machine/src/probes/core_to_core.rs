@@ -53,10 +53,6 @@ impl Bursts {
         self.of_line.iter().flatten().copied()
     }
 
-    fn are_enough(&self) -> bool {
-        self.all().count() >= Bursts::ENOUGH
-    }
-
     /// The tenth percentile of each line.
     fn lowest(&self) -> Vec<f64> {
         let lines = self.of_line.iter();
@@ -65,8 +61,8 @@ impl Bursts {
 
     /// Of the lines the median; `None` of too few bursts.
     fn typical(&self) -> Option<f64> {
-        let typical = || quantile(&self.lowest(), 0.5);
-        self.are_enough().then(typical).flatten()
+        let enough = self.all().count() >= Bursts::ENOUGH;
+        enough.then(|| quantile(&self.lowest(), 0.5)).flatten()
     }
 }
 

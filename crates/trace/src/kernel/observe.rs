@@ -23,7 +23,7 @@ use crate::watch::{Limits, now};
 /// Distance of looks at the ring: 4 MiB hold what comes in 10 ms many times over.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Faults of which it matters how ticks are charged.
+/// Faults of which it matters what goes unseen of each, and how ticks are charged.
 const MANY_FAULTS: u64 = 50_000;
 
 /// Runs the command and tells what the kernel saw.
