@@ -127,8 +127,7 @@ fn two_commands_that_are_the_same() {
     insta::assert_snapshot!(print(&record));
 }
 
-#[test]
-fn an_undecided_comparison() {
+fn undecided() -> BenchRecord {
     let noisy = |name: &str, cpu: f64| Program {
         noise: 0.12,
         ..Program::new(name, cpu)
@@ -141,6 +140,12 @@ fn an_undecided_comparison() {
         50,
     );
     outcome_of(&mut record).stop = StopReason::TimeBudget;
+    record
+}
+
+#[test]
+fn an_undecided_comparison() {
+    let record = undecided();
     assert_eq!(verdicts(&record), [Verdict::Undecided]);
     insta::assert_snapshot!(print(&record));
 }
@@ -222,6 +227,16 @@ fn one_line_a_command() {
 }
 
 #[test]
+fn one_line_a_command_that_is_undecided() {
+    insta::assert_snapshot!(brief(&undecided()));
+}
+
+#[test]
+fn one_line_a_command_after_one_round() {
+    insta::assert_snapshot!(brief(&session(&[grep(), ripgrep()], 1)));
+}
+
+#[test]
 fn one_line_a_command_with_warnings() {
     insta::assert_snapshot!(brief(&three()));
 }
@@ -240,7 +255,7 @@ fn brief_does_not_hide_that_runs_failed() {
 
 #[test]
 fn brief_lines_stay_within_the_width_and_let_no_name_act() {
-    for record in [two_faster(), three(), busy(), hostile()] {
+    for record in [two_faster(), three(), busy(), hostile(), undecided()] {
         for width in [32, 60, 80, 120] {
             let options = TerminalOptions {
                 brief: true,

@@ -98,7 +98,21 @@ fn verdict(comparison: &Comparison) -> String {
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => change(ratio.value, words),
         Verdict::Same => format!("same, under {}", bound(ratio)),
-        Verdict::Undecided => "undecided".to_owned(),
+        Verdict::Undecided => undecided(comparison, words),
+    }
+}
+
+/// With what the difference may be, or how many rounds are missing.
+fn undecided(comparison: &Comparison, words: Words) -> String {
+    let ratio = &comparison.ratio;
+    let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
+    match ratio.level > 0.0 {
+        true => format!(
+            "undecided: {} to {}",
+            change(ratio.low, words),
+            change(ratio.high, words)
+        ),
+        false => format!("undecided: {} of {fewest} rounds", comparison.rounds),
     }
 }
 
