@@ -168,7 +168,8 @@ pub(crate) fn is_contended(row: &FunctionRow) -> bool {
     own_name(row).is_some_and(|name| PARTS.iter().any(|part| name.contains(part)))
 }
 
-/// What Go asks a channel by that has a `default` beside it: who waits for one sleeps.
+/// What a channel is asked by without waiting for it, by `select` with a `default` in Go and by `try_recv` in Rust: who
+/// waits for one sleeps.
 pub(crate) fn asks_channel(row: &FunctionRow) -> bool {
     const ASKS: [&str; 4] = [
         "runtime.selectnbrecv",
@@ -176,7 +177,8 @@ pub(crate) fn asks_channel(row: &FunctionRow) -> bool {
         "runtime.empty",
         "runtime.full",
     ];
-    own_name(row).is_some_and(|name| ASKS.contains(&name))
+    let asks = |name: &str| ASKS.contains(&name) || name.ends_with("::try_recv");
+    own_name(row).is_some_and(asks)
 }
 
 /// What it calls for that, as who waits for a channel does.
@@ -267,6 +269,21 @@ mod tests {
         )));
         assert!(!is_collector(&row("/bin/a", "main.scan")));
         assert!(!is_collector(&row("/bin/node", "v8::internal::JsonParser")));
+    }
+
+    #[test]
+    fn channels_are_asked_in_go_and_in_rust() {
+        for name in [
+            "runtime.selectnbrecv",
+            "std::sync::mpmc::list::Channel<T>::try_recv",
+            "crossbeam_channel::channel::Receiver<T>::try_recv",
+        ] {
+            assert!(asks_channel(&row("/bin/a", name)), "{name}");
+        }
+        assert!(!asks_channel(&row(
+            "/bin/a",
+            "std::sync::mpsc::Receiver<T>::recv"
+        )));
     }
 
     #[test]

@@ -169,6 +169,8 @@ pub(crate) const MISSES_SHARE: f64 = 0.15;
 pub(crate) const NEARLY_ALL_MISS: f64 = 0.9;
 /// And who searches folders does it some thousand times.
 pub(crate) const MISSES_OF_NO_SEARCH: u64 = 10_000;
+/// Files of settings are no larger, bytes.
+pub(crate) const MOST_OF_A_SETTINGS_FILE: f64 = 32.0 * 1024.0;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must
@@ -252,6 +254,8 @@ pub(crate) const MANY_CLOCK_CALLS: u64 = 5_000;
 /// Part of the run in which no other program had the CPU. Below this the neighbours decide which thread waits
 /// for which: `rustc`'s linker seemed to queue for locks while it waited for a CPU 87 % of the time.
 pub(crate) const LEAST_QUIET: f64 = 0.2;
+/// Part of the busy threads' delay that the command's own way to its end was off a CPU at least, if that delayed it.
+pub(crate) const DELAY_ON_PATH: f64 = 0.5;
 /// Threads that want a CPU, for each CPU there is.
 pub(crate) const CROWD_PER_CPU: f64 = 2.0;
 /// Up to so many have one each, nearly: lives overlap a little.

@@ -173,6 +173,36 @@ impl<'a> Told<'a> {
         }
     }
 
+    /// The waits at pipes within this time that another process of the tree ended, one after another: from, to, by whom.
+    /// Of two threads that wait at once the first counts.
+    pub(super) fn waits_at_pipes(
+        &self,
+        pid: u32,
+        (from, to): (u64, u64),
+    ) -> Vec<(u64, u64, &'a Life)> {
+        let threads = self.all.iter().filter(|life| life.pid == pid);
+        let waits = threads.flat_map(|life| self.intervals(life.tid).map(move |wait| (life, wait)));
+        let at_pipes = waits.filter(|(_, wait)| {
+            let within = wait.from_ns < to && wait.to_ns > from;
+            within && ON_PIPES.contains(&self.classifier.interval(wait))
+        });
+        let ended = at_pipes.filter_map(|(life, wait)| {
+            let woken = woken_ns(wait).min(to);
+            let by = self.waker(life, wait, woken)?;
+            let elsewhere = by.pid != pid && woken > from;
+            elsewhere.then_some((wait.from_ns.max(from), woken, by))
+        });
+        let mut waits: Vec<_> = ended.collect();
+        waits.sort_by_key(|(from, to, _)| (*from, *to));
+        let mut reached = from;
+        waits.retain_mut(|(from, to, _)| {
+            *from = reached.max(*from);
+            reached = reached.max(*to);
+            *from < *to
+        });
+        waits
+    }
+
     /// Whether a thread was on a CPU or ready for most of this time.
     fn ran_most(&self, life: &Life, from: u64, to: u64) -> bool {
         if life.from_ns >= to || life.to_ns <= from {

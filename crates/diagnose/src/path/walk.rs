@@ -6,6 +6,7 @@
 //! is passed once, and no replacement reaches beyond the wait that it replaces.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use fathom_model::Spent;
 use fathom_trace::{Interval, Trace};
@@ -22,6 +23,8 @@ struct Walk<'a> {
     told: Told<'a>,
     /// Processes whose threads hand their work around: who woke whom there says little.
     pools: &'a HashSet<u32>,
+    /// What such a process spent its life on.
+    inside: HashMap<u32, Rc<CriticalPath>>,
     /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
     outside: HashMap<u32, f64>,
     waits: HashMap<(u32, Spent), f64>,
@@ -49,6 +52,7 @@ pub(super) fn find(
     let mut walk = Walk {
         told: Told::new(trace, lives, classifier)?,
         pools,
+        inside: HashMap::new(),
         outside: HashMap::new(),
         waits: HashMap::new(),
         handed_over: HashSet::new(),
@@ -83,7 +87,7 @@ impl<'a> Walk<'a> {
             at = end;
         }
         if self.pools.contains(&life.pid) {
-            let begin = self.through_pool(life.pid, from, at);
+            let begin = self.through_pool(life.pid, (from, at), depth);
             return self.before(life, from, begin, depth);
         }
         while at > from {
@@ -156,17 +160,35 @@ impl<'a> Walk<'a> {
         *self.waits.entry((tid, spent)).or_default() += ns as f64;
     }
 
-    /// Takes the process as a whole between two moments; returns when it began, at least `from`.
-    fn through_pool(&mut self, pid: u32, from: u64, to: u64) -> u64 {
-        let inner = shares::of_process(self.told.trace, self.told.all, pid, self.pools);
+    /// Takes the process as a whole between two moments; returns when it began, at least `from`. Its waits at pipes of
+    /// the tree are what those did who ended them.
+    fn through_pool(&mut self, pid: u32, (from, to): (u64, u64), depth: u32) -> u64 {
+        let (trace, all, pools) = (self.told.trace, self.told.all, self.pools);
+        let inside = self.inside.entry(pid);
+        let inside = inside.or_insert_with(|| shares::of_process(trace, all, pid, pools).into());
+        let inner = Rc::clone(inside);
         let began = self.told.lives.get(&pid).map_or(from, |main| main.from_ns);
         let begin = began.clamp(from, to);
         let part = (to - begin) as f64 / inner.sums.total().max(1.0);
-        self.beside.add_scaled(&inner.sums, part);
-        for (tid, weight) in inner.weights {
-            let sum = self.weights.entry(tid).or_default();
+        for (tid, weight) in &inner.weights {
+            let sum = self.weights.entry(*tid).or_default();
             *sum = (*sum + weight * part).min(1.0);
         }
+        let mut sums = Sums::default();
+        sums.add_scaled(&inner.sums, part);
+        let waits = match depth < DEEPEST {
+            true => self.told.waits_at_pipes(pid, (begin, to)),
+            false => Vec::new(),
+        };
+        for (from, to, other) in waits {
+            let room: f64 = ON_PIPES.iter().map(|spent| sums.get(*spent)).sum();
+            let from = to - (to - from).min(room as u64);
+            let left = |left, spent: &Spent| left - sums.take(*spent, left);
+            ON_PIPES.iter().fold((to - from) as f64, left);
+            self.awaited.insert(other.tid);
+            self.cover(other, from, to, depth + 1);
+        }
+        self.beside.add_scaled(&sums, 1.0);
         begin
     }
 
@@ -342,7 +364,7 @@ mod tests {
     fn of_parallel_children_each_wait_is_for_the_one_that_ended_it() {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 400, 400);
-        fake.child(300, 0, 990, 90);
+        fake.child(300, 0, 990, 990);
         fake.wait_for(300, "clock_nanosleep", None, (50, 950, 950), None);
         fake.wait_for(ROOT, "wait4", None, (10, 400, 400), Some(200));
         fake.wait_for(ROOT, "wait4", None, (410, 990, 990), Some(300));
@@ -516,6 +538,29 @@ mod tests {
         fake.thread(ROOT, 101, 0, 500, 500);
         fake.wait_for(ROOT, "epoll_pwait", Some(13), (500, 1000, 1000), None);
         is(&account(&fake), Spent::UserCode, 500);
+    }
+
+    #[test]
+    fn a_pools_waits_at_a_pipe_are_the_other_ends_time() {
+        // A program of Go writes for a reader that sleeps.
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 980, 980);
+        fake.trace.processes.last_mut().unwrap().execs[0].path = "/usr/bin/node".into();
+        fake.child(300, 0, 990, 990);
+        for pid in [200, 300] {
+            fake.descriptor_of(pid, 0, "pipe");
+            fake.descriptor_of(pid, 1, "pipe");
+        }
+        fake.wait_for(ROOT, "wait4", None, (1, 980, 980), Some(200));
+        fake.wait_for(ROOT, "wait4", None, (981, 990, 990), Some(300));
+        for step in 0..8 {
+            let (from, to) = (step * 120 + 10, step * 120 + 120);
+            fake.wait_for(200, "write", Some(1), (from, to, to), Some(300));
+            fake.wait_for(300, "clock_nanosleep", None, (from, to - 1, to - 1), None);
+        }
+        let account = account(&fake);
+        is(&account, Spent::WaitingForPipe, 0);
+        assert!(account.ns(Spent::Sleeping) > 800 * MS, "{account:?}");
     }
 
     #[test]

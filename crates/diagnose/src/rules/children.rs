@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fathom_trace::{FileRow, Process};
 
-use super::rereading::of_system;
+use super::made_up_files::is_of_system;
 use crate::Language;
 use crate::thresholds as t;
 use crate::view::View;
@@ -131,7 +131,7 @@ fn leave_dependent_out(view: &View<'_>, group: &mut Vec<u32>) {
     for (place, pid) in group.iter().enumerate() {
         member.extend(view.tree(*pid).into_iter().map(|pid| (pid, place)));
     }
-    let is_data = |file: &&FileRow| file.name.contains('/') && !of_system(&file.name);
+    let is_data = |file: &&FileRow| file.name.contains('/') && !is_of_system(&file.name);
     let files = || view.trace.files.iter().filter(is_data);
     let mut written: HashMap<&str, usize> = HashMap::new();
     for file in files().filter(|file| file.writes > 0) {

@@ -5,6 +5,7 @@ use fathom_trace::SyscallRow;
 
 use crate::draft::{Draft, percent, time};
 use crate::thresholds as t;
+use crate::untraced::takes_cpu;
 use crate::view::{View, crowded, hungry};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -26,6 +27,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // item in the time that it takes.
     let delay = view.untraced(ready / hungry.len() as f64);
     if delay < t::LEAST_DELAY_NS {
+        return None;
+    }
+    // Who has the CPU whenever the command needs it for its end is starved by nobody: the others stand back.
+    let parts = view.account.parts.iter();
+    let on_cpu = parts.filter(|part| takes_cpu(part.spent));
+    let on_cpu: u64 = on_cpu.map(|part| part.ns).sum();
+    if view.timed_ns - (on_cpu as f64) < t::DELAY_ON_PATH * delay {
         return None;
     }
     let statement = format!(
@@ -175,6 +183,15 @@ mod tests {
     fn threads_that_were_bound_to_one_cpu_are_told_as_that() {
         let told = beside_others(650, Some("sched_setaffinity")).expect("a finding");
         assert!(told.contains("was bound to CPUs"), "{told}");
+    }
+
+    #[test]
+    fn threads_that_stand_back_starve_nobody() {
+        // The main thread computes all the time, and the others get what it leaves.
+        let mut fake = crowd(16);
+        fake.trace.off_cpu.retain(|row| row.tid != ROOT);
+        fake.trace.threads[0].on_cpu_ns = Some(1000 * MS);
+        assert!(fake.ids().is_empty(), "{:?}", fake.ids());
     }
 
     #[test]

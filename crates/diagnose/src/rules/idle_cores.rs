@@ -24,10 +24,7 @@ fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
             && life.on_cpu_ns >= if go { 0.05 } else { 0.01 } * view.trace.duration_ns as f64
             && (go || computes(life))
         {
-            let stem = thread
-                .name
-                .trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
-            named.entry(stem).or_default().push(life);
+            named.entry(stem(&thread.name)).or_default().push(life);
         }
     }
     let cpu = |lives: &[&Life]| lives.iter().map(|l| l.on_cpu_ns).sum::<f64>();
@@ -41,6 +38,11 @@ fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
         most.extend(left_without_work(view, alone));
     }
     most
+}
+
+/// The name that threads of one kind share: pools and runtimes number them.
+fn stem(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
 }
 
 /// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others has no share
@@ -59,13 +61,13 @@ fn left_without_work<'a>(view: &'a View<'_>, busy: &'a Life) -> impl Iterator<It
     let name = threads
         .clone()
         .find(|(_, life)| life.tid == busy.tid)
-        .map(|(t, _)| &t.name);
+        .map(|(t, _)| stem(&t.name));
     threads
         .filter(move |(thread, life)| {
             life.pid == busy.pid
                 && life.tid != busy.tid
                 && life.tid != life.pid
-                && Some(&thread.name) == name
+                && Some(stem(&thread.name)) == name
                 && life.from_ns.abs_diff(busy.from_ns) <= TOGETHER_NS
                 && life.ns() <= 0.05 * busy.ns()
         })
@@ -125,6 +127,21 @@ fn executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
     }
 }
 
+/// Of the threads that a program of Java made without names the one that has all the work, with those that ended at once.
+fn one_of_several<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
+    let threads = view.trace.threads.iter().zip(&view.lives);
+    let own = threads.filter(|(thread, life)| life.pid == pid && stem(&thread.name) == "Thread");
+    let busy = own.max_by(|a, b| a.1.on_cpu_ns.total_cmp(&b.1.on_cpu_ns));
+    let Some((_, busy)) = busy else {
+        return Vec::new();
+    };
+    let others: Vec<&Life> = left_without_work(view, busy).collect();
+    match others.is_empty() || !computes(busy) {
+        true => Vec::new(),
+        false => [vec![busy], others].concat(),
+    }
+}
+
 /// CPUs that the other threads of the process used while the workers lived.
 fn others_cpus(view: &View<'_>, pid: u32, workers: &[&Life]) -> f64 {
     let from = workers.iter().map(|l| l.from_ns).min().unwrap_or(0);
@@ -150,7 +167,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             return None;
         }
         let workers = match language {
-            Some(Language::Java) => executor(view, process.pid),
+            Some(Language::Java) => match executor(view, process.pid) {
+                none if none.is_empty() => one_of_several(view, process.pid),
+                pool => pool,
+            },
             language => workers(view, process.pid, language == Some(Language::Go)),
         };
         let alone_in_pool = language == Some(Language::Java) && workers.len() == 1;
@@ -279,6 +299,23 @@ mod tests {
         };
         assert_eq!(told(10), ["idle-cores"]);
         assert!(told(1).is_empty());
+    }
+
+    #[test]
+    fn a_thread_of_java_that_took_all_is_told() {
+        let told = |other_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Java);
+            fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
+            for (tid, to, cpu) in [(101, 1000, 990), (102, 6 + other_ms, other_ms)] {
+                fake.thread(ROOT, tid, 5, to, cpu);
+                let name = format!("Thread-{}", tid - 101);
+                fake.trace.threads.last_mut().unwrap().name = name;
+            }
+            fake.ids().contains(&"idle-cores".to_owned())
+        };
+        assert!(told(1));
+        assert!(!told(600), "the other worked as well");
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod lock_contention;
 mod lock_fought_over;
 mod lock_held_asleep;
 mod lock_taken_back;
+mod made_up_files;
 mod missing_file_lookups;
 mod page_fault_heavy;
 mod process_spawning;

@@ -6,8 +6,9 @@ use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
+use super::made_up_files::is_of_system;
 use super::reread_cost::{Cost, part_of};
-use super::rereading::{is_around_reads, is_open, of_system};
+use super::rereading::{is_around_reads, is_open};
 use crate::classify;
 use crate::draft::{count, matters};
 use crate::thresholds as t;
@@ -24,7 +25,7 @@ fn opened_again<'a>(view: &View<'a>) -> Option<(u32, Vec<&'a FileRow>)> {
         if file.opens >= t::MANY_OPENS_OF_ONE_FILE
             && untouched
             && file.name.starts_with('/')
-            && !of_system(&file.name)
+            && !is_of_system(&file.name)
         {
             by_process.entry(file.pid).or_default().push(file);
         }

@@ -58,11 +58,17 @@ pub(super) fn part_of(of: u64, all: u64) -> f64 {
     (of as f64 / all.max(1) as f64).min(1.0)
 }
 
-/// The work of a process's own code on `bytes` that it reads once more, memory for it included, at most. Nobody sees which
+/// The work of a process's own code on `bytes` that it reads once more, so many `times`, memory for it included, at most. Nobody sees which
 /// of its time goes to which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is beside
 /// the calls' library the part that these bytes are of all (`part`). Where that is less than anybody needs to take them apart, the
 /// program doesn't look at all of them, and only the memory that they took is counted.
-pub(super) fn work_ns(view: &View<'_>, pid: u32, bytes: f64, part: f64, calls: &CallCost) -> f64 {
+pub(super) fn work_ns(
+    view: &View<'_>,
+    pid: u32,
+    (bytes, times): (f64, f64),
+    part: f64,
+    calls: &CallCost,
+) -> f64 {
     if part < t::PART_OF_INPUT {
         return 0.0;
     }
@@ -70,7 +76,7 @@ pub(super) fn work_ns(view: &View<'_>, pid: u32, bytes: f64, part: f64, calls: &
     let language = view.language(Some(pid));
     let each = match own < t::QUICKEST_PARSING_NS_PER_BYTE * bytes {
         true => collecting_ns_per_byte(language),
-        false => parsing_ns_per_byte(language),
+        false => parsing_ns_per_byte(language, bytes <= t::MOST_OF_A_SETTINGS_FILE * times),
     };
     (bytes * each).min(own)
 }
@@ -84,9 +90,11 @@ fn collecting_ns_per_byte(language: Option<Language>) -> f64 {
     }
 }
 
-/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do.
-fn parsing_ns_per_byte(language: Option<Language>) -> f64 {
+/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do. Those for files of settings are
+/// written in the language itself: Python's for INI takes 260, where its JSON takes 15.
+fn parsing_ns_per_byte(language: Option<Language>, settings: bool) -> f64 {
     match language {
+        Some(Language::Python | Language::Ruby | Language::Perl) if settings => 60.0,
         Some(Language::Python | Language::Ruby | Language::Perl) => 15.0,
         Some(Language::Go | Language::Java | Language::Node) => 12.0,
         // A shell works on what it read by itself or not at all: other programs do it for it.

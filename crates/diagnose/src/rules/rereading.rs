@@ -6,6 +6,7 @@ use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
+use super::made_up_files::is_of_system;
 use super::relisting;
 use super::reread_cost::{Cost, part_of, work_ns};
 use crate::Language;
@@ -30,7 +31,7 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
     let plain = |file: &&FileRow| {
         file.opens < t::MANY_OPENS_OF_ONE_FILE
             && file.name.starts_with('/')
-            && !of_system(&file.name)
+            && !is_of_system(&file.name)
     };
     let files = view.trace.files.iter().filter(plain).filter_map(|file| {
         let file = whole(view, file);
@@ -56,7 +57,13 @@ fn rewound(view: &View<'_>) -> Option<Finding> {
     let calls = CallCost::with(&reads, view, reads_of(file.pid, fd)).part(again);
     let cost = Cost {
         calls,
-        work_ns: work_ns(view, file.pid, reads.bytes as f64 * again, part, &calls),
+        work_ns: work_ns(
+            view,
+            file.pid,
+            (reads.bytes as f64 * again, rounds as f64 * again),
+            part,
+            &calls,
+        ),
     };
     if !matters(view, cost.ns(view)) {
         return None;
@@ -90,7 +97,7 @@ fn sought(view: &View<'_>) -> Option<Finding> {
         file.opens < t::MANY_OPENS_OF_ONE_FILE
             && stays_as_it_is(file)
             && file.name.starts_with('/')
-            && !of_system(&file.name)
+            && !is_of_system(&file.name)
     };
     let files = view.trace.files.iter().filter(plain).filter_map(|file| {
         let size = file
@@ -191,13 +198,6 @@ pub(super) fn is_around_reads(name: &str) -> bool {
     is_open(name) || name == "close" || looks
 }
 
-/// Whether a file is one of the kernel: nobody wrote what is read of it.
-pub(super) fn of_system(name: &str) -> bool {
-    ["/proc/", "/sys/", "/dev/"]
-        .iter()
-        .any(|place| name.starts_with(place))
-}
-
 /// Whether a file is written once at most, as by a program that makes it first, and then read again and again.
 fn stays_as_it_is(file: &FileRow) -> bool {
     file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
@@ -218,7 +218,7 @@ fn reopened_files(view: &View<'_>) -> Option<(FileRow, usize)> {
         });
     let own = often.filter(|f| {
         let named = !f.name.contains("socket") && !f.name.starts_with("pipe");
-        named && !of_system(&f.name) && !takes_records(f)
+        named && !is_of_system(&f.name) && !takes_records(f)
     });
     let size = |file: &FileRow| file.read_bytes + 4096 * file.opens;
     let mut by_process: BTreeMap<u32, (Vec<&FileRow>, u64)> = BTreeMap::new();
@@ -256,7 +256,13 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
     let again_bytes = file.read_bytes as f64 * again;
     let cost = Cost {
         calls,
-        work_ns: work_ns(view, file.pid, again_bytes, of_bytes, &calls),
+        work_ns: work_ns(
+            view,
+            file.pid,
+            (again_bytes, file.opens as f64 * again),
+            of_bytes,
+            &calls,
+        ),
     };
     if !matters(view, cost.ns(view)) {
         return None;
@@ -344,6 +350,19 @@ mod tests {
         assert!(found.statement.contains(words), "{}", found.statement);
         // It is a tenth of what the program reads.
         assert!(told(2_700).iter().all(|found| found.id != "rereading"));
+    }
+
+    #[test]
+    fn files_of_settings_are_taken_apart_more_slowly() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(crate::Language::Python);
+        fake.calls("openat", None, 300, 0, 10_000);
+        fake.calls("read", Some(3), 600, 10_000, 20_000);
+        fake.file("/etc/app.ini", 300, 600, 6_000_000, 0);
+        // 60 ns for each of 6 MB.
+        let found = &fake.findings()[0];
+        let words = "and up to 359 ms of work on what was read";
+        assert!(found.statement.contains(words), "{}", found.statement);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use fathom_model::Finding;
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
+use super::made_up_files::is_made_up;
 use super::small_calls::{self, Small};
 use super::tiny_files;
 use crate::Language;
@@ -20,7 +21,9 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
         let standard = view.descriptors.is_input(pid, fd) || view.descriptors.is_output(pid, fd);
         let kind = view.descriptors.last(pid, fd);
         let own = !standard || view.descriptors.is_reopened_file(pid, fd);
-        own && matches!(kind, Kind::File | Kind::Unknown)
+        // No buffer makes a file of the kernel tell less than it says.
+        let made_up = view.name_of(pid, fd).is_some_and(|name| is_made_up(&name));
+        own && !made_up && matches!(kind, Kind::File | Kind::Unknown)
     };
     let by_file = tiny_files::read_one_by_one(view);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);

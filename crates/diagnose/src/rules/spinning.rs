@@ -77,7 +77,7 @@ fn is_of_runtime(row: &FunctionRow) -> bool {
     function.starts_with("runtime.") || row.file.contains("/libjvm.so")
 }
 
-/// Threads of Go that do little else than ask channels without waiting for them.
+/// Threads that do little else than ask channels without waiting for them.
 fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     let mut all: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
     for row in functions {
@@ -152,6 +152,7 @@ fn told(view: &View<'_>, spins: &Spinning<'_>) -> Option<Finding> {
             .advice(match what {
                 _ if first.file.contains("libgomp") || first.file.contains("libomp") => "Give the threads of OpenMP equal pieces (`schedule(dynamic)`), fewer and larger parallel regions, and no more threads than CPUs; with `OMP_WAIT_POLICY=passive` those that have nothing to do sleep.",
                 What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and take a lock that sleeps when it is held (a mutex) where it is held for longer than a microsecond.",
+                What::Channel if name.ends_with("try_recv") => "Wait for the channel: `recv` sleeps until something comes, `recv_timeout` until then or for so long.",
                 What::Channel => "Wait for the channel: without `default` a `select` sleeps until something comes; for work in between give it a goroutine of its own.",
                 What::Memory => "Sleep until it happens: a condition variable, a futex (`std::thread::park`, `atomic::wait`), a semaphore or a channel; spin for some microseconds at most before that.",
             })
@@ -204,6 +205,16 @@ mod tests {
         let found = &fake.findings()[0];
         assert_eq!(found.id, "busy-polling");
         assert!(found.advice.contains("`default`"), "{}", found.advice);
+    }
+
+    #[test]
+    fn who_only_tries_to_receive_is_told_to_wait() {
+        let mut fake = Fake::new(1000);
+        let function = "std::sync::mpmc::list::Channel<T>::try_recv";
+        fake.in_function(ROOT, "/bin/program", function, 900);
+        let found = &fake.findings()[0];
+        assert_eq!(found.id, "busy-polling");
+        assert!(found.advice.contains("`recv`"), "{}", found.advice);
     }
 
     #[test]

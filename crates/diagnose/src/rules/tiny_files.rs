@@ -6,6 +6,7 @@ use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
+use super::made_up_files::is_of_system;
 use super::small_calls::Small;
 use crate::classify;
 use crate::draft::{count, matters};
@@ -39,9 +40,6 @@ impl Files {
         self.bytes as f64 / self.opens.max(1) as f64
     }
 }
-
-/// Places of files that the kernel makes up.
-const MADE_UP: &[&str] = &["/proc/", "/sys/", "/dev/"];
 
 /// Calls that are made for each of many files: its data, and its end.
 const CALLS_FOR_EACH_FILE: u64 = 3;
@@ -87,7 +85,7 @@ fn read_by_process(view: &View<'_>, fits: impl Fn(&FileRow) -> bool) -> Vec<File
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let is_real = |file: &FileRow| !MADE_UP.iter().any(|place| file.name.starts_with(place));
+    let is_real = |file: &FileRow| !is_of_system(&file.name);
     let files = read_by_process(view, is_real).into_iter().next()?;
     let of_it = |row: &SyscallRow| row.pid == files.pid;
     let opening = |row: &SyscallRow| of_it(row) && classify::opens_file(&row.name);

@@ -1,0 +1,106 @@
+//! Files that the kernel makes up as they are read, in `/proc` and `/sys`, are read again and again.
+
+use std::collections::BTreeMap;
+
+use fathom_model::{Finding, Place};
+use fathom_trace::{FileRow, SyscallRow};
+
+use super::call_cost::CallCost;
+use super::reread_cost::part_of;
+use super::rereading::{is_around_reads, is_open};
+use crate::classify;
+use crate::draft::{count, matters};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// Whether a file is one of the kernel or a device: nobody wrote what is read of it.
+pub(super) fn is_of_system(name: &str) -> bool {
+    is_made_up(name) || name.starts_with("/dev/")
+}
+
+/// Whether the kernel makes up a file when it is read.
+pub(super) fn is_made_up(name: &str) -> bool {
+    name.starts_with("/proc/") || name.starts_with("/sys/")
+}
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let mut by_process: BTreeMap<u32, Vec<&FileRow>> = BTreeMap::new();
+    for file in &view.trace.files {
+        if is_made_up(&file.name) && file.opens >= t::MANY_OPENS_OF_ONE_FILE && file.read_bytes > 0
+        {
+            by_process.entry(file.pid).or_default().push(file);
+        }
+    }
+    let opens = |files: &[&FileRow]| files.iter().map(|file| file.opens).sum::<u64>();
+    let most = by_process.into_iter().max_by_key(|(_, f)| opens(f));
+    let (pid, files) = most?;
+    let own = |is: fn(&str) -> bool| move |row: &SyscallRow| row.pid == pid && is(&row.name);
+    let (is_read, is_opened) = (own(classify::is_read), own(is_open));
+    let (all_reads, all_opens) = (view.tally(is_read), view.tally(is_opened));
+    let stretched = |number: u64, stretch: f64| (number as f64 * stretch).round() as u64;
+    let opened = stretched(opens(&files), view.stretch(is_opened));
+    let read = files.iter().map(|file| file.reads).sum();
+    let read = stretched(read, view.stretch(is_read));
+    let reads = CallCost::with(&all_reads, view, is_read).part(part_of(read, all_reads.calls));
+    let around = CallCost::of(view, own(is_around_reads)).part(part_of(opened, all_opens.calls));
+    let cost = reads.plus(around);
+    if !matters(view, cost.ns(view)) || view.share(cost.ns(view)) < t::KERNEL_SHARE / 2.0 {
+        return None;
+    }
+    let example = files.iter().max_by_key(|file| file.opens)?;
+    let who = match files.len() {
+        1 => format!("`{}` was", example.name),
+        n => format!("{} files such as `{}` were", count(n as u64), example.name),
+    };
+    let statement = format!(
+        "{who} opened and read {} times, and the kernel makes up what is in it each time; that {}",
+        count(opened),
+        cost.told(view)
+    );
+    Some(
+        cost.draft("kernel-bound", view, statement)
+            .evidence("opens", opened as f64, "calls")
+            .evidence("reads", read as f64, "calls")
+            .advice(
+                "Ask less often, or keep the file open and read it from its beginning (`pread`).",
+            )
+            .place(Place {
+                pid: Some(pid),
+                tid: None,
+                fd: None,
+                path: Some(example.name.clone()),
+            })
+            .likely()
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn what_the_kernel_makes_up_again_and_again_is_told() {
+        let told = |name: &str, opens: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("openat", None, opens, 0, 2_000);
+            fake.calls("openat", None, opens, 0, 2_000);
+            fake.calls("read", Some(3), 2 * opens, 30, 1_000);
+            fake.calls("close", None, opens, 0, 500);
+            fake.descriptor(3, name);
+            fake.file(name, opens, 2 * opens, 30 * opens, 0);
+            let found = fake.findings();
+            let first = found.into_iter().next();
+            first.filter(|found| found.statement.contains("makes up"))
+        };
+        let found = told("/proc/self/statm", 80_000).expect("a finding");
+        assert_eq!(found.id, "kernel-bound");
+        let begins = "`/proc/self/statm` was opened and read 80,000 times";
+        assert!(found.statement.starts_with(begins), "{}", found.statement);
+        assert!(
+            told("/proc/self/statm", 20_000).is_none(),
+            "8 % of the time"
+        );
+        assert!(told("/srv/statm", 80_000).is_none());
+    }
+}
