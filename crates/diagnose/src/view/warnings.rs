@@ -16,15 +16,16 @@ impl View<'_> {
         let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
         let crowded = crowded(&self.lives, self.subject.cpus, self.trace);
         let ready = self.account.share(Spent::Ready);
-        let own = busy_threads(&self.lives, self.trace)
-            > self.subject.cpus.max(1) as f64 * t::ONE_FOR_EACH;
+        let cpus = self.subject.cpus.max(1) as f64;
+        let own = busy_threads(&self.lives, self.trace) > cpus * t::ONE_FOR_EACH;
+        let had_all = self.cpu_ns >= t::BUSY_THREAD * self.timed_ns * cpus;
         if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
             return Some(format!(
                 "The program was ready to run and had no CPU for {:.0} % of the wall time, though it has no more busy threads than there are CPUs: others had them, which hides what it waits for itself; run again on a quiet machine.",
                 100.0 * ready
             ));
         }
-        if crowded || wait < t::NEIGHBOURS_SHARE * self.timed_ns {
+        if crowded || own && had_all || wait < t::NEIGHBOURS_SHARE * self.timed_ns {
             return None;
         }
         let how_much = if self.trace.threads.len() == 1 {
@@ -108,6 +109,10 @@ impl View<'_> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::Run;
+
+    use crate::fake::{MS, ROOT};
+
     fn queued(wait: u64, wall: u64) -> Option<String> {
         let fake = crate::fake::Fake::new(240);
         let mut run = crate::fake::run(wall, 50_000_000);
@@ -121,6 +126,25 @@ mod tests {
         let told = queued(190_000_000, 240_000_000).expect("a busy machine is told");
         assert!(told.contains("waited 79 % of their wall time"), "{told}");
         assert_eq!(queued(10_000_000, 240_000_000), None);
+    }
+
+    #[test]
+    fn threads_of_its_own_that_have_the_cpus_are_no_neighbours() {
+        let told = |cpu_ms: u64| {
+            let mut fake = crate::fake::Fake::new(1000);
+            for tid in 101..104 {
+                fake.thread(ROOT, tid, 0, 1000, 500);
+            }
+            let run = Run {
+                run_queue_wait_ns: Some(500 * MS),
+                cpu_ns: cpu_ms * MS,
+                ..fake.run()
+            };
+            let warnings = crate::diagnose(&fake.subject(&[run])).warnings;
+            warnings.iter().any(|told| told.contains("quiet machine"))
+        };
+        assert!(!told(1950));
+        assert!(told(1000), "others had one of two CPUs");
     }
 
     #[test]
