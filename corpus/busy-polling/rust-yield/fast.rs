@@ -1,4 +1,4 @@
-//! One thread a CPU computes; the main thread joins them.
+//! Threads compute on all CPUs but one; the main thread joins them.
 use std::thread;
 
 fn work(value: u64) -> u64 {
@@ -8,7 +8,8 @@ fn work(value: u64) -> u64 {
 }
 
 fn main() {
-    let count = thread::available_parallelism().map_or(1, usize::from);
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    let count = cpus.saturating_sub(1).max(1);
     let threads: Vec<_> = (1..=count as u64)
         .map(|first| thread::spawn(move || work(first)))
         .collect();

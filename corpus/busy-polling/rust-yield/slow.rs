@@ -1,4 +1,4 @@
-//! One thread a CPU computes; the main thread yields until they are done.
+//! Threads compute on all CPUs but one; the main thread yields until they are done.
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -13,7 +13,8 @@ fn work(value: u64) -> u64 {
 }
 
 fn main() {
-    let count = thread::available_parallelism().map_or(1, usize::from);
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    let count = cpus.saturating_sub(1).max(1);
     let threads: Vec<_> = (1..=count as u64)
         .map(|first| thread::spawn(move || work(first)))
         .collect();
