@@ -60,6 +60,14 @@ pub(super) struct Told<'a> {
     intervals: HashMap<u32, Vec<&'a Interval>>,
 }
 
+/// A wait at a pipe, and who ended it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WaitAtPipe<'a> {
+    pub from: u64,
+    pub to: u64,
+    pub by: &'a Life,
+}
+
 impl<'a> Told<'a> {
     /// `None` if the trace doesn't tell the waits in order.
     pub(super) fn new(
@@ -173,32 +181,24 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// The waits at pipes within this time that another process of the tree ended, one after another: from, to, by whom.
-    /// Of two threads that wait at once the first counts.
-    pub(super) fn waits_at_pipes(
-        &self,
-        pid: u32,
-        (from, to): (u64, u64),
-    ) -> Vec<(u64, u64, &'a Life)> {
+    /// The waits at pipes that another process of the tree ended, one after another. Of two threads that wait at once the
+    /// first counts.
+    pub(super) fn waits_at_pipes(&self, pid: u32) -> Vec<WaitAtPipe<'a>> {
         let threads = self.all.iter().filter(|life| life.pid == pid);
         let waits = threads.flat_map(|life| self.intervals(life.tid).map(move |wait| (life, wait)));
-        let at_pipes = waits.filter(|(_, wait)| {
-            let within = wait.from_ns < to && wait.to_ns > from;
-            within && ON_PIPES.contains(&self.classifier.interval(wait))
-        });
+        let at_pipes = waits.filter(|(_, wait)| ON_PIPES.contains(&self.classifier.interval(wait)));
         let ended = at_pipes.filter_map(|(life, wait)| {
-            let woken = woken_ns(wait).min(to);
-            let by = self.waker(life, wait, woken)?;
-            let elsewhere = by.pid != pid && woken > from;
-            elsewhere.then_some((wait.from_ns.max(from), woken, by))
+            let (from, to) = (wait.from_ns, woken_ns(wait));
+            let by = self.waker(life, wait, to)?;
+            (by.pid != pid).then_some(WaitAtPipe { from, to, by })
         });
-        let mut waits: Vec<_> = ended.collect();
-        waits.sort_by_key(|(from, to, _)| (*from, *to));
-        let mut reached = from;
-        waits.retain_mut(|(from, to, _)| {
-            *from = reached.max(*from);
-            reached = reached.max(*to);
-            *from < *to
+        let mut waits: Vec<WaitAtPipe<'a>> = ended.collect();
+        waits.sort_by_key(|wait| (wait.from, wait.to));
+        let mut reached = 0;
+        waits.retain_mut(|wait| {
+            wait.from = wait.from.max(reached);
+            reached = reached.max(wait.to);
+            wait.from < wait.to
         });
         waits
     }

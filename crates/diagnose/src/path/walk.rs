@@ -11,7 +11,7 @@ use std::rc::Rc;
 use fathom_model::Spent;
 use fathom_trace::{Interval, Trace};
 
-use super::wakers::{ON_PIPES, Told, woken_ns};
+use super::wakers::{ON_PIPES, Told, WaitAtPipe, woken_ns};
 use super::{CriticalPath, shares};
 use crate::account::{Life, Sums};
 use crate::classify::Classifier;
@@ -23,8 +23,8 @@ struct Walk<'a> {
     told: Told<'a>,
     /// Processes whose threads hand their work around: who woke whom there says little.
     pools: &'a HashSet<u32>,
-    /// What such a process spent its life on.
-    inside: HashMap<u32, Rc<CriticalPath>>,
+    /// What is known of such.
+    inside: HashMap<u32, Rc<Pool<'a>>>,
     /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
     outside: HashMap<u32, f64>,
     waits: HashMap<(u32, Spent), f64>,
@@ -37,6 +37,13 @@ struct Walk<'a> {
     /// Sums that no thread of the walk has.
     beside: Sums,
     weights: HashMap<u32, f64>,
+}
+
+/// A process whose threads hand their work around.
+struct Pool<'a> {
+    /// What it spent its life on.
+    path: CriticalPath,
+    waits: Vec<WaitAtPipe<'a>>,
 }
 
 /// The path, or `None` if the trace doesn't tell every wait in its place.
@@ -163,30 +170,31 @@ impl<'a> Walk<'a> {
     /// Takes the process as a whole between two moments; returns when it began, at least `from`. Its waits at pipes of
     /// the tree are what those did who ended them.
     fn through_pool(&mut self, pid: u32, (from, to): (u64, u64), depth: u32) -> u64 {
-        let (trace, all, pools) = (self.told.trace, self.told.all, self.pools);
-        let inside = self.inside.entry(pid);
-        let inside = inside.or_insert_with(|| shares::of_process(trace, all, pid, pools).into());
-        let inner = Rc::clone(inside);
+        let pool = Rc::clone(self.inside.entry(pid).or_insert_with(|| {
+            let path = shares::of_process(self.told.trace, self.told.all, pid, self.pools);
+            let waits = self.told.waits_at_pipes(pid);
+            Rc::new(Pool { path, waits })
+        }));
         let began = self.told.lives.get(&pid).map_or(from, |main| main.from_ns);
         let begin = began.clamp(from, to);
-        let part = (to - begin) as f64 / inner.sums.total().max(1.0);
-        for (tid, weight) in &inner.weights {
+        let part = (to - begin) as f64 / pool.path.sums.total().max(1.0);
+        for (tid, weight) in &pool.path.weights {
             let sum = self.weights.entry(*tid).or_default();
             *sum = (*sum + weight * part).min(1.0);
         }
         let mut sums = Sums::default();
-        sums.add_scaled(&inner.sums, part);
-        let waits = match depth < DEEPEST {
-            true => self.told.waits_at_pipes(pid, (begin, to)),
-            false => Vec::new(),
-        };
-        for (from, to, other) in waits {
+        sums.add_scaled(&pool.path.sums, part);
+        // One that ends later is no part of this time: who ended it may wait for this process now.
+        let first = pool.waits.partition_point(|wait| wait.to <= begin);
+        let waits = pool.waits[first..].iter();
+        let waits = waits.take_while(|wait| wait.to <= to && depth < DEEPEST);
+        for wait in waits {
             let room: f64 = ON_PIPES.iter().map(|spent| sums.get(*spent)).sum();
-            let from = to - (to - from).min(room as u64);
+            let ns = (wait.to - wait.from.max(begin)).min(room as u64);
             let left = |left, spent: &Spent| left - sums.take(*spent, left);
-            ON_PIPES.iter().fold((to - from) as f64, left);
-            self.awaited.insert(other.tid);
-            self.cover(other, from, to, depth + 1);
+            ON_PIPES.iter().fold(ns as f64, left);
+            self.awaited.insert(wait.by.tid);
+            self.cover(wait.by, wait.to - ns, wait.to, depth + 1);
         }
         self.beside.add_scaled(&sums, 1.0);
         begin

@@ -31,6 +31,7 @@ mod page_fault_heavy;
 mod process_spawning;
 mod relisting;
 mod reread_cost;
+mod reread_in_place;
 mod rereading;
 mod sleeping;
 mod small_calls;

@@ -54,6 +54,16 @@ impl Cost {
     }
 }
 
+/// What it takes to go through as many bytes that are kept.
+pub(super) fn from_memory(view: &View<'_>, bytes: f64) -> Option<String> {
+    let bandwidth = view.subject.limits.memory_bandwidth.filter(|b| *b > 0.0)?;
+    Some(format!(
+        "reading it once more from memory would take {} here ({:.1} GB/s)",
+        time(bytes / bandwidth * 1e9),
+        bandwidth / 1e9,
+    ))
+}
+
 pub(super) fn part_of(of: u64, all: u64) -> f64 {
     (of as f64 / all.max(1) as f64).min(1.0)
 }

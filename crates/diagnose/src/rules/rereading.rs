@@ -1,4 +1,4 @@
-//! The same file is opened and read again and again, or the same folder listed.
+//! The same is read again and again: of files that are opened anew each time, of one that stays open, or of folders.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use fathom_trace::{FileRow, SyscallRow};
 use super::call_cost::CallCost;
 use super::made_up_files::is_of_system;
 use super::relisting;
-use super::reread_cost::{Cost, part_of, work_ns};
-use crate::Language;
+use super::reread_cost::{Cost, from_memory, part_of, work_ns};
+use super::reread_in_place::{rewound, sought};
 use crate::classify;
-use crate::draft::{bytes, count, matters, time};
+use crate::draft::{bytes, count, matters};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -26,155 +26,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     found.max_by_key(|finding| finding.could_win_ns)
 }
 
-/// A file that stays open and is read to its end again and again: each time a read brings nothing.
-fn rewound(view: &View<'_>) -> Option<Finding> {
-    let plain = |file: &&FileRow| {
-        file.opens < t::MANY_OPENS_OF_ONE_FILE
-            && file.name.starts_with('/')
-            && !is_of_system(&file.name)
-    };
-    let files = view.trace.files.iter().filter(plain).filter_map(|file| {
-        let file = whole(view, file);
-        let fd = file.fd?;
-        let on_it = reads_of(file.pid, fd);
-        let rows = view.rows_of_process(file.pid).filter(|row| on_it(row));
-        let seen: u64 = rows.map(|row| row.sizes[0]).sum();
-        if seen < t::MANY_OPENS_OF_ONE_FILE {
-            return None;
-        }
-        let reads = view.tally(&on_it);
-        // What is looked at for news, as a log is, brings little each time.
-        let whole = reads.bytes / reads.sizes[0].max(1) >= t::LEAST_OF_A_ROUND;
-        // The number may have been one file after another, each read to its end.
-        let alone = file.reads * 10 >= reads.calls * 9;
-        (whole && alone).then_some((file, fd, reads))
-    });
-    let (file, fd, reads) = files.max_by(|a, b| a.2.cost_ns.total_cmp(&b.2.cost_ns))?;
-    let rounds = reads.sizes[0];
-    let again = 1.0 - 1.0 / rounds as f64;
-    let all = view.tally(|row| row.pid == file.pid && classify::is_read(&row.name));
-    let part = part_of(reads.bytes, all.bytes);
-    let calls = CallCost::with(&reads, view, reads_of(file.pid, fd)).part(again);
-    let cost = Cost {
-        calls,
-        work_ns: work_ns(
-            view,
-            file.pid,
-            (reads.bytes as f64 * again, rounds as f64 * again),
-            part,
-            &calls,
-        ),
-    };
-    if !matters(view, cost.ns(view)) {
-        return None;
-    }
-    let statement = format!(
-        "One file was read to its end {} times, {} in all; {}",
-        count(rounds),
-        bytes(reads.bytes as f64),
-        cost.told(view),
-    );
-    Some(
-        cost.draft(view, statement)
-            .evidence("times read to the end", rounds as f64, "calls")
-            .evidence("reads", reads.calls as f64, "calls")
-            .evidence("bytes read", reads.bytes as f64, "bytes")
-            .advice("Read the file once and keep what is needed of it.")
-            .limit(from_memory(view, reads.bytes as f64 / rounds as f64))
-            .place(Place {
-                pid: Some(file.pid),
-                tid: None,
-                fd: file.fd,
-                path: Some(file.name),
-            })
-            .finish(),
-    )
-}
-
-/// A file that stays open and of which many times its size is read, from wherever.
-fn sought(view: &View<'_>) -> Option<Finding> {
-    let plain = |file: &&FileRow| {
-        file.opens < t::MANY_OPENS_OF_ONE_FILE
-            && stays_as_it_is(file)
-            && file.name.starts_with('/')
-            && !is_of_system(&file.name)
-    };
-    let files = view.trace.files.iter().filter(plain).filter_map(|file| {
-        let size = file
-            .size_bytes
-            .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
-        let file = whole(view, file);
-        let fd = file.fd?;
-        // A shell's `read` goes back to the end of the line each time: its script can't read otherwise.
-        if fd == 0 && view.language(Some(file.pid)) == Some(Language::Shell) {
-            return None;
-        }
-        let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
-        // Of smaller pieces the calls are what costs: another rule tells.
-        let pieces = file.read_bytes >= t::LEAST_OF_A_ROUND * file.reads.max(1);
-        if !(often && pieces) {
-            return None;
-        }
-        let reads = view.tally(reads_of(file.pid, fd));
-        let alone = file.reads * 10 >= reads.calls * 9;
-        alone.then_some((file, reads, size))
-    });
-    let (file, reads, size) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
-    let times = file.read_bytes as f64 / size as f64;
-    // Of pieces that are looked up nobody knows how much of them is worked on.
-    let calls = CallCost {
-        in_kernel_ns: reads.cost_ns,
-        library_ns: 0.0,
-    };
-    let cost = Cost {
-        calls: calls.part(1.0 - 1.0 / times),
-        work_ns: 0.0,
-    };
-    if !matters(view, cost.ns(view)) {
-        return None;
-    }
-    let statement = format!(
-        "{} reads brought {} of one file of {}, {} times its size; {}",
-        count(reads.calls),
-        bytes(file.read_bytes as f64),
-        bytes(size as f64),
-        count(times.round() as u64),
-        cost.told(view),
-    );
-    Some(
-        cost.draft(view, statement)
-            .evidence("reads", reads.calls as f64, "calls")
-            .evidence("bytes read", file.read_bytes as f64, "bytes")
-            .evidence("size of the file", size as f64, "bytes")
-            .advice("Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).")
-            .limit(from_memory(view, size as f64))
-            .place(Place {
-                pid: Some(file.pid),
-                tid: None,
-                fd: file.fd,
-                path: Some(file.name),
-            })
-            .finish(),
-    )
-}
-
-/// Reads of one descriptor.
-fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
-    move |row| row.pid == pid && row.fd == Some(fd) && classify::is_read(&row.name)
-}
-
-/// What it takes to go through as many bytes that are kept.
-fn from_memory(view: &View<'_>, bytes: f64) -> Option<String> {
-    let bandwidth = view.subject.limits.memory_bandwidth.filter(|b| *b > 0.0)?;
-    Some(format!(
-        "reading it once more from memory would take {} here ({:.1} GB/s)",
-        time(bytes / bandwidth * 1e9),
-        bandwidth / 1e9,
-    ))
-}
-
 /// What was done with a file in all, where only the first calls were looked at.
-fn whole(view: &View<'_>, file: &FileRow) -> FileRow {
+pub(super) fn whole(view: &View<'_>, file: &FileRow) -> FileRow {
     let own = |name: &dyn Fn(&str) -> bool| {
         let stretch = view.stretch(|row| row.pid == file.pid && name(&row.name));
         move |count: u64| (count as f64 * stretch).round() as u64
@@ -199,7 +52,7 @@ pub(super) fn is_around_reads(name: &str) -> bool {
 }
 
 /// Whether a file is written once at most, as by a program that makes it first, and then read again and again.
-fn stays_as_it_is(file: &FileRow) -> bool {
+pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
     file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
 }
 
@@ -421,69 +274,6 @@ mod tests {
             .find(|e| e.name == "cost of the calls");
         let calls = calls.map_or(0.0, |calls| calls.value / 1e6);
         assert!((240.0..260.0).contains(&calls), "{calls} ms");
-    }
-
-    #[test]
-    fn a_file_that_is_rewound_and_read_to_its_end_is_told() {
-        let rewound = |bytes: u64| {
-            let mut fake = Fake::new(1000);
-            fake.calls("read", Some(3), 30_000, bytes, 12_000);
-            fake.calls("read", Some(3), 10_000, 0, 300);
-            fake.file("/etc/table.json", 1, 40_000, 30_000 * bytes, 0);
-            fake.trace.files[0].fd = Some(3);
-            fake.ids()
-        };
-        assert_eq!(rewound(4096), ["rereading"]);
-        // One file after another under the same number, as `ps` reads them.
-        let mut fake = Fake::new(1000);
-        fake.calls("read", Some(3), 30_000, 4096, 12_000);
-        fake.calls("read", Some(3), 10_000, 0, 300);
-        fake.file("/etc/passwd", 1, 2, 4096, 0);
-        fake.trace.files[0].fd = Some(3);
-        assert!(!fake.ids().contains(&"rereading".to_owned()));
-        // A log that is looked at for news.
-        assert!(!rewound(100).contains(&"rereading".to_owned()));
-    }
-
-    #[test]
-    fn a_shell_that_goes_back_to_the_end_of_each_line_is_not() {
-        let told = |language| {
-            let mut fake = Fake::new(1000);
-            fake.calls("read", Some(0), 60_000, 4_096, 3_000);
-            fake.file("/data/lines", 1, 60_000, 60_000 * 4_096, 0);
-            fake.trace.files[0].fd = Some(0);
-            fake.trace.files[0].size_bytes = Some(500_000);
-            fake.language = Some(language);
-            fake.ids().contains(&"rereading".to_owned())
-        };
-        assert!(told(crate::Language::C));
-        assert!(!told(crate::Language::Shell));
-    }
-
-    #[test]
-    fn pieces_of_a_small_file_that_are_read_again_and_again_are_told() {
-        let sought = |size: u64, bytes: u64| {
-            let mut fake = Fake::new(1000);
-            fake.calls("pread64", Some(3), 120_000, bytes, 5_000);
-            fake.file("/data/tree.db", 1, 120_000, 120_000 * bytes, 0);
-            fake.trace.files[0].fd = Some(3);
-            fake.trace.files[0].size_bytes = Some(size);
-            fake.findings()
-        };
-        let found = sought(1 << 20, 16_384);
-        assert_eq!(found[0].id, "rereading");
-        let told = "120,000 reads brought 1.8 GiB of one file of 1.0 MiB, 1,875 times its size";
-        assert!(
-            found[0].statement.starts_with(told),
-            "{}",
-            found[0].statement
-        );
-        assert!(sought(1 << 30, 16_384).is_empty(), "twice is not often");
-        assert!(
-            sought(1 << 16, 100)
-                .iter()
-                .all(|found| found.id != "rereading")
-        );
     }
 
     #[test]
