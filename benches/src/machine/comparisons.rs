@@ -102,8 +102,9 @@ pub fn stream_elements() -> usize {
 /// MiB/s in GB/s.
 const MIB: f64 = 1.048_576e-3;
 
-/// tinymembench has come to its latencies, which are not compared, after 23 s.
-pub const FILLS: &str = "28";
+/// tinymembench has come to its latencies, which are not compared, after 23 s; beside 260 MiB of last level to its fill
+/// around the caches after 28 s in five rounds of seven.
+pub const FILLS: &str = "45";
 
 const fn time(
     figure: &'static str,
@@ -156,6 +157,12 @@ fn copy_of(elements: usize, text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with("Copy:"))?;
     let mean_s: f64 = line.split_ascii_whitespace().nth(2)?.parse().ok()?;
     Some(2.0 * 8.0 * elements as f64 / mean_s / 1e6)
+}
+
+/// STREAM's best copy in MB/s, with all threads: in its mean each waits for the slowest at the end of every pass, where
+/// Fathom adds up what all of them move. In the best pass that is least.
+fn best_copy(text: &str) -> Option<f64> {
+    number_after(text, "Copy:")
 }
 
 fn fill_around(text: &str) -> Option<f64> {
@@ -330,7 +337,7 @@ pub const ALL: [Comparison; 18] = [
             "bandwidth_copy",
             "STREAM",
             &["stream_all"],
-            copy,
+            best_copy,
         )
     },
     Comparison {
@@ -411,6 +418,7 @@ mod tests {
         let text = "Function    Best Rate MB/s  Avg time     Min time     Max time\n\
                     Copy:           34500.0     0.008000     0.007781     0.009121\n";
         assert!((copy_of(16 << 20, text).unwrap() - 33_554.4).abs() < 0.1);
+        assert_eq!(best_copy(text), Some(34500.0));
     }
 
     #[test]
