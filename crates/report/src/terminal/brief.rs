@@ -98,20 +98,16 @@ fn verdict(comparison: &Comparison) -> String {
     match comparison.verdict {
         Verdict::Faster | Verdict::Slower => change(ratio.value, words),
         Verdict::Same => format!("same, under {}", bound(ratio)),
-        Verdict::Undecided => undecided(comparison, words),
+        Verdict::Undecided => undecided(comparison),
     }
 }
 
-/// With what the difference may be, or how many rounds are missing.
-fn undecided(comparison: &Comparison, words: Words) -> String {
+/// With how large the difference may be, or how many rounds are missing.
+fn undecided(comparison: &Comparison) -> String {
     let ratio = &comparison.ratio;
     let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
     match ratio.level > 0.0 {
-        true => format!(
-            "undecided: {} to {}",
-            change(ratio.low, words),
-            change(ratio.high, words)
-        ),
+        true => format!("undecided, under {}", bound(ratio)),
         false => format!("undecided: {} of {fewest} rounds", comparison.rounds),
     }
 }
