@@ -116,8 +116,15 @@ fn is_paced_outside(spent: Spent) -> bool {
     )
 }
 
-pub(crate) fn takes_cpu(spent: Spent) -> bool {
+fn takes_cpu(spent: Spent) -> bool {
     spent == Spent::UserCode || spent.is_in_kernel()
+}
+
+/// All parts of an account that are time on a CPU.
+pub(crate) fn on_cpu_ns(account: &TimeAccount) -> f64 {
+    let parts = account.parts.iter();
+    let on_cpu = parts.filter(|part| takes_cpu(part.spent));
+    on_cpu.map(|part| part.ns).sum::<u64>() as f64
 }
 
 /// The account of an untraced run, and the factor by which each part of the traced one became its.

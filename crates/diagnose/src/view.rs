@@ -136,10 +136,7 @@ fn ready_share(lives: &[Life]) -> f64 {
 /// Part of the CPU time of all threads that is on the critical path.
 fn part_on_path(traced: &TimeAccount, lives: &[Life]) -> f64 {
     let all: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
-    let parts = traced.parts.iter();
-    let on_path = parts.filter(|part| untraced::takes_cpu(part.spent));
-    let on_path: u64 = on_path.map(|part| part.ns).sum();
-    (on_path as f64 / all.max(1.0)).min(1.0)
+    (untraced::on_cpu_ns(traced) / all.max(1.0)).min(1.0)
 }
 
 /// What the CPU time takes at least: its own length where one thread has it all, else the part of it
@@ -279,6 +276,11 @@ impl<'a> View<'a> {
     /// against this, and [`View::of_wall`] is told.
     pub(crate) fn share(&self, ns: f64) -> f64 {
         (ns / self.wall_ns).clamp(0.0, 1.0)
+    }
+
+    /// Whether the untraced runs had all CPUs nearly all the time.
+    pub(crate) fn had_all_cpus(&self) -> bool {
+        self.cpu_ns >= t::BUSY_THREAD * self.timed_ns * self.subject.cpus.max(1) as f64
     }
 
     /// Time on the critical path spent on this, in time of an untraced run.

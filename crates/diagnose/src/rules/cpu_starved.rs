@@ -5,7 +5,7 @@ use fathom_trace::SyscallRow;
 
 use crate::draft::{Draft, percent, time};
 use crate::thresholds as t;
-use crate::untraced::takes_cpu;
+use crate::untraced::on_cpu_ns;
 use crate::view::{View, crowded, hungry};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -30,10 +30,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     // Who has the CPU whenever the command needs it for its end is starved by nobody: the others stand back.
-    let parts = view.account.parts.iter();
-    let on_cpu = parts.filter(|part| takes_cpu(part.spent));
-    let on_cpu: u64 = on_cpu.map(|part| part.ns).sum();
-    if view.timed_ns - (on_cpu as f64) < t::DELAY_ON_PATH * delay {
+    if view.timed_ns - on_cpu_ns(&view.account) < t::DELAY_ON_PATH * delay {
         return None;
     }
     let statement = format!(
@@ -73,8 +70,7 @@ pub(super) fn by_others(view: &View<'_>) -> Option<Finding> {
         && ready >= t::READY_SHARE * view.timed_ns;
     let starved = t::STARVED_SHARE * view.timed_ns;
     // Where the command had all CPUs, a thread of its own had that one.
-    let had_all = view.cpu_ns >= t::BUSY_THREAD * view.timed_ns * view.subject.cpus.max(1) as f64;
-    let by_others = ready >= starved && waited >= starved && !had_all;
+    let by_others = ready >= starved && waited >= starved && !view.had_all_cpus();
     if crowded(&view.lives, view.subject.cpus, view.trace) || !own && !by_others {
         return None;
     }

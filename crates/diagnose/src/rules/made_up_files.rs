@@ -6,8 +6,9 @@ use fathom_model::{Finding, Place};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
+use super::relisting::opens;
 use super::reread_cost::part_of;
-use super::rereading::{is_around_reads, is_open};
+use super::rereading::{is_around_reads, is_open, whole};
 use crate::classify;
 use crate::draft::{count, matters};
 use crate::thresholds as t;
@@ -31,19 +32,22 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             by_process.entry(file.pid).or_default().push(file);
         }
     }
-    let opens = |files: &[&FileRow]| files.iter().map(|file| file.opens).sum::<u64>();
     let most = by_process.into_iter().max_by_key(|(_, f)| opens(f));
     let (pid, files) = most?;
     let own = |is: fn(&str) -> bool| move |row: &SyscallRow| row.pid == pid && is(&row.name);
     let (is_read, is_opened) = (own(classify::is_read), own(is_open));
     let (all_reads, all_opens) = (view.tally(is_read), view.tally(is_opened));
-    let stretched = |number: u64, stretch: f64| (number as f64 * stretch).round() as u64;
-    let opened = stretched(opens(&files), view.stretch(is_opened));
-    let read = files.iter().map(|file| file.reads).sum();
-    let read = stretched(read, view.stretch(is_read));
-    let reads = CallCost::with(&all_reads, view, is_read).part(part_of(read, all_reads.calls));
-    let around = CallCost::of(view, own(is_around_reads)).part(part_of(opened, all_opens.calls));
-    let cost = reads.plus(around);
+    let together = FileRow {
+        pid,
+        opens: opens(&files),
+        reads: files.iter().map(|file| file.reads).sum(),
+        ..FileRow::default()
+    };
+    let FileRow { opens, reads, .. } = whole(view, &together);
+    let around = CallCost::of(view, own(is_around_reads)).part(part_of(opens, all_opens.calls));
+    let cost = CallCost::with(&all_reads, view, is_read)
+        .part(part_of(reads, all_reads.calls))
+        .plus(around);
     if !matters(view, cost.ns(view)) || view.share(cost.ns(view)) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
@@ -54,13 +58,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     };
     let statement = format!(
         "{who} opened and read {} times, and the kernel makes up what is in it each time; that {}",
-        count(opened),
+        count(opens),
         cost.told(view)
     );
     Some(
         cost.draft("kernel-bound", view, statement)
-            .evidence("opens", opened as f64, "calls")
-            .evidence("reads", read as f64, "calls")
+            .evidence("opens", opens as f64, "calls")
+            .evidence("reads", reads as f64, "calls")
             .advice(
                 "Ask less often, or keep the file open and read it from its beginning (`pread`).",
             )

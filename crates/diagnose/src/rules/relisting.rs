@@ -33,7 +33,7 @@ fn opened_again<'a>(view: &View<'a>) -> Option<(u32, Vec<&'a FileRow>)> {
     by_process.into_iter().max_by_key(|(_, files)| opens(files))
 }
 
-fn opens(files: &[&FileRow]) -> u64 {
+pub(super) fn opens(files: &[&FileRow]) -> u64 {
     files.iter().map(|file| file.opens).sum()
 }
 

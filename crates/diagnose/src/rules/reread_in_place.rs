@@ -11,16 +11,12 @@ use crate::Language;
 use crate::classify;
 use crate::draft::{bytes, count, matters};
 use crate::thresholds as t;
-use crate::view::View;
+use crate::view::{Tally, View};
 
 /// A file that stays open and is read to its end again and again: each time a read brings nothing.
 pub(super) fn rewound(view: &View<'_>) -> Option<Finding> {
-    let plain = |file: &&FileRow| {
-        file.opens < t::MANY_OPENS_OF_ONE_FILE
-            && file.name.starts_with('/')
-            && !is_of_system(&file.name)
-    };
-    let files = view.trace.files.iter().filter(plain).filter_map(|file| {
+    let files = view.trace.files.iter().filter(|file| stays_open(file));
+    let files = files.filter_map(|file| {
         let file = whole(view, file);
         let fd = file.fd?;
         let on_it = reads_of(file.pid, fd);
@@ -32,9 +28,7 @@ pub(super) fn rewound(view: &View<'_>) -> Option<Finding> {
         let reads = view.tally(&on_it);
         // What is looked at for news, as a log is, brings little each time.
         let whole = reads.bytes / reads.sizes[0].max(1) >= t::LEAST_OF_A_ROUND;
-        // The number may have been one file after another, each read to its end.
-        let alone = file.reads * 10 >= reads.calls * 9;
-        (whole && alone).then_some((file, fd, reads))
+        (whole && is_alone(&file, &reads)).then_some((file, fd, reads))
     });
     let (file, fd, reads) = files.max_by(|a, b| a.2.cost_ns.total_cmp(&b.2.cost_ns))?;
     let rounds = reads.sizes[0];
@@ -80,13 +74,9 @@ pub(super) fn rewound(view: &View<'_>) -> Option<Finding> {
 
 /// A file that stays open and of which many times its size is read, from wherever.
 pub(super) fn sought(view: &View<'_>) -> Option<Finding> {
-    let plain = |file: &&FileRow| {
-        file.opens < t::MANY_OPENS_OF_ONE_FILE
-            && stays_as_it_is(file)
-            && file.name.starts_with('/')
-            && !is_of_system(&file.name)
-    };
-    let files = view.trace.files.iter().filter(plain).filter_map(|file| {
+    let files = view.trace.files.iter();
+    let files = files.filter(|file| stays_open(file) && stays_as_it_is(file));
+    let files = files.filter_map(|file| {
         let size = file
             .size_bytes
             .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
@@ -103,8 +93,7 @@ pub(super) fn sought(view: &View<'_>) -> Option<Finding> {
             return None;
         }
         let reads = view.tally(reads_of(file.pid, fd));
-        let alone = file.reads * 10 >= reads.calls * 9;
-        alone.then_some((file, reads, size))
+        is_alone(&file, &reads).then_some((file, reads, size))
     });
     let (file, reads, size) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
     let times = file.read_bytes as f64 / size as f64;
@@ -143,6 +132,18 @@ pub(super) fn sought(view: &View<'_>) -> Option<Finding> {
             })
             .finish(),
     )
+}
+
+/// Whether a file somebody wrote is opened a few times at most.
+fn stays_open(file: &FileRow) -> bool {
+    file.opens < t::MANY_OPENS_OF_ONE_FILE
+        && file.name.starts_with('/')
+        && !is_of_system(&file.name)
+}
+
+/// Whether nearly all `reads` of a descriptor are of this file: its number may have been one file's after another.
+fn is_alone(file: &FileRow, reads: &Tally) -> bool {
+    file.reads * 10 >= reads.calls * 9
 }
 
 /// Reads of one descriptor.

@@ -16,16 +16,15 @@ impl View<'_> {
         let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
         let crowded = crowded(&self.lives, self.subject.cpus, self.trace);
         let ready = self.account.share(Spent::Ready);
-        let cpus = self.subject.cpus.max(1) as f64;
-        let own = busy_threads(&self.lives, self.trace) > cpus * t::ONE_FOR_EACH;
-        let had_all = self.cpu_ns >= t::BUSY_THREAD * self.timed_ns * cpus;
+        let own = busy_threads(&self.lives, self.trace)
+            > self.subject.cpus.max(1) as f64 * t::ONE_FOR_EACH;
         if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
             return Some(format!(
                 "The program was ready to run and had no CPU for {:.0} % of the wall time, though it has no more busy threads than there are CPUs: others had them, which hides what it waits for itself; run again on a quiet machine.",
                 100.0 * ready
             ));
         }
-        if crowded || own && had_all || wait < t::NEIGHBOURS_SHARE * self.timed_ns {
+        if crowded || own && self.had_all_cpus() || wait < t::NEIGHBOURS_SHARE * self.timed_ns {
             return None;
         }
         let how_much = if self.trace.threads.len() == 1 {
