@@ -94,15 +94,14 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
         true => view.file_lock_waits(life.tid) + view.lock_waits(life.tid),
         false => view.file_lock_waits(life.tid),
     };
+    let for_others =
+        |life: &Life| view.file_lock_waits(life.tid) > 0 || is_woken_by_others(view, life);
     let often = |life: &&Life| {
         waits(life) >= t::MANY_LOCK_WAITS
             || view.file_lock_waits(life.tid) >= t::MANY_FILE_LOCK_WAITS
     };
-    let queueing = view
-        .lives
-        .iter()
-        .filter(often)
-        .filter(|life| view.file_lock_waits(life.tid) > 0 || is_woken_by_others(view, life));
+    let lives = view.lives.iter();
+    let queueing = lives.filter(often).filter(|life| for_others(life));
     let pids: BTreeSet<u32> = queueing.map(|life| life.pid).collect();
     // Whoever hands out the work counts too: where it works most, the others are idle.
     let all: Vec<&Life> = view.lives.iter().collect();
@@ -114,11 +113,17 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
     let rows = view.trace.off_cpu.iter().filter(|row| row.pid == pid);
     let locks = rows.filter(|row| row.call.as_deref().is_some_and(classify::is_file_lock));
     let file = locks.max_by_key(|row| row.total_ns).and_then(|row| row.fd);
+    // Of those who do the same some are luckier.
+    let lucky = |life: &Life| {
+        let luckier = waits(life) >= t::MANY_LOCK_WAITS / 3 && program(&life.pid) == first;
+        luckier && for_others(life)
+    };
     Some(Queue {
         file,
         between_processes: true,
-        ..queue(view, pid, &all, |life| {
-            pids.contains(&life.pid) && waits(life) > 0
+        ..queue(view, pid, &all, |life| match pids.contains(&life.pid) {
+            true => waits(life) > 0,
+            false => lucky(life),
         })?
     })
 }
@@ -412,6 +417,39 @@ mod tests {
         let statement = &told[0].statement;
         let begin = "4 processes waited 200 times for the lock on /var/lock/table";
         assert!(statement.starts_with(begin), "{statement}");
+    }
+
+    #[test]
+    fn of_processes_that_take_turns_some_are_luckier() {
+        let mut fake = Fake::new(500);
+        fake.wait_for(ROOT, "wait4", None, (5, 495, 495), Some(201));
+        // The first always has the lock when it wants it.
+        for (pid, to, waits) in [
+            (200, 110, 0),
+            (201, 450, 30),
+            (202, 490, 42),
+            (203, 320, 14),
+        ] {
+            fake.child(pid, 0, to, to);
+            let each = (to - 105) / (waits + 1);
+            for i in 0..waits {
+                let (at, by) = (1 + i * each, 200 + (u64::from(pid) + i) % 4);
+                fake.wait_for(
+                    pid,
+                    "futex",
+                    None,
+                    (at, at + each, at + each),
+                    Some(by as u32),
+                );
+            }
+        }
+        let told = fake.findings();
+        let begin = "3 processes waited 86 times for locks";
+        let statement = told.first().map(|it| it.statement.as_str());
+        assert!(
+            statement.is_some_and(|it| it.starts_with(begin)),
+            "{told:?}"
+        );
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! Files that the kernel makes up as they are read, in `/proc` and `/sys`, are read again and again.
 
-use std::collections::BTreeMap;
-
-use fathom_model::{Finding, Place};
-use fathom_trace::{FileRow, SyscallRow};
+use fathom_model::Finding;
+use fathom_trace::FileRow;
 
 use super::call_cost::CallCost;
-use super::relisting::opens;
+use super::opened_again::OpenedAgain;
 use super::reread_cost::part_of;
-use super::rereading::{is_around_reads, is_open, whole};
 use crate::classify;
 use crate::draft::{count, matters};
 use crate::thresholds as t;
@@ -25,39 +22,20 @@ pub(super) fn is_made_up(name: &str) -> bool {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let mut by_process: BTreeMap<u32, Vec<&FileRow>> = BTreeMap::new();
-    for file in &view.trace.files {
-        if is_made_up(&file.name) && file.opens >= t::MANY_OPENS_OF_ONE_FILE && file.read_bytes > 0
-        {
-            by_process.entry(file.pid).or_default().push(file);
-        }
-    }
-    let most = by_process.into_iter().max_by_key(|(_, f)| opens(f));
-    let (pid, files) = most?;
-    let own = |is: fn(&str) -> bool| move |row: &SyscallRow| row.pid == pid && is(&row.name);
-    let (is_read, is_opened) = (own(classify::is_read), own(is_open));
-    let (all_reads, all_opens) = (view.tally(is_read), view.tally(is_opened));
-    let together = FileRow {
-        pid,
-        opens: opens(&files),
-        reads: files.iter().map(|file| file.reads).sum(),
-        ..FileRow::default()
-    };
-    let FileRow { opens, reads, .. } = whole(view, &together);
-    let around = CallCost::of(view, own(is_around_reads)).part(part_of(opens, all_opens.calls));
+    let is_read_of = |file: &FileRow| is_made_up(&file.name) && file.read_bytes > 0;
+    let files = OpenedAgain::most(view, is_read_of, |file| file.opens)?;
+    let FileRow { opens, reads, .. } = files.together;
+    let is_read = files.own(classify::is_read);
+    let all_reads = view.tally(is_read);
     let cost = CallCost::with(&all_reads, view, is_read)
         .part(part_of(reads, all_reads.calls))
-        .plus(around);
+        .plus(files.cost_of_opening(view));
     if !matters(view, cost.ns(view)) || view.share(cost.ns(view)) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
-    let example = files.iter().max_by_key(|file| file.opens)?;
-    let who = match files.len() {
-        1 => format!("`{}` was", example.name),
-        n => format!("{} files such as `{}` were", count(n as u64), example.name),
-    };
     let statement = format!(
-        "{who} opened and read {} times, and the kernel makes up what is in it each time; that {}",
+        "{} opened and read {} times, and the kernel makes up what is in it each time; that {}",
+        files.subject("files", &files.together.name),
         count(opens),
         cost.told(view)
     );
@@ -68,12 +46,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .advice(
                 "Ask less often, or keep the file open and read it from its beginning (`pread`).",
             )
-            .place(Place {
-                pid: Some(pid),
-                tid: None,
-                fd: None,
-                path: Some(example.name.clone()),
-            })
+            .place(files.place())
             .likely()
             .finish(),
     )

@@ -27,6 +27,7 @@ mod lock_held_asleep;
 mod lock_taken_back;
 mod made_up_files;
 mod missing_file_lookups;
+mod opened_again;
 mod page_fault_heavy;
 mod process_spawning;
 mod relisting;

@@ -5,8 +5,9 @@ use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
 use super::made_up_files::is_of_system;
+use super::opened_again::whole;
 use super::reread_cost::{Cost, from_memory, part_of, work_ns};
-use super::rereading::{stays_as_it_is, whole};
+use super::rereading::stays_as_it_is;
 use crate::Language;
 use crate::classify;
 use crate::draft::{bytes, count, matters};

@@ -1,12 +1,11 @@
 //! The same is read again and again: of files that are opened anew each time, of one that stays open, or of folders.
 
-use std::collections::BTreeMap;
-
-use fathom_model::{Finding, Place};
-use fathom_trace::{FileRow, SyscallRow};
+use fathom_model::Finding;
+use fathom_trace::FileRow;
 
 use super::call_cost::CallCost;
 use super::made_up_files::is_of_system;
+use super::opened_again::OpenedAgain;
 use super::relisting;
 use super::reread_cost::{Cost, from_memory, part_of, work_ns};
 use super::reread_in_place::{rewound, sought};
@@ -26,31 +25,6 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     found.max_by_key(|finding| finding.could_win_ns)
 }
 
-/// What was done with a file in all, where only the first calls were looked at.
-pub(super) fn whole(view: &View<'_>, file: &FileRow) -> FileRow {
-    let own = |name: &dyn Fn(&str) -> bool| {
-        let stretch = view.stretch(|row| row.pid == file.pid && name(&row.name));
-        move |count: u64| (count as f64 * stretch).round() as u64
-    };
-    let (opens, reads) = (own(&is_open), own(&classify::is_read));
-    FileRow {
-        opens: opens(file.opens),
-        reads: reads(file.reads),
-        read_bytes: reads(file.read_bytes),
-        ..file.clone()
-    }
-}
-
-pub(super) fn is_open(name: &str) -> bool {
-    name == "open" || name == "openat"
-}
-
-/// Calls that open a file, look at it before it is read, and close it.
-pub(super) fn is_around_reads(name: &str) -> bool {
-    let looks = ["newfstatat", "statx", "ioctl", "lseek"].contains(&name) || name.ends_with("stat");
-    is_open(name) || name == "close" || looks
-}
-
 /// Whether a file is written once at most, as by a program that makes it first, and then read again and again.
 pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
     file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
@@ -63,93 +37,53 @@ fn takes_records(file: &FileRow) -> bool {
     each <= t::MOST_OF_A_RECORD && file.size_bytes.is_some_and(part)
 }
 
-/// Files that one process opens and reads again and again, together.
-fn reopened_files(view: &View<'_>) -> Option<(FileRow, usize)> {
-    let often =
-        view.trace.files.iter().filter(|f| {
-            f.opens >= t::MANY_OPENS_OF_ONE_FILE && f.read_bytes > 0 && stays_as_it_is(f)
-        });
-    let own = often.filter(|f| {
-        let named = !f.name.contains("socket") && !f.name.starts_with("pipe");
-        named && !is_of_system(&f.name) && !takes_records(f)
-    });
-    let size = |file: &FileRow| file.read_bytes + 4096 * file.opens;
-    let mut by_process: BTreeMap<u32, (Vec<&FileRow>, u64)> = BTreeMap::new();
-    for file in own {
-        let (files, sum) = by_process.entry(file.pid).or_default();
-        files.push(file);
-        *sum += size(file);
-    }
-    let (files, _) = by_process.into_values().max_by_key(|(_, sum)| *sum)?;
-    let largest = files.iter().max_by_key(|file| size(file))?;
-    let sum = |of: fn(&FileRow) -> u64| files.iter().map(|file| of(file)).sum();
-    let together = FileRow {
-        opens: sum(|file| file.opens),
-        reads: sum(|file| file.reads),
-        read_bytes: sum(|file| file.read_bytes),
-        ..(*largest).clone()
-    };
-    Some((whole(view, &together), files.len()))
+/// Whether all of a file is read each time that it is opened.
+fn is_read_again(file: &FileRow) -> bool {
+    let named = !file.name.contains("socket") && !file.name.starts_with("pipe");
+    let meant = named && !is_of_system(&file.name) && !takes_records(file);
+    meant && file.read_bytes > 0 && stays_as_it_is(file)
 }
 
 fn reopened(view: &View<'_>) -> Option<Finding> {
-    let (file, files) = reopened_files(view)?;
-    let is_own =
-        |is: fn(&str) -> bool| move |row: &SyscallRow| row.pid == file.pid && is(&row.name);
-    let (is_read, is_opened) = (is_own(classify::is_read), is_own(is_open));
-    let (all_reads, all_opens) = (view.tally(is_read), view.tally(is_opened));
+    let files = OpenedAgain::most(view, is_read_again, |file| {
+        file.read_bytes + 4096 * file.opens
+    })?;
+    let file = &files.together;
+    let is_read = files.own(classify::is_read);
+    let all_reads = view.tally(is_read);
     let of_bytes = part_of(file.read_bytes, all_reads.bytes);
     let of_reads = of_bytes.max(part_of(file.reads, all_reads.calls));
-    let of_opens = part_of(file.opens, all_opens.calls);
-    let reads = CallCost::with(&all_reads, view, is_read);
-    let around = CallCost::of(view, is_own(is_around_reads));
-    let again = 1.0 - files as f64 / file.opens.max(files as u64) as f64;
-    let calls = reads.part(of_reads).plus(around.part(of_opens));
-    let calls = calls.part(again);
-    let again_bytes = file.read_bytes as f64 * again;
+    let reads = CallCost::with(&all_reads, view, is_read).part(of_reads);
+    let again = files.again();
+    let calls = reads.plus(files.cost_of_opening(view)).part(again);
+    let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
     let cost = Cost {
         calls,
-        work_ns: work_ns(
-            view,
-            file.pid,
-            (again_bytes, file.opens as f64 * again),
-            of_bytes,
-            &calls,
-        ),
+        work_ns: work_ns(view, file.pid, read_again, of_bytes, &calls),
     };
     if !matters(view, cost.ns(view)) {
         return None;
     }
     let name = file.name.rsplit('/').next().unwrap_or(&file.name);
-    let who = match files {
-        1 => format!("`{name}` was"),
-        n => format!("{n} files such as `{name}` were"),
-    };
     let statement = format!(
-        "{who} opened {} times and read {} from; {}",
+        "{} opened {} times and read {} from; {}",
+        files.subject("files", name),
         count(file.opens),
         bytes(file.read_bytes as f64),
         cost.told(view),
     );
+    let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
     Some(
         cost.draft(view, statement)
             .evidence("opens", file.opens as f64, "calls")
             .evidence("reads", file.reads as f64, "calls")
             .evidence("bytes read", file.read_bytes as f64, "bytes")
-            .advice(match files {
+            .advice(match files.different {
                 1 => "Read the file once and keep what is needed of it.",
                 _ => "Read each file once and keep what is needed of it.",
             })
-            .limit(from_memory(
-                view,
-                files as f64 * file.read_bytes as f64 / file.opens as f64,
-            ))
-            .place(Place {
-                pid: Some(file.pid),
-                tid: None,
-                fd: None,
-                path: Some(file.name.clone()),
-            })
+            .limit(from_memory(view, once))
+            .place(files.place())
             .finish(),
     )
 }
