@@ -5,6 +5,7 @@ Makes the pipe and returns; what stays behind feeds or drains it when its other 
 
 import os
 import pathlib
+import runpy
 import signal
 import sys
 
@@ -22,4 +23,7 @@ for stream in range(3):
 end = os.open(fifo, os.O_WRONLY if kind == "feed" else os.O_RDONLY)
 os.dup2(end, 1 if kind == "feed" else 0)
 os.close(end)
-os.execv(sys.executable, [sys.executable, str(pathlib.Path(__file__).with_name(kind + ".py")), *words])
+# Another interpreter's start would be a wait of the program under test.
+script = str(pathlib.Path(__file__).with_name(kind + ".py"))
+sys.argv = [script, *words]
+runpy.run_path(script, run_name="__main__")
