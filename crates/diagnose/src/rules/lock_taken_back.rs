@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::{Finding, Place};
 use fathom_trace::{Cause, Interval};
 
-use super::lock_contention::is_of_runtime;
+use super::lock_queues::is_of_runtime;
 use crate::Language;
 use crate::account::Life;
 use crate::classify;

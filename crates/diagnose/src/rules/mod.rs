@@ -24,6 +24,7 @@ mod line_buffered_output;
 mod lock_contention;
 mod lock_fought_over;
 mod lock_held_asleep;
+mod lock_queues;
 mod lock_taken_back;
 mod made_up_files;
 mod missing_file_lookups;
