@@ -42,6 +42,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     for (tid, calls) in &yields {
         threads.entry(*tid).or_default().0 += calls;
     }
+    let on_one_cpu = add_taken_cpus(view, &mut threads);
     // Partners: at least two that wait often; the waits of the one are the turns of the other.
     threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
     let waits: u64 = threads.values().map(|(n, _)| n).sum();
@@ -57,8 +58,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     // What a hand-over costs: the part of the wall time that no one of them runs, and the calls.
-    let idle = threads.values().map(|(_, ns)| *ns).sum::<f64>() / threads.len() as f64;
-    let waiting = view.untraced(idle.min(view.trace.duration_ns as f64));
+    let span = view.trace.duration_ns as f64;
+    let idle = match on_one_cpu {
+        true => (span - busy).max(0.0),
+        false => threads.values().map(|(_, ns)| *ns).sum::<f64>() / threads.len() as f64,
+    };
+    let waiting = view.untraced(idle.min(span));
     // With few and large pieces the calls go too. What the program computes itself stays.
     let hands_over = |row: &SyscallRow| {
         let moves = classify::is_read(&row.name) || classify::is_write(&row.name);
@@ -93,6 +98,24 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .likely()
             .finish(),
     )
+}
+
+/// Of two on one CPU the one that is woken takes it from the other, for which the next piece is there before it waits:
+/// its turns end by that. Adds them, and says whether there are any.
+fn add_taken_cpus(view: &View<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) -> bool {
+    let most = threads.values().map(|(waits, _)| *waits).max().unwrap_or(0);
+    let mut any = false;
+    for thread in &view.trace.threads {
+        let taken = thread.involuntary_switches.unwrap_or(0).min(most);
+        if let Some((waits, _)) = threads.get_mut(&thread.tid)
+            && taken >= t::MANY_WAKEUPS / 4
+            && *waits * 2 < most
+        {
+            *waits += taken;
+            any = true;
+        }
+    }
+    any
 }
 
 const YIELD: &str = "sched_yield";
@@ -226,6 +249,22 @@ mod tests {
         let storm = "wakeup-storm".to_owned();
         assert!(!costly(5, 8).contains(&storm), "45 us of work for each");
         assert!(!costly(40, 65_536).contains(&storm), "large blocks");
+    }
+
+    #[test]
+    fn on_one_cpu_the_one_that_is_woken_takes_it_from_the_other() {
+        let told = |taken: u64| {
+            let mut fake = pair(20_000, 30);
+            fake.thread(ROOT, 102, 0, 1000, 400);
+            fake.waits_of(102, Some("read"), Some(4), Cause::Asleep, 300, 30);
+            fake.trace.threads.retain(|thread| thread.tid != 101);
+            fake.trace.off_cpu.retain(|row| row.tid != 101);
+            let other = fake.trace.threads.last_mut().expect("it is there");
+            other.involuntary_switches = Some(taken);
+            fake.ids().contains(&"wakeup-storm".to_owned())
+        };
+        assert!(told(19_000));
+        assert!(!told(900));
     }
 
     #[test]

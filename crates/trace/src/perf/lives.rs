@@ -205,7 +205,7 @@ impl Lives {
     /// The thread that can have ended a wait: another one of the process for a lock, one that has the
     /// other end for a pipe; the one that was on a CPU last, if that was a moment ago. What a poll waits
     /// for isn't seen: one of the process that went to rest itself right then, as a worker does that has
-    /// told of its result.
+    /// told of its result. Who ended right before a wait for no descriptor did was joined, whoever else ran.
     fn waker(&self, wait: &Interval) -> Option<u32> {
         let call = wait.call.as_deref()?;
         if self.alive.len() > MOST_WAKERS || wait.cause != Cause::Asleep {
@@ -232,9 +232,12 @@ impl Lives {
             (None, Place::On(_)) => Some(wait.to_ns),
             (None, Place::Able(at)) => Some(at),
         };
-        let woke = candidates.filter_map(|life| Some((last(life)?, life.tid)));
-        let woke = woke.filter(|(at, _)| wait.to_ns.saturating_sub(*at) <= WAKING_NS);
-        woke.max().map(|(_, tid)| tid)
+        let woke = candidates.filter_map(|life| {
+            let joined = wait.fd.is_none() && life.ended.is_some();
+            Some((joined, last(life)?, life.tid))
+        });
+        let woke = woke.filter(|(_, at, _)| wait.to_ns.saturating_sub(*at) <= WAKING_NS);
+        woke.max().map(|(.., tid)| tid)
     }
 
     fn end(&mut self, tid: u32, at: u64) {
@@ -356,6 +359,9 @@ mod tests {
         let mut lives = lives();
         lives.take(at(1, begun(10, 11)));
         lives.take(at(2, What::In { tid: 11 }));
+        // One that runs on is not.
+        lives.take(at(2, begun(10, 12)));
+        lives.take(at(3, What::In { tid: 12 }));
         lives.take(at(2, out(10)));
         lives.saw(look(5, 10, 10, FUTEX, None));
         lives.take(at(9, What::Ended { pid: 10, tid: 11 }));
