@@ -22,6 +22,8 @@ pub(crate) const PIECE_BYTES: f64 = 16.0;
 pub(crate) const BYTES_OF_A_MESSAGE: u64 = 4;
 /// A line: text lines of 200 bytes are rare, and copying then begins to weigh beside the call.
 pub(crate) const LINE_BYTES: f64 = 200.0;
+/// Below, what is read of a file in one call is a part of a number, a word or a record.
+pub(crate) const RECORD_BYTES: f64 = 7.5;
 /// A reader that has to wait before this part of its reads is given small pieces by its writer;
 /// a buffer would not help it.
 pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;
@@ -51,6 +53,8 @@ pub(crate) const CPU_OF_A_JOINER: f64 = 0.05;
 /// A child that used less CPU than this was mostly made and thrown away: making one costs 0.5 to
 /// 5 ms, an interpreter's start 10 to 20 ms.
 pub(crate) const SHORT_CHILD_CPU_NS: f64 = 15e6;
+/// A copy that runs no other program has no start: what it computes beyond a library's own part in forking is work.
+pub(crate) const SHORT_COPY_OWN_NS: f64 = 5e6;
 /// An interpreter's start and end with a line of code: `python3` 13 to 30 ms, `node` 40, `java` 60.
 pub(crate) const START_OF_INTERPRETER_CPU_NS: f64 = 60e6;
 /// Starts take about the same each time, work doesn't: the long ones by the short ones (ninth and first tenth).
@@ -314,6 +318,8 @@ pub(crate) const READY_SHARE: f64 = 0.25;
 pub(crate) const PART_TOLD_BY_THREADS: f64 = 0.3;
 /// Of the time in polls: they are pauses if their time limits ended so much of it.
 pub(crate) const PART_BY_LIMIT: f64 = 0.5;
+/// The same where nothing else ended polls that took time.
+pub(crate) const ALL_BY_LIMIT: f64 = 0.95;
 /// Looking by stopping ends after [`TIME_OF_A_BUDGET_NS`], and a stop takes 10 to 150 us: fewer calls than this by then
 /// came slowly by themselves.
 pub(crate) const FEW_IN_A_BUDGET: u64 = 9_000;

@@ -62,14 +62,15 @@ impl PollContext {
     }
 
     /// Whether polls end by their time limits though there is something to be taken after most of them: then they don't
-    /// wait for it, or it would have ended them.
+    /// wait for it, or it would have ended them. A runtime also looks without waiting, which takes no time.
     fn only_naps(self, taken: u64) -> bool {
         let Some(ends) = self.ends.filter(|ends| ends.total_ns > 0) else {
             return false;
         };
         let by_events = self.polls.saturating_sub(ends.by_limit);
         let by_time = ends.by_limit_ns as f64 >= t::PART_BY_LIMIT * ends.total_ns as f64;
-        by_time && taken > 2 * by_events && taken * 2 >= ends.by_limit
+        let all_of_it = ends.by_limit_ns as f64 >= t::ALL_BY_LIMIT * ends.total_ns as f64;
+        by_time && (taken > 2 * by_events || all_of_it) && taken * 2 >= ends.by_limit
     }
 
     /// Events at sockets: those that the network brought, and those of a reader that took what had filled one.
@@ -280,6 +281,10 @@ mod tests {
         assert_eq!(asks(98).spent(), Spent::Sleeping);
         // What a client gets after two looks in vain ended its poll.
         assert_eq!(asks(40).spent(), Spent::WaitingForPipe);
+        // Looks that take no time wait for nothing.
+        let mut pauses = asks(40);
+        pauses.ends.as_mut().expect("it is known").by_limit_ns = 1000;
+        assert_eq!(pauses.spent(), Spent::Sleeping);
     }
 
     #[test]

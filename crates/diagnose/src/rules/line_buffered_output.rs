@@ -3,17 +3,15 @@
 use fathom_model::Finding;
 
 use super::small_calls::Small;
-use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, on_output};
+use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, is_of_pieces, on_output};
 use crate::Language;
 use crate::descriptors::Kind;
 use crate::draft::{count, matters};
-use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let watched = |s: &Small| view.descriptors.waited_for(s.pid, s.fd) == Kind::Terminal;
-    let small =
-        on_output(view).find(|s| s.tally.bytes_per_call() >= t::PIECE_BYTES && !watched(s))?;
+    let small = on_output(view).find(|small| !is_of_pieces(view, small) && !watched(small))?;
     let tally = &small.tally;
     let lines = view.descriptors.is_output(small.pid, small.fd);
     let cost = small.cost_of_output(view);

@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::{Finding, Spent};
+use fathom_trace::Process;
 
 use super::children::{is_copy, starts_of_interpreter};
 use crate::Language;
+use crate::account::Life;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::faults;
 use crate::path::covered_ns;
@@ -18,13 +20,23 @@ type Lived = (u32, u64, u64);
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let end = view.trace.duration_ns;
     let starts = starts_of_interpreter(view);
-    let is_short = |pid: u32| view.cpu_of(pid) < t::SHORT_CHILD_CPU_NS || starts.contains(&pid);
+    let is_short = |process: &Process| {
+        let own = || view.lives_of(process.pid);
+        let own_ns = || {
+            own()
+                .map(|life| life.sums.get(Spent::UserCode))
+                .sum::<f64>()
+        };
+        let works = is_copy(view, process) && own_ns() >= t::SHORT_COPY_OWN_NS;
+        let little = !works && view.cpu_of(process.pid) < t::SHORT_CHILD_CPU_NS;
+        (little || starts.contains(&process.pid)) && !waits_outside(view, process.pid)
+    };
     let mut short: Vec<Lived> = view
         .trace
         .processes
         .iter()
         .skip(1)
-        .filter(|p| is_short(p.pid))
+        .filter(|process| is_short(process))
         .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
         .filter(|c| ((c.2 - c.1) as f64) < 20.0 * t::SHORT_CHILD_CPU_NS)
         .collect();
@@ -89,6 +101,26 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .pid(maker)
             .finish(),
     )
+}
+
+/// Whether a process waited for most of its life for a time or for others: that takes as long without a process for it.
+fn waits_outside(view: &View<'_>, pid: u32) -> bool {
+    let outside = [
+        Spent::Sleeping,
+        Spent::Network,
+        Spent::Disk,
+        Spent::WaitingForInput,
+    ];
+    let waited = |life: &Life| {
+        outside
+            .iter()
+            .map(|spent| life.sums.get(*spent))
+            .sum::<f64>()
+    };
+    let (waited, lived) = view.lives_of(pid).fold((0.0, 0.0), |(waits, all), life| {
+        (waits + waited(life), all + life.ns())
+    });
+    waited * 2.0 > lived
 }
 
 fn advice(maker: Option<Language>, are_copies: bool) -> &'static str {
@@ -269,6 +301,26 @@ mod tests {
             found[0].could_win_ns
         );
         assert!(found[0].advice.contains("Keep the workers"));
+    }
+
+    #[test]
+    fn who_sleeps_or_works_is_no_short_process() {
+        let copies = |cpu: u64| {
+            let mut fake = spawns(60);
+            for i in 0..60 {
+                fake.trace.processes[1 + i].execs.clear();
+                fake.trace.threads[1 + i].on_cpu_ns = Some(cpu * 1_000_000);
+            }
+            fake
+        };
+        let told = |mut fake: Fake| fake.ids().contains(&"process-spawning".to_owned());
+        assert!(told(copies(4)));
+        assert!(!told(copies(14)));
+        let mut naps = spawns(60);
+        for pid in 200..260 {
+            naps.waits_of(pid, Some("clock_nanosleep"), None, Cause::Asleep, 1, 12_000);
+        }
+        assert!(!told(naps));
     }
 
     #[test]

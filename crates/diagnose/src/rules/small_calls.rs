@@ -1,9 +1,9 @@
 //! Shared by the rules on small reads and writes: where are they, and what do they cost?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::Place;
-use fathom_trace::SyscallRow;
+use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use super::call_cost::CallCost;
 use super::small_file_io;
@@ -13,19 +13,23 @@ use crate::descriptors::Kind;
 use crate::thresholds as t;
 use crate::view::{Tally, View};
 
-/// Small calls on one descriptor.
+/// Small calls on one descriptor, or on that of the same number in processes that one parent made to run one program.
 pub(super) struct Small {
+    /// The one that made most of the calls.
     pub pid: u32,
     pub fd: i32,
     pub writes: bool,
     pub tally: Tally,
+    /// All of them.
+    pids: BTreeSet<u32>,
 }
 
 impl Small {
     /// What the calls cost.
     pub(super) fn cost(&self, view: &View<'_>) -> CallCost {
-        let own = |row: &SyscallRow| key(row) == Some(((self.pid, self.fd), self.writes));
-        CallCost::with(&self.tally, view, own)
+        CallCost::with(&self.tally, view, |row| {
+            is_of(row, &self.pids, self.fd, self.writes)
+        })
     }
 
     /// What the calls cost, and where it is no file those of a reader in the tree: it gets as small pieces as are
@@ -36,8 +40,8 @@ impl Small {
         }
         let mut read: BTreeMap<u32, u64> = BTreeMap::new();
         for row in &view.trace.syscalls {
-            let from_pipe =
-                row.fd == Some(0) && classify::is_read(&row.name) && row.pid != self.pid;
+            let reads = row.fd == Some(0) && classify::is_read(&row.name);
+            let from_pipe = reads && !self.pids.contains(&row.pid);
             if from_pipe && view.descriptors.waited_for(row.pid, 0) == Kind::Pipe {
                 *read.entry(row.pid).or_default() += row.bytes;
             }
@@ -54,6 +58,42 @@ impl Small {
             CallCost::of(view, reads)
         });
         self.cost(view).plus(theirs.unwrap_or_default())
+    }
+
+    /// Whether they are, and most of them had something to move at once.
+    fn is_small(&self, view: &View<'_>) -> bool {
+        let (tally, writes) = (&self.tally, self.writes);
+        // Sizes 1 to 3: 1 byte to 511; what is larger doesn't count as small however many there are.
+        let small: u64 = tally.sizes[1..4].iter().sum();
+        let moved = tally.bytes_per_call();
+        if small < t::LEAST_SMALL_CALLS || small * 10 < tally.calls * 6 || moved >= t::LINE_BYTES {
+            return false;
+        }
+        let waits = |row: &OffCpuRow| {
+            let call = row.call.as_deref().unwrap_or_default();
+            row.cause == Cause::Asleep
+                && self.pids.contains(&row.pid)
+                && row.fd == Some(self.fd)
+                && (classify::is_write(call) && writes || classify::is_read(call) && !writes)
+        };
+        match view.off(waits) {
+            _ if writes => true,
+            (_, Some(waits)) => (waits as f64) < t::WAITS_PER_SMALL_READ * tally.calls as f64,
+            (ns, None) => ns < t::WAITS_PER_SMALL_READ * view.wall_ns,
+        }
+    }
+
+    /// Whether a process copies what it reads in blocks of one size: they are no lines.
+    pub(super) fn is_copied_in_blocks(&self, view: &View<'_>) -> bool {
+        let each = self.tally.bytes_per_call();
+        if (each - each.round()).abs() * 1e3 > 1.0 || !(each.round() as u64).is_power_of_two() {
+            return false;
+        }
+        let of_it = |row: &SyscallRow| row.pid == self.pid && classify::is_read(&row.name);
+        let read = view.tally(|row| of_it(row) && row.fd == Some(0));
+        let written = view.tally(|row| is_of(row, &BTreeSet::from([self.pid]), self.fd, true));
+        let alike = |a: u64, b: u64| a.abs_diff(b) * 100 <= a;
+        self.writes && alike(read.bytes, written.bytes) && alike(read.calls, written.calls)
     }
 
     /// `standard output`, or the file's name.
@@ -105,11 +145,11 @@ fn is_placed(row: &SyscallRow) -> bool {
 }
 
 /// Whether a file other than standard input and output is used as these are: it is kept open and gone through
-/// from its front to its end, read byte by byte or written in small pieces. Where it is read in records that
+/// from its front to its end, read a few bytes a call or written in small pieces. Where it is read in records that
 /// is no missing buffer alone.
 pub(super) fn is_stream_of_file(view: &View<'_>, small: &Small) -> bool {
-    let bytewise = small.tally.bytes < t::BYTES_OF_A_MESSAGE * small.tally.calls;
-    (small.writes || bytewise) && is_file_gone_through(view, small.pid, small.fd, small.writes)
+    let no_record = small.tally.bytes_per_call() < t::RECORD_BYTES;
+    (small.writes || no_record) && is_file_gone_through(view, small.pid, small.fd, small.writes)
 }
 
 /// Whether it is a file, not standard input or output, that is gone through from its front to its end.
@@ -141,18 +181,29 @@ fn is_file_gone_through(view: &View<'_>, pid: u32, fd: i32, writes: bool) -> boo
 const CALLS_FOR_EACH_OPEN: u64 = 100;
 
 /// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average, most
-/// cost first; whether the cost matters is the caller's to tell. The same descriptor number of all processes is one: a script's
-/// children write where it writes.
+/// cost first; whether the cost matters is the caller's to tell.
 pub(super) fn find(
     view: &View<'_>,
     fits: impl Fn(&View<'_>, u32, i32, bool) -> bool,
 ) -> Vec<Small> {
-    let mut keys: BTreeMap<(u32, i32, bool), u64> = BTreeMap::new();
+    let mut keys: BTreeMap<(u32, i32, bool), (u64, u64)> = BTreeMap::new();
     for row in &view.trace.syscalls {
-        if let Some((key, writes)) = key(row)
-            && fits(view, key.0, key.1, writes)
-        {
-            *keys.entry((key.0, key.1, writes)).or_default() += row.calls;
+        if let Some((key, writes)) = key(row) {
+            let sums = keys.entry((key.0, key.1, writes)).or_default();
+            sums.0 += row.calls;
+            sums.1 += row.bytes;
+        }
+    }
+    // Made by whom to run what.
+    let kin = |pid: u32| {
+        let parent = view.process(pid).and_then(|process| process.parent);
+        (parent, view.program_of(pid))
+    };
+    let mut alike: BTreeMap<_, Vec<(u64, u32)>> = BTreeMap::new();
+    for ((pid, fd, writes), (calls, bytes)) in keys {
+        if (bytes as f64) < t::LINE_BYTES * calls as f64 && fits(view, pid, fd, writes) {
+            let kin = alike.entry((kin(pid), fd, writes)).or_default();
+            kin.push((calls, pid));
         }
     }
     // Of those that were stopped at, a part; the kernel's counts tell how many more there were.
@@ -160,20 +211,27 @@ pub(super) fn find(
         true => t::LEAST_SMALL_CALLS / 10,
         false => t::LEAST_SMALL_CALLS,
     };
-    let small = |((pid, fd, writes), _): ((u32, i32, bool), u64)| {
-        let on_it = |row: &SyscallRow| key(row) == Some(((pid, fd), writes));
-        let tally = view.tally(on_it);
-        is_small(view, pid, fd, writes, &tally).then_some(Small {
+    let small = |((_, fd, writes), made): (_, Vec<(u64, u32)>)| {
+        let all: u64 = made.iter().map(|(calls, _)| calls).sum();
+        let (_, pid) = *made.iter().max().filter(|_| all >= least)?;
+        let pids: BTreeSet<u32> = made.into_iter().map(|(_, pid)| pid).collect();
+        let small = Small {
             pid,
             fd,
             writes,
-            tally,
-        })
+            tally: view.tally(|row| is_of(row, &pids, fd, writes)),
+            pids,
+        };
+        small.is_small(view).then_some(small)
     };
-    let enough = keys.into_iter().filter(|(_, calls)| *calls >= least);
-    let mut found: Vec<Small> = enough.filter_map(small).collect();
+    let mut found: Vec<Small> = alike.into_iter().filter_map(small).collect();
     found.sort_by(|a, b| b.tally.cost_ns.total_cmp(&a.tally.cost_ns));
     found
+}
+
+fn is_of(row: &SyscallRow, pids: &BTreeSet<u32>, fd: i32, writes: bool) -> bool {
+    key(row)
+        .is_some_and(|((pid, at), is_write)| at == fd && is_write == writes && pids.contains(&pid))
 }
 
 fn key(row: &SyscallRow) -> Option<((u32, i32), bool)> {
@@ -183,26 +241,4 @@ fn key(row: &SyscallRow) -> Option<((u32, i32), bool)> {
     let bytewise = !writes && row.bytes < t::BYTES_OF_A_MESSAGE * row.calls;
     let moves = (writes || classify::is_read(&row.name)) && (!sockets || bytewise);
     moves.then_some(((row.pid, row.fd?), writes))
-}
-
-fn is_small(view: &View<'_>, pid: u32, fd: i32, writes: bool, tally: &Tally) -> bool {
-    // Sizes 1 to 3: 1 byte to 511; what is larger doesn't count as small however many there are.
-    let small: u64 = tally.sizes[1..4].iter().sum();
-    let moved = tally.bytes as f64 / tally.calls.max(1) as f64;
-    if small < t::LEAST_SMALL_CALLS || small * 10 < tally.calls * 6 || moved >= t::LINE_BYTES {
-        return false;
-    }
-    let waits = |row: &fathom_trace::OffCpuRow| {
-        let call = row.call.as_deref().unwrap_or_default();
-        let asleep = row.cause == fathom_trace::Cause::Asleep;
-        asleep
-            && row.pid == pid
-            && row.fd == Some(fd)
-            && (classify::is_write(call) && writes || classify::is_read(call) && !writes)
-    };
-    match view.off(waits) {
-        _ if writes => true,
-        (_, Some(waits)) => (waits as f64) < t::WAITS_PER_SMALL_READ * tally.calls as f64,
-        (ns, None) => ns < t::WAITS_PER_SMALL_READ * view.wall_ns,
-    }
 }

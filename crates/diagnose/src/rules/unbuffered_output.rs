@@ -10,7 +10,7 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let small = on_output(view).find(|s| s.tally.bytes_per_call() < t::PIECE_BYTES)?;
+    let small = on_output(view).find(|small| is_of_pieces(view, small))?;
     let tally = &small.tally;
     let cost = small.cost_of_output(view);
     if !matters(view, cost.in_kernel_ns) {
@@ -33,6 +33,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             .place(small.place(view))
             .finish(),
     )
+}
+
+/// Whether what is written is less than a line, or no line: the blocks of which a copy is made.
+pub(super) fn is_of_pieces(view: &View<'_>, small: &Small) -> bool {
+    small.tally.bytes_per_call() < t::PIECE_BYTES || small.is_copied_in_blocks(view)
 }
 
 /// Small writes to descriptors 1 and 2 and to files that are written as these are, most cost first. A file that is
@@ -94,6 +99,38 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("write", Some(1), 600_000, 5, 400);
         assert_eq!(fake.ids(), ["unbuffered-output"]);
+    }
+
+    #[test]
+    fn blocks_of_a_copy_are_no_lines() {
+        let told = |read: u64, size: u64| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(0, "/srv/part");
+            fake.descriptor(1, "/tmp/out");
+            fake.calls("read", Some(0), read, 600_000 * size / read, 100);
+            fake.calls("write", Some(1), 600_000, size, 400);
+            fake.ids().remove(0)
+        };
+        assert_eq!(told(600_000, 32), "unbuffered-output");
+        // Lines: taken out of blocks, or of lengths that are no block's.
+        assert_eq!(told(600, 32), "line-buffered-output");
+        assert_eq!(told(600_000, 31), "line-buffered-output");
+    }
+
+    #[test]
+    fn what_one_program_writes_in_many_processes_is_told_together() {
+        let mut fake = Fake::new(1000);
+        fake.wait_for(crate::fake::ROOT, "wait4", None, (1, 999, 999), Some(209));
+        for i in 0..10 {
+            let pid = 200 + i;
+            fake.child(pid, u64::from(i) * 100, u64::from(i) * 100 + 100, 100);
+            fake.descriptor_of(pid, 1, "/tmp/out");
+            fake.calls_of(pid, "write", Some(1), 1_500, 5, 20_000);
+        }
+        let found = fake.findings();
+        let begins = "15,000 writes to standard output carried 5.0 bytes each";
+        let told = |found: &fathom_model::Finding| found.statement.starts_with(begins);
+        assert!(found.iter().any(told), "{found:?}");
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl View<'_> {
 
     /// What a process's own code and the memory for it take on the critical path, in ns of an untraced run.
     pub(crate) fn own_ns(&self, pid: u32) -> f64 {
-        let lives = self.lives.iter().filter(|life| life.pid == pid);
+        let lives = self.lives_of(pid);
         let parts = [Spent::UserCode, Spent::PageFaults];
         let ran = lives.flat_map(|life| parts.map(|spent| self.as_untraced(life, spent)));
         ran.sum()
