@@ -127,7 +127,16 @@ fn module_of(compiled: &str) -> Option<String> {
     Some(format!("{folder}{module}"))
 }
 
-/// Arguments that aren't options, without an interpreter's first one, which is its script.
+/// Folders of which Java was told to load classes.
+fn class_path(arguments: &[String]) -> impl Iterator<Item = &str> {
+    let options = ["-cp", "-classpath", "--class-path"];
+    let pairs = arguments.iter().zip(arguments.iter().skip(1));
+    let values = pairs.filter(move |(option, _)| options.contains(&option.as_str()));
+    values.flat_map(|(_, value)| value.split(':'))
+}
+
+/// Arguments that aren't options, without an interpreter's first one, which is its script. A folder that code is
+/// loaded from is one of code, whatever else is told of it.
 fn operands(view: &View<'_>, pid: u32) -> Vec<String> {
     let exec = view.process(pid).and_then(|process| process.execs.last());
     let Some(exec) = exec else { return Vec::new() };
@@ -135,6 +144,7 @@ fn operands(view: &View<'_>, pid: u32) -> Vec<String> {
     let given = exec.arguments.iter().skip(1);
     given
         .filter(|argument| !argument.starts_with('-'))
+        .filter(|argument| !class_path(&exec.arguments).any(|folder| folder == argument.as_str()))
         .skip(usize::from(is_interpreter))
         .map(|argument| argument.trim_start_matches("./").trim_end_matches('/'))
         .filter(|argument| !argument.is_empty() && *argument != ".")
@@ -182,6 +192,12 @@ mod tests {
         assert!(!is_code(&python, &file("/data/a.json")));
         assert!(!is_code(&running("tar cf t.tar tree"), &file("/lib/a.js")));
         assert!(is_code(&running("java A"), &file("/lib/A.class")));
+        // A linter's work, unless it is its own code as well.
+        assert!(!is_code(&running("java A /lib"), &file("/lib/B.class")));
+        assert!(is_code(
+            &running("java -cp /lib A /lib"),
+            &file("/lib/B.class")
+        ));
     }
 
     #[test]
