@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
         let waits = pool.waits[first..].iter();
         let waits = waits.take_while(|wait| wait.to <= to && depth < DEEPEST);
         for wait in waits {
-            let room: f64 = ON_PIPES.iter().map(|spent| sums.get(*spent)).sum();
+            let room = sums.of(|spent| ON_PIPES.contains(&spent));
             let ns = (wait.to - wait.from.max(begin)).min(room as u64);
             let left = |left, spent: &Spent| left - sums.take(*spent, left);
             ON_PIPES.iter().fold(ns as f64, left);

@@ -48,10 +48,8 @@ fn stem(name: &str) -> &str {
 /// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others has no share
 /// of their work, and often their name. Where calls aren't timed nobody knows.
 fn computes(life: &Life) -> bool {
-    let in_calls: f64 = [Spent::KernelIo, Spent::KernelFiles]
-        .iter()
-        .map(|spent| life.sums.get(*spent))
-        .sum();
+    let moves = |spent| matches!(spent, Spent::KernelIo | Spent::KernelFiles);
+    let in_calls = life.sums.of(moves);
     in_calls * 2.0 < life.on_cpu_ns
 }
 
@@ -97,7 +95,7 @@ fn gave_several(view: &View<'_>, workers: &[&Life]) -> bool {
 /// several requests in flight, and their computing beside that is no work that somebody wanted to spread.
 fn awaits_outside(workers: &[&Life]) -> bool {
     let sum = |kinds: &[Spent]| -> f64 {
-        let of = |life: &&Life| kinds.iter().map(|spent| life.sums.get(*spent)).sum::<f64>();
+        let of = |life: &&Life| life.sums.of(|spent| kinds.contains(&spent));
         workers.iter().map(of).sum()
     };
     use Spent::{Disk, Network, WaitingForChild, WaitingForEvents, WaitingForPipe};

@@ -32,7 +32,7 @@ fn asleep_ns(life: &Life) -> f64 {
         Spent::WaitingForChild,
         Spent::OtherWait,
     ];
-    waits.iter().map(|spent| life.sums.get(*spent)).sum()
+    life.sums.of(|spent| waits.contains(&spent))
 }
 
 /// Part of the waits for locks of `waiting` that were ended by one of `all`: whoever gives work to a

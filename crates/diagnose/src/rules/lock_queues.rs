@@ -1,6 +1,6 @@
 //! Shared by the rules for locks: threads, or processes, that queue for one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use fathom_model::Spent;
 use fathom_trace::{Cause, Thread};
@@ -93,12 +93,13 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
         true => view.file_lock_waits(life.tid) + view.lock_waits(life.tid),
         false => view.file_lock_waits(life.tid),
     };
+    let often = |life: &&Life| waits_often(view, life.tid, waits(life));
+    if !view.lives.iter().any(|life| often(&life)) {
+        return None;
+    }
+    let for_own = waiting_for_own_threads(view);
     let for_others =
-        |life: &Life| view.file_lock_waits(life.tid) > 0 || is_woken_by_others(view, life);
-    let often = |life: &&Life| {
-        waits(life) >= t::MANY_LOCK_WAITS
-            || view.file_lock_waits(life.tid) >= t::MANY_FILE_LOCK_WAITS
-    };
+        |life: &Life| view.file_lock_waits(life.tid) > 0 || !for_own.contains(&life.tid);
     let lives = view.lives.iter();
     let queueing = lives.filter(often).filter(|life| for_others(life));
     let pids: BTreeSet<u32> = queueing.map(|life| life.pid).collect();
@@ -127,22 +128,25 @@ fn between_processes(view: &View<'_>) -> Option<Queue> {
     })
 }
 
-/// Whether other processes ended most of the time for which this thread waited for locks, as far as that is known:
-/// else it waited for threads of its own.
-fn is_woken_by_others(view: &View<'_>, life: &Life) -> bool {
-    let (mut own, mut others) = (0, 0);
+/// Whether a thread waited so often for locks that it queues: `waits` in all.
+fn waits_often(view: &View<'_>, tid: u32, waits: u64) -> bool {
+    waits >= t::MANY_LOCK_WAITS || view.file_lock_waits(tid) >= t::MANY_FILE_LOCK_WAITS
+}
+
+/// Threads that waited for locks for threads of their own: these ended most of that time, as far as it is known.
+fn waiting_for_own_threads(view: &View<'_>) -> HashSet<u32> {
+    let mut ended: HashMap<u32, (u64, u64)> = HashMap::new();
     for interval in view.trace.timeline.iter().flatten() {
         let lock = interval.call.as_deref().is_some_and(classify::is_lock);
-        if let Some(by) = interval
-            .woken_by
-            .filter(|_| lock && interval.tid == life.tid)
-        {
-            let is_own = view.life(by).is_some_and(|other| other.pid == life.pid);
-            let sum = if is_own { &mut own } else { &mut others };
+        if let Some(by) = interval.woken_by.filter(|_| lock) {
+            let is_own = view.life(by).is_some_and(|other| other.pid == interval.pid);
+            let (own, others) = ended.entry(interval.tid).or_default();
+            let sum = if is_own { own } else { others };
             *sum += interval.to_ns.saturating_sub(interval.from_ns);
         }
     }
-    own <= others
+    let for_own = ended.into_iter().filter(|(_, (own, others))| own > others);
+    for_own.map(|(tid, _)| tid).collect()
 }
 
 /// How often a thread asked for a lock on a file: each time all who wait are woken, and sleep again but for one.
@@ -186,9 +190,9 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&Life], may: impl Fn(&Life) -> bool
     let ready = queueing.iter().map(|q| q.0.sums.get(Spent::Ready));
     let able_ns = cpu_ns + ready.sum::<f64>();
     // One of them may be lucky.
-    let often = queueing.iter().filter(|(life, waits, _)| {
-        *waits >= t::MANY_LOCK_WAITS || view.file_lock_waits(life.tid) >= t::MANY_FILE_LOCK_WAITS
-    });
+    let often = queueing
+        .iter()
+        .filter(|(life, waits, _)| waits_often(view, life.tid, *waits));
     // Where one thread does the work and others wait for it to hand some out, they are idle.
     if often.count() < 2 || cpu_ns < t::PART_OF_QUEUES * all_cpu {
         return None;

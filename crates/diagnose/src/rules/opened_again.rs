@@ -33,12 +33,18 @@ fn is_around_reads(name: &str) -> bool {
     classify::opens_file(name) || name == "close" || looks
 }
 
+fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy {
+    move |row| row.pid == pid && is(&row.name)
+}
+
 /// Files that one process opens again and again.
 pub(super) struct OpenedAgain {
     /// What was done with all of them. The name is that of the largest.
     pub together: FileRow,
     /// How many they are.
     pub different: u64,
+    /// How many of the files that the process opens are these, 0 to 1.
+    pub part_of_opens: f64,
 }
 
 impl OpenedAgain {
@@ -64,27 +70,23 @@ impl OpenedAgain {
             read_bytes: sum(|file| file.read_bytes),
             ..(*largest).clone()
         };
+        let together = whole(view, &seen);
+        let all = view.tally(of_process(together.pid, classify::opens_file));
         Some(Self {
-            together: whole(view, &seen),
+            part_of_opens: part_of(together.opens, all.calls),
             different: files.len() as u64,
+            together,
         })
     }
 
     /// The process's calls of that kind.
     pub fn own(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
-        let pid = self.together.pid;
-        move |row| row.pid == pid && is(&row.name)
+        of_process(self.together.pid, is)
     }
 
     /// What it costs to open them, to look at them and to close them, as part of what the process opens at all.
     pub fn cost_of_opening(&self, view: &View<'_>) -> CallCost {
-        CallCost::of(view, self.own(is_around_reads)).part(self.part_of_opens(view))
-    }
-
-    /// How many of the files that the process opens are these, 0 to 1.
-    pub fn part_of_opens(&self, view: &View<'_>) -> f64 {
-        let all = view.tally(self.own(classify::opens_file));
-        part_of(self.together.opens, all.calls)
+        CallCost::of(view, self.own(is_around_reads)).part(self.part_of_opens)
     }
 
     /// How many of the times were not the first, 0 to 1.

@@ -111,12 +111,7 @@ fn waits_outside(view: &View<'_>, pid: u32) -> bool {
         Spent::Disk,
         Spent::WaitingForInput,
     ];
-    let waited = |life: &Life| {
-        outside
-            .iter()
-            .map(|spent| life.sums.get(*spent))
-            .sum::<f64>()
-    };
+    let waited = |life: &Life| life.sums.of(|spent| outside.contains(&spent));
     let (waited, lived) = view.lives_of(pid).fold((0.0, 0.0), |(waits, all), life| {
         (waits + waited(life), all + life.ns())
     });

@@ -30,7 +30,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     // A program opens other folders as often as it lists them.
-    let lists = CallCost::with(&listed, view, lists).part(folders.part_of_opens(view));
+    let lists = CallCost::with(&listed, view, lists).part(folders.part_of_opens);
     let calls = lists.plus(folders.cost_of_opening(view));
     let cost = Cost {
         calls: calls.part(folders.again()),

@@ -63,12 +63,7 @@ pub(super) fn rewound(view: &View<'_>) -> Option<Finding> {
             .evidence("bytes read", reads.bytes as f64, "bytes")
             .advice("Read the file once and keep what is needed of it.")
             .limit(from_memory(view, reads.bytes as f64 / rounds as f64))
-            .place(Place {
-                pid: Some(file.pid),
-                tid: None,
-                fd: file.fd,
-                path: Some(file.name),
-            })
+            .place(place(file))
             .finish(),
     )
 }
@@ -125,14 +120,18 @@ pub(super) fn sought(view: &View<'_>) -> Option<Finding> {
             .evidence("size of the file", size as f64, "bytes")
             .advice("Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).")
             .limit(from_memory(view, size as f64))
-            .place(Place {
-                pid: Some(file.pid),
-                tid: None,
-                fd: file.fd,
-                path: Some(file.name),
-            })
+            .place(place(file))
             .finish(),
     )
+}
+
+fn place(file: FileRow) -> Place {
+    Place {
+        pid: Some(file.pid),
+        tid: None,
+        fd: file.fd,
+        path: Some(file.name),
+    }
 }
 
 /// Whether a file somebody wrote is opened a few times at most.

@@ -89,9 +89,8 @@ impl Small {
         if (each - each.round()).abs() * 1e3 > 1.0 || !(each.round() as u64).is_power_of_two() {
             return false;
         }
-        let of_it = |row: &SyscallRow| row.pid == self.pid && classify::is_read(&row.name);
-        let read = view.tally(|row| of_it(row) && row.fd == Some(0));
-        let written = view.tally(|row| is_of(row, &BTreeSet::from([self.pid]), self.fd, true));
+        let moved = |fd, writes| view.tally(|row| key(row) == Some(((self.pid, fd), writes)));
+        let (read, written) = (moved(0, false), moved(self.fd, true));
         let alike = |a: u64, b: u64| a.abs_diff(b) * 100 <= a;
         self.writes && alike(read.bytes, written.bytes) && alike(read.calls, written.calls)
     }

@@ -147,7 +147,7 @@ pub(super) fn is_by_yields(view: &View<'_>) -> bool {
 fn works_little(view: &View<'_>, threads: &BTreeMap<u32, (u64, f64)>, waits: u64) -> bool {
     let handing = [Spent::KernelIo, Spent::KernelWaiting, Spent::Kernel];
     let work = |life: &Life| {
-        let calls: f64 = handing.iter().map(|spent| life.sums.get(*spent)).sum();
+        let calls = life.sums.of(|spent| handing.contains(&spent));
         (life.on_cpu_ns - calls).max(0.0)
     };
     let own = view.lives.iter().filter(|l| threads.contains_key(&l.tid));
