@@ -304,6 +304,9 @@ pub struct CallEdges {
     pub outside_ns: f64,
     /// By how much the tracer makes a call longer in all, ns.
     pub tracer_ns: f64,
+    /// What of a call the kernel's ticks charge to the program's own code, ns. Measured after a run of many calls only.
+    #[serde(default)]
+    pub late_ns: Option<f64>,
 }
 
 /// Upper limits in bytes of the first seven of eight size classes; the last has none.

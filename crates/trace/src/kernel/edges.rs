@@ -68,7 +68,7 @@ impl Untraced {
 pub(super) fn measure(
     session: &mut Session,
     untraced: Untraced,
-) -> (Option<Faults>, Option<CallEdges>) {
+) -> (Option<Faults>, Option<Calls>) {
     let Some(tid) = follow(session) else {
         return (None, None);
     };
@@ -194,12 +194,33 @@ fn faults(session: &Session, tid: u32) -> Looked {
     Looked((0..ROUNDS).filter_map(round).collect())
 }
 
-fn calls(session: &Session, tid: u32, untraced_ns: f64) -> Option<CallEdges> {
+/// A cheap call of this thread, CPU time, ns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls {
+    /// While nobody looks.
+    pub untraced_ns: f64,
+    /// While the programs do.
+    traced_ns: f64,
+    /// What they see of it.
+    seen_ns: f64,
+}
+
+impl Calls {
+    pub(super) fn edges(self, late_ns: Option<f64>) -> CallEdges {
+        CallEdges {
+            outside_ns: (self.untraced_ns - self.seen_ns).round(),
+            tracer_ns: (self.traced_ns - self.untraced_ns).max(0.0).round(),
+            late_ns,
+        }
+    }
+}
+
+fn calls(session: &Session, tid: u32, untraced_ns: f64) -> Option<Calls> {
     let null = null()?;
     let (mut seen, mut wholes) = (Vec::new(), Vec::new());
     for _ in 0..CALL_ROUNDS {
         let before = timed_reads(session, tid);
-        let whole = calls_in_turn(Some(&null));
+        let whole = calls_in_turn(Some(&null), CALLS);
         let after = timed_reads(session, tid)?;
         let (calls, ns) = before.map_or(after, |b| (after.0 - b.0, after.1 - b.1));
         if calls as usize >= CALLS {
@@ -207,10 +228,10 @@ fn calls(session: &Session, tid: u32, untraced_ns: f64) -> Option<CallEdges> {
             wholes.push(whole);
         }
     }
-    let whole = least(wholes)? - computing()?;
-    Some(CallEdges {
-        outside_ns: (untraced_ns - least(seen)?).round(),
-        tracer_ns: (whole - untraced_ns).max(0.0).round(),
+    Some(Calls {
+        untraced_ns,
+        traced_ns: least(wholes)? - computing()?,
+        seen_ns: least(seen)?,
     })
 }
 
@@ -229,7 +250,7 @@ fn least(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     values.into_iter().min_by(f64::total_cmp)
 }
 
-fn null() -> Option<File> {
+pub(super) fn null() -> Option<File> {
     File::open("/dev/null").ok()
 }
 
@@ -237,23 +258,23 @@ fn null() -> Option<File> {
 fn cheap_call(null: &File) -> Option<f64> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for _ in 0..CALL_ROUNDS {
-        with.push(calls_in_turn(Some(null)));
-        without.push(calls_in_turn(None));
+        with.push(calls_in_turn(Some(null), CALLS));
+        without.push(calls_in_turn(None, CALLS));
     }
     Some((least(with)? - least(without)?).max(0.0))
 }
 
 /// CPU time of the computing between two calls, ns.
 fn computing() -> Option<f64> {
-    least((0..CALL_ROUNDS).map(|_| calls_in_turn(None)))
+    least((0..CALL_ROUNDS).map(|_| calls_in_turn(None, CALLS)))
 }
 
-/// CPU time of some computing and a call, if one is to be made, ns.
-fn calls_in_turn(null: Option<&File>) -> f64 {
+/// CPU time of some computing and a call, if one is to be made, ns: the mean of so many.
+pub(super) fn calls_in_turn(null: Option<&File>, calls: usize) -> f64 {
     let mut byte = 0u8;
     let mut number = 1u64;
     let before = cpu_ns();
-    for _ in 0..CALLS {
+    for _ in 0..calls {
         if let Some(null) = null {
             // SAFETY: one live byte may be written.
             unsafe { libc::read(null.as_raw_fd(), (&raw mut byte).cast(), 1) };
@@ -266,7 +287,7 @@ fn calls_in_turn(null: Option<&File>) -> f64 {
         }
     }
     std::hint::black_box(number);
-    (cpu_ns() - before) as f64 / CALLS as f64
+    (cpu_ns() - before) as f64 / calls as f64
 }
 
 /// Faults that were timed and their time, so far.
@@ -335,7 +356,7 @@ pub(super) fn cpu_ns() -> i64 {
     t.tv_sec * 1_000_000_000 + t.tv_nsec
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }

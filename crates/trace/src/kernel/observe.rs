@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use super::edges;
+use super::edges::{self, Calls};
 use super::harvest::Harvest;
 use super::late;
 use super::session::Session;
@@ -17,7 +17,7 @@ use crate::kernel::layout::lost;
 use crate::paths;
 use crate::profile::MachineWide;
 use crate::records::Alive;
-use crate::result::{FaultEdges, GroupTrace, Losses, Tier, Trace};
+use crate::result::{CallEdges, FaultEdges, GroupTrace, Losses, Tier, Trace};
 use crate::watch::{Limits, now};
 
 /// Distance of looks at the ring: 4 MiB hold what comes in 10 ms many times over.
@@ -25,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// Faults of which it matters what goes unseen of each, and how ticks are charged.
 const MANY_FAULTS: u64 = 50_000;
+/// Calls of which it matters how ticks are charged.
+const MANY_CALLS: u64 = 100_000;
 
 /// Runs the command and tells what the kernel saw.
 pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
@@ -112,6 +114,7 @@ fn watch(
         }),
     );
     let profile = profile.map(|seen| seen.finish().into_profile());
+    let call_edges = call_edges(session.calls, &trace);
     let lost = profile.as_ref().map_or(0, |profile| profile.lost);
     if lost > 0 {
         trace.not_visible.push(format!(
@@ -123,7 +126,7 @@ fn watch(
             tier: Some(Tier::Kernel),
             duration_ns: end - start,
             fault_edges,
-            call_edges: session.call_edges,
+            call_edges,
             profile,
             ..trace
         },
@@ -145,9 +148,20 @@ fn fault_edges(session: &mut Session, seen: (u64, u64)) -> Option<FaultEdges> {
         None => before,
     };
     Some(FaultEdges {
-        late_share: late::measure(),
+        late_share: late::share_of_fault(),
         ..both.edges(Some(ns as f64 / faults as f64))?
     })
+}
+
+/// Likewise of calls.
+fn call_edges(before: Option<Calls>, trace: &Trace) -> Option<CallEdges> {
+    let before = before?;
+    let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
+    let late_ns = match calls {
+        0..MANY_CALLS => None,
+        _ => late::ns_of_call(before.untraced_ns),
+    };
+    Some(before.edges(late_ns))
 }
 
 fn finish(

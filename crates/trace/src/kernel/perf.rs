@@ -7,7 +7,6 @@ use crate::perf::event::{self, Attributes, Watched, flag};
 
 pub(super) use crate::perf::event::SoftwareEvent;
 
-const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
 /// Runs the program for each such event of any thread, on all CPUs that are there.
@@ -29,11 +28,6 @@ pub fn run_on(event: SoftwareEvent, program: BorrowedFd<'_>) -> io::Result<Vec<O
 }
 
 fn attach(event: &OwnedFd, program: BorrowedFd<'_>) -> io::Result<()> {
-    for (request, argument) in [(IOC_SET_BPF, program.as_raw_fd()), (IOC_ENABLE, 0)] {
-        // SAFETY: both requests take an integer.
-        if unsafe { libc::ioctl(event.as_raw_fd(), request as _, argument) } == -1 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
+    event::request(event, IOC_SET_BPF, program.as_raw_fd())?;
+    event::start(event)
 }

@@ -6,14 +6,13 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use super::asm::AsmError;
 use super::bpf::{Program, Refused};
 use super::btf::Btf;
-use super::edges::{self, Faults, Untraced};
+use super::edges::{self, Calls, Faults, Untraced};
 use super::offsets::{Offsets, VMLINUX};
 use super::perf::{self, SoftwareEvent};
 use super::programs::{self, Context, Maps, Sides, Sizes};
 use super::ring::Ring;
 use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
-use crate::result::CallEdges;
 
 /// Armed programs and their tables; dropping it removes them all.
 #[derive(Debug)]
@@ -26,8 +25,8 @@ pub struct Session {
     pub untimed_faults: Option<String>,
     /// What they take outside of the times.
     pub(super) faults: Option<Faults>,
-    /// What each call takes beside its timed part.
-    pub call_edges: Option<CallEdges>,
+    /// What each call takes, and what of that outside of its timed part.
+    pub(super) calls: Option<Calls>,
     follow: Program,
     attached: Vec<OwnedFd>,
 }
@@ -89,13 +88,13 @@ impl Session {
             ring,
             untimed_faults,
             faults: None,
-            call_edges: None,
+            calls: None,
             follow,
             attached,
         };
         let (of_faults, of_calls) = edges::measure(&mut session, untraced);
         session.faults = of_faults.filter(|_| fault_times);
-        session.call_edges = of_calls;
+        session.calls = of_calls;
         Ok(session)
     }
 

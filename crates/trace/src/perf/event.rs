@@ -5,10 +5,12 @@
 //! first 64 bytes are the first version.
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 const TYPE_SOFTWARE: u32 = 1;
 const FLAG_FD_CLOEXEC: u64 = 8;
+const IOC_ENABLE: libc::c_ulong = 0x2400;
+const IOC_DISABLE: libc::c_ulong = 0x2401;
 
 /// Events that the kernel counts itself, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,5 +162,33 @@ pub(crate) fn open(
         },
         // SAFETY: the kernel has just returned this descriptor to us; nobody else owns it.
         fd => Ok(Some(unsafe { OwnedFd::from_raw_fd(fd as i32) })),
+    }
+}
+
+/// Lets an event count.
+///
+/// # Errors
+/// The kernel's, when this is no event.
+pub(crate) fn start(event: &OwnedFd) -> io::Result<()> {
+    request(event, IOC_ENABLE, 0)
+}
+
+/// Lets it count no more until it is started again.
+///
+/// # Errors
+/// Those of [`start`].
+pub(crate) fn stop(event: &OwnedFd) -> io::Result<()> {
+    request(event, IOC_DISABLE, 0)
+}
+
+/// One of the requests that take an integer.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn request(event: &OwnedFd, number: libc::c_ulong, argument: i32) -> io::Result<()> {
+    // SAFETY: the requests that are made here take an integer.
+    match unsafe { libc::ioctl(event.as_raw_fd(), number as _, argument) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }

@@ -175,6 +175,7 @@ mod tests {
         seen.call_edges = Some(CallEdges {
             outside_ns,
             tracer_ns,
+            late_ns: None,
         });
         seen.fault_edges = Some(FaultEdges {
             outside_ns,
