@@ -214,7 +214,7 @@ mod tests {
         // 240 ms in the kernel by the ticks, and 40 ms on the ways back; 400 ms as the tracer saw it, and 20 less by
         // its own calls, which are believed by a sixth.
         let mut trace = trace(1_000_000, 400, -20.0);
-        let around = |trace| of(trace, &runs(5, 460, 240), 1.0, 700e6, 1.0).call_ns;
+        let around = |trace: &Trace| of(trace, &runs(5, 460, 240), 1.0, 700e6, 1.0).call_ns;
         let told = around(&trace);
         assert!((-115.0..-105.0).contains(&told), "{told}");
         // Where the ways back were measured to take 30 ns more.
