@@ -220,7 +220,7 @@ mod tests {
         // Where the ways back were measured to take 30 ns more.
         trace.call_edges.as_mut().unwrap().late_ns = Some(70.0);
         let later = around(&trace) - told;
-        assert!((25.0..32.0).contains(&later), "{later}");
+        assert!((24.0..32.0).contains(&later), "{later}");
     }
 
     #[test]

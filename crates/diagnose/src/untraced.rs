@@ -100,8 +100,8 @@ fn keeps_its_length(spent: Spent) -> bool {
 }
 
 /// By how much waits for others may be longer in the timed runs, as a part of them: for a disk of a virtual machine
-/// they were 5 to 20 %.
-const PACE_SCATTER: f64 = 0.25;
+/// they were 5 to 20 % in most hours, and 46 % where neighbours were at it.
+const PACE_SCATTER: f64 = 0.5;
 
 /// How long these waits are is decided outside of the tree, and may differ from run to run.
 fn is_paced_outside(spent: Spent) -> bool {
@@ -336,13 +336,13 @@ mod tests {
         let (account, _) = account(&traced, with);
         assert_eq!(account.ns(Spent::WaitingForInput), 900);
         assert_eq!(account.ns(Spent::UserCode), 100);
-        // Where it is no quicker, nobody knows what it was, but for a quarter of what others took.
+        // Where it is no quicker, nobody knows what it was, but for half of what others took.
         let slow = Known {
             tracing_ns: 0.0,
             cpu_ns: 400.0,
-            ..known(1200.0)
+            ..known(1400.0)
         };
-        assert_eq!(self::account(&traced, slow).0.ns(Spent::Unaccounted), 50);
+        assert_eq!(self::account(&traced, slow).0.ns(Spent::Unaccounted), 100);
         // Nor where others of the tree may have been on a CPU meanwhile.
         let (account, _) = self::account(
             &traced,
