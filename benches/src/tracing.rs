@@ -1,30 +1,28 @@
 //! How much slower does each tier make a program, beside strace and perf trace in the same run?
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fathom_model::Estimate;
 
 use crate::Result;
 use crate::find::{build_trace_example, in_path, version};
 use crate::options::Options;
-use crate::table::Table;
-use crate::tools::Tools;
+use crate::table::{Table, result};
+use crate::tools::{Tools, median};
 
-/// Runs of each cell; the least counts.
-const ROUNDS: usize = 3;
+/// Pairs of an untraced run and a watched one, of each cell.
+const PAIRS: usize = 11;
+/// The same of what takes minutes.
+const SLOW_PAIRS: usize = 3;
+/// No subject under one tool takes longer than this, if three pairs are made.
+const MOST: Duration = Duration::from_secs(60);
 /// Calls of the first subject: `dd` reads and writes each byte.
 const MANY_CALLS: f64 = 5e6;
 
-/// A tool that watches; the first watches nothing.
-const TOOLS: [&str; 7] = [
-    "none",
-    "kernel",
-    "perf",
-    "sample",
-    "stops",
-    "strace",
-    "perf trace",
-];
+/// Tools that watch.
+const TOOLS: [&str; 6] = ["kernel", "perf", "sample", "stops", "strace", "perf trace"];
 /// Those that stop the target take minutes on five million calls.
 const SLOW: [&str; 3] = ["stops", "strace", "perf trace"];
 
@@ -32,7 +30,8 @@ struct Subject {
     name: &'static str,
     /// For the shell. `{work}` is a folder with a file of 50 MB.
     script: &'static str,
-    asked: &'static str,
+    /// By how much a tool may make it slower: the tool, and the ratio.
+    asked: &'static [(&'static str, f64)],
     /// Too long for the slow tools.
     long: bool,
 }
@@ -41,43 +40,43 @@ const SUBJECTS: [Subject; 7] = [
     Subject {
         name: "5 M one-byte calls (dd)",
         script: "dd if=/dev/zero of=/dev/null bs=1 count=2500000 2>/dev/null",
-        asked: "kernel at most 0.5 µs a call",
+        asked: &[("sample", 1.02)],
         long: true,
     },
     Subject {
         name: "100 k one-byte calls (dd)",
         script: "dd if=/dev/zero of=/dev/null bs=1 count=50000 2>/dev/null",
-        asked: "",
+        asked: &[],
         long: false,
     },
     Subject {
         name: "gzip -1 of 50 MB",
         script: "gzip -1 -c '{work}/tracing.data' >/dev/null",
-        asked: "kernel at most 1.1x, sample at most 1.02x",
+        asked: &[("kernel", 1.1), ("sample", 1.02)],
         long: false,
     },
     Subject {
         name: "python3 start",
         script: "'{python}' -c 'import json, argparse, subprocess'",
-        asked: "kernel at most 1.1x, sample at most 1.02x",
+        asked: &[("kernel", 1.1), ("sample", 1.02)],
         long: false,
     },
     Subject {
         name: "sh, 100 children",
         script: "sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done'",
-        asked: "",
+        asked: &[],
         long: false,
     },
     Subject {
         name: "pipe, two sides that take turns",
         script: "dd if=/dev/zero bs=64k count=4000 2>/dev/null | dd of=/dev/null bs=64k 2>/dev/null",
-        asked: "",
+        asked: &[],
         long: false,
     },
     Subject {
         name: "find /usr",
         script: "find /usr -name nothing-has-this-name",
-        asked: "kernel at most 1.5x, sample at most 1.02x",
+        asked: &[("kernel", 1.5), ("sample", 1.02)],
         long: false,
     },
 ];
@@ -87,6 +86,31 @@ const SUBJECTS: [Subject; 7] = [
 struct Took {
     wall: f64,
     cpu: f64,
+}
+
+/// One tool's runs of one subject, and the untraced one beside each.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Pairs {
+    untraced: Vec<Took>,
+    watched: Vec<Took>,
+}
+
+impl Pairs {
+    /// Watched by untraced, with the interval of 95 %; `None` without a pair.
+    fn ratio(&self, of: impl Fn(&Took) -> f64) -> Option<Estimate> {
+        let values = |runs: &[Took]| runs.iter().map(&of).collect::<Vec<f64>>();
+        let (untraced, watched) = (values(&self.untraced), values(&self.watched));
+        Some(fathom_stats::paired_ratio(&untraced, &watched, 0.95)?.ratio)
+    }
+
+    /// The median of what watching added, seconds.
+    fn added(&self, of: impl Fn(&Took) -> f64) -> f64 {
+        let pairs = self.untraced.iter().zip(&self.watched);
+        let added: Vec<f64> = pairs
+            .map(|(untraced, watched)| of(watched) - of(untraced))
+            .collect();
+        median(&added)
+    }
 }
 
 /// Runs every subject under every tool.
@@ -100,15 +124,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let mut table = Table::new(
         "Tracing: how much slower each tool makes a program",
         &[
-            "subject",
-            "untraced",
-            "kernel",
-            "perf",
-            "sample",
-            "stops",
-            "strace -c -f",
-            "perf trace -s",
-            "asked",
+            "subject", "untraced", "tool", "wall", "95 %", "CPU", "asked", "result",
         ],
     );
     for subject in &SUBJECTS {
@@ -117,9 +133,19 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             continue;
         }
         let script = script(subject, work)?;
-        let rounds = if options.quick { 1 } else { ROUNDS };
-        let least = least_of(subject, &trace, &script, work, rounds)?;
-        row(&mut table, subject, &least);
+        for tool in TOOLS {
+            let slow = SLOW.contains(&tool);
+            if subject.long && slow {
+                continue;
+            }
+            let count = match (options.quick, slow) {
+                (true, _) => 1,
+                (false, true) => SLOW_PAIRS,
+                (false, false) => PAIRS,
+            };
+            let pairs = pairs_of(tool, count, &trace, &script, work)?;
+            row(&mut table, subject, tool, &pairs);
+        }
     }
     for tool in ["strace", "perf"] {
         let found = in_path(tool).and_then(|path| version(&path).or(Some(String::new())));
@@ -127,61 +153,85 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             table.note(format!("{tool} is not installed."));
         }
     }
-    table.note("Each cell: the least of some interleaved runs of the time that the subject took inside of the tool, wall and CPU, as a ratio to the untraced run. The tool's own start comes on top. CPU time holds what a tool makes the subject's thread do and is steady on a busy machine; wall time is not.");
+    table.note(format!("Ratios of the time that the subject took inside of the tool to that of an untraced run right before or after it, by turns: the Hodges-Lehmann estimate of {PAIRS} pairs ({SLOW_PAIRS} of the tools that stop the subject) and its interval. Reached: the estimate is within what was asked; not reached: the whole interval is beyond it. The tool's own start comes on top. CPU time holds what a tool makes the subject's thread do."));
+    table.note("strace: -c -f; perf trace: -s.");
     Ok(table)
 }
 
-fn row(table: &mut Table, subject: &Subject, least: &BTreeMap<&str, Took>) {
-    let Some(base) = least.get("none").copied() else {
+fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
+    let (Some(wall), Some(cpu)) = (pairs.ratio(|took| took.wall), pairs.ratio(|took| took.cpu))
+    else {
         return;
     };
-    let cell = |tool: &&str| match least.get(tool) {
-        Some(took) => format!(
-            "{:.2}x (CPU {:.2}x)",
-            took.wall / base.wall,
-            took.cpu / base.cpu.max(1e-3)
-        ),
-        None => "-".to_string(),
+    let walls: Vec<f64> = pairs.untraced.iter().map(|took| took.wall).collect();
+    let untraced = median(&walls);
+    let asked = subject.asked.iter().find(|(asked, _)| *asked == tool);
+    let start = |tool: String| {
+        [
+            subject.name.to_string(),
+            format!("{:.0} ms", untraced * 1e3),
+            tool,
+        ]
     };
-    let untraced = format!("{:.0} ms (CPU {:.0} ms)", base.wall * 1e3, base.cpu * 1e3);
-    let cells = [subject.name.to_string(), untraced].into_iter();
-    let all = cells.chain(TOOLS[1..].iter().map(cell));
-    table.row(all.chain([subject.asked.to_string()]));
+    table.row(start(tool.to_string()).into_iter().chain([
+        format!("{:.3}x", wall.value),
+        format!("{:.3} to {:.3}", wall.low, wall.high),
+        format!("{:.3}x", cpu.value),
+        asked.map_or(String::new(), |(_, limit)| format!("{limit}x")),
+        asked.map_or(String::new(), |(_, limit)| verdict(&wall, *limit)),
+    ]));
     if subject.long {
-        let added = |tool| {
-            let took: Option<&Took> = least.get(tool);
-            took.map_or("-".to_string(), |took| {
-                format!("{:.0} ns", (took.cpu - base.cpu) / MANY_CALLS * 1e9)
-            })
+        let each = pairs.added(|took| took.cpu) / MANY_CALLS;
+        let (asked, reached) = match tool {
+            "kernel" => ("500 ns", result(each <= 500e-9)),
+            _ => ("", String::new()),
         };
-        let name = "  added to each call, CPU".to_string();
-        let tiers = ["kernel", "perf", "sample"].map(added);
-        table.row([name, String::new()].into_iter().chain(tiers));
+        let cells = [
+            String::new(),
+            String::new(),
+            format!("{:.0} ns a call", each * 1e9),
+        ];
+        let cells = start(format!("{tool}, a call")).into_iter().chain(cells);
+        table.row(cells.chain([asked.to_string(), reached]));
     }
 }
 
-fn least_of(
-    subject: &Subject,
-    trace: &Path,
-    script: &Path,
-    work: &Path,
-    rounds: usize,
-) -> Result<BTreeMap<&'static str, Took>> {
-    let mut least: BTreeMap<&str, Took> = BTreeMap::new();
-    for _ in 0..rounds {
-        for tool in TOOLS {
-            if subject.long && SLOW.contains(&tool) {
-                continue;
-            }
-            let Some(took) = run(tool, trace, script, work)? else {
-                continue;
-            };
-            let kept = least.entry(tool).or_insert(took);
-            kept.wall = kept.wall.min(took.wall);
-            kept.cpu = kept.cpu.min(took.cpu);
-        }
+/// Whether a ratio is at most what was asked.
+fn verdict(ratio: &Estimate, limit: f64) -> String {
+    match ratio.value <= limit || ratio.low > limit {
+        true => result(ratio.value <= limit),
+        false => "can't be told".to_string(),
     }
-    Ok(least)
+}
+
+/// As many pairs, which begin with the untraced run and the watched one by turns.
+fn pairs_of(tool: &str, count: usize, trace: &Path, script: &Path, work: &Path) -> Result<Pairs> {
+    let mut pairs = Pairs::default();
+    let begun = Instant::now();
+    for pair in 0..count {
+        if pair >= SLOW_PAIRS && begun.elapsed() > MOST {
+            break;
+        }
+        let mut both = ["none", tool];
+        if pair % 2 == 1 {
+            both.reverse();
+        }
+        let took = [
+            run(both[0], trace, script, work)?,
+            run(both[1], trace, script, work)?,
+        ];
+        let [Some(first), Some(second)] = took else {
+            return Ok(pairs);
+        };
+        let (untraced, watched) = if pair % 2 == 1 {
+            (second, first)
+        } else {
+            (first, second)
+        };
+        pairs.untraced.push(untraced);
+        pairs.watched.push(watched);
+    }
+    Ok(pairs)
 }
 
 /// One run; `None` for a tool that isn't there or fails.
@@ -290,6 +340,22 @@ fn target_of(fathom: &Path) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_watching_adds_is_told_of_runs_beside_each_other() {
+        let took = |wall: f64| Took { wall, cpu: wall };
+        // The machine is half as fast in every other pair.
+        let untraced = [1.0, 2.0, 1.0, 2.0, 1.0, 2.0].map(took).to_vec();
+        let watched = [1.1, 2.2, 1.1, 2.2, 1.1, 2.2].map(took).to_vec();
+        let pairs = Pairs { untraced, watched };
+        let wall = pairs.ratio(|took| took.wall).unwrap();
+        assert!((wall.value - 1.1).abs() < 1e-9, "{wall:?}");
+        let told = [1.2, 1.05].map(|limit| verdict(&wall, limit));
+        assert_eq!(told, ["reached", "not reached"]);
+        let wide = Estimate { low: 1.0, ..wall };
+        assert_eq!(verdict(&wide, 1.05), "can't be told");
+        assert!(Pairs::default().ratio(|took| took.wall).is_none());
+    }
 
     #[test]
     fn the_times_of_the_children_are_the_subjects() {
