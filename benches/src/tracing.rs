@@ -16,11 +16,13 @@ use crate::tools::{Tools, median};
 const PAIRS: usize = 11;
 /// The same of what takes minutes.
 const SLOW_PAIRS: usize = 3;
-/// No subject under one tool takes longer than this, if three pairs are made.
+/// After so long a subject's pairs under one tool end, if three are made.
 const MOST: Duration = Duration::from_secs(60);
 /// Calls of the first subject: `dd` reads and writes each byte.
 const MANY_CALLS: f64 = 5e6;
 
+/// In the place of a tool: nobody watches.
+const UNTRACED: &str = "none";
 /// Tools that watch.
 const TOOLS: [&str; 6] = ["kernel", "perf", "sample", "stops", "strace", "perf trace"];
 /// Those that stop the target take minutes on five million calls.
@@ -212,21 +214,16 @@ fn pairs_of(tool: &str, count: usize, trace: &Path, script: &Path, work: &Path) 
         if pair >= SLOW_PAIRS && begun.elapsed() > MOST {
             break;
         }
-        let mut both = ["none", tool];
-        if pair % 2 == 1 {
-            both.reverse();
-        }
-        let took = [
-            run(both[0], trace, script, work)?,
-            run(both[1], trace, script, work)?,
-        ];
-        let [Some(first), Some(second)] = took else {
-            return Ok(pairs);
-        };
-        let (untraced, watched) = if pair % 2 == 1 {
-            (second, first)
+        let took = |tool| run(tool, trace, script, work);
+        let (untraced, watched) = if pair % 2 == 0 {
+            let untraced = took(UNTRACED)?;
+            (untraced, took(tool)?)
         } else {
-            (first, second)
+            let watched = took(tool)?;
+            (took(UNTRACED)?, watched)
+        };
+        let (Some(untraced), Some(watched)) = (untraced, watched) else {
+            break;
         };
         pairs.untraced.push(untraced);
         pairs.watched.push(watched);
@@ -240,7 +237,7 @@ fn run(tool: &str, trace: &Path, script: &Path, work: &Path) -> Result<Option<To
     let _ = std::fs::remove_file(&out);
     let unread = work.join("tracing.unread");
     let mut command = match tool {
-        "none" => Command::new("bash"),
+        UNTRACED => Command::new("bash"),
         "strace" => with("strace", &["-c", "-f", "-o"], &unread, "bash"),
         "perf trace" => with("perf", &["trace", "-s", "-o"], &unread, "bash"),
         tier => {
@@ -260,8 +257,8 @@ fn run(tool: &str, trace: &Path, script: &Path, work: &Path) -> Result<Option<To
         .ok()
         .and_then(|text| parse(&text));
     match (tool, status, took) {
-        ("none", Err(error), _) => Err(format!("can't start bash: {error}")),
-        ("none", _, None) => Err(format!("{} told no times", script.display())),
+        (UNTRACED, Err(error), _) => Err(format!("can't start bash: {error}")),
+        (UNTRACED, _, None) => Err(format!("{} told no times", script.display())),
         (_, _, took) => Ok(took),
     }
 }

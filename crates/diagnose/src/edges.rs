@@ -25,17 +25,20 @@ pub(crate) const AROUND_CALL_NS: f64 = 45.0;
 /// What ticks charge to the program of each call, where nobody measured it: 49 ns of the calls of a program that knew
 /// their time (43 million one-byte reads on the third machine). 23 to 31 on the first two, with a program that took its
 /// own looks at the clock, 5 to 13 ns of each call, for the calls'.
-const UNTICKED_CALL_NS: f64 = 40.0;
-const UNTICKED_CALL_SCATTER_NS: f64 = 10.0;
+const UNTICKED_CALL: Unticked = Unticked {
+    each_ns: 40.0,
+    scatter_ns: 10.0,
+};
 /// Of what was measured.
 const LATE_CALL_SCATTER_NS: f64 = 5.0;
 
-/// The same of each first touch of a page: 74 to 105 ns (200 000 in each run, 75 runs) on two machines.
-const UNTICKED_FAULT_NS: f64 = 85.0;
-/// Where nobody measured it: 190 on a third machine.
-const UNTICKED_FAULT_SCATTER_NS: f64 = 60.0;
+/// The same of each first touch of a page: 74 to 105 ns (200 000 in each run, 75 runs) on two machines, 190 on a third.
+const UNTICKED_FAULT: Unticked = Unticked {
+    each_ns: 85.0,
+    scatter_ns: 60.0,
+};
 /// Of what was measured.
-const LATE_SCATTER_NS: f64 = 35.0;
+const LATE_FAULT_SCATTER_NS: f64 = 35.0;
 
 /// How far the tracer's own cheap calls are from those of a program, as a standard deviation: 20 to 30 ns, as what
 /// it computes between them differs; 60 on a machine whose neighbours come and go.
@@ -74,6 +77,13 @@ pub(crate) struct Edges {
     pub fault_ns: f64,
 }
 
+/// What ticks charge to the program of each call or fault, and how far that may be off, as a standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Unticked {
+    each_ns: f64,
+    scatter_ns: f64,
+}
+
 /// As the tracer's own calls and faults have it, of which the tracer's part in the faults came true by
 /// `fault_tracing` (0 to 1), and the ticks of the timed runs: what these say more or less is
 /// shared among calls and faults by how uncertain each of the sums is.
@@ -104,32 +114,27 @@ pub(crate) fn of(
     let own_cpu_timed = own_cpu * cpu_factor;
     // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
     // program's own.
+    let faults_took = ns_in_faults(trace, fault_tracing);
     let late = trace.fault_edges.and_then(|edges| edges.late_share);
-    let (of_fault, of_fault_scatter, own_scatter) = match late {
-        Some(share) => {
-            let each_ns = ns_in_faults(trace, fault_tracing) * cpu_factor / faults.max(1.0);
-            (
-                share * each_ns,
-                LATE_SCATTER_NS,
-                OWN_FAULTS_AGAIN_SCATTER_NS,
-            )
-        }
-        None => (
-            UNTICKED_FAULT_NS,
-            UNTICKED_FAULT_SCATTER_NS,
-            OWN_FAULTS_SCATTER_NS,
-        ),
+    let of_fault = late.map_or(UNTICKED_FAULT, |share| Unticked {
+        each_ns: share * faults_took * cpu_factor / faults.max(1.0),
+        scatter_ns: LATE_FAULT_SCATTER_NS,
+    });
+    let own_faults_scatter = match late {
+        Some(_) => OWN_FAULTS_AGAIN_SCATTER_NS,
+        None => OWN_FAULTS_SCATTER_NS,
     };
     let late = trace.call_edges.and_then(|edges| edges.late_ns);
-    let (of_call, of_call_scatter) = match late {
-        Some(ns) => (ns, LATE_CALL_SCATTER_NS),
-        None => (UNTICKED_CALL_NS, UNTICKED_CALL_SCATTER_NS),
-    };
-    let in_kernel = ticks::system_of(runs, own_cpu_timed) + calls * of_call + faults * of_fault;
+    let of_call = late.map_or(UNTICKED_CALL, |each_ns| Unticked {
+        each_ns,
+        scatter_ns: LATE_CALL_SCATTER_NS,
+    });
+    let unticked = calls * of_call.each_ns + faults * of_fault.each_ns;
+    let in_kernel = ticks::system_of(runs, own_cpu_timed) + unticked;
     let scatter = own_cpu_timed * (share * (1.0 - share) / ticks.count()).sqrt();
-    let untold = calls * of_call_scatter + faults * of_fault_scatter;
+    let untold = calls * of_call.scatter_ns + faults * of_fault.scatter_ns;
     let seen: f64 = timed_rows(trace).map(timed).sum();
-    let kernel = seen + calls * own.call_ns + ns_in_faults(trace, fault_tracing);
+    let kernel = seen + calls * own.call_ns + faults_took;
     let observed = Divided {
         own: (own_cpu - kernel).max(0.0),
         kernel,
@@ -137,7 +142,7 @@ pub(crate) fn of(
     let parts = untraced::parts(observed, unsure(trace, fault_tracing), cpu_factor);
     let missing = in_kernel - kernel * cpu_factor * parts.kernel;
     let of_calls = (calls * OWN_CALLS_SCATTER_NS).powi(2);
-    let of_faults = (faults * own_scatter).powi(2);
+    let of_faults = (faults * own_faults_scatter).powi(2);
     let part = missing / (of_calls + of_faults + scatter.powi(2) + untold.powi(2)).max(1.0);
     let each = |ns: f64| ns.clamp(-MOST_AROUND_NS, MOST_AROUND_NS);
     Edges {

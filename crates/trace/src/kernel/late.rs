@@ -16,30 +16,32 @@ use crate::perf::ring::Ring;
 
 /// CPU time between two looks, ns. On a virtual machine within another each takes 20 us.
 const PERIOD_NS: u64 = 100_000;
-/// CPU time of the touching that is looked at, ns, and of the calls.
-const LOOKED_AT_NS: i64 = 75_000_000;
+/// CPU time of the touching that is looked at, ns.
+const TOUCHING_LOOKED_AT_NS: i64 = 75_000_000;
+/// The same of the calls.
 const CALLS_LOOKED_AT_NS: i64 = 150_000_000;
 /// Fewer looks tell nothing.
 const ENOUGH: u64 = 200;
 /// Addresses from here on are the kernel's.
 const KERNEL: u64 = 1 << 63;
 const PAGES: usize = 16;
-/// Calls of one measurement, and how often looks and measurements take turns.
+/// Calls of one measurement.
 const CALLS: usize = 1000;
+/// How often looks and measurements take turns.
 const TURNS: i64 = 50;
 
 /// Part of a fault, 0 to 1; `None` where this thread may not be looked at.
 pub(super) fn share_of_fault() -> Option<f64> {
     let mut looks = Looks::new()?;
-    let in_faults = touch_for(LOOKED_AT_NS, || looks.take())?;
+    let in_faults = touch_for(TOUCHING_LOOKED_AT_NS, || looks.take())?;
     Some(looks.in_user()? / in_faults)
 }
 
 /// Of a cheap call that took so long before the run, ns; `None` likewise. What is computed between two calls and how long
 /// both take is measured between the looks, which make everything longer.
 ///
-/// One run in six was followed by calls that took 190 ns instead of 140, 74 of them late instead of 50: the part of a call
-/// is what stays.
+/// After one run in six a call took 190 ns instead of 140, of which 74 were late instead of 50: the part of it stays the
+/// same, and is what is taken of a call before the run.
 pub(super) fn ns_of_call(before_ns: f64) -> Option<f64> {
     let null = edges::null()?;
     let mut looks = Looks::new()?;
