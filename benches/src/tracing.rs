@@ -14,6 +14,8 @@ use crate::tools::{Tools, median};
 
 /// Pairs of an untraced run and a watched one, of each cell.
 const PAIRS: usize = 11;
+/// The same where a figure is asked: what adds 2 % is told from what adds none.
+const ASKED_PAIRS: usize = 31;
 /// The same of what takes minutes.
 const SLOW_PAIRS: usize = 3;
 /// After so long a subject's pairs under one tool end, if three are made.
@@ -36,6 +38,14 @@ struct Subject {
     asked: &'static [(&'static str, f64)],
     /// Too long for the slow tools.
     long: bool,
+}
+
+impl Subject {
+    /// By how much this tool may make it slower.
+    fn asked_of(&self, tool: &str) -> Option<f64> {
+        let asked = self.asked.iter().find(|(asked, _)| *asked == tool);
+        asked.map(|(_, limit)| *limit)
+    }
 }
 
 const SUBJECTS: [Subject; 7] = [
@@ -143,6 +153,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             let count = match (options.quick, slow) {
                 (true, _) => 1,
                 (false, true) => SLOW_PAIRS,
+                (false, false) if subject.asked_of(tool).is_some() => ASKED_PAIRS,
                 (false, false) => PAIRS,
             };
             let pairs = pairs_of(tool, count, &trace, &script, work)?;
@@ -155,7 +166,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             table.note(format!("{tool} is not installed."));
         }
     }
-    table.note(format!("Ratios of the time that the subject took inside of the tool to that of an untraced run right before or after it, by turns: the Hodges-Lehmann estimate of {PAIRS} pairs ({SLOW_PAIRS} of the tools that stop the subject) and its interval. Reached: the estimate is within what was asked; not reached: the whole interval is beyond it. The tool's own start comes on top. CPU time holds what a tool makes the subject's thread do."));
+    table.note(format!("Ratios of the time that the subject took inside of the tool to that of an untraced run right before or after it, by turns: the Hodges-Lehmann estimate of {PAIRS} pairs ({ASKED_PAIRS} where a figure is asked, as far as they fit into {} s; {SLOW_PAIRS} of the tools that stop the subject) and its interval. Reached: the estimate is within what was asked; not reached: the whole interval is beyond it. The tool's own start comes on top. CPU time holds what a tool makes the subject's thread do.", MOST.as_secs()));
     table.note("strace: -c -f; perf trace: -s.");
     Ok(table)
 }
@@ -167,7 +178,7 @@ fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
     };
     let walls: Vec<f64> = pairs.untraced.iter().map(|took| took.wall).collect();
     let untraced = median(&walls);
-    let asked = subject.asked.iter().find(|(asked, _)| *asked == tool);
+    let asked = subject.asked_of(tool);
     let start = |tool: String| {
         [
             subject.name.to_string(),
@@ -179,8 +190,8 @@ fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
         format!("{:.3}x", wall.value),
         format!("{:.3} to {:.3}", wall.low, wall.high),
         format!("{:.3}x", cpu.value),
-        asked.map_or(String::new(), |(_, limit)| format!("{limit}x")),
-        asked.map_or(String::new(), |(_, limit)| verdict(&wall, *limit)),
+        asked.map_or(String::new(), |limit| format!("{limit}x")),
+        asked.map_or(String::new(), |limit| verdict(&wall, limit)),
     ]));
     if subject.long {
         let each = pairs.added(|took| took.cpu) / MANY_CALLS;

@@ -72,8 +72,8 @@ pub struct TraceOptions {
     /// Whether page faults of the tree's own code are timed (kernel tier): 0.5 to 0.7 us for each, and
     /// less for those of others.
     pub fault_times: bool,
-    /// Whether the own code of the tree is looked at once in a millisecond of CPU time, to tell in which
-    /// functions it is (kernel and perf tier): 0.3 to 2 %.
+    /// Whether the own code of the tree is looked at once in 4 ms of CPU time, to tell in which
+    /// functions it is (kernel and perf tier): 0.1 to 1 %.
     pub profile: bool,
     /// Bytes of the ring of records, a power of 2 of at least a page (kernel tier).
     pub ring_bytes: u32,
