@@ -1,7 +1,7 @@
 x=1
-out=()
+out=
 for ((i = 0; i < 60000; i++)); do
     x=$(((x * 75 + 74) % 65537))
-    out+=("$x")
+    out+="$x "
 done
-printf '%d ' "${out[@]}"
+printf '%s' "$out"
