@@ -112,8 +112,6 @@ pub(crate) fn of(
     }
     let share = ticks.system_share();
     let own_cpu_timed = own_cpu * cpu_factor;
-    // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
-    // program's own.
     let faults_took = ns_in_faults(trace, fault_tracing);
     let late = trace.fault_edges.and_then(|edges| edges.late_share);
     let of_fault = late.map_or(UNTICKED_FAULT, |share| Unticked {
@@ -129,6 +127,8 @@ pub(crate) fn of(
         each_ns,
         scatter_ns: LATE_CALL_SCATTER_NS,
     });
+    // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
+    // program's own.
     let unticked = calls * of_call.each_ns + faults * of_fault.each_ns;
     let in_kernel = ticks::system_of(runs, own_cpu_timed) + unticked;
     let scatter = own_cpu_timed * (share * (1.0 - share) / ticks.count()).sqrt();
