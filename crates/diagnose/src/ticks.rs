@@ -18,10 +18,18 @@ pub(crate) struct Ticks {
 
 impl Ticks {
     pub(crate) fn of_runs(runs: &[Run]) -> Ticks {
-        let sum = |value: fn(&Run) -> u64| runs.iter().map(value).sum::<u64>() as f64;
+        let mut all = Ticks::default();
+        for one in runs.iter().map(Ticks::of) {
+            all.user_ns += one.user_ns;
+            all.system_ns += one.system_ns;
+        }
+        all
+    }
+
+    fn of(run: &Run) -> Ticks {
         Ticks {
-            user_ns: sum(|run| run.user_ns),
-            system_ns: sum(|run| run.system_ns),
+            user_ns: run.user_ns as f64,
+            system_ns: run.system_ns as f64,
         }
     }
 
@@ -52,8 +60,7 @@ pub(crate) fn system_of(runs: &[Run], cpu_ns: f64) -> f64 {
     let share = all.system_share();
     let mean = all.cpu_ns() / runs.len().max(1) as f64;
     let (mut along, mut spread) = (0.0, 0.0);
-    for run in runs {
-        let one = Ticks::of_runs(std::slice::from_ref(run));
+    for one in runs.iter().map(Ticks::of) {
         let longer = one.cpu_ns() - mean;
         along += longer * (one.system_ns - share * one.cpu_ns());
         spread += longer * longer;

@@ -1,5 +1,6 @@
 //! The questions that rules ask of a traced run.
 
+mod ends;
 mod index;
 mod library;
 mod own_code;
@@ -13,6 +14,7 @@ use std::collections::HashMap;
 use fathom_model::{Exit, Run, Spent, TimeAccount};
 use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
 
+pub(crate) use ends::Ends;
 use index::Index;
 pub(crate) use tally::Tally;
 use unseen::Unseen;

@@ -135,17 +135,10 @@ fn waits_often(view: &View<'_>, tid: u32, waits: u64) -> bool {
 
 /// Threads that waited for locks for threads of their own: these ended most of that time, as far as it is known.
 fn waiting_for_own_threads(view: &View<'_>) -> HashSet<u32> {
-    let mut ended: HashMap<u32, (u64, u64)> = HashMap::new();
-    for interval in view.trace.timeline.iter().flatten() {
-        let lock = interval.call.as_deref().is_some_and(classify::is_lock);
-        if let Some(by) = interval.woken_by.filter(|_| lock) {
-            let is_own = view.life(by).is_some_and(|other| other.pid == interval.pid);
-            let (own, others) = ended.entry(interval.tid).or_default();
-            let sum = if is_own { own } else { others };
-            *sum += interval.to_ns.saturating_sub(interval.from_ns);
-        }
-    }
-    let for_own = ended.into_iter().filter(|(_, (own, others))| own > others);
+    let locks = view.ends_of_waits(classify::is_lock);
+    let for_own = locks
+        .into_iter()
+        .filter(|(_, ends)| ends.own.ns > ends.others.ns);
     for_own.map(|(tid, _)| tid).collect()
 }
 

@@ -1,9 +1,9 @@
 //! Threads or processes wake each other more than they work.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use fathom_model::{Finding, Spent};
-use fathom_trace::{Cause, OffCpuRow, SyscallRow, Trace};
+use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::Language;
 use crate::account::Life;
@@ -11,14 +11,14 @@ use crate::classify;
 use crate::descriptors::Kind;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
-use crate::view::View;
+use crate::view::{Ends, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Samples of one long wait are no wake-ups.
     if !view.counts_waits() {
         return None;
     }
-    let by_each_other = ended_by_own_threads(view.trace);
+    let by_each_other = polls_of_each_other(view);
     let inner = |pid: u32, fd: i32| {
         let kind = view.descriptors.waited_for(pid, fd);
         let standard = fd <= 2 && view.descriptors.is_of_command(pid, fd);
@@ -160,23 +160,14 @@ fn works_little(view: &View<'_>, threads: &BTreeMap<u32, (u64, f64)>, waits: u64
 
 /// Threads whose polls mostly ended because another thread of their process did something: messages between
 /// event loops, not a server's requests.
-fn ended_by_own_threads(trace: &Trace) -> HashSet<u32> {
-    let pids: HashMap<u32, u32> = trace.threads.iter().map(|t| (t.tid, t.pid)).collect();
-    let mut ends: HashMap<u32, (u64, u64)> = HashMap::new();
-    for interval in trace.timeline.iter().flatten() {
-        let polls = interval.call.as_deref().is_some_and(classify::is_poll);
-        if interval.cause == Cause::Asleep && polls {
-            let by = interval.woken_by.filter(|by| *by != interval.tid);
-            let own = by.and_then(|by| pids.get(&by)) == Some(&interval.pid);
-            let sums = ends.entry(interval.tid).or_default();
-            sums.0 += u64::from(own);
-            sums.1 += 1;
-        }
-    }
-    let mostly = ends
-        .into_iter()
-        .filter(|(_, (own, all))| own * 5 >= all * 4);
-    mostly.map(|(tid, _)| tid).collect()
+fn polls_of_each_other(view: &View<'_>) -> HashSet<u32> {
+    let polls = view.ends_of_waits(classify::is_poll);
+    let mostly = |ends: &Ends| {
+        let all = ends.own.count + ends.others.count + ends.unknown.count;
+        ends.own.count * 5 >= all * 4
+    };
+    let threads = polls.into_iter().filter(|(_, ends)| mostly(ends));
+    threads.map(|(tid, _)| tid).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,80 @@
+//! Who ended the waits of a thread: one of its own process, or somebody else?
+
+use std::collections::HashMap;
+
+use fathom_trace::Cause;
+
+use super::View;
+
+/// Waits that ended in one way.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Waits {
+    pub count: u64,
+    pub ns: u64,
+}
+
+/// The waits of a thread, by whose doing they ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Ends {
+    /// Another thread of its own process.
+    pub own: Waits,
+    /// A thread of another process.
+    pub others: Waits,
+    /// A timer, a device, or somebody that the tier doesn't see.
+    pub unknown: Waits,
+}
+
+impl View<'_> {
+    /// The waits in these calls, for each thread that had one; empty without a timeline.
+    pub(crate) fn ends_of_waits(&self, is_meant: impl Fn(&str) -> bool) -> HashMap<u32, Ends> {
+        let mut ends: HashMap<u32, Ends> = HashMap::new();
+        for wait in self.trace.timeline.iter().flatten() {
+            let meant = wait.call.as_deref().is_some_and(&is_meant);
+            if wait.cause != Cause::Asleep || !meant {
+                continue;
+            }
+            let by = wait.woken_by.filter(|by| *by != wait.tid);
+            let of_thread = ends.entry(wait.tid).or_default();
+            let waits = match by.map(|by| self.life(by).map(|life| life.pid)) {
+                None => &mut of_thread.unknown,
+                Some(pid) if pid == Some(wait.pid) => &mut of_thread.own,
+                Some(_) => &mut of_thread.others,
+            };
+            waits.count += 1;
+            waits.ns += wait.to_ns.saturating_sub(wait.from_ns);
+        }
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify;
+    use crate::fake::{Fake, ROOT};
+
+    #[test]
+    fn waits_are_told_apart_by_whose_doing_they_ended() {
+        let mut fake = Fake::new(1000);
+        let (worker, other) = (ROOT + 1, ROOT + 2);
+        fake.thread(ROOT, worker, 0, 1000, 10);
+        fake.child(other, 0, 1000, 10);
+        fake.wait_for(ROOT, "futex", None, (0, 10, 10), Some(worker));
+        fake.wait_for(ROOT, "futex", None, (20, 25, 26), Some(other));
+        fake.wait_for(ROOT, "futex", None, (30, 32, 32), None);
+        fake.wait_for(ROOT, "poll", None, (40, 90, 90), Some(worker));
+        let timed = [];
+        let subject = fake.subject(&timed);
+        let ends = View::new(&subject).ends_of_waits(classify::is_lock);
+        let ms = |ms: u64| Waits {
+            count: 1,
+            ns: ms * 1_000_000,
+        };
+        let told = Ends {
+            own: ms(10),
+            others: ms(6),
+            unknown: ms(2),
+        };
+        assert_eq!(ends, HashMap::from([(ROOT, told)]));
+    }
+}
