@@ -67,6 +67,8 @@ pub struct Limits {
     pub spawn_seconds: Option<f64>,
     /// To touch a page of memory for the first time, in seconds.
     pub page_fault_seconds: Option<f64>,
+    /// To ask for a file by a name that the kernel has in its cache, in seconds.
+    pub lookup_seconds: Option<f64>,
 }
 
 /// What programs are written in, by the path under which the trace knows them.

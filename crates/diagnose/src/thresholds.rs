@@ -102,6 +102,8 @@ pub(crate) const CLOCK_READS_SHARE: f64 = 0.15;
 pub(crate) const PART_OF_ASKING: f64 = 0.6;
 /// A dozen of the 4 ms ticks by which the kernel splits CPU time.
 pub(crate) const ENOUGH_TICKS_NS: f64 = 50e6;
+/// Less of a run may be its start and end.
+pub(crate) const LEAST_IN_CALLS_NS: f64 = 10e6;
 /// 235 MiB: sound programs hold tens to 180 MiB of what they work on, and where a fault takes 3 us
 /// even that is half of a run of 0.3 s (`ppbert` 0.8.4). More than this is worth a thought.
 pub(crate) const MANY_FAULTS: u64 = 60_000;
@@ -251,6 +253,8 @@ pub(crate) const STORM_WORK_PER_WAIT_NS: f64 = 20e3;
 /// What one of many waits takes of the kernel's time: leaving the CPU, being woken and coming back. 2 us on bare
 /// metal, 20 in VMs.
 pub(crate) const SWITCH_NS: f64 = 20e3;
+/// Part of that by which it may be more: 28 us where a neighbour shared the core.
+pub(crate) const SWITCH_UNSURE: f64 = 0.5;
 /// Waits that make a storm.
 pub(crate) const MANY_WAKEUPS: u64 = 4_000;
 /// Calls for the time that fell through to the kernel.
@@ -270,6 +274,8 @@ pub(crate) const LEAST_DELAY_NS: f64 = 20e6;
 pub(crate) const CALLS_FOR_A_LOCK: u64 = 5_000;
 /// See [`CALLS_FOR_A_LOCK`].
 pub(crate) const CALLS_FOR_A_SLEEP: u64 = 5;
+/// What the threads slept for it, in all, of what its calls cost: where they sleep longer, that is what is slow.
+pub(crate) const SLEPT_OF_FOUGHT: f64 = 2.0;
 /// What idle CPUs must cost: git's threads look at its index for 20 ms, and in so short a time it is chance
 /// which of them gets how much.
 pub(crate) const LEAST_PARALLEL_WIN_NS: f64 = 10e6;

@@ -13,6 +13,7 @@ mod fingerprint;
 mod gate;
 mod groups;
 mod kernels;
+mod lookup;
 mod mapping;
 mod mounts;
 mod probes;
@@ -35,6 +36,7 @@ pub use check::{
 };
 pub use core_width::cycles_per_addition;
 pub use environment::environment;
+pub use lookup::lookup_seconds;
 pub use probes::noise::Gaps;
 pub use reported::{ReportedCache, caches as reported_caches};
 pub use result::{Estimator, Heading, ProbeResult, Verdict};

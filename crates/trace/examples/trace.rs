@@ -30,7 +30,7 @@ fn arguments() -> Result<Arguments, String> {
         detect: false,
         // As `fathom why` does.
         options: TraceOptions {
-            profile: true,
+            profile: Some(Duration::from_millis(4)),
             ..TraceOptions::default()
         },
         command: TraceCommand::default(),

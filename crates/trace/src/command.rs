@@ -72,9 +72,9 @@ pub struct TraceOptions {
     /// Whether page faults of the tree's own code are timed (kernel tier): 0.5 to 0.7 us for each, and
     /// less for those of others.
     pub fault_times: bool,
-    /// Whether the own code of the tree is looked at once in 4 ms of CPU time, to tell in which
-    /// functions it is (kernel and perf tier): 0.1 to 1 %.
-    pub profile: bool,
+    /// CPU time between two looks at the own code of the tree, to tell in which functions it is (kernel and perf
+    /// tier): each takes 1 to 3 us, and 25 to 50 in a virtual machine within another.
+    pub profile: Option<Duration>,
     /// Bytes of the ring of records, a power of 2 of at least a page (kernel tier).
     pub ring_bytes: u32,
     /// Distance of samples (perf and sampling tier).
@@ -102,7 +102,7 @@ impl Default for TraceOptions {
             most_rows: 32_768,
             code_faults: false,
             fault_times: true,
-            profile: false,
+            profile: None,
             // 10 000 to 50 000 records between two looks 10 ms apart.
             ring_bytes: 4 << 20,
             sample_period: Duration::from_millis(1),

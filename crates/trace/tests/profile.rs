@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::{available, helper, quiet};
 use fathom_trace::{FunctionRow, Tier, Trace, TraceOptions, trace};
 
@@ -69,7 +71,7 @@ fn helper_spins() {
 
 fn profiled(tier: Tier, name: &str) -> Trace {
     let options = TraceOptions {
-        profile: true,
+        profile: Some(Duration::from_millis(1)),
         ..TraceOptions::default()
     };
     trace(&helper(name), tier, &options).expect("traced")

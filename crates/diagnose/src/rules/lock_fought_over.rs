@@ -76,18 +76,12 @@ fn by_calls(view: &View<'_>) -> Option<Finding> {
     }
     let on_locks = |row: &SyscallRow| row.pid == pid && classify::is_lock(&row.name);
     let calls = view.tally(on_locks);
-    let asleep = view
-        .trace
-        .off_cpu
-        .iter()
-        .filter(|row| row.pid == pid && row.cause == Cause::Asleep);
-    let asleep = asleep.filter(|row| row.call.as_deref().is_some_and(classify::is_lock));
-    let sleeps: u64 = asleep.map(|row| row.count).sum();
+    let (sleeps, asleep_ns) = sleeps(view, pid);
     if sleeps * t::CALLS_FOR_A_SLEEP > calls.calls {
         return None;
     }
     let cost = CallCost::with(&calls, view, on_locks);
-    if !matters(view, cost.in_kernel_ns) {
+    if !matters(view, cost.in_kernel_ns) || asleep_ns > t::SLEPT_OF_FOUGHT * cost.in_kernel_ns {
         return None;
     }
     let statement = format!(
@@ -107,6 +101,22 @@ fn by_calls(view: &View<'_>) -> Option<Finding> {
     )
 }
 
+/// How often threads slept for locks again and again, and how long, ns. Who waits for the others' end does it once.
+fn sleeps(view: &View<'_>, pid: u32) -> (u64, f64) {
+    let rows = view.trace.off_cpu.iter().filter(|row| {
+        let on_lock = row.call.as_deref().is_some_and(classify::is_lock);
+        row.pid == pid && row.cause == Cause::Asleep && on_lock
+    });
+    let (mut count, mut ns) = (0, 0.0);
+    for row in rows {
+        count += row.count;
+        if row.count >= t::MANY_LOCK_WAITS {
+            ns += row.total_ns as f64;
+        }
+    }
+    (count, ns)
+}
+
 /// Of each process: threads with so many calls for locks.
 fn callers(view: &View<'_>) -> BTreeMap<u32, usize> {
     let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -123,11 +133,11 @@ fn callers(view: &View<'_>) -> BTreeMap<u32, usize> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_trace::Cause;
-
+    use super::*;
     use crate::fake::{Fake, ROOT};
 
-    fn told(sleeps: u64) -> Vec<String> {
+    /// Two threads with 400 ms in 400 000 calls each, and so many sleeps.
+    fn fought_over(sleeps: u64, us: u64) -> Fake {
         let mut fake = Fake::new(1000);
         for tid in [ROOT, ROOT + 1] {
             if tid != ROOT {
@@ -138,16 +148,31 @@ mod tests {
                 row.tid = tid;
             }
             if sleeps > 0 {
-                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, sleeps, 1);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, sleeps, us);
             }
         }
-        fake.ids()
+        fake
+    }
+
+    fn told(sleeps: u64) -> Vec<String> {
+        fought_over(sleeps, 1).ids()
     }
 
     #[test]
     fn calls_for_a_lock_that_hardly_ever_sleep_are_told() {
         assert_eq!(told(0), ["lock-contention"]);
         assert_eq!(told(1_000), ["lock-contention"]);
+    }
+
+    #[test]
+    fn where_most_of_the_time_is_slept_away_the_calls_are_not_what_is_slow() {
+        let found = |us| {
+            let fake = fought_over(2_000, us);
+            let timed = [fake.run()];
+            find(&View::new(&fake.subject(&timed))).is_some()
+        };
+        assert!(found(50));
+        assert!(!found(450));
     }
 
     #[test]

@@ -75,8 +75,10 @@ impl View<'_> {
         // Threads that wait again and again make the kernel work, however few calls they make.
         let waits_ns = self.switches() * t::SWITCH_NS;
         let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns - waits_ns).max(0.0);
-        let ticks_tell = in_calls_ns >= t::ENOUGH_TICKS_NS;
-        let (rounds, guessed) = self.rounds_by(if ticks_tell { in_calls_ns } else { 0.0 });
+        let ticks_ns = in_calls_ns * self.subject.timed.len() as f64;
+        let ticks_tell = ticks_ns >= t::ENOUGH_TICKS_NS && in_calls_ns >= t::LEAST_IN_CALLS_NS;
+        let surely_ns = (in_calls_ns - waits_ns * t::SWITCH_UNSURE).max(0.0);
+        let (rounds, guessed) = self.rounds_by(if ticks_tell { surely_ns } else { 0.0 });
         let calls_that = |fits: &dyn Fn(&SyscallRow) -> bool| -> f64 {
             let rows = self.trace.syscalls.iter().filter(|row| fits(row));
             rows.map(|row| self.calls_of(row, rounds)).sum()
@@ -135,10 +137,11 @@ impl View<'_> {
         Some(self.system_ns()? - self.known_in_calls_ns())
     }
 
-    /// The kernel's time of an untraced run by its ticks.
+    /// The kernel's time of an untraced run by the ticks of all of them.
     fn system_ns(&self) -> Option<f64> {
-        let runs = self.subject.timed.iter();
-        median(runs.map(|run| run.system_ns).collect())
+        let runs = self.subject.timed;
+        let sum: u64 = runs.iter().map(|run| run.system_ns).sum();
+        (!runs.is_empty()).then(|| sum as f64 / runs.len() as f64)
     }
 
     /// How often the threads of an untraced run left their CPU to wait.
@@ -230,7 +233,11 @@ impl View<'_> {
     }
 
     fn modelled_ns(&self, row: &SyscallRow) -> f64 {
-        self.base_ns() * classify::weight(&row.name)
+        let lookup = self.subject.limits.lookup_seconds;
+        match lookup.filter(|_| classify::asks_about_path(&row.name)) {
+            Some(seconds) => seconds * 1e9 + AROUND_CALL_NS,
+            None => self.base_ns() * classify::weight(&row.name),
+        }
     }
 
     fn calls_of(&self, row: &SyscallRow, rounds: f64) -> f64 {
@@ -461,5 +468,34 @@ mod tests {
         let subject = fake.subject(&timed);
         let view = View::new(&subject);
         assert_eq!(view.tally_calls(|name| name == "sched_yield").calls, 19_900);
+    }
+
+    #[test]
+    fn the_ticks_of_several_short_runs_tell() {
+        let fake = looked_at(&[("ioctl", 20_000)]);
+        let run = |system_ns| Run {
+            system_ns,
+            ..fake.run()
+        };
+        let calls = |timed: &[Run]| {
+            let subject = fake.subject(timed);
+            View::new(&subject)
+                .tally_calls(|call| call == "ioctl")
+                .calls
+        };
+        // 30 ms at 0.295 us.
+        assert_eq!(calls(&[run(28_000_000), run(32_000_000)]), 100_000);
+        assert_eq!(calls(&[run(30_000_000)]), 20_000);
+        // A start and an end alone take that long.
+        assert_eq!(calls(&vec![run(8_000_000); 20]), 20_000);
+    }
+
+    #[test]
+    fn what_questions_about_names_cost_here_tells_how_many_there_were() {
+        let asked = |fake: &Fake| calls(fake, "newfstatat", 400, 0);
+        let mut fake = looked_at(&[("newfstatat", 20_000)]);
+        assert_eq!(asked(&fake), 300_000);
+        fake.limits.lookup_seconds = Some(0.355e-6);
+        assert_eq!(asked(&fake), 1_000_000);
     }
 }

@@ -82,6 +82,18 @@ impl View<'_> {
         ))
     }
 
+    /// That calls went on after the looking, of which nothing tells how many they were.
+    fn looked_at_in_part(&self) -> Option<String> {
+        let rows = self.trace.syscalls.iter();
+        let seen: u64 = rows.map(|row| row.calls).sum();
+        (self.by_stops() && self.trace.calls_cut).then(|| {
+            format!(
+                "The first {} calls were looked at, and the tables and findings hold these alone; how many came after them isn't known.",
+                count(seen)
+            )
+        })
+    }
+
     /// What must be known to trust the answer.
     pub(crate) fn warnings(&self, findings: &[Finding]) -> Vec<String> {
         let mut told = Vec::new();
@@ -91,7 +103,8 @@ impl View<'_> {
         if !findings.iter().any(its_own) {
             told.extend(self.neighbours());
         }
-        told.extend(self.not_looked_at().or_else(|| self.taken_as_alike()));
+        let in_part = self.not_looked_at().or_else(|| self.taken_as_alike());
+        told.extend(in_part.or_else(|| self.looked_at_in_part()));
         let unseen = self.account.share(Spent::Unaccounted);
         if self.trace.tier.is_some_and(Tier::only_looks) && unseen >= t::UNSEEN_SHARE {
             told.push(format!(
@@ -118,6 +131,20 @@ mod tests {
         run.run_queue_wait_ns = Some(wait);
         let timed = [run];
         crate::diagnose(&fake.subject(&timed)).warnings.pop()
+    }
+
+    #[test]
+    fn calls_that_nobody_looked_at_are_told_however_few_they_may_be() {
+        let told = |cut| {
+            let mut fake = crate::fake::Fake::new(240);
+            fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+            fake.trace.calls_cut = cut;
+            fake.calls("ioctl", None, 20_000, 0, 1_000);
+            let timed = [fake.run()];
+            crate::diagnose(&fake.subject(&timed)).warnings
+        };
+        assert!(told(true)[0].starts_with("The first 20,000 calls were looked at"));
+        assert!(told(false).is_empty());
     }
 
     #[test]

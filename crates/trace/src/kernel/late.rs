@@ -8,14 +8,15 @@
 //! between them.
 
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use super::edges::{self, calls_in_turn, cpu_ns, median, touch};
 use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::record::{self, What};
 use crate::perf::ring::Ring;
 
-/// CPU time between two looks, ns. On a virtual machine within another each takes 20 us.
-const PERIOD_NS: u64 = 100_000;
+/// CPU time between two looks. On a virtual machine within another each takes 20 us.
+const PERIOD: Duration = Duration::from_micros(100);
 /// CPU time of the touching that is looked at, ns.
 const TOUCHING_LOOKED_AT_NS: i64 = 75_000_000;
 /// The same of the calls.
@@ -74,7 +75,7 @@ struct Looks {
 
 impl Looks {
     fn new() -> Option<Self> {
-        let mut attributes = Attributes::recording(Some(PERIOD_NS), flag::EXCLUDE_IDLE);
+        let mut attributes = Attributes::recording(Some(PERIOD), flag::EXCLUDE_IDLE);
         attributes.flags &= !flag::EXCLUDE_KERNEL;
         // SAFETY: asks for a number of this thread.
         let own = unsafe { libc::gettid() } as u32;

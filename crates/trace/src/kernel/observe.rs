@@ -66,7 +66,9 @@ fn watch(
         inherited::name_descriptors(&mut collector.names, *pid, &options.labels);
     }
     // Without it there is no profile, and all else holds.
-    let profile = options.profile.then(|| MachineWide::begin(&roots));
+    let profile = options
+        .profile
+        .map(|period| MachineWide::begin(&roots, period));
     let (mut profile, unprofiled) = match profile.transpose() {
         Ok(profile) => (profile, None),
         Err(error) => (None, Some(error)),

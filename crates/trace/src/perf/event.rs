@@ -6,6 +6,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
 
 const TYPE_SOFTWARE: u32 = 1;
 const FLAG_FD_CLOEXEC: u64 = 8;
@@ -97,15 +98,15 @@ impl Attributes {
         }
     }
 
-    /// An event that records lives, names and mappings; with `period_ns` also where own code is, once in so
+    /// An event that records lives, names and mappings; with `looks` also where own code is, once in so
     /// much CPU time. `flags`: what is wanted beside that.
-    pub(crate) fn recording(period_ns: Option<u64>, flags: u64) -> Self {
-        let event = match period_ns {
+    pub(crate) fn recording(looks: Option<Duration>, flags: u64) -> Self {
+        let event = match looks {
             Some(_) => SoftwareEvent::CpuClock,
             None => SoftwareEvent::Dummy,
         };
         Self {
-            period: period_ns.unwrap_or(0),
+            period: looks.map_or(0, |period| period.as_nanos() as u64),
             sample_type: WHERE | WHO | WHEN,
             clock: libc::CLOCK_MONOTONIC,
             flags: flags

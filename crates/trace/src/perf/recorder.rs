@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
 
 use super::event::{self, Attributes, Watched, flag};
 use super::lives::Lives;
@@ -11,7 +12,7 @@ use super::ring::{Ring, TELLING_NS};
 use super::waits::LookAt;
 use crate::command::TraceOptions;
 use crate::error::TraceError;
-use crate::profile::{Looks, PERIOD_NS};
+use crate::profile::Looks;
 use crate::result::Trace;
 use crate::watch::now;
 
@@ -59,7 +60,7 @@ impl Recorder {
             later: Vec::new(),
             later_waits: Vec::new(),
             lives: Lives::new(now(), distance, options.timeline),
-            looks: options.profile.then(|| Looks::at(pids)),
+            looks: options.profile.map(|period| Looks::at(pids, period)),
         })
     }
 
@@ -155,9 +156,8 @@ impl News {
 }
 
 /// One event for each process and CPU; those of a CPU share a ring.
-fn arm(pids: &[u32], profile: bool) -> io::Result<(Vec<Ring>, Vec<OwnedFd>)> {
-    let period = profile.then_some(PERIOD_NS);
-    let attributes = Attributes::recording(period, flag::INHERIT | flag::SWITCHES);
+fn arm(pids: &[u32], looks: Option<Duration>) -> io::Result<(Vec<Ring>, Vec<OwnedFd>)> {
+    let attributes = Attributes::recording(looks, flag::INHERIT | flag::SWITCHES);
     let (mut rings, mut events) = (Vec::new(), Vec::new());
     for cpu in event::cpus() {
         let mut first: Option<i32> = None;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::elf::Elf;
 use super::looks::{self, Place};
-use super::{FunctionRow, Looks, PERIOD_NS, Profile, perf_map};
+use super::{FunctionRow, Looks, Profile, perf_map};
 
 /// Who spins is seen at the same few instructions again and again.
 const SEEN_OFTEN: u64 = 5;
@@ -78,7 +78,7 @@ impl Looks {
         functions.sort_by_key(|row| std::cmp::Reverse(row.samples));
         functions.truncate(MOST_ROWS);
         Profile {
-            period_ns: PERIOD_NS,
+            period_ns: self.period_ns,
             lost: self.lost,
             functions,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::perf::record::{Record, What};
 
@@ -69,6 +69,8 @@ pub(crate) struct Looks {
     files: Vec<(String, u64)>,
     numbers: HashMap<(String, u64), usize>,
     counts: HashMap<Place, u64>,
+    /// CPU time between two of them, ns.
+    pub(super) period_ns: u64,
     /// Records that found their buffer full.
     pub(super) lost: u64,
     /// When it began.
@@ -77,7 +79,7 @@ pub(crate) struct Looks {
 
 impl Looks {
     /// At these processes, and at those that they make from now on.
-    pub(crate) fn at(roots: &[u32]) -> Self {
+    pub(crate) fn at(roots: &[u32], period: Duration) -> Self {
         let space = |pid: &u32| {
             let space = Space {
                 mapped: Rc::default(),
@@ -87,6 +89,7 @@ impl Looks {
         };
         Self {
             spaces: roots.iter().map(space).collect(),
+            period_ns: period.as_nanos() as u64,
             since: Some(SystemTime::now()),
             ..Self::default()
         }
@@ -248,7 +251,7 @@ mod tests {
     use super::*;
 
     fn looks(whats: Vec<What>) -> Looks {
-        let mut looks = Looks::at(&[10]);
+        let mut looks = Looks::at(&[10], Duration::from_millis(1));
         for (at, what) in whats.into_iter().enumerate() {
             let at = at as u64;
             looks.take(&Record { at, what });

@@ -5,8 +5,9 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
-use super::{Looks, PERIOD_NS};
+use super::Looks;
 use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::record::{self, Record};
 use crate::perf::ring::{Ring, TELLING_NS};
@@ -30,8 +31,8 @@ impl MachineWide {
     ///
     /// # Errors
     /// The kernel's: `EACCES` or `EPERM` without `CAP_PERFMON`, `EMFILE` without free descriptors.
-    pub(crate) fn begin(roots: &[u32]) -> io::Result<Self> {
-        let attributes = Attributes::recording(Some(PERIOD_NS), flag::EXCLUDE_IDLE);
+    pub(crate) fn begin(roots: &[u32], period: Duration) -> io::Result<Self> {
+        let attributes = Attributes::recording(Some(period), flag::EXCLUDE_IDLE);
         let (mut rings, mut events) = (Vec::new(), Vec::new());
         for cpu in event::cpus() {
             if let Some(event) = event::open(&attributes, Watched::Any, cpu)? {
@@ -43,7 +44,7 @@ impl MachineWide {
             rings,
             _events: events,
             later: Vec::new(),
-            looks: Looks::at(roots),
+            looks: Looks::at(roots, period),
         })
     }
 

@@ -1,9 +1,9 @@
 //! Where in their own code the threads of a tree are, by a clock that runs while they do.
 //!
-//! A perf event of the CPU's clock notes the address at which it interrupts user code, a thousand times in
+//! A perf event of the CPU's clock notes the address at which it interrupts user code, some hundred times in
 //! a second of CPU time; which file lies there is known from the records of mappings, and which function
 //! from the file's symbols. Only the innermost function is known: few programs keep what leads to their
-//! callers. 0.3 % of the CPU time, 2 % in a virtual machine within another; nothing is written into the program.
+//! callers. Nothing is written into the program.
 
 mod elf;
 mod functions;
@@ -16,10 +16,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use looks::Looks;
 pub(crate) use machine_wide::MachineWide;
-
-/// CPU time between two looks at a CPU, ns: no multiple of what programs and kernels do by the millisecond. A quarter
-/// of it made memory-bound code 3 to 6 % slower in a virtual machine within another.
-pub(crate) const PERIOD_NS: u64 = 3_989_000;
 
 /// Functions in which a tree's own code was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,8 @@ use fathom_diagnose::Limits;
 use fathom_machine::remembered::{self, Profile};
 
 /// What `fathom machine` remembered of this machine; `measure` takes the quick profile if nothing
-/// is (3 s, at most 8). `floor` is the empty program's time in seconds, of this very session.
+/// is (3 s, at most 8). `floor` is the empty program's time in seconds, of this very session. What a name costs
+/// to look up is measured now (2 ms).
 pub fn limits(measure: bool, floor: Option<f64>) -> Limits {
     let folder = remembered::default_folder();
     let profile = match measure {
@@ -14,7 +15,10 @@ pub fn limits(measure: bool, floor: Option<f64>) -> Limits {
         }
         false => folder.as_deref().and_then(remembered::load),
     };
-    of(profile.as_ref(), floor)
+    Limits {
+        lookup_seconds: fathom_machine::lookup_seconds(),
+        ..of(profile.as_ref(), floor)
+    }
 }
 
 /// Only what the probes themselves believe.
@@ -25,6 +29,7 @@ fn of(profile: Option<&Profile>, floor: Option<f64>) -> Limits {
         memory_bandwidth: bandwidth.map(|gigabytes| gigabytes * 1e9),
         spawn_seconds: floor,
         page_fault_seconds: profile.and_then(|profile| seconds(profile, "page_fault")),
+        lookup_seconds: None,
     }
 }
 
