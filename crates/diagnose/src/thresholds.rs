@@ -179,6 +179,10 @@ pub(crate) const MISSES_OF_NO_SEARCH: u64 = 10_000;
 pub(crate) const MOST_OF_A_SETTINGS_FILE: f64 = 32.0 * 1024.0;
 /// A configuration file may be read a few times.
 pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
+/// A larger file that is mapped is worth it: the loader's cache and libraries are.
+pub(crate) const PAGE_BYTES: u64 = 4096;
+/// Part of all CPUs that busy threads use at most where they were bound to some and others were idle.
+pub(crate) const CPUS_USED_BY_BOUND: f64 = 0.75;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must
 /// read what is there has no choice.
 pub(crate) const TINY_FILE_BYTES: f64 = 512.0;

@@ -8,6 +8,12 @@ use crate::thresholds as t;
 use crate::untraced::on_cpu_ns;
 use crate::view::{View, crowded, hungry};
 
+/// Whether threads of the command were told on which CPUs to run.
+fn were_bound(view: &View<'_>) -> bool {
+    let binds = |row: &SyscallRow| row.name == "sched_setaffinity" && row.calls > row.errors;
+    view.trace.syscalls.iter().any(binds)
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let cpus = view.subject.cpus.max(1) as f64;
     let hungry: Vec<_> = view
@@ -33,20 +39,34 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     if view.timed_ns - on_cpu_ns(&view.account) < t::DELAY_ON_PATH * delay {
         return None;
     }
+    let used = view.cpu_ns / view.timed_ns;
+    let others_idle = were_bound(view) && used <= t::CPUS_USED_BY_BOUND * cpus;
     let statement = format!(
-        "{} busy threads share {} CPUs: each was ready and did not run for {} on average, {} of the wall time.",
+        "{} busy threads share {}: each was ready and did not run for {} on average, {} of the wall time.",
         hungry.len(),
-        view.subject.cpus,
+        match others_idle {
+            true => format!(
+                "{used:.1} of {cpus} CPUs, to which they were bound (`sched_setaffinity`, by the program or by `taskset`)"
+            ),
+            false => format!("{cpus} CPUs"),
+        },
         time(delay),
         percent(view, delay),
     );
+    let on_all_cpus = view.timed_ns - view.cpu_ns / cpus;
+    let draft = match others_idle {
+        true => Draft::new("cpu-starved", view, on_all_cpus, statement)
+            .advice("Let the threads run on all CPUs, or bind each to one of its own.")
+            .evidence("CPUs used", used, "CPUs"),
+        false => Draft::new("cpu-starved", view, delay, statement)
+            .of_latency(on_all_cpus)
+            .advice("Start as many busy threads or processes as there are CPUs, and give them the work from a queue."),
+    };
     Some(
-        Draft::new("cpu-starved", view, delay, statement)
-            .of_latency(view.timed_ns - view.cpu_ns / cpus)
+        draft
             .evidence("busy threads", hungry.len() as f64, "threads")
             .evidence("CPUs", cpus, "CPUs")
             .evidence("ready and not running, share of their lives", waiting, "1")
-            .advice("Start as many busy threads or processes as there are CPUs, and give them the work from a queue.")
             .pid(hungry.first().map(|life| life.pid))
             .finish(),
     )
@@ -63,9 +83,8 @@ pub(super) fn by_others(view: &View<'_>) -> Option<Finding> {
         .filter_map(|run| run.run_queue_wait_ns)
         .collect();
     let waited = waits.iter().min().map_or(0.0, |ns| *ns as f64);
-    let binds = |row: &SyscallRow| row.name == "sched_setaffinity" && row.calls > row.errors;
     // Its own threads had the CPU: that is no other program's.
-    let own = view.trace.syscalls.iter().any(binds)
+    let own = were_bound(view)
         && view.cpu_ns >= t::BUSY_THREAD * view.timed_ns
         && ready >= t::READY_SHARE * view.timed_ns;
     let starved = t::STARVED_SHARE * view.timed_ns;
@@ -126,6 +145,33 @@ mod tests {
     #[test]
     fn sixteen_busy_threads_on_two_cpus_are_told() {
         assert_eq!(crowd(16).ids(), ["cpu-starved"]);
+    }
+
+    #[test]
+    fn busy_threads_that_were_bound_to_one_of_two_cpus_are_told_as_that() {
+        let mut fake = crowd(6);
+        let timed = Run {
+            cpu_ns: 990 * MS,
+            ..fake.run()
+        };
+        let free = crate::diagnose(&fake.subject(std::slice::from_ref(&timed))).findings;
+        assert!(
+            free[0].statement.contains("share 2 CPUs:"),
+            "{}",
+            free[0].statement
+        );
+        fake.calls("sched_setaffinity", None, 6, 0, 1_000);
+        let found = crate::diagnose(&fake.subject(&[timed])).findings;
+        assert_eq!(found.len(), 1, "{found:?}");
+        let bound = &found[0];
+        assert!(
+            bound
+                .statement
+                .contains("share 1.0 of 2 CPUs, to which they were bound"),
+            "{}",
+            bound.statement
+        );
+        assert_eq!(bound.could_win_ns, 505 * MS);
     }
 
     fn beside_others(waited_ms: u64, calls: Option<&str>) -> Option<String> {

@@ -24,6 +24,27 @@ const AROUND: &[&str] = &[
     "fcntl",
 ];
 
+/// How the files' data is had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Read,
+    Mapped,
+}
+
+impl Way {
+    /// Bytes that were had of a file in this way, if they were.
+    fn bytes(self, file: &FileRow) -> Option<u64> {
+        match self {
+            Way::Read => (file.reads > 0).then_some(file.read_bytes),
+            Way::Mapped if file.reads + file.writes > 0 => None,
+            Way::Mapped => file
+                .size_bytes
+                .filter(|size| (1..=t::PAGE_BYTES).contains(size))
+                .map(|size| size.saturating_mul(file.opens)),
+        }
+    }
+}
+
 /// Different files that one process read.
 struct Files {
     pid: u32,
@@ -56,16 +77,18 @@ pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
         let calls = calls.get(&files.pid).copied().unwrap_or(0);
         each_once && files.reads <= files.opens * CALLS_FOR_EACH_FILE && files.reads * 2 > calls
     };
-    let all = read_by_process(view, |_| true).into_iter();
+    let all = had_by_process(view, Way::Read, |_| true).into_iter();
     all.filter(is_so).map(|files| files.pid).collect()
 }
 
-/// What each process read of such files, most files first.
-fn read_by_process(view: &View<'_>, fits: impl Fn(&FileRow) -> bool) -> Vec<Files> {
+/// What each process had of such files, most files first.
+fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) -> Vec<Files> {
     let is_real = |file: &&FileRow| file.name.contains('/') && fits(file);
     let mut by_process: HashMap<u32, Files> = HashMap::new();
-    let files = view.trace.files.iter().filter(is_real);
-    for file in files.filter(|file| file.opens > 0 && file.reads > 0) {
+    for file in view.trace.files.iter().filter(is_real) {
+        let Some(bytes) = way.bytes(file).filter(|_| file.opens > 0) else {
+            continue;
+        };
         let sum = by_process.entry(file.pid).or_insert_with(|| Files {
             pid: file.pid,
             different: 0,
@@ -77,7 +100,7 @@ fn read_by_process(view: &View<'_>, fits: impl Fn(&FileRow) -> bool) -> Vec<File
         sum.different += 1;
         sum.opens += file.opens;
         sum.reads += file.reads;
-        sum.bytes += file.read_bytes;
+        sum.bytes += bytes;
     }
     let mut all: Vec<Files> = by_process.into_values().collect();
     all.sort_by_key(|files| (std::cmp::Reverse(files.different), files.pid));
@@ -85,13 +108,22 @@ fn read_by_process(view: &View<'_>, fits: impl Fn(&FileRow) -> bool) -> Vec<File
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    one_by_one(view, Way::Read).or_else(|| one_by_one(view, Way::Mapped))
+}
+
+fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
     let is_real = |file: &FileRow| !is_of_system(&file.name);
-    let files = read_by_process(view, is_real).into_iter().next()?;
+    let files = had_by_process(view, way, is_real).into_iter().next()?;
     let of_it = |row: &SyscallRow| row.pid == files.pid;
     let opening = |row: &SyscallRow| of_it(row) && classify::opens_file(&row.name);
-    let number = (files.different as f64 * view.stretch(opening)).round() as u64;
     let each_once = files.opens < files.different * 2;
-    if !each_once || number < t::MANY_TINY_FILES || files.bytes_each() >= t::TINY_FILE_BYTES {
+    let number = match each_once {
+        true => (files.different as f64 * view.stretch(opening)).round() as u64,
+        false => files.different,
+    };
+    // What is read more than once is another rule's, which knows nothing of what is mapped.
+    let once_read = each_once || way == Way::Mapped;
+    if !once_read || number < t::MANY_TINY_FILES || files.bytes_each() >= t::TINY_FILE_BYTES {
         return None;
     }
     // What else the process reads and opens has no part in it, as far as it was seen.
@@ -105,27 +137,57 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         rows.map(|row| row.calls).sum::<u64>()
     };
     let is_read = |row: &SyscallRow| of_it(row) && classify::is_read(&row.name);
+    let is_map = |row: &SyscallRow| of_it(row) && row.name == "mmap";
+    let is_unmap = |row: &SyscallRow| of_it(row) && row.name == "munmap";
+    // Files that are opened and neither read nor mapped are looked at, or locked.
+    if way == Way::Mapped && seen(&is_map).min(seen(&is_unmap)) * 10 < files.opens * 9 {
+        return None;
+    }
     let around = |row: &SyscallRow| {
         let on_fd = row.fd.is_some_and(|fd| fd > 2);
         of_it(row) && on_fd && AROUND.contains(&row.name.as_str())
     };
     let opens = CallCost::of(view, |row| opening(row) || around(row));
-    let reads = CallCost::of(view, is_read).part(part(files.reads, seen(&is_read)));
-    let cost = opens.part(part(files.opens, seen(&opening))).plus(reads);
+    let of_data = match way {
+        Way::Read => CallCost::of(view, is_read).part(part(files.reads, seen(&is_read))),
+        Way::Mapped => CallCost::of(view, is_map)
+            .part(part(files.opens, seen(&is_map)))
+            .plus(CallCost::of(view, is_unmap).part(part(files.opens, seen(&is_unmap)))),
+    };
+    let cost = opens.part(part(files.opens, seen(&opening))).plus(of_data);
     if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE {
         return None;
     }
     let statement = format!(
-        "{} files of {:.0} bytes each on average were opened, read and closed: the calls {} Opening costs more than reading.",
+        "{} files of {:.0} bytes each on average were opened, {} and closed{}: the calls {} {}",
         count(number),
         files.bytes_each(),
+        match way {
+            Way::Read => "read",
+            Way::Mapped => "mapped (`mmap`)",
+        },
+        match each_once {
+            true => String::new(),
+            false => format!(", {} times in all", count(files.opens)),
+        },
         cost.told(view),
+        match way {
+            Way::Read => "Opening costs more than reading.",
+            Way::Mapped => "Opening and mapping cost more than the data.",
+        },
     );
     Some(
         cost.draft("small-file-io", view, statement)
             .evidence("files", number as f64, "files")
             .evidence("bytes of a file", files.bytes_each(), "bytes")
-            .advice("Keep small items together in one file or in a database, and read it once.")
+            .advice(match way {
+                Way::Read => {
+                    "Keep small items together in one file or in a database, and read it once."
+                }
+                Way::Mapped => {
+                    "Keep small items together in one file, map that once, and keep the mapping."
+                }
+            })
             .limit(Small::limit(view))
             .place(Place {
                 pid: Some(files.pid),
@@ -166,6 +228,47 @@ mod tests {
             "{}",
             found[0].statement
         );
+    }
+
+    fn maps(files: u64, times: u64, bytes: u64, maps: u64) -> Fake {
+        let mut fake = Fake::new(300);
+        let opens = files * times;
+        fake.calls("openat", None, opens, 0, 2_000);
+        fake.calls("close", Some(3), opens, 0, 200);
+        fake.calls("mmap", None, maps, 0, 2_000);
+        fake.calls("munmap", None, maps, 0, 2_000);
+        for i in 0..files {
+            fake.file(&format!("/data/{i}.obj"), times, 0, 0, 0);
+        }
+        for file in &mut fake.trace.files {
+            file.size_bytes = Some(bytes);
+        }
+        fake
+    }
+
+    #[test]
+    fn thousands_of_tiny_files_that_are_mapped_are_told() {
+        let found = maps(8_000, 5, 200, 40_000).findings();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].id, "small-file-io");
+        let begin = "8,000 files of 200 bytes each on average were opened, mapped (`mmap`) and closed, 40,000 times in all";
+        assert!(
+            found[0].statement.starts_with(begin),
+            "{}",
+            found[0].statement
+        );
+        // 6.2 us for each.
+        assert!(
+            (245..262).contains(&(found[0].could_win_ns / 1_000_000)),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn large_files_that_are_mapped_and_tiny_ones_that_are_only_opened_are_not() {
+        let small = "small-file-io".to_owned();
+        assert!(!maps(8_000, 5, 20_000, 40_000).ids().contains(&small));
+        assert!(!maps(8_000, 5, 200, 20).ids().contains(&small));
     }
 
     #[test]
