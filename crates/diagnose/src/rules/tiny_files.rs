@@ -8,10 +8,10 @@ use fathom_trace::{FileRow, SyscallRow};
 use super::call_cost::CallCost;
 use super::made_up_files::is_of_system;
 use super::small_calls::Small;
-use crate::classify;
 use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::View;
+use crate::{classify, faults};
 
 /// What runtimes ask of a file that they have opened, and its end.
 const AROUND: &[&str] = &[
@@ -111,6 +111,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     one_by_one(view, Way::Read).or_else(|| one_by_one(view, Way::Mapped))
 }
 
+/// What the first touch of each mapping costs: a page fault, of those that there were.
+fn first_touches(view: &View<'_>, mappings: f64) -> CallCost {
+    let faults = faults::cost(view);
+    CallCost {
+        in_kernel_ns: faults.each_ns * mappings.min(faults.count as f64),
+        library_ns: 0.0,
+    }
+}
+
 fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
     let is_real = |file: &FileRow| !is_of_system(&file.name);
     let files = had_by_process(view, way, is_real).into_iter().next()?;
@@ -152,14 +161,18 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         Way::Read => CallCost::of(view, is_read).part(part(files.reads, seen(&is_read))),
         Way::Mapped => CallCost::of(view, is_map)
             .part(part(files.opens, seen(&is_map)))
-            .plus(CallCost::of(view, is_unmap).part(part(files.opens, seen(&is_unmap)))),
+            .plus(CallCost::of(view, is_unmap).part(part(files.opens, seen(&is_unmap))))
+            .plus(first_touches(
+                view,
+                files.opens as f64 * view.stretch(opening),
+            )),
     };
     let cost = opens.part(part(files.opens, seen(&opening))).plus(of_data);
     if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE {
         return None;
     }
     let statement = format!(
-        "{} files of {:.0} bytes each on average were opened, {} and closed{}: the calls {} {}",
+        "{} files of {:.0} bytes each on average were opened, {} and closed{}: {} {} {}",
         count(number),
         files.bytes_each(),
         match way {
@@ -169,6 +182,10 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         match each_once {
             true => String::new(),
             false => format!(", {} times in all", count(files.opens)),
+        },
+        match way {
+            Way::Read => "the calls",
+            Way::Mapped => "the calls and the page faults",
         },
         cost.told(view),
         match way {
@@ -262,6 +279,21 @@ mod tests {
             (245..262).contains(&(found[0].could_win_ns / 1_000_000)),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn the_page_faults_of_mappings_are_a_part_of_their_cost() {
+        let gain = |faults: u64| {
+            let mut fake = maps(8_000, 1, 200, 8_000);
+            fake.trace.accounts.minor_faults = faults;
+            fake.trace.threads[0].minor_faults = Some(faults);
+            let found = fake.findings();
+            let of_files = found.iter().find(|it| it.id == "small-file-io");
+            of_files.expect("it is told").could_win_ns
+        };
+        assert!(gain(8_000) > gain(0));
+        // Others are not.
+        assert_eq!(gain(8_000), gain(9_000));
     }
 
     #[test]
