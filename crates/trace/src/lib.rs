@@ -27,6 +27,7 @@ mod kernel;
 mod made;
 mod merge;
 mod names;
+mod orphans;
 mod paths;
 mod perf;
 mod profile;

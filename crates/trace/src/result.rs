@@ -52,6 +52,18 @@ impl Trace {
     }
 }
 
+/// A sentence, as in [`Trace::not_visible`], on so many processes that outlived the command.
+pub(crate) fn not_seen_to_end(processes: usize) -> Option<String> {
+    let who = match processes {
+        0 => return None,
+        1 => "a process".to_owned(),
+        several => format!("{several} processes"),
+    };
+    Some(format!(
+        "what {who} that outlived the command would have done after it: Fathom ended them"
+    ))
+}
+
 /// Everything that one traced run told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
@@ -390,6 +402,8 @@ pub enum Cause {
     Ready,
     /// Running or ready, which this tier cannot tell apart (sampling tier).
     Running,
+    /// Nobody knows: its records ended where it took on other rights (perf tier).
+    Unseen,
 }
 
 /// Time off the CPU of one thread for one reason; in the sampling tier also `Running`.

@@ -47,6 +47,7 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
         Cause::Running => return Spent::UserCode,
         Cause::Disk => return Spent::Disk,
         Cause::Stopped => return Spent::OtherWait,
+        Cause::Unseen => return Spent::Unaccounted,
         Cause::Asleep | Cause::Uninterruptible => {}
     }
     let Some(call) = off.call else {

@@ -115,6 +115,11 @@ impl<'a> Told<'a> {
         if own().count() == 1 {
             return Some(main);
         }
+        // A main thread may end before the others; the process goes on.
+        let latest = own().max_by_key(|life| life.to_ns)?;
+        if main.to_ns + GIVING_BACK_NS < latest.to_ns {
+            return Some(latest);
+        }
         match caller {
             Some(caller) if caller.tid == main.tid || !rests(caller) => Some(caller),
             Some(caller) => self.asked_to_end(caller).or(Some(caller)),
@@ -169,7 +174,8 @@ impl<'a> Told<'a> {
         match self.classifier.interval(interval) {
             Spent::WaitingForChild => by
                 .filter(|waker| waker.pid != life.pid)
-                .or_else(|| self.child_that_ended(life.pid, interval.from_ns, at)),
+                .or_else(|| self.child_that_ended(life.pid, interval.from_ns, at))
+                .or_else(|| self.child_at_the_end(life.pid, at)),
             Spent::WaitingForPipe | Spent::WaitingForInput | Spent::WaitingForOutput => by,
             Spent::Locks if self.hands_out(life) => by
                 .filter(|waker| waker.pid == life.pid)
@@ -343,6 +349,21 @@ impl<'a> Told<'a> {
         let ended = children.filter_map(|child| Some((child.ended_ns?, child.pid)));
         let (_, pid) = ended.filter(|(end, _)| (from..=at).contains(end)).max()?;
         self.lives.get(&pid).copied()
+    }
+
+    /// The child that a wait was for which Fathom's end of the run cut off: of several the last to be made, as a shell
+    /// waits for the one in the foreground.
+    fn child_at_the_end(&self, parent: u32, at: u64) -> Option<&'a Life> {
+        let is_end = at + GIVING_BACK_NS >= self.trace.duration_ns;
+        if !self.trace.end.cut_short || !is_end {
+            return None;
+        }
+        let children = self.trace.processes.iter().filter(|child| {
+            let alive = child.ended_ns.is_none_or(|end| end >= at);
+            child.parent == Some(parent) && child.started_ns < at && alive
+        });
+        let last = children.max_by_key(|child| (child.started_ns, child.pid))?;
+        self.lives.get(&last.pid).copied()
     }
 
     /// The thread that made this one: one of its process, or of its parent, that ran then; the

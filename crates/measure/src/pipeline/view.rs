@@ -115,7 +115,7 @@ impl<'a> View<'a> {
         match cause {
             Cause::Preempted | Cause::Ready => Doing::Ready,
             Cause::Running => Doing::Running,
-            Cause::Disk | Cause::Stopped => Doing::WaitsForOther,
+            Cause::Disk | Cause::Stopped | Cause::Unseen => Doing::WaitsForOther,
             Cause::Asleep | Cause::Uninterruptible => {
                 if READS.contains(&call) && self.leads_to(pid, fd, self.input(stage)) {
                     Doing::WaitsForInput

@@ -15,6 +15,7 @@ use crate::names::{Moved, Names};
 use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
 use crate::result::{
     Cause, CodeFault, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
+    not_seen_to_end,
 };
 
 /// A program's first own instruction is among the first few; Node fetches some hundreds of pages.
@@ -430,15 +431,7 @@ impl Collector {
              are shown outside calls)"
                 .to_owned(),
         ];
-        if self.survivors > 0 {
-            not_visible.push(format!(
-                "what {} that outlived the command would have done after it: Fathom ended them",
-                match self.survivors {
-                    1 => "a process".to_owned(),
-                    several => format!("{several} processes"),
-                }
-            ));
-        }
+        not_visible.extend(not_seen_to_end(self.survivors));
         if self.renumbered {
             not_visible.push(
                 "names of inherited descriptors: the kernel numbers processes otherwise than \

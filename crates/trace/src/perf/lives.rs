@@ -490,13 +490,36 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_other_rights_is_not_seen_to_end() {
+    fn who_takes_other_rights_is_not_seen_to_end_and_what_it_does_is_not_seen() {
         let mut lives = lives();
+        let named = What::Named {
+            pid: 10,
+            tid: 10,
+            name: "su".to_owned(),
+            exec: true,
+        };
+        lives.take(at(1, named));
         lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
         let mut trace = Trace::default();
         lives.fill(1000 * MS, &HashSet::from([10]), &mut trace);
         assert_eq!(trace.threads[0].ended_ns, None);
         assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
+        let row = &trace.off_cpu[0];
+        assert_eq!((row.cause, row.total_ns), (Cause::Unseen, 999 * MS));
+        let timeline = trace.timeline.expect("it was asked for");
+        let last = timeline.last().expect("it goes on unseen");
+        assert_eq!((last.cause, last.from_ns), (Cause::Unseen, MS));
+        assert_eq!(last.to_ns, 1000 * MS);
+    }
+
+    #[test]
+    fn who_may_not_be_looked_at_and_keeps_its_records_ends_with_them() {
+        let mut lives = lives();
+        lives.take(at(9, What::Ended { pid: 10, tid: 10 }));
+        let mut trace = Trace::default();
+        lives.fill(1000 * MS, &HashSet::from([10]), &mut trace);
+        assert_eq!(trace.threads[0].ended_ns, Some(9 * MS));
+        assert_eq!(trace.off_cpu, []);
     }
 
     #[test]
@@ -517,6 +540,8 @@ mod tests {
         assert_eq!(trace.threads.len(), 1);
         assert_eq!(trace.threads[0].ended_ns, Some(900 * MS));
         assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
+        assert_eq!(trace.off_cpu[0].cause, Cause::Unseen);
+        assert_eq!(trace.off_cpu[0].total_ns, 899 * MS);
     }
 
     #[test]

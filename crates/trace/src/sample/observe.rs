@@ -6,8 +6,9 @@ use super::tree::Tree;
 use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::TraceError;
 use crate::group::{Group, descriptors_of};
+use crate::orphans::Orphans;
 use crate::perf::Recorder;
-use crate::result::{GroupTrace, Sampling, Tier, Trace};
+use crate::result::{GroupTrace, Sampling, Tier, Trace, not_seen_to_end};
 use crate::watch::{Limits, now};
 
 /// What a run without calls can't see; a second run under stops tells some of it.
@@ -16,6 +17,8 @@ pub(crate) const NO_CALLS: &str =
 
 /// Rounds between looks for new threads and processes: listing costs 20 us a process.
 const ROUNDS_PER_LISTING: u64 = 4;
+/// Rounds between looks for orphans that have ended.
+const ROUNDS_PER_BURIAL: u64 = 256;
 
 /// Runs the command and tells what the samples saw, in the perf tier with the kernel's records of its switches.
 pub(crate) fn observe(
@@ -50,6 +53,7 @@ fn watch(
 ) -> Result<GroupTrace, TraceError> {
     let limits = Limits::start(timeout, options.stop.clone());
     let _slack = Slack::least();
+    let orphans = Orphans::adopt();
     let roots = group.pids();
     let mut recorder = match tier {
         Tier::Perf => Some(Recorder::attach(&roots, options)?),
@@ -111,6 +115,9 @@ fn watch(
         let execs = news.into_iter().flat_map(|news| news.execs);
         execs.for_each(|pid| tree.executed(pid, now()));
         sampling.ticks += 1;
+        if sampling.ticks.is_multiple_of(ROUNDS_PER_BURIAL) {
+            orphans.bury();
+        }
         // Rounds that were missed are not made up for: each look stands for the time it covers.
         next = (next + period).max(now());
     }
@@ -118,7 +125,9 @@ fn watch(
     group.check_started()?;
     // Once more, so that what ended with the command is not taken for having outlived it.
     tree.look(now);
-    tree.survivors(&roots).iter().for_each(kill);
+    let survivors = tree.survivors(&roots);
+    survivors.iter().for_each(kill);
+    let outlived = orphans.end().max(survivors.len());
     let mut trace = Trace {
         tier: Some(tier),
         duration_ns: end - start,
@@ -134,6 +143,9 @@ fn watch(
         }
         None => "processes that live for less than a few milliseconds".to_owned(),
     });
+    if !cut_short {
+        trace.not_visible.extend(not_seen_to_end(outlived));
+    }
     let refused = tree.finish(&roots, end, &mut trace);
     if let Some(recorder) = recorder {
         recorder.finish(end, &refused, &mut trace);

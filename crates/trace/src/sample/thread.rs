@@ -21,6 +21,8 @@ pub(super) struct Looked {
     /// When it was first looked at and last, ns of the monotonic clock.
     pub first: u64,
     pub last: u64,
+    /// When it was first seen to have ended, though others of its process lived on or nobody had waited for it.
+    pub over: Option<u64>,
     /// CPU time and time in the run queue when last looked at, ns.
     pub on_cpu: Option<u64>,
     pub ready: Option<u64>,
@@ -60,6 +62,7 @@ impl Looked {
             name: String::new(),
             first: now,
             last: now,
+            over: None,
             on_cpu: None,
             ready: None,
             faults: None,

@@ -116,7 +116,10 @@ impl Tree {
                     true
                 }
                 // A zombie leader's other threads may live on; its files stay readable.
-                Ok(None) => true,
+                Ok(None) => {
+                    thread.over.get_or_insert(at);
+                    true
+                }
                 // It now runs a set-uid program.
                 Err(e) if is_refused(&e, thread.pid, thread.tid) => {
                     self.refused.insert(thread.pid);
@@ -288,7 +291,7 @@ impl Tree {
             tid: thread.tid,
             name: thread.name.clone(),
             started_ns: thread.first - self.start,
-            ended_ns: ended,
+            ended_ns: thread.over.map_or(ended, |over| Some(over - self.start)),
             on_cpu_ns: thread.on_cpu,
             ready_ns: thread.ready,
             minor_faults: thread.faults.map(|f| f.0),

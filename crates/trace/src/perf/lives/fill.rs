@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Begun, Life, Lives};
-use crate::result::{Exec, OffCpuRow, Process, Thread, Trace};
+use crate::result::{Cause, Exec, Interval, OffCpuRow, Process, Thread, Trace};
 
 /// Looks notice the end of a thread this late at most, on a machine that is not overloaded.
 const NOTICED_NS: u64 = 20_000_000;
+/// The kernel ends the records of a thread that takes on other rights within its `execve`.
+const TAKING_RIGHTS_NS: u64 = 5_000_000;
 
 impl Lives {
     /// Puts what the records told into a trace of looks: lives, switches, waits, the timeline.
@@ -22,12 +24,20 @@ impl Lives {
             looked.insert(thread.tid, thread);
         }
         let mut off_cpu = Vec::new();
+        let mut unseen_after = Vec::new();
         let mut threads = Vec::new();
         let start = self.start;
         for life in std::mem::take(&mut self.over) {
             let mut thread = thread(&life, looked.remove(&life.tid), start);
-            if refused.contains(&life.pid) {
+            if refused.contains(&life.pid) && self.took_rights(&life) {
                 thread.ended_ns = None;
+            }
+            let told = life.ended.map(|at| at.saturating_sub(start));
+            let until = thread.ended_ns.unwrap_or(end.saturating_sub(start));
+            if let Some(from) = told.filter(|from| *from < until) {
+                let unseen = unseen(&thread, from, until);
+                off_cpu.push(row_of(&unseen));
+                unseen_after.push(unseen);
             }
             threads.push(thread);
             let (pid, tid) = (life.pid, life.tid);
@@ -42,11 +52,19 @@ impl Lives {
         off_cpu.extend(by_looks.into_iter().filter(|row| !told.contains(&row.tid)));
         off_cpu.sort_by_key(|row: &OffCpuRow| (std::cmp::Reverse(row.total_ns), row.tid, row.fd));
         trace.off_cpu = off_cpu;
+        self.intervals.append(&mut unseen_after);
         self.intervals.sort_by_key(|i| (i.to_ns, i.tid));
         trace.timeline = self.options.map(|_| std::mem::take(&mut self.intervals));
         trace.lost.intervals = self.lost_intervals;
         trace.lost.records += self.lost_records;
         self.fill_processes(trace);
+    }
+
+    /// Whether a thread's records ended with the `execve` of a program that has other rights.
+    fn took_rights(&self, life: &Life) -> bool {
+        let last = self.execs.get(&life.pid).and_then(|all| all.last());
+        let since = |begun: &Begun| life.ended.map(|at| at.saturating_sub(begun.at));
+        last.and_then(since).is_some_and(|ns| ns <= TAKING_RIGHTS_NS)
     }
 
     fn fill_processes(&self, trace: &mut Trace) {
@@ -80,6 +98,36 @@ impl Lives {
             }
         }
         trace.processes.sort_by_key(|p| (p.started_ns, p.pid));
+    }
+}
+
+/// The part of a thread's life that no record tells.
+fn unseen(thread: &Thread, from_ns: u64, to_ns: u64) -> Interval {
+    Interval {
+        pid: thread.pid,
+        tid: thread.tid,
+        from_ns,
+        woken_ns: None,
+        to_ns,
+        cause: Cause::Unseen,
+        call: None,
+        fd: None,
+        woken_by: None,
+    }
+}
+
+fn row_of(interval: &Interval) -> OffCpuRow {
+    let ns = interval.to_ns - interval.from_ns;
+    OffCpuRow {
+        pid: interval.pid,
+        tid: interval.tid,
+        call: None,
+        fd: None,
+        cause: interval.cause,
+        count: 1,
+        total_ns: ns,
+        longest_ns: Some(ns),
+        by_length: Vec::new(),
     }
 }
 

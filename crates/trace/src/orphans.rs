@@ -1,0 +1,100 @@
+//! Who ends what a command left behind, where nothing tells of every process that is made?
+//!
+//! A daemon's parent is gone before anybody looks. While a tree is watched the kernel gives its orphans to
+//! this process: they become children of its first thread, which none of its own making is that was not there before.
+
+use std::collections::HashSet;
+use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::watch::now;
+
+/// What was killed is gone after far less, if no disk holds it up.
+const KILLED_WITHIN_NS: u64 = 2_000_000_000;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// How many watch at the same time: it is a setting of the whole process.
+static WATCHING: AtomicUsize = AtomicUsize::new(0);
+
+/// Orphans come to this process for as long as this lives; those that are left then are ended.
+#[derive(Debug)]
+pub(crate) struct Orphans {
+    before: HashSet<u32>,
+}
+
+impl Orphans {
+    /// The commands are held already and have made nothing.
+    pub fn adopt() -> Self {
+        if WATCHING.fetch_add(1, Ordering::SeqCst) == 0 {
+            adopting(true);
+        }
+        let before = children().into_iter().collect();
+        Self { before }
+    }
+
+    fn there(&self) -> Vec<u32> {
+        let all = children().into_iter();
+        all.filter(|pid| !self.before.contains(pid)).collect()
+    }
+
+    /// Takes note of the ends of those that have ended.
+    pub fn bury(&self) {
+        self.there().into_iter().for_each(|pid| {
+            has_ended(pid);
+        });
+    }
+
+    /// Ends all that are left, and what these leave in turn. Returns how many there were.
+    pub fn end(&self) -> usize {
+        let mut ended = HashSet::new();
+        let deadline = now() + KILLED_WITHIN_NS;
+        loop {
+            let mut left = false;
+            for pid in self.there() {
+                if has_ended(pid) {
+                    continue;
+                }
+                // SAFETY: sends a signal to a child of ours, which keeps its number until we wait for it.
+                let refused = unsafe { libc::kill(pid as i32, libc::SIGKILL) } != 0;
+                left |= !refused;
+                if !refused {
+                    ended.insert(pid);
+                }
+            }
+            if !left || now() > deadline {
+                return ended.len();
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+impl Drop for Orphans {
+    fn drop(&mut self) {
+        self.end();
+        if WATCHING.fetch_sub(1, Ordering::SeqCst) == 1 {
+            adopting(false);
+        }
+    }
+}
+
+fn adopting(on: bool) {
+    // SAFETY: sets a flag of this process.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(on)) };
+}
+
+/// Children of this process's first thread.
+fn children() -> Vec<u32> {
+    let own = std::process::id();
+    let text = fs::read_to_string(format!("/proc/self/task/{own}/children")).unwrap_or_default();
+    let words = text.split_ascii_whitespace();
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+/// Whether a child has ended; if so it is gone after this.
+fn has_ended(pid: u32) -> bool {
+    // SAFETY: waits for a child without blocking; its status isn't asked for.
+    unsafe { libc::waitpid(pid as i32, std::ptr::null_mut(), libc::WNOHANG) != 0 }
+}
