@@ -185,7 +185,7 @@ pub(crate) const PAGE_BYTES: u64 = 4096;
 pub(crate) const CPUS_USED_BY_BOUND: f64 = 0.75;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must
 /// read what is there has no choice.
-pub(crate) const TINY_FILE_BYTES: f64 = 512.0;
+pub(crate) const TINY_FILE_BYTES: f64 = 1024.0;
 /// So many files are data that somebody chose to keep so. 1 ms at 10 us for each is nothing.
 pub(crate) const MANY_TINY_FILES: u64 = 2_000;
 /// First touches for each page that a program ever had at once: more are of memory that it gave back.
@@ -254,6 +254,8 @@ pub(crate) const STORM_CPU_PER_WAIT_NS: f64 = 40e3;
 /// The same without what the calls take by which one waits and wakes the other: 20 to 40 us a hand-over in a
 /// VM, so that a program does less than it hands over.
 pub(crate) const STORM_WORK_PER_WAIT_NS: f64 = 20e3;
+/// Where calls are not told apart, what takes more in the kernel than this between two waits is no hand-over.
+pub(crate) const STORM_KERNEL_PER_WAIT_NS: f64 = 150e3;
 /// What one of many waits takes of the kernel's time: leaving the CPU, being woken and coming back. 2 us on bare
 /// metal, 20 in VMs.
 pub(crate) const SWITCH_NS: f64 = 20e3;
@@ -311,6 +313,9 @@ pub(crate) const LONG_START_NS: f64 = 60e6;
 pub(crate) const LONG_FETCH_NS: f64 = 100e6;
 /// Part of the wall time that samples may miss before it is said: a run of some milliseconds gives few.
 pub(crate) const UNSEEN_SHARE: f64 = 0.3;
+
+/// Part of the run that nobody may look at which is told.
+pub(crate) const UNSEEN_OF_RUN: f64 = 0.02;
 /// Traced runs that took so much of the untraced ones' time are like them: medians of three runs on a
 /// quiet machine differ by a few per cent, and a tenth is promised in the output.
 pub(crate) const LEAST_LIKE_UNTRACED: f64 = 0.9;

@@ -113,7 +113,7 @@ fn check(program: &Path) -> Result<(), MeasureError> {
         return refuse("it has no execute permission; `chmod +x` gives it");
     }
     // What can't be read (mode 111) may still be executed.
-    let mut start = [0u8; 4];
+    let mut start = [0u8; 256];
     let Ok(mut file) = fs::File::open(program) else {
         return Ok(());
     };
@@ -124,7 +124,7 @@ fn check(program: &Path) -> Result<(), MeasureError> {
         // Other formats may be registered with the kernel (binfmt_misc): only text is refused.
         text if text
             .iter()
-            .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) =>
+            .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace() || !b.is_ascii()) =>
         {
             refuse("it is a script without a `#!` line; add one, or name its interpreter")
         }

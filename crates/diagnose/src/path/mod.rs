@@ -45,6 +45,23 @@ impl CriticalPath {
     }
 }
 
+/// A thread that the process's end catches in a wait is gone so soon after it: the last one gives the
+/// memory back.
+const GIVING_BACK_NS: u64 = 20_000_000;
+
+/// The thread by which a process's life is told: its first one, unless that ended before the others did.
+fn leading(lives: &[Life], pid: u32) -> Option<&Life> {
+    let own = || lives.iter().filter(|life| life.pid == pid);
+    let main = own()
+        .find(|life| life.tid == pid)
+        .or_else(|| own().next())?;
+    let latest = own().max_by_key(|life| life.to_ns)?;
+    Some(match main.to_ns + GIVING_BACK_NS < latest.to_ns {
+        true => latest,
+        false => main,
+    })
+}
+
 /// The path of the command through its lives. `pools`: processes whose runtime moves its work between threads
 /// which never end, as Go's does, or leaves it to threads of its own, as Node's does.
 pub(crate) fn find(

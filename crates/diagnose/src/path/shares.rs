@@ -59,8 +59,7 @@ impl Walk<'_> {
     /// thousands of processes must not exhaust the stack.
     fn process(&mut self, pid: u32, weight: f64, depth: u32) -> Sums {
         let lives = self.lives;
-        let own = || lives.iter().filter(|life| life.pid == pid);
-        let Some(main) = own().find(|life| life.tid == pid).or_else(|| own().next()) else {
+        let Some(main) = super::leading(lives, pid) else {
             return Sums::default();
         };
         let mut sums = self.thread(main, weight);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::Spent;
 use fathom_trace::{Cause, Interval, Trace};
 
-use super::shares;
+use super::{GIVING_BACK_NS, leading, shares};
 use crate::account::Life;
 use crate::classify::{self, Classifier};
 
@@ -32,10 +32,6 @@ const NAPS: usize = 3;
 
 /// Waits of a runtime's thread between being asked to end the process and doing that.
 const STEPS_TO_AN_END: usize = 64;
-
-/// A thread that the process's end catches in a wait is gone so soon after it: the last one gives the
-/// memory back.
-const GIVING_BACK_NS: u64 = 20_000_000;
 
 /// Whether a thread hardly ever was on a CPU.
 fn rests(life: &Life) -> bool {
@@ -106,19 +102,15 @@ impl<'a> Told<'a> {
             .first()
             .map_or(self.all.first()?.pid, |p| p.pid);
         let own = || self.all.iter().filter(|life| life.pid == root);
-        let main = own()
-            .find(|life| life.tid == root)
-            .or_else(|| own().next())?;
+        let main = leading(self.all, root)?;
         let ends_it = |row: &&fathom_trace::SyscallRow| row.pid == root && row.name == "exit_group";
         let caller = self.trace.syscalls.iter().find(ends_it);
         let caller = caller.and_then(|row| self.lives.get(&row.tid)).copied();
         if own().count() == 1 {
             return Some(main);
         }
-        // A main thread may end before the others; the process goes on.
-        let latest = own().max_by_key(|life| life.to_ns)?;
-        if main.to_ns + GIVING_BACK_NS < latest.to_ns {
-            return Some(latest);
+        if main.tid != root {
+            return Some(main);
         }
         match caller {
             Some(caller) if caller.tid == main.tid || !rests(caller) => Some(caller),

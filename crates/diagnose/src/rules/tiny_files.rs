@@ -24,18 +24,29 @@ const AROUND: &[&str] = &[
     "fcntl",
 ];
 
-/// How the files' data is had.
+/// How the files' data is had or put there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Read,
+    Written,
     Mapped,
 }
 
 impl Way {
-    /// Bytes that were had of a file in this way, if they were.
+    /// Calls that moved the data of a file in this way.
+    fn calls(self, file: &FileRow) -> u64 {
+        match self {
+            Way::Read => file.reads,
+            Way::Written => file.writes,
+            Way::Mapped => 0,
+        }
+    }
+
+    /// Bytes that were had of a file in this way, or put there, if they were.
     fn bytes(self, file: &FileRow) -> Option<u64> {
         match self {
             Way::Read => (file.reads > 0).then_some(file.read_bytes),
+            Way::Written => (file.reads == 0 && file.writes > 0).then_some(file.written_bytes),
             Way::Mapped if file.reads + file.writes > 0 => None,
             Way::Mapped => file
                 .size_bytes
@@ -45,12 +56,12 @@ impl Way {
     }
 }
 
-/// Different files that one process read.
+/// Different files that one process had or made.
 struct Files {
     pid: u32,
     different: u64,
     opens: u64,
-    reads: u64,
+    moves: u64,
     bytes: u64,
     /// One of them.
     example: String,
@@ -75,7 +86,7 @@ pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
     let is_so = |files: &Files| {
         let each_once = files.opens < files.different * 2;
         let calls = calls.get(&files.pid).copied().unwrap_or(0);
-        each_once && files.reads <= files.opens * CALLS_FOR_EACH_FILE && files.reads * 2 > calls
+        each_once && files.moves <= files.opens * CALLS_FOR_EACH_FILE && files.moves * 2 > calls
     };
     let all = had_by_process(view, Way::Read, |_| true).into_iter();
     all.filter(is_so).map(|files| files.pid).collect()
@@ -93,13 +104,13 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
             pid: file.pid,
             different: 0,
             opens: 0,
-            reads: 0,
+            moves: 0,
             bytes: 0,
             example: file.name.clone(),
         });
         sum.different += 1;
         sum.opens += file.opens;
-        sum.reads += file.reads;
+        sum.moves += way.calls(file);
         sum.bytes += bytes;
     }
     let mut all: Vec<Files> = by_process.into_values().collect();
@@ -108,7 +119,8 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    one_by_one(view, Way::Read).or_else(|| one_by_one(view, Way::Mapped))
+    let ways = [Way::Read, Way::Written, Way::Mapped];
+    ways.into_iter().find_map(|way| one_by_one(view, way))
 }
 
 /// What the first touch of each mapping costs: a page fault, of those that there were.
@@ -146,6 +158,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         rows.map(|row| row.calls).sum::<u64>()
     };
     let is_read = |row: &SyscallRow| of_it(row) && classify::is_read(&row.name);
+    let is_write = |row: &SyscallRow| of_it(row) && classify::is_write(&row.name);
     let is_map = |row: &SyscallRow| of_it(row) && row.name == "mmap";
     let is_unmap = |row: &SyscallRow| of_it(row) && row.name == "munmap";
     // Files that are opened and neither read nor mapped are looked at, or locked.
@@ -158,7 +171,8 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
     };
     let opens = CallCost::of(view, |row| opening(row) || around(row));
     let of_data = match way {
-        Way::Read => CallCost::of(view, is_read).part(part(files.reads, seen(&is_read))),
+        Way::Read => CallCost::of(view, is_read).part(part(files.moves, seen(&is_read))),
+        Way::Written => CallCost::of(view, is_write).part(part(files.moves, seen(&is_write))),
         Way::Mapped => CallCost::of(view, is_map)
             .part(part(files.opens, seen(&is_map)))
             .plus(CallCost::of(view, is_unmap).part(part(files.opens, seen(&is_unmap))))
@@ -177,6 +191,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         files.bytes_each(),
         match way {
             Way::Read => "read",
+            Way::Written => "written",
             Way::Mapped => "mapped (`mmap`)",
         },
         match each_once {
@@ -184,12 +199,13 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
             false => format!(", {} times in all", count(files.opens)),
         },
         match way {
-            Way::Read => "the calls",
+            Way::Read | Way::Written => "the calls",
             Way::Mapped => "the calls and the page faults",
         },
         cost.told(view),
         match way {
             Way::Read => "Opening costs more than reading.",
+            Way::Written => "Making a file costs more than writing it.",
             Way::Mapped => "Opening and mapping cost more than the data.",
         },
     );
@@ -200,6 +216,9 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
             .advice(match way {
                 Way::Read => {
                     "Keep small items together in one file or in a database, and read it once."
+                }
+                Way::Written => {
+                    "Put small items into one file (an archive, or one with records) or a database."
                 }
                 Way::Mapped => {
                     "Keep small items together in one file, map that once, and keep the mapping."
@@ -245,6 +264,38 @@ mod tests {
             "{}",
             found[0].statement
         );
+    }
+
+    fn writes(files: u64, bytes: u64) -> Fake {
+        let mut fake = Fake::new(300);
+        fake.calls("openat", None, files, 0, 15_000);
+        fake.calls("write", Some(3), files, bytes, 2_000);
+        fake.calls("close", Some(3), files, 0, 1_000);
+        for i in 0..files {
+            fake.file(&format!("/tiles/{i}.tile"), 1, 0, 0, 0);
+        }
+        for file in &mut fake.trace.files {
+            (file.writes, file.written_bytes) = (1, bytes);
+        }
+        fake
+    }
+
+    #[test]
+    fn thousands_of_tiny_files_that_are_made_are_told() {
+        let found = writes(10_000, 551).findings();
+        assert_eq!(found[0].id, "small-file-io");
+        let begin = "10,000 files of 551 bytes each on average were opened, written and closed";
+        assert!(
+            found[0].statement.starts_with(begin),
+            "{}",
+            found[0].statement
+        );
+        // 18 us for each.
+        assert!(
+            (180..187).contains(&(found[0].could_win_ns / 1_000_000)),
+            "{found:?}"
+        );
+        assert!(writes(10_000, 5_000).ids().is_empty());
     }
 
     fn maps(files: u64, times: u64, bytes: u64, maps: u64) -> Fake {

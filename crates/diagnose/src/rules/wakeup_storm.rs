@@ -53,7 +53,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .map(|l| l.on_cpu_ns)
         .sum();
     let per_wait = busy / waits.max(1) as f64;
-    let little = per_wait <= t::STORM_CPU_PER_WAIT_NS || works_little(view, &threads, waits);
+    let little = per_wait <= t::STORM_CPU_PER_WAIT_NS
+        || per_wait <= t::STORM_KERNEL_PER_WAIT_NS && works_little(view, &threads, waits);
     if threads.len() < 2 || waits < t::MANY_WAKEUPS || !little {
         return None;
     }

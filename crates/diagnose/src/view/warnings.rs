@@ -1,7 +1,7 @@
 //! What must be known to trust the answer?
 
 use fathom_model::{Finding, Spent};
-use fathom_trace::Tier;
+use fathom_trace::{Cause, Tier};
 
 use super::{View, busy_threads, crowded, median};
 use crate::classify;
@@ -94,6 +94,22 @@ impl View<'_> {
         })
     }
 
+    /// That a part of the run did what only root may look at.
+    fn with_other_rights(&self) -> Option<String> {
+        let rows = self.trace.off_cpu.iter();
+        let unseen = rows.filter(|row| row.cause == Cause::Unseen);
+        let longest = unseen.max_by_key(|row| row.total_ns)?;
+        if longest.total_ns as f64 * self.weight(longest.tid).max(0.1)
+            < t::UNSEEN_OF_RUN * self.trace.duration_ns as f64
+        {
+            return None;
+        }
+        Some(format!(
+            "Process {} took on other rights, as a set-uid program does: what it did then only root may look at, and it is unaccounted.",
+            longest.pid
+        ))
+    }
+
     /// What must be known to trust the answer.
     pub(crate) fn warnings(&self, findings: &[Finding]) -> Vec<String> {
         let mut told = Vec::new();
@@ -105,7 +121,12 @@ impl View<'_> {
         }
         let in_part = self.not_looked_at().or_else(|| self.taken_as_alike());
         told.extend(in_part.or_else(|| self.looked_at_in_part()));
-        let unseen = self.account.share(Spent::Unaccounted);
+        let other_rights = self.with_other_rights();
+        let unseen = match other_rights {
+            Some(_) => 0.0,
+            None => self.account.share(Spent::Unaccounted),
+        };
+        told.extend(other_rights);
         if self.trace.tier.is_some_and(Tier::only_looks) && unseen >= t::UNSEEN_SHARE {
             told.push(format!(
                 "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
@@ -122,6 +143,9 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use fathom_model::Run;
+
+    use fathom_model::Spent;
+    use fathom_trace::Cause;
 
     use crate::fake::{MS, ROOT};
 
@@ -171,6 +195,22 @@ mod tests {
         };
         assert!(!told(1950));
         assert!(told(1000), "others had one of two CPUs");
+    }
+
+    #[test]
+    fn what_only_root_may_look_at_is_unaccounted_and_said() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.trace.tier = Some(fathom_trace::Tier::Perf);
+        fake.wait_for(ROOT, "", None, (50, 400, 400), None);
+        let timeline = fake.trace.timeline.as_mut().expect("there is one");
+        let interval = timeline.last_mut().expect("the wait");
+        (interval.cause, interval.call) = (Cause::Unseen, None);
+        let row = fake.trace.off_cpu.last_mut().expect("the wait");
+        (row.cause, row.call) = (Cause::Unseen, None);
+        let told = crate::diagnose(&fake.subject(&[]));
+        assert_eq!(told.account.ns(Spent::Unaccounted), 350 * MS);
+        assert_eq!(told.warnings.len(), 1, "{:?}", told.warnings);
+        assert!(told.warnings[0].contains("took on other rights"));
     }
 
     #[test]

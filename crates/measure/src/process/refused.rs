@@ -48,6 +48,12 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
             name: name(),
             bytes: wanted.bytes,
         },
+        step::EXEC if error.raw_os_error() == Some(libc::ENOEXEC) => MeasureError::NotExecutable {
+            path: wanted.command.program.clone(),
+            reason:
+                "it is neither a program for this machine's processor nor a script with a `#!` line"
+                    .into(),
+        },
         step::EXEC => MeasureError::NotExecutable {
             path: wanted.command.program.clone(),
             reason: error.to_string(),

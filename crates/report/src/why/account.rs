@@ -70,15 +70,28 @@ pub(super) fn in_a_sentence(account: &TimeAccount) -> Option<String> {
     // A sum of small parts is none of the largest.
     let parts: Vec<String> = entries
         .iter()
-        .filter(|entry| entry.spent.is_some() && entry.share >= SMALL)
+        .filter(|entry| entry.share >= SMALL)
+        .filter(|entry| entry.spent.is_some_and(|spent| spent != Spent::Unaccounted))
         .take(3)
         .map(|entry| format!("{} ({})", entry.name, super::quote::share_text(entry.share)))
         .map(|part| part.replace(" %", "\u{a0}%"))
         .collect();
-    match parts.as_slice() {
+    let joined = match parts.as_slice() {
         [] => None,
         [one] => Some(one.clone()),
         [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
+    };
+    let unknown = account.share(Spent::Unaccounted);
+    let share = super::quote::share_text(unknown).replace(" %", "\u{a0}%");
+    match joined {
+        Some(parts) if unknown < SMALL => Some(format!("The time goes to {parts}.")),
+        Some(parts) => Some(format!(
+            "The time goes to {parts}; {share} of it is unaccounted."
+        )),
+        None if unknown < SMALL => None,
+        None => Some(format!(
+            "Where the time goes isn't known: {share} of it is unaccounted."
+        )),
     }
 }
 

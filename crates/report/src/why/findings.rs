@@ -65,7 +65,7 @@ fn nothing(page: &mut Page, explanation: &Explanation) {
     };
     page.push(Line::new().add(Tone::Strong, said));
     if let Some(parts) = account::in_a_sentence(&explanation.account) {
-        page.prose(2, Tone::Plain, &format!("The time goes to {parts}."));
+        page.prose(2, Tone::Plain, &parts);
     }
 }
 

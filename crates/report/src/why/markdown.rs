@@ -4,7 +4,7 @@ use fathom_model::{Confidence, Explanation, Finding};
 
 use super::account;
 use super::quote::{Quote, could_win, share_text};
-use super::summary::{estimate, explained_by, slowdown, whole};
+use super::summary::{counted_runs, estimate, explained_by, slowdown, whole};
 use crate::export::code;
 use crate::text::JOIN;
 use crate::{escape, shorten};
@@ -22,9 +22,9 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     let command = shorten(&escape(&explanation.command), LONGEST);
     let mut out = format!("**fathom why** {}\n\n", code(&command));
     out.push_str(&format!(
-        "Wall time {}, median of {} untraced runs. Explained by a run that was {}, {}.\n",
+        "Wall time {}, median of {}. Explained by a run that was {}, {}.\n",
         estimate(&explanation.timed.wall).replace(JOIN, " "),
-        explanation.timed.runs,
+        counted_runs(&explanation.timed),
         plain(&explained_by(&explaining.tier)),
         slowdown(explanation)
     ));

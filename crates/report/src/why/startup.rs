@@ -24,7 +24,10 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation, quote: Quote) {
     page.field("phases", Tone::Plain, &parts.join(", "));
 }
 
-/// `first_output` as people write it.
+/// `first_output` as people write it; names of programs stay as they are.
 pub(super) fn words(name: &str) -> String {
-    name.replace('_', " ")
+    match name {
+        "first_output" => "first output".to_owned(),
+        name => name.to_owned(),
+    }
 }

@@ -21,7 +21,11 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     page.push(crate::line::Line::new().add(Tone::Strong, name));
     let timed = &explanation.timed;
     if timed.runs == 0 {
-        page.field("median wall", Tone::Notice, "no run was timed");
+        let none = match explanation.end.is_empty() {
+            true => "no run was timed",
+            false => "none: the observed run did not come to its end",
+        };
+        page.field("median wall", Tone::Notice, none);
     } else {
         let median = format!("{}, {}", estimate(&timed.wall), counted_runs(timed));
         page.field("median wall", Tone::Strong, &median);
@@ -48,7 +52,7 @@ pub(super) fn whole(explanation: &Explanation) -> &'static str {
     }
 }
 
-fn counted_runs(timed: &TimedRuns) -> String {
+pub(super) fn counted_runs(timed: &TimedRuns) -> String {
     counted(timed.runs as u64, "untraced run", "untraced runs")
 }
 

@@ -64,7 +64,8 @@ impl Lives {
     fn took_rights(&self, life: &Life) -> bool {
         let last = self.execs.get(&life.pid).and_then(|all| all.last());
         let since = |begun: &Begun| life.ended.map(|at| at.saturating_sub(begun.at));
-        last.and_then(since).is_some_and(|ns| ns <= TAKING_RIGHTS_NS)
+        last.and_then(since)
+            .is_some_and(|ns| ns <= TAKING_RIGHTS_NS)
     }
 
     fn fill_processes(&self, trace: &mut Trace) {
