@@ -70,7 +70,6 @@ impl Fake {
             end: Some(self.trace.end),
             execs: vec![exec],
             first_output_ns: None,
-            code_faults: Vec::new(),
         });
     }
 

@@ -157,18 +157,27 @@ pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
 
 /// The start of the command: what it executed, its first output, its end.
 pub fn phases(trace: &Trace) -> Vec<Phase> {
-    let phase = |name: String, at_ns| Phase { name, at_ns };
+    let seen = |name: String, at_ns| Phase {
+        name,
+        at_ns,
+        modelled: false,
+    };
+    let by_calls = |name: String, at_ns| Phase {
+        modelled: trace.calls_from.is_some(),
+        ..seen(name, at_ns)
+    };
     let mut phases = Vec::new();
     if let Some(root) = trace.processes.first() {
         let many = root.execs.len() > 1;
         for exec in &root.execs {
-            let name = exec.path.rsplit('/').next().unwrap_or(&exec.path);
-            let name = if many {
-                format!("exec {name}")
-            } else {
-                "exec".to_owned()
+            let program = exec.path.rsplit('/').next().unwrap_or(&exec.path);
+            let named = |what: &str| match many {
+                true => format!("{what} {program}"),
+                false => what.to_owned(),
             };
-            phases.push(phase(name, exec.at_ns));
+            phases.push(seen(named("exec"), exec.at_ns));
+            let loaded = exec.entered.filter(|entered| entered.loaded);
+            phases.extend(loaded.map(|entered| by_calls(named("loader_done"), entered.at_ns)));
         }
     }
     if let Some(at) = trace
@@ -177,9 +186,9 @@ pub fn phases(trace: &Trace) -> Vec<Phase> {
         .filter_map(|p| p.first_output_ns)
         .min()
     {
-        phases.push(phase("first_output".to_owned(), at));
+        phases.push(by_calls("first_output".to_owned(), at));
     }
-    phases.push(phase("exit".to_owned(), trace.duration_ns));
+    phases.push(seen("exit".to_owned(), trace.duration_ns));
     phases.sort_by_key(|phase| phase.at_ns);
     phases
 }

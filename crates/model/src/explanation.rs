@@ -130,10 +130,13 @@ pub struct ProcessRow {
 /// A point in the start of the command, from the start of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// `exec`, `first_output`, `exit` and the like.
+    /// `exec`, `loader_done` (both with the program's name behind it where there were several), `first_output`, `exit`.
     pub name: String,
     /// When it was reached.
     pub at_ns: u64,
+    /// Not seen: it is when the observed run had computed as much as a second one that was stopped at its calls.
+    #[serde(default)]
+    pub modelled: bool,
 }
 
 /// One stretch of a thread's life for the picture.

@@ -44,9 +44,9 @@ pub use kernel::btf::BtfError;
 pub use made::NODELAY;
 pub use profile::{FunctionRow, Profile};
 pub use result::{
-    Accounts, CallEdges, Cause, CodeFault, DescriptorRow, End, Exec, FaultEdges, FileRow,
-    GroupTrace, Interval, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,
-    Sampling, SyscallRow, Thread, Tier, Trace,
+    Accounts, CallEdges, Cause, DescriptorRow, End, Entered, Exec, FaultEdges, FileRow, GroupTrace,
+    Interval, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS, Sampling,
+    SyscallRow, Thread, Tier, Trace,
 };
 
 /// Runs the command to its end under this tier and tells what was seen.

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::paths::NAMED_PIPE;
-use crate::result::{Cause, DescriptorRow, Exec, OffCpuRow, Process, SyscallRow, Trace};
+use crate::result::{Cause, DescriptorRow, Entered, Exec, OffCpuRow, Process, SyscallRow, Trace};
 
 /// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
 const MOST_OF_A_STOP_NS: f64 = 60_000.0;
@@ -131,8 +131,9 @@ impl Trace {
         let clocks = same
             .iter()
             .map(|(of, this)| (*this, Clock::new(&other, self, (*of, *this))));
-        let clocks = clocks.collect();
+        let clocks: HashMap<u32, Clock> = clocks.collect();
         other.rename(&same);
+        self.add_begins(&other, &same, &clocks);
         if let Some(root) = self.processes.first() {
             other.retime(&clocks, root.pid);
         }
@@ -170,6 +171,44 @@ impl Trace {
                 false => sentence,
             }
         }));
+    }
+
+    /// When processes reached their programs' first own instruction, and when they first wrote to their output:
+    /// modelled, by their clocks. `same`: processes of the other run, and which they are here.
+    fn add_begins(
+        &mut self,
+        other: &Trace,
+        same: &HashMap<u32, u32>,
+        clocks: &HashMap<u32, Clock>,
+    ) {
+        for process in &other.processes {
+            let Some(this) = same.get(&process.pid) else {
+                continue;
+            };
+            let Some(clock) = clocks.get(this) else {
+                continue;
+            };
+            let mut own = self.processes.iter_mut();
+            let Some(own) = own.find(|own| own.pid == *this) else {
+                continue;
+            };
+            let first = process.first_output_ns.map(|at| clock.other_ns(at));
+            own.first_output_ns = own.first_output_ns.or(first);
+            // A clock begins with the last program that the process executed.
+            let last = process.execs.last().and_then(|exec| exec.entered);
+            let alike = process.execs.len() == own.execs.len();
+            if let Some(exec) = own.execs.last_mut()
+                && alike
+                && exec.entered.is_none()
+            {
+                let entered = last.map(|entered| Entered {
+                    at_ns: clock.other_ns(entered.at_ns),
+                    ..entered
+                });
+                // Where the stops may have taken all of the loader's time nothing is known.
+                exec.entered = entered.filter(|entered| entered.at_ns > exec.at_ns);
+            }
+        }
     }
 
     /// Short waits of a thread of which no look saw one are taken to be in the call that may wait and that it
@@ -377,7 +416,16 @@ mod tests {
             first_ns: 107 * MS,
             ..crate::result::FileRow::default()
         }];
+        stops.processes[1].first_output_ns = Some(187 * MS);
+        let entered = |at_ms| Entered {
+            at_ns: at_ms * MS,
+            loaded: true,
+        };
+        stops.processes[1].execs[0].entered = Some(entered(27));
         samples.add_calls(stops);
+        let child = &samples.processes[1];
+        assert_eq!(child.execs[0].entered, Some(entered(15)));
+        assert_eq!(child.first_output_ns, Some(95 * MS));
         assert_eq!(
             (samples.files[0].pid, samples.files[0].first_ns),
             (11, 55 * MS)

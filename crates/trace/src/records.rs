@@ -46,10 +46,12 @@ pub enum Record<'a> {
         /// There were more.
         arguments_cut: bool,
     },
-    CodeFault {
+    /// A program has reached its first own instruction.
+    Entered {
         time: u64,
         who: Who,
-        address: u64,
+        /// A loader came first.
+        loaded: bool,
     },
     Exit {
         time: u64,
@@ -130,10 +132,10 @@ pub fn record(bytes: &[u8]) -> Option<Record<'_>> {
                 arguments_cut: arguments.len() < len,
             }
         }
-        record::CODE_FAULT => Record::CodeFault {
+        record::ENTERED => Record::Entered {
             time,
             who,
-            address: a0,
+            loaded: a0 != 0,
         },
         record::EXIT => Record::Exit {
             time,

@@ -220,19 +220,15 @@ pub struct Process {
     pub execs: Vec<Exec>,
     /// When its first write to descriptor 1 was called.
     pub first_output_ns: Option<u64>,
-    /// Instructions whose page was not mapped yet, in order, the first 512 (kernel tier, x86-64, if asked
-    /// for): a program's first own instruction is mostly among them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub code_faults: Vec<CodeFault>,
 }
 
-/// The fetch of an instruction that faulted.
+/// A program reached its first own instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodeFault {
+pub struct Entered {
     /// When.
     pub at_ns: u64,
-    /// Address of the instruction.
-    pub address: u64,
+    /// A loader came first, and was done then.
+    pub loaded: bool,
 }
 
 /// A successful `execve`.
@@ -243,6 +239,9 @@ pub struct Exec {
     pub called_ns: Option<u64>,
     /// When the new program was in place.
     pub at_ns: u64,
+    /// When it reached its first own instruction (kernel and stops tier on x86-64); `None` where that wasn't seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entered: Option<Entered>,
     /// The file as it was named, at most 255 bytes; in the tiers that look at processes the one that really
     /// runs, a script's interpreter.
     pub path: String,

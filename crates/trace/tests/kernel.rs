@@ -90,6 +90,31 @@ fn all_children_are_followed_with_their_programs_and_ends() {
 }
 
 #[test]
+fn a_program_is_seen_to_leave_its_loader_and_to_begin() {
+    // Other processors' kernels don't show where page faults begin.
+    if !available(Tier::Kernel) || !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let t = run(Tier::Kernel, &["sh", "-c", "exec cat /dev/null"]);
+    let root = &t.processes[0];
+    let ended = root.ended_ns.expect("it ended");
+    let mut before = 0;
+    assert_eq!(root.execs.len(), 2);
+    for exec in &root.execs {
+        let entered = exec
+            .entered
+            .expect("its first instruction was not in memory");
+        assert!(entered.loaded, "{exec:?}");
+        assert!(
+            before < exec.at_ns && exec.at_ns < entered.at_ns,
+            "{exec:?}"
+        );
+        before = entered.at_ns;
+    }
+    assert!(before < ended, "{before} and {ended}");
+}
+
+#[test]
 fn more_processes_than_the_tables_hold_lose_nothing() {
     if !available(Tier::Kernel) {
         return;

@@ -1,10 +1,8 @@
-//! The little that is asked of an executable: where it begins, and who loads it.
+//! The little that is asked of an executable: who loads it.
 
 /// What an ELF file says of its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Elf {
-    /// Address of the first instruction, before the file is moved to where it is loaded.
-    pub entry: u64,
     /// It asks for no dynamic loader.
     pub is_static: bool,
     /// The dynamic loader; `None` for a static program, and where its name is not among the first bytes.
@@ -36,11 +34,7 @@ pub(crate) fn parse(start: &[u8]) -> Option<Elf> {
             loader = text(start, word(entry, 8)? as usize, word(entry, 32)? as usize);
         }
     }
-    Some(Elf {
-        entry: word(start, 24)?,
-        is_static,
-        loader,
-    })
+    Some(Elf { is_static, loader })
 }
 
 fn text(start: &[u8], from: usize, length: usize) -> Option<String> {
@@ -66,7 +60,6 @@ mod tests {
         let mut start = std::fs::read("/proc/self/exe").unwrap();
         start.truncate(4096);
         let elf = parse(&start).unwrap();
-        assert!(elf.entry > 0);
         assert!(elf.is_static || elf.loader.is_some());
         if let Some(loader) = elf.loader {
             assert!(std::path::Path::new(&loader).exists(), "{loader}");

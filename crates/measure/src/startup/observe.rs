@@ -241,7 +241,6 @@ fn once(
                 shortest: SHORTEST_WAIT,
                 ..TimelineOptions::default()
             }),
-            code_faults: tier == Tier::Kernel,
             // The phases hold them; the less a start is disturbed the better.
             fault_times: false,
             most_stops: STOPS,

@@ -10,9 +10,6 @@ use super::elf::{self, Elf};
 use super::starved;
 use super::story::{HEADERS, Story, before, files_of_exec};
 
-/// Addresses within a page are the same wherever a file is loaded.
-pub(super) const PAGE: u64 = 4096;
-
 /// The stretches from the first `execve` to the exit of the command. Of one that was ended before, those up to
 /// its first output, if there was any.
 pub(super) fn of(
@@ -52,12 +49,11 @@ pub(super) fn of(
             .and_then(|root| root.ended_ns)
             .unwrap_or(trace.duration_ns),
     };
-    let program = program(exec, directory);
-    let is_static = program.as_ref().is_some_and(|elf| elf.is_static);
-    let entry = program.map(|elf| elf.entry);
-    let entered = last
-        .zip(entry)
-        .and_then(|(process, entry)| entered(process, exec, entry));
+    let is_static = match exec.entered {
+        Some(entered) => !entered.loaded,
+        None => program(exec, directory).is_some_and(|elf| elf.is_static),
+    };
+    let entered = exec.entered.map(|entered| entered.at_ns);
     let mut points = vec![(StartupPhase::Wrappers, start, called)];
     points.push((StartupPhase::Exec, called, exec.at_ns));
     let until_main = wrote.map_or(end, |(at, _)| at);
@@ -118,23 +114,6 @@ fn first_write_ns(trace: &Trace, writer: Option<&Process>, at: u64) -> Option<u6
 fn program(exec: &Exec, directory: &Path) -> Option<Elf> {
     let program = files_of_exec(exec, directory).pop()?;
     elf::parse(&chain::start_of(&program, HEADERS))
-}
-
-/// When the first own instruction of the program in `exec` was fetched: the first fetch that faulted at
-/// the place in a page where the program begins.
-fn entered(process: &Process, exec: &Exec, entry: u64) -> Option<u64> {
-    let next = process
-        .execs
-        .iter()
-        .map(|other| other.at_ns)
-        .find(|at| *at > exec.at_ns)
-        .unwrap_or(u64::MAX);
-    process
-        .code_faults
-        .iter()
-        .filter(|fault| fault.at_ns >= exec.at_ns && fault.at_ns < next)
-        .find(|fault| fault.address % PAGE == entry % PAGE)
-        .map(|fault| fault.at_ns)
 }
 
 /// The median of each phase, where all runs have the same ones. Runs that tell none are passed over.

@@ -199,9 +199,8 @@ fn is_library(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::startup::phases::PAGE;
     use fathom_model::StartupPhase;
-    use fathom_trace::{Cause, CodeFault, FileRow, Interval, SyscallRow, Thread};
+    use fathom_trace::{Cause, Entered, FileRow, Interval, SyscallRow, Thread};
 
     fn process(pid: u32, parent: Option<u32>, first_output_ns: Option<u64>) -> Process {
         Process {
@@ -260,16 +259,12 @@ mod tests {
     #[test]
     fn phases_add_up_to_the_whole_and_the_entry_ends_the_loader() {
         let own = std::fs::canonicalize("/proc/self/exe").unwrap();
-        let entry = elf::parse(&chain::start_of(&own, HEADERS)).unwrap().entry;
         let mut only = process(1, None, Some(500));
         only.execs = vec![exec(own.to_str().unwrap(), 10, 110)];
-        let fault = |at_ns, address| CodeFault { at_ns, address };
-        only.code_faults = vec![
-            fault(50, entry),
-            fault(150, entry + 8),
-            fault(300, 0x5000_0000 + entry % PAGE),
-            fault(400, entry),
-        ];
+        only.execs[0].entered = Some(Entered {
+            at_ns: 300,
+            loaded: true,
+        });
         let trace = Trace {
             processes: vec![only],
             files: vec![wrote(1, STDOUT)],

@@ -44,27 +44,27 @@ pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     if small.is_empty() {
         return large;
     }
-    let ns = small.iter().map(|spent| account.ns(*spent)).sum();
-    let mut entry = Entry {
-        spent: None,
-        name: match small.as_slice() {
-            [one] => words::name(*one).to_owned(),
-            many => format!("other, {} parts below 1 %", many.len()),
-        },
-        ns,
-        share: ns as f64 / account.wall_ns.max(1) as f64,
+    let ns: u64 = small.iter().map(|spent| account.ns(*spent)).sum();
+    let share = ns as f64 / account.wall_ns.max(1) as f64;
+    let (spent, name) = match small.as_slice() {
+        [one] => (Some(*one), words::name(*one).to_owned()),
+        several if several.contains(&Spent::Unaccounted) => {
+            let unknown = super::quote::share_text(account.share(Spent::Unaccounted));
+            (None, format!("other parts ({unknown} unaccounted)"))
+        }
+        several => (None, format!("other, {} parts below 1 %", several.len())),
     };
-    if let ([one], false) = (small.as_slice(), small.is_empty()) {
-        entry.spent = Some(*one);
-    } else if small.contains(&Spent::Unaccounted) {
-        let share = super::quote::share_text(account.share(Spent::Unaccounted));
-        entry.name = format!("other parts ({share} unaccounted)");
-    }
-    large.push(entry);
+    large.push(Entry {
+        spent,
+        name,
+        ns,
+        share,
+    });
     large
 }
 
-/// `the program's own code (82 %), kernel: page faults (7.1 %) and ...`: the three largest parts.
+/// `The time goes to the program's own code (82 %), kernel: page faults (7.1 %) and ...`: the three largest parts, and
+/// what is unaccounted where that is no trifle.
 pub(super) fn in_a_sentence(account: &TimeAccount) -> Option<String> {
     let entries = entries(account);
     // A sum of small parts is none of the largest.
@@ -132,12 +132,23 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_names_the_largest_parts() {
-        let account = account(&[(Spent::UserCode, 900), (Spent::Disk, 100)]);
+    fn a_sentence_names_the_largest_parts_and_what_is_unaccounted() {
+        let told = |parts: &[(Spent, u64)]| {
+            let sentence = in_a_sentence(&account(parts));
+            sentence.map(|text| text.replace('\u{a0}', " "))
+        };
         assert_eq!(
-            in_a_sentence(&account).as_deref(),
-            Some("the program's own code (90\u{a0}%) and waiting for the disk (10\u{a0}%)")
+            told(&[(Spent::UserCode, 900), (Spent::Disk, 100)]).as_deref(),
+            Some("The time goes to the program's own code (90 %) and waiting for the disk (10 %).")
         );
-        assert_eq!(in_a_sentence(&TimeAccount::default()), None);
+        assert_eq!(
+            told(&[(Spent::UserCode, 600), (Spent::Unaccounted, 400)]).as_deref(),
+            Some("The time goes to the program's own code (60 %); 40 % of it is unaccounted.")
+        );
+        assert_eq!(
+            told(&[(Spent::Unaccounted, 1000)]).as_deref(),
+            Some("Where the time goes isn't known: 100 % of it is unaccounted.")
+        );
+        assert_eq!(told(&[]), None);
     }
 }

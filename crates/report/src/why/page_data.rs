@@ -195,7 +195,7 @@ impl PageData {
                 .iter()
                 .take(20)
                 .map(|phase| Mark {
-                    name: startup::words(&safe(&phase.name, 30)),
+                    name: startup::words(&safe(&phase.name, 30)) + startup::source(phase),
                     at: phase.at_ns,
                 })
                 .collect(),

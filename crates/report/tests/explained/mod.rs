@@ -237,18 +237,22 @@ pub fn clean() -> Explanation {
             Phase {
                 name: "exec".into(),
                 at_ns: 400_000,
+                modelled: false,
             },
             Phase {
                 name: "loader_done".into(),
                 at_ns: 1_100_000,
+                modelled: false,
             },
             Phase {
                 name: "first_output".into(),
                 at_ns: 9_300_000,
+                modelled: false,
             },
             Phase {
                 name: "exit".into(),
                 at_ns: wall_ns,
+                modelled: false,
             },
         ],
         findings: Vec::new(),

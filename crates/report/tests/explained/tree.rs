@@ -297,18 +297,22 @@ pub fn many(children: u32) -> Explanation {
             Phase {
                 name: "exec".into(),
                 at_ns: 600_000,
+                modelled: false,
             },
             Phase {
                 name: "loader_done".into(),
                 at_ns: 2_100_000,
+                modelled: false,
             },
             Phase {
                 name: "first_output".into(),
                 at_ns: 204 * MS,
+                modelled: false,
             },
             Phase {
                 name: "exit".into(),
                 at_ns: end,
+                modelled: false,
             },
         ],
         findings: many_findings(),

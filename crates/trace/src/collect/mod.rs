@@ -14,12 +14,9 @@ use crate::made::{self, Told};
 use crate::names::{Moved, Names};
 use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
 use crate::result::{
-    Cause, CodeFault, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
+    Cause, Entered, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
     not_seen_to_end,
 };
-
-/// A program's first own instruction is among the first few; Node fetches some hundreds of pages.
-const MOST_CODE_FAULTS: usize = 512;
 
 /// Gathers what one run told.
 #[derive(Debug)]
@@ -185,11 +182,10 @@ impl Collector {
                     self.names.forked(parent.pid, child.pid);
                 }
             }
-            Record::CodeFault { time, who, address } => {
+            Record::Entered { time, who, loaded } => {
                 let at_ns = self.since_start(time);
-                let faults = &mut self.process(who.pid, time).code_faults;
-                if faults.len() < MOST_CODE_FAULTS {
-                    faults.push(CodeFault { at_ns, address });
+                if let Some(exec) = self.process(who.pid, time).execs.last_mut() {
+                    exec.entered = Some(Entered { at_ns, loaded });
                 }
             }
             Record::Exec {
@@ -227,6 +223,7 @@ impl Collector {
                 process.execs.push(Exec {
                     called_ns,
                     at_ns,
+                    entered: None,
                     path: text(path),
                     asked: (!asked.is_empty()).then(|| text(asked)),
                     arguments: split(arguments),

@@ -51,7 +51,12 @@ pub mod task {
     pub const FAULTS: i16 = 144;
     /// On a CPU serving them, ns.
     pub const FAULT_TOTAL: i16 = 152;
-    pub const SIZE: usize = 160;
+    /// Address of the first own instruction of the program that it executed, until it was reached; 0 if that
+    /// isn't known.
+    pub const ENTRY: i16 = 160;
+    /// Address at which that program's loader lies; 0 if it has none.
+    pub const LOADER: i16 = 168;
+    pub const SIZE: usize = 176;
 }
 
 /// One row of the call table.
@@ -116,8 +121,8 @@ pub mod record {
     pub const EXIT: i32 = 4;
     pub const OFF: i32 = 5;
     pub const FOLLOW: i32 = 6;
-    /// ARG0: address of the instruction.
-    pub const CODE_FAULT: i32 = 7;
+    /// ARG0: address of the program's loader, 0 if it has none.
+    pub const ENTERED: i32 = 7;
 
     /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it doesn't.
     pub const UNKNOWN: i32 = -1;

@@ -21,6 +21,8 @@ pub struct Offsets {
     pub task_queued: Option<i16>,
     pub mm_arg_start: i16,
     pub mm_arg_end: i16,
+    /// What the kernel hands to a program on its stack: pairs of a type and a value, 8 bytes each.
+    pub mm_auxiliary: i16,
     pub binprm_filename: i16,
     /// The call's first four arguments in the saved registers.
     pub regs_arguments: [i16; 4],
@@ -78,6 +80,7 @@ impl Offsets {
             task_queued: queued(btf, task).ok(),
             mm_arg_start: btf.member(mm, "arg_start")?.byte_offset(),
             mm_arg_end: btf.member(mm, "arg_end")?.byte_offset(),
+            mm_auxiliary: btf.member(mm, "saved_auxv")?.byte_offset(),
             binprm_filename: btf.member(binprm, "filename")?.byte_offset(),
             regs_arguments,
             regs_cs,

@@ -56,7 +56,7 @@ impl Session {
             offsets: &offsets,
             maps: &maps,
             interval_ns: shortest.map(|ns| ns.min(2_000_000_000) as i32),
-            code_faults: options.code_faults,
+            entries: options.entries,
             fault_times: options.fault_times,
             sides,
         };

@@ -266,6 +266,7 @@ impl Tree {
         let exec = Exec {
             called_ns: None,
             at_ns,
+            entered: None,
             path: path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned()),
             arguments: words.take(64).collect(),
             arguments_cut: false,

@@ -9,6 +9,8 @@ use super::ptrace;
 
 /// Type of the entry point's address in `/proc/PID/auxv` (`AT_ENTRY`).
 const AT_ENTRY: u64 = 9;
+/// Type of the address at which the loader lies (`AT_BASE`).
+const AT_BASE: u64 = 7;
 
 /// A breakpoint at the entry point of a program.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,8 @@ pub(super) struct EntryStop {
     address: u64,
     /// What stood there.
     word: u64,
+    /// A loader comes first.
+    loaded: bool,
 }
 
 impl EntryStop {
@@ -25,18 +29,30 @@ impl EntryStop {
         if !cfg!(target_arch = "x86_64") {
             return None;
         }
-        let address = auxiliary(&fs::read(format!("/proc/{tid}/auxv")).ok()?, AT_ENTRY)?;
+        let vector = fs::read(format!("/proc/{tid}/auxv")).ok()?;
+        let address = auxiliary(&vector, AT_ENTRY)?;
+        let loaded = auxiliary(&vector, AT_BASE).is_some();
         let word: [u8; 8] = ptrace::memory(tid, address, 8).try_into().ok()?;
         let word = u64::from_ne_bytes(word);
-        let stop = EntryStop { address, word };
+        let stop = EntryStop {
+            address,
+            word,
+            loaded,
+        };
         // `int3`, one byte.
         ptrace::put(tid, address, word & !0xff | 0xcc).ok()?;
         Some(stop)
     }
 
-    /// The address of the first own instruction.
-    pub fn address(&self) -> u64 {
-        self.address
+    /// Takes it out before it is reached: whoever comes to it untraced would die of it.
+    pub fn take_out(&self, tid: u32) {
+        // Fails only if the thread was killed meanwhile.
+        let _ = ptrace::put(tid, self.address, self.word);
+    }
+
+    /// Whether a loader comes before the first own instruction.
+    pub fn is_loaded(&self) -> bool {
+        self.loaded
     }
 
     /// Whether the thread, stopped by `SIGTRAP`, has come to it. If so the breakpoint is taken out and the

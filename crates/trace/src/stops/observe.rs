@@ -222,9 +222,14 @@ impl Run {
         self.stops += 1;
         let reading = self.reading.entry(pid).or_default();
         reading.stops += 1;
-        if reading.stops.is_multiple_of(STOPS_A_READING)
-            && let Some(cpu_ns) = cpu_ns(pid)
-        {
+        if reading.stops.is_multiple_of(STOPS_A_READING) {
+            self.read_clock(pid, time);
+        }
+    }
+
+    fn read_clock(&mut self, pid: u32, time: u64) {
+        let reading = self.reading.entry(pid).or_default();
+        if let Some(cpu_ns) = cpu_ns(pid) {
             (reading.pid, reading.cpu_ns) = (pid, cpu_ns);
             reading.at_ns = time.saturating_sub(self.start);
             self.readings.push(*reading);
@@ -282,6 +287,8 @@ impl Run {
         }
         // Both fail only if the thread was killed meanwhile; then its end is reported next.
         if self.letting_go {
+            let entry = self.tracees.get(&tid).and_then(|tracee| tracee.entry);
+            entry.iter().for_each(|entry| entry.take_out(tid));
             if ptrace::detach(tid, deliver).is_ok() {
                 let tracee = self.tracees.remove(&tid);
                 if let Some(Tracee {
@@ -307,9 +314,9 @@ impl Run {
         };
         let reached = tracee.entry.take_if(|entry| entry.reached(tid));
         if let Some(entry) = reached {
-            let (who, address) = (tracee.who, entry.address());
-            self.collector
-                .apply(Record::CodeFault { time, who, address });
+            let (who, loaded) = (tracee.who, entry.is_loaded());
+            self.collector.apply(Record::Entered { time, who, loaded });
+            self.read_clock(who.pid, time);
         }
         reached.is_some()
     }
@@ -355,7 +362,7 @@ impl Run {
         let call = self.tracees.get(&old_tid).and_then(|tracee| tracee.call);
         if let Some(mut tracee) = self.tracees.remove(&old_tid) {
             tracee.who.tid = tid;
-            tracee.entry = self.only_milestones.then(|| EntryStop::set(tid)).flatten();
+            tracee.entry = EntryStop::set(tid);
             self.tracees.insert(tid, tracee);
         }
         let path = fs::read_link(format!("/proc/{tid}/exe"));

@@ -1,12 +1,12 @@
-//! How long did the page faults of a program's own code take, and which instruction was not in memory yet?
+//! How long did the page faults of a program's own code take, and when did it reach its first own instruction?
 //!
 //! The kernel has a tracepoint where a fault of user code begins and none where it ends. But it counts
 //! each fault that was served for perf's software events, as the last thing that it does for it: a
 //! program on those sees the end. Faults within calls (the kernel copies to a page that isn't there) are
 //! left to the call that they happened in.
 //!
-//! The first instruction of a program's own faults too, since nothing has touched its page before: the
-//! loader maps the code and does not read it. So this tells when the loader was done.
+//! A program's first own instruction faults too, since nothing has touched its page before: the loader maps the
+//! code and does not read it. So this tells when the loader was done.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{record, task};
@@ -18,10 +18,10 @@ use Reg::{R0, R1, R2, R3, R6, R7, R8, R9};
 pub(super) fn begin(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     find_current(c, a, out);
-    if c.code_faults {
-        let data = a.label();
-        tell_code(c, a, data);
-        a.bind(data);
+    if c.entries {
+        let other = a.label();
+        tell_entry(c, a, other);
+        a.bind(other);
     }
     if c.fault_times {
         // Nobody is in a call: what is off the CPU from here on is the fault's.
@@ -58,15 +58,18 @@ pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Tells of the fault if it is the instruction itself that is missing; goes on at `data` if not.
-fn tell_code(c: &Context<'_>, a: &mut Asm, data: Label) {
-    a.load(Width::Double, R8, R6, 0); // address
+/// Tells of the fault if the first own instruction of a program is what is missing; goes on at `other` if not.
+fn tell_entry(c: &Context<'_>, a: &mut Asm, other: Label) {
+    a.load(Width::Double, R8, R7, task::ENTRY);
+    a.jump_if_imm(Cond::Equal, R8, 0, other);
     a.load(Width::Double, R9, R6, 8); // registers
     a.load(Width::Double, R1, R9, c.offsets.regs_ip);
-    a.jump_if(Cond::NotEqual, R1, R8, data);
-    scratch(c, a, data);
-    tell::head(a, record::CODE_FAULT);
-    a.store(Width::Double, R0, record::ARG0, R8);
+    a.jump_if(Cond::NotEqual, R1, R8, other);
+    a.store_imm(Width::Double, R7, task::ENTRY, 0);
+    scratch(c, a, other);
+    tell::head(a, record::ENTERED);
+    a.load(Width::Double, R1, R7, task::LOADER);
+    a.store(Width::Double, R0, record::ARG0, R1);
     for at in [record::RESULT, record::ARG1, record::ARG2] {
         a.store_imm(Width::Double, R0, at, 0);
     }

@@ -10,6 +10,12 @@ use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 /// A thread's state put together in the frame.
 const STATE: i16 = -48 - task::SIZE as i16;
 
+/// So many pairs of the auxiliary vector are looked through; the kernel writes what is looked for among the first
+/// twelve.
+const AUXILIARY_PAIRS: i16 = 16;
+/// They lie below the state in the frame.
+const AUXILIARY: i16 = STATE - 16 * AUXILIARY_PAIRS;
+
 /// Run by a held child on itself: from here on its thread is traced.
 pub(super) fn follow_me(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
@@ -100,8 +106,11 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     a.mov(R1, R9).alu_imm(Alu::Add, R1, path);
     a.mov_imm(R2, record::PATH_MAX)
         .call(Helper::ProbeReadKernelStr);
-    // All of the arguments' bytes if they lie on pages that are there, else the first argument.
     a.load(Width::Double, R8, R8, c.offsets.task_mm);
+    if c.entries {
+        note_entry(c, a);
+    }
+    // All of the arguments' bytes if they lie on pages that are there, else the first argument.
     a.load(Width::Double, R3, R8, c.offsets.mm_arg_start);
     a.load(Width::Double, R1, R8, c.offsets.mm_arg_end);
     a.alu(Alu::Sub, R1, R3);
@@ -120,6 +129,34 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     send(c, a);
     a.bind(out);
     a.exit();
+}
+
+/// Notes where the program that the thread in `R7` has just been given begins, and whether a loader comes first;
+/// `R8` is its memory. A program of 32 bits has a vector of another shape, in which nothing is found.
+fn note_entry(c: &Context<'_>, a: &mut Asm) {
+    let unread = a.label();
+    a.store_imm(Width::Double, R7, task::ENTRY, 0);
+    a.store_imm(Width::Double, R7, task::LOADER, 0);
+    a.mov(R1, R10).alu_imm(Alu::Add, R1, i32::from(AUXILIARY));
+    a.mov_imm(R2, i32::from(16 * AUXILIARY_PAIRS));
+    a.mov(R3, R8)
+        .alu_imm(Alu::Add, R3, i32::from(c.offsets.mm_auxiliary));
+    a.call(Helper::ProbeReadKernel);
+    a.jump_if_imm(Cond::NotEqual, R0, 0, unread);
+    for pair in 0..AUXILIARY_PAIRS {
+        let (next, loader) = (a.label(), a.label());
+        let at = AUXILIARY + 16 * pair;
+        a.load(Width::Double, R1, R10, at);
+        a.load(Width::Double, R2, R10, at + 8);
+        a.jump_if_imm(Cond::Equal, R1, libc::AT_BASE as i32, loader);
+        a.jump_if_imm(Cond::NotEqual, R1, libc::AT_ENTRY as i32, next);
+        a.store(Width::Double, R7, task::ENTRY, R2);
+        a.jump(next);
+        a.bind(loader);
+        a.store(Width::Double, R7, task::LOADER, R2);
+        a.bind(next);
+    }
+    a.bind(unread);
 }
 
 /// `sched_process_exit(task, ...)`: closes the call it never returned from, and tells its totals.

@@ -110,8 +110,8 @@ pub struct Context<'a> {
     pub maps: &'a Maps,
     /// Shortest off-CPU interval that gets a record of its own, ns; `None` for none at all.
     pub interval_ns: Option<i32>,
-    /// Whether fetches of instructions that fault get a record.
-    pub code_faults: bool,
+    /// Whether the moment at which a program reaches its first own instruction gets a record.
+    pub entries: bool,
     /// Whether page faults are timed.
     pub fault_times: bool,
     /// Which sides of a switch are looked at.
@@ -169,7 +169,7 @@ pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
         assemble("fathom_leave", o.sys_exit, calls::leave)?,
         assemble("fathom_enter", o.sys_enter, calls::enter)?,
     ];
-    if let (true, Some(tracepoint)) = (c.code_faults || c.fault_times, o.page_fault_user) {
+    if let (true, Some(tracepoint)) = (c.entries || c.fault_times, o.page_fault_user) {
         all.push(assemble("fathom_fault", tracepoint, fault::begin)?);
     }
     Ok(all)

@@ -171,6 +171,7 @@ fn exec(begun: &Begun, looked: &[Exec], start: u64, is_child: bool) -> Exec {
     Exec {
         called_ns: None,
         at_ns,
+        entered: None,
         path: begun.path.clone(),
         arguments: seen.map_or_else(Vec::new, |exec| exec.arguments.clone()),
         arguments_cut: seen.is_some_and(|exec| exec.arguments_cut),
