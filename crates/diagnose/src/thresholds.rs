@@ -65,6 +65,12 @@ pub(crate) const MANY_PROCESSES: usize = 60;
 pub(crate) const MANY_OF_ONE_PROGRAM: usize = 20;
 /// Threads that are made for pieces of work, and not as a pool.
 pub(crate) const MANY_THREADS: u64 = 1_000;
+/// Part of its life that a thread waits for something outside of the program, if that is what it is there for.
+pub(crate) const OUTSIDE_OF_A_LIFE: f64 = 0.5;
+/// Part of its life that such a thread waits for locks at most: who queues holds locks too.
+pub(crate) const QUEUES_OF_A_LIFE: f64 = 0.05;
+/// So many are made for each wait of their maker at most, if it awaits each: of some it needn't.
+pub(crate) const THREADS_FOR_A_WAIT: u64 = 2;
 /// Calls that making a thread, its waking and its end take at most, with a little work: glibc and Rust 15, Java 25.
 pub(crate) const CALLS_OF_A_THREAD: u64 = 40;
 /// Part of the wall time that such a loop rules.
@@ -183,6 +189,10 @@ pub(crate) const MANY_OPENS_OF_ONE_FILE: u64 = 50;
 pub(crate) const PAGE_BYTES: u64 = 4096;
 /// Part of all CPUs that busy threads use at most where they were bound to some and others were idle.
 pub(crate) const CPUS_USED_BY_BOUND: f64 = 0.75;
+/// The buffers of streams: 4 KiB in C and Rust's older ones, 8 in C++, Java, Python and Rust, 16 and more where it was asked for.
+pub(crate) const BUFFER_OF_A_STREAM: u64 = 16 << 10;
+/// A file that is gone about by seeks holds at least so many of the pieces that are read of it: of fewer all is read again.
+pub(crate) const PIECES_OF_A_FILE: u64 = 8;
 /// Files that are opened for so few bytes each: sources and settings have several KiB on average, and whoever must
 /// read what is there has no choice.
 pub(crate) const TINY_FILE_BYTES: f64 = 1024.0;

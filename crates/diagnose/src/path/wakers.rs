@@ -8,6 +8,7 @@ use fathom_trace::{Cause, Interval, Trace};
 use super::{GIVING_BACK_NS, leading, shares};
 use crate::account::Life;
 use crate::classify::{self, Classifier};
+use crate::thresholds as t;
 
 /// What waits at a pipe count as; if both ends are in the tree, as what the other end did.
 pub(super) const ON_PIPES: [Spent; 3] = [
@@ -62,6 +63,21 @@ pub(super) struct WaitAtPipe<'a> {
     pub from: u64,
     pub to: u64,
     pub by: &'a Life,
+}
+
+/// Whether a thread waits outside for what it hands to this one of its process, and never queues itself: what is
+/// waited for then is what it waits for.
+fn brings_from_outside(life: &Life, waker: &Life) -> bool {
+    const OUTSIDE: [Spent; 4] = [
+        Spent::WaitingForInput,
+        Spent::WaitingForPipe,
+        Spent::Network,
+        Spent::Disk,
+    ];
+    let outside: f64 = OUTSIDE.iter().map(|spent| waker.sums.get(*spent)).sum();
+    waker.pid == life.pid
+        && outside >= t::OUTSIDE_OF_A_LIFE * waker.ns()
+        && waker.sums.get(Spent::Locks) <= t::QUEUES_OF_A_LIFE * waker.ns()
 }
 
 impl<'a> Told<'a> {
@@ -172,7 +188,9 @@ impl<'a> Told<'a> {
             Spent::Locks if self.hands_out(life) => by
                 .filter(|waker| waker.pid == life.pid)
                 .or_else(|| self.worked_on(life, interval.from_ns, at)),
-            Spent::Locks => by.filter(|waker| self.is_joined(life, waker, interval, at)),
+            Spent::Locks => by.filter(|waker| {
+                self.is_joined(life, waker, interval, at) || brings_from_outside(life, waker)
+            }),
             // One of the same command that computed what it sent: no network took that time.
             Spent::Network => by.filter(|waker| self.ran_most(waker, interval.from_ns, at)),
             _ => None,

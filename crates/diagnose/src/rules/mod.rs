@@ -31,6 +31,7 @@ mod missing_file_lookups;
 mod opened_again;
 mod page_fault_heavy;
 mod process_spawning;
+mod refilled_buffers;
 mod relisting;
 mod reread_cost;
 mod reread_in_place;
@@ -115,6 +116,8 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     ("page-fault-heavy", &["process-spawning", "rereading"]),
     ("small-file-io", &["rereading", "process-spawning"]),
     ("unbuffered-input", &["rereading"]),
+    // What is waited for is each of the files.
+    ("waiting-for-disk", &["small-file-io"]),
     ("line-buffered-output", &["process-spawning"]),
     ("sleeping", &["delayed-ack-stall", "wakeup-storm"]),
     // Java's threads that await processes wait for each other too.
@@ -179,6 +182,8 @@ fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
 fn least_times(effect: &str) -> u64 {
     match effect {
         "wakeup-storm" => 4,
+        // It holds these waits, if they are of its files.
+        "waiting-for-disk" => 1,
         _ => 3,
     }
 }

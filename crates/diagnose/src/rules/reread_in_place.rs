@@ -68,8 +68,25 @@ pub(super) fn rewound(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// A file that stays open and of which many times its size is read, from wherever.
-pub(super) fn sought(view: &View<'_>) -> Option<Finding> {
+/// A file of which many times its size is read.
+pub(super) struct Sought {
+    pub file: FileRow,
+    pub reads: Tally,
+    /// Of the file, bytes.
+    pub size: u64,
+    /// Nearly each read comes after a seek to one of many places: it fills the buffer of a stream, of which a record
+    /// is wanted.
+    pub by_seeks: bool,
+}
+
+impl Sought {
+    pub fn times(&self) -> f64 {
+        self.file.read_bytes as f64 / self.size as f64
+    }
+}
+
+/// The file that stays open, of which many times its size is read, and whose reads cost most.
+pub(super) fn most_sought(view: &View<'_>) -> Option<Sought> {
     let files = view.trace.files.iter();
     let files = files.filter(|file| stays_open(file) && stays_as_it_is(file));
     let files = files.filter_map(|file| {
@@ -89,10 +106,29 @@ pub(super) fn sought(view: &View<'_>) -> Option<Finding> {
             return None;
         }
         let reads = view.tally(reads_of(file.pid, fd));
-        is_alone(&file, &reads).then_some((file, reads, size))
+        let seeks =
+            view.tally(|row| row.pid == file.pid && row.fd == Some(fd) && row.name == "lseek");
+        let each = reads.bytes / reads.calls.max(1);
+        let by_seeks = seeks.calls * 2 >= reads.calls
+            && each <= t::BUFFER_OF_A_STREAM
+            && each * t::PIECES_OF_A_FILE <= size;
+        is_alone(&file, &reads).then_some(Sought {
+            file,
+            reads,
+            size,
+            by_seeks,
+        })
     });
-    let (file, reads, size) = files.max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
-    let times = file.read_bytes as f64 / size as f64;
+    files.max_by(|a, b| a.reads.cost_ns.total_cmp(&b.reads.cost_ns))
+}
+
+/// A file that stays open and of which many times its size is read, from wherever.
+pub(super) fn sought(view: &View<'_>) -> Option<Finding> {
+    let found = most_sought(view).filter(|found| !found.by_seeks)?;
+    let times = found.times();
+    let Sought {
+        file, reads, size, ..
+    } = found;
     // Of pieces that are looked up nobody knows how much of them is worked on.
     let calls = CallCost {
         in_kernel_ns: reads.cost_ns,
@@ -125,7 +161,7 @@ pub(super) fn sought(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-fn place(file: FileRow) -> Place {
+pub(super) fn place(file: FileRow) -> Place {
     Place {
         pid: Some(file.pid),
         tid: None,
@@ -147,7 +183,7 @@ fn is_alone(file: &FileRow, reads: &Tally) -> bool {
 }
 
 /// Reads of one descriptor.
-fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+pub(super) fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && classify::is_read(&row.name)
 }
 

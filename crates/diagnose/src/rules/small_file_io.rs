@@ -6,14 +6,16 @@ use fathom_trace::SyscallRow;
 use super::call_cost::CallCost;
 use super::made_up_files::is_made_up;
 use super::small_calls::{self, Small};
-use super::tiny_files;
+use super::{refilled_buffers, tiny_files};
 use crate::Language;
 use crate::descriptors::Kind;
 use crate::draft::{count, matters};
 use crate::view::{Tally, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    tiny_files::find(view).or_else(|| small_calls_on_one(view))
+    tiny_files::find(view)
+        .or_else(|| small_calls_on_one(view))
+        .or_else(|| refilled_buffers::find(view))
 }
 
 fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {

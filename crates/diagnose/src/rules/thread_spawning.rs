@@ -5,6 +5,7 @@ use fathom_trace::Tier;
 
 use crate::Language;
 use crate::account::Life;
+use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
@@ -79,7 +80,8 @@ fn many(view: &View<'_>) -> Option<Finding> {
         return None;
     }
     let in_kernel = in_kernel_ns(view);
-    if !matters(view, in_kernel) || view.share(in_kernel) < t::KERNEL_SHARE / 2.0 {
+    let around = in_kernel + waited_for_each_ns(view, threads);
+    if !matters(view, around) || view.share(around) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
     let cost = in_kernel.max(all_but_the_work(view, made.pid, threads));
@@ -133,6 +135,16 @@ fn in_kernel_ns(view: &View<'_>) -> f64 {
     all.min(on_path + view.spent_ns(Spent::Locks)).max(on_path)
 }
 
+/// What one thread waits for others of its process, if it waits for nearly each that is made, as whoever makes one in Python
+/// does until that has begun.
+fn waited_for_each_ns(view: &View<'_>, threads: u64) -> f64 {
+    let ends = view.ends_of_waits(classify::is_lock);
+    let most = ends.iter().max_by_key(|(_, ends)| ends.own.count);
+    let each = most.filter(|(_, ends)| ends.own.count * t::THREADS_FOR_A_WAIT >= threads);
+    let waited = each.map_or(0.0, |(tid, ends)| ends.own.ns as f64 * view.weight(*tid));
+    waited.min(view.spent_ns(Spent::Locks))
+}
+
 /// What would not be without the threads: the kernel's part, the waits of one for another, what the library does to make
 /// them. What they were made for has to be done in any case, by one thread after the other at worst.
 fn all_but_the_work(view: &View<'_>, pid: Option<u32>, threads: u64) -> f64 {
@@ -163,6 +175,29 @@ mod tests {
     fn a_pool_and_a_program_with_other_calls_are_not() {
         assert!(!told(16, 0));
         assert!(!told(20_000, 2_000_000));
+    }
+
+    #[test]
+    fn threads_that_each_are_waited_for_are_told_by_the_waits() {
+        let told = |waits: u64| {
+            let mut fake = Fake::new(2000);
+            fake.calls("clone3", None, 1_200, 0, 15_000);
+            fake.thread(ROOT, ROOT + 1, 0, 2000, 100);
+            for n in 0..waits {
+                let from = 10 + n * 1_900 / waits;
+                fake.wait_for(
+                    ROOT,
+                    "futex",
+                    None,
+                    (from, from + 1, from + 1),
+                    Some(ROOT + 1),
+                );
+            }
+            fake.ids().contains(&"thread-spawning".to_owned())
+        };
+        assert!(told(1_000));
+        // Joins of a few, and none.
+        assert!(!told(20) && !told(1));
     }
 
     #[test]

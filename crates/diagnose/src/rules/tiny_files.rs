@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, Place, Spent};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
@@ -181,7 +181,24 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
                 files.opens as f64 * view.stretch(opening),
             )),
     };
-    let cost = opens.part(part(files.opens, seen(&opening))).plus(of_data);
+    // Each of them is somewhere else on the disk, and so is what the folder says of it.
+    let (waited, _) = view.off(|row| {
+        let call = row.call.as_deref().unwrap_or_default();
+        let of_data = match way {
+            Way::Read => classify::is_read(call),
+            Way::Written => classify::is_write(call),
+            Way::Mapped => false,
+        };
+        let meant = of_data || classify::opens_file(call) || call == "close";
+        row.pid == files.pid && meant && classify::from_disk(view.trace, row.cause, Some(call))
+    });
+    let waited = waited.min(view.spent_ns(Spent::Disk));
+    let waits = CallCost {
+        in_kernel_ns: waited,
+        library_ns: 0.0,
+    };
+    let calls = opens.part(part(files.opens, seen(&opening))).plus(of_data);
+    let cost = calls.plus(waits);
     if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE {
         return None;
     }
@@ -199,6 +216,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
             false => format!(", {} times in all", count(files.opens)),
         },
         match way {
+            _ if waited > calls.in_kernel_ns / 4.0 => "the calls and their waits for the disk",
             Way::Read | Way::Written => "the calls",
             Way::Mapped => "the calls and the page faults",
         },
