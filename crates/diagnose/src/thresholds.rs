@@ -113,6 +113,11 @@ pub(crate) const LEAST_IN_CALLS_NS: f64 = 10e6;
 /// 235 MiB: sound programs hold tens to 180 MiB of what they work on, and where a fault takes 3 us
 /// even that is half of a run of 0.3 s (`ppbert` 0.8.4). More than this is worth a thought.
 pub(crate) const MANY_FAULTS: u64 = 60_000;
+/// Fewer are told too where they rule the time: 30 planes of 6 MiB that a filter took anew took 65 % of it, three
+/// times as long as the filter. So many (78 MiB) no start makes.
+pub(crate) const FAULTS_THAT_RULE: u64 = 20_000;
+/// Part of the wall time, beyond what a sound program's memory takes in a VM where a fault takes 3 us (a half).
+pub(crate) const FAULTS_RULE: f64 = 0.6;
 /// Enough calls to divide the kernel's time by: a start makes some hundred, an interpreter's 1,000.
 pub(crate) const CALLS_TO_DIVIDE_BY: f64 = 10_000.0;
 /// A call that moves little takes 0.2 us on bare metal and up to 1.6 in VMs; what ticks tell beyond that is
@@ -319,8 +324,9 @@ pub(crate) const RUNTIME_OF_NOTE_NS: f64 = 5e6;
 /// A start that people notice who start the program again and again: of 600 small modules of Node 90 ms on one machine,
 /// 65 on a faster one.
 pub(crate) const LONG_START_NS: f64 = 60e6;
-/// A wait for the disk that people notice.
+/// A wait for the disk that people notice; half as long where it is so large a part of the wall time.
 pub(crate) const LONG_FETCH_NS: f64 = 100e6;
+pub(crate) const FETCH_RULES: f64 = 0.3;
 /// Part of the wall time that samples may miss before it is said: a run of some milliseconds gives few.
 pub(crate) const UNSEEN_SHARE: f64 = 0.3;
 

@@ -15,7 +15,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         from_disk && (call.is_empty() || call.starts_with("execve"))
     });
     let faults = view.trace.accounts.major_faults;
-    let few = faults < t::MANY_MAJOR_FAULTS && wait < t::LONG_FETCH_NS;
+    let long = wait >= t::LONG_FETCH_NS
+        || wait >= t::LONG_FETCH_NS / 2.0 && view.share(wait) >= t::FETCH_RULES;
+    let few = faults < t::MANY_MAJOR_FAULTS && !long;
     if faults == 0 || few || !wait_matters(view, wait) {
         return None;
     }
@@ -50,5 +52,20 @@ mod tests {
         fake.trace.accounts.major_faults = 4_000;
         fake.waits(None, None, Cause::Disk, 4_000, 100);
         assert_eq!(fake.ids(), ["cold-files"]);
+    }
+
+    #[test]
+    fn a_few_faults_that_are_a_third_of_a_short_run_are_told_and_a_start_is_not() {
+        for (wall_ms, waits, told) in [(200, 35, true), (400, 35, false), (90, 15, false)] {
+            let mut fake = Fake::new(wall_ms);
+            fake.trace.accounts.major_faults = waits;
+            // 2 ms each.
+            fake.waits(None, None, Cause::Disk, waits, 2_000);
+            assert_eq!(
+                fake.ids().contains(&"cold-files".to_owned()),
+                told,
+                "{wall_ms}"
+            );
+        }
     }
 }

@@ -81,36 +81,50 @@ fn calls_of(view: &View<'_>, pid: u32, names: &[&str]) -> Tally {
 
 /// A library that a program opens and closes for each piece of work.
 fn again_and_again(view: &View<'_>) -> Option<Finding> {
-    let libraries = view.trace.files.iter().filter(|f| is_library(&f.name));
-    let most = libraries.max_by_key(|file| file.opens)?;
-    if most.opens < t::MANY_OPENS_OF_A_LIBRARY {
-        return None;
-    }
-    let (loader, calls) = loading_ns(view, most.pid, most.opens);
+    let again =
+        |file: &&FileRow| is_library(&file.name) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
+    let libraries = || view.trace.files.iter().filter(again);
+    let most = libraries().max_by_key(|file| file.opens)?;
+    let of_it = || libraries().filter(|file| file.pid == most.pid);
+    let opens: u64 = of_it().map(|file| file.opens).sum();
+    let (loader, calls) = loading_ns(view, most.pid, opens);
     let cost = loader + calls;
     // Who finds it loaded already maps nothing, and who keeps it gives nothing back.
-    if calls_of(view, most.pid, &["munmap"]).calls < most.opens || !matters(view, cost) {
+    if calls_of(view, most.pid, &["munmap"]).calls < opens || !matters(view, cost) {
         return None;
     }
+    let (subject, them) = match of_it().count() {
+        1 => (format!("{} was", most.name), "it"),
+        several => (
+            format!(
+                "{} libraries, such as {}, were",
+                count(several as u64),
+                most.name
+            ),
+            "them",
+        ),
+    };
     let statement = format!(
-        "{} was opened {} times (`dlopen`); {} cost {}, {} of the wall time; the page faults that follow{} come on top.",
-        most.name,
-        count(most.opens),
+        "{subject} opened {} times (`dlopen`); {} {them} cost {}, {} of the wall time; the page faults that follow{} come on top.",
+        count(opens),
         match loader > 0.0 {
-            true => "to map and bind it",
-            false => "the calls that map it",
+            true => "to map and bind",
+            false => "the calls that map",
         },
         time(cost),
         percent(view, cost),
         match loader > 0.0 {
-            true => "",
-            false => " and what the loader computes to bind it",
+            true => String::new(),
+            false => format!(" and what the loader computes to bind {them}"),
         },
     );
     Some(
         Draft::new("dynamic-linking", view, cost, statement)
-            .evidence("times opened", most.opens as f64, "calls")
-            .advice("Open it once, keep it, and call `dlclose` at the end.")
+            .evidence("times opened", opens as f64, "calls")
+            .advice(match them {
+                "it" => "Open it once, keep it, and call `dlclose` at the end.",
+                _ => "Open each once, keep it, and call `dlclose` at the end.",
+            })
             .pid(Some(most.pid))
             .likely()
             .finish(),

@@ -13,7 +13,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let all = faults::cost(view);
     let cost = view.within_kernel(all.ns).min(0.97 * view.cpu_ns);
     let faults = all.count;
-    if faults.max(view.trace.accounts.minor_faults) < t::MANY_FAULTS
+    let many = faults.max(view.trace.accounts.minor_faults) >= t::MANY_FAULTS;
+    let rule = all.measured && faults >= t::FAULTS_THAT_RULE && view.share(cost) >= t::FAULTS_RULE;
+    if !(many || rule)
         || view.share(cost) < t::FAULT_SHARE
         || !all.measured && faults_are_of_copies(view)
     {
