@@ -17,6 +17,7 @@ use crate::{Attempt, CommandLine, MeasureError, RunReport};
 
 mod benchmark;
 mod executor;
+mod open_files;
 mod refused;
 mod variables;
 
@@ -188,7 +189,7 @@ impl ProcessExecutor {
         let (mut launcher, pipes) =
             Launcher::start(record).map_err(|error| MeasureError::Launcher {
                 what: "could not be started",
-                error,
+                error: open_files::with_the_limit(error),
             })?;
         let unreadable = |error| MeasureError::Launcher {
             what: "could not be read from",

@@ -35,6 +35,12 @@ pub enum TraceError {
     /// The kernel does not have what the tier needs.
     #[error("in-kernel tracing does not work on this kernel: {0}")]
     Kernel(String),
+    /// The kernel's process numbers are others than those that this process sees.
+    #[error(
+        "in-kernel tracing sees the host's process numbers, and this container has numbers of its own: \
+         run it on the host"
+    )]
+    Namespace,
     /// The kernel's type information is missing or of no use.
     #[error("in-kernel tracing does not work on this kernel: {0}")]
     Btf(#[from] BtfError),

@@ -35,6 +35,10 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
         let end = page.clean(&explanation.end);
         page.field("ended", Tone::Bad, &end);
     }
+    if let Some(ran) = really_ran(explanation) {
+        let ran = page.clean(&ran);
+        page.field("really ran", Tone::Plain, &ran);
+    }
     let tier = explained(page, explanation);
     let tone = match explanation.explaining.times_are_quoted {
         true => Tone::Plain,
@@ -42,6 +46,20 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     };
     page.field("explained", tone, &tier);
     limits(page, explanation);
+}
+
+/// The last program that the command's own process executed, where it was not the first: what a shim or a wrapper leads to.
+fn really_ran(explanation: &Explanation) -> Option<String> {
+    let command = explanation
+        .processes
+        .iter()
+        .find(|row| row.parent.is_none())?;
+    let paths = command.programs.iter().filter_map(|words| words.first());
+    let mut paths: Vec<&String> = paths.collect();
+    let last = paths.pop()?;
+    let name = |path: &&String| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let before: Vec<String> = paths.iter().map(name).collect();
+    (!before.is_empty()).then(|| format!("{last}, after {}", before.join(", ")))
 }
 
 /// What the account is of: `median wall time`.

@@ -23,7 +23,6 @@ use crate::result::{
 pub struct Collector {
     start: u64,
     started: bool,
-    roots: Vec<u32>,
     /// Descriptor names, to be filled with the inherited ones first.
     pub names: Names,
     processes: Vec<Process>,
@@ -38,8 +37,6 @@ pub struct Collector {
     /// Why they are not, though that was asked for.
     untimed_faults: Option<String>,
     unreadable: u64,
-    /// A command is known to the kernel by another number than to us.
-    renumbered: bool,
     rows: Vec<SyscallRow>,
     off_cpu: Vec<OffCpuRow>,
     survivors: usize,
@@ -53,7 +50,6 @@ impl Collector {
         let mut new = Self {
             start,
             started: false,
-            roots: roots.to_vec(),
             names: Names::default(),
             processes: Vec::new(),
             threads: Vec::new(),
@@ -65,7 +61,6 @@ impl Collector {
             faults_timed: false,
             untimed_faults: None,
             unreadable: 0,
-            renumbered: false,
             rows: Vec::new(),
             off_cpu: Vec::new(),
             survivors: 0,
@@ -148,7 +143,6 @@ impl Collector {
                 if !self.started {
                     (self.start, self.started) = (time, true);
                 }
-                self.renumbered |= !self.roots.contains(&who.pid);
                 let started_ns = self.since_start(time);
                 self.thread(who, time).started_ns = started_ns;
                 self.process(who.pid, time).started_ns = started_ns;
@@ -429,13 +423,6 @@ impl Collector {
                 .to_owned(),
         ];
         not_visible.extend(not_seen_to_end(self.survivors));
-        if self.renumbered {
-            not_visible.push(
-                "names of inherited descriptors: the kernel numbers processes otherwise than \
-                 this container"
-                    .to_owned(),
-            );
-        }
         if let Some(why) = &self.untimed_faults {
             not_visible.push(format!(
                 "how long page faults took (they are counted): {why}"

@@ -42,6 +42,9 @@ impl Session {
 
     /// [`Session::arm`] with programs that look at these sides of a switch.
     pub(super) fn arm_seeing(options: &TraceOptions, sides: Sides) -> Result<Self, TraceError> {
+        if !numbers_are_the_kernels() {
+            return Err(TraceError::Namespace);
+        }
         let offsets = offsets()?;
         let sizes = Sizes {
             threads: options.most_threads,
@@ -107,6 +110,16 @@ impl Session {
     pub fn disarm(&mut self) {
         self.attached.clear();
     }
+}
+
+/// The inode of the first process namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
+const FIRST_NAMESPACE: u64 = 0xefff_fffc;
+
+/// Whether this process is in the first process namespace, whose numbers the programs see. Where `/proc` tells nothing it is
+/// taken to be.
+fn numbers_are_the_kernels() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self/ns/pid").map_or(true, |file| file.ino() == FIRST_NAMESPACE)
 }
 
 /// Attaches the program for the end of page faults, or says why there are no times of them.

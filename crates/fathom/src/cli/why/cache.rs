@@ -65,7 +65,14 @@ pub fn rights_stamp() -> String {
             .any(|key| line.starts_with(key))
     });
     let rights: Vec<&str> = rights.collect();
-    format!("{} {}", machine_stamp(), rights.join(" "))
+    // A container may share this folder with its host.
+    let numbers = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!(
+        "{} {} {}",
+        machine_stamp(),
+        rights.join(" "),
+        numbers.display()
+    )
 }
 
 fn file(name: &str) -> Option<PathBuf> {

@@ -60,17 +60,53 @@ fn watch_best(
         .any(|tier| tier.tier == Tier::Stops && tier.available);
     // Samples tell what was waited for; which calls were made only a run that stops at them tells.
     if tier.only_looks() && stops && interrupt::received().is_none() {
-        let calls = watch(target, arguments, Tier::Stops, LOOKS)?;
-        // Calls of a part of a run are no counts.
-        match interrupt::received() {
+        let own = arguments.run_options.timeout;
+        let limit = own.unwrap_or_else(|| longest(timed) * TIMES_AS_LONG + STOPPED_AT_LEAST);
+        let calls = watch(target, arguments, Tier::Stops, LOOKS, Some(limit))?;
+        match why_not_added(&trace, &calls, own.is_some()) {
             None => trace.add_calls(calls),
-            Some(_) => trace.not_visible.push(
-                "which calls were made: a signal to Fathom ended the run that was stopped at them"
-                    .to_owned(),
-            ),
+            Some(why) => trace
+                .not_visible
+                .push(format!("which calls were made: {why}")),
         }
     }
     Ok(trace)
+}
+
+/// A run that is stopped at its calls may take so many times as long as the longest timed one, and this beside it. One that
+/// traces its own children can't go on at all.
+const TIMES_AS_LONG: u32 = 10;
+const STOPPED_AT_LEAST: Duration = Duration::from_secs(15);
+
+fn longest(timed: &[Run]) -> Duration {
+    let longest = timed.iter().map(|run| run.wall_ns).max();
+    Duration::from_nanos(longest.unwrap_or(0))
+}
+
+/// Why the calls of a second run, which was stopped at them, say nothing of the first. `limited`: the user set a time limit,
+/// by which both may have been ended.
+fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String> {
+    if interrupt::received().is_some() {
+        // Calls of a part of a run are no counts.
+        let why = "a signal to Fathom ended the run that was stopped at them";
+        return Some(why.to_owned());
+    }
+    if limited && stopped.end.cut_short {
+        return None;
+    }
+    let ended = |end: &End| (end.code, end.signal, end.cut_short);
+    (ended(&first.end) != ended(&stopped.end)).then(|| {
+        let how = match stopped.end.cut_short {
+            true => "did not come to its end".to_owned(),
+            false => match how_it_ended(&stopped.end) {
+                end if end.is_empty() => "ended well, which the first did not".to_owned(),
+                end => format!("ended with {end}"),
+            },
+        };
+        format!(
+            "the run that was stopped at them {how}; programs that trace others, or look for a tracer, do so"
+        )
+    })
 }
 
 /// The observed run that is most like the timed ones.
@@ -81,7 +117,8 @@ fn watch_typical(
     timed: &[Run],
 ) -> Result<Trace, Failure> {
     let looks = between_looks(tier, timed);
-    let mut best = watch(target, arguments, tier, looks)?;
+    let limit = arguments.run_options.timeout;
+    let mut best = watch(target, arguments, tier, looks, limit)?;
     let Some(usual) = Usual::of(timed) else {
         return Ok(best);
     };
@@ -89,7 +126,7 @@ fn watch_typical(
         if !usual.is_far_from(&best) || interrupt::received().is_some() {
             break;
         }
-        let trace = watch(target, arguments, tier, looks)?;
+        let trace = watch(target, arguments, tier, looks, limit)?;
         // One that a signal cut short is like no other.
         let is_whole = !trace.end.cut_short;
         if is_whole && usual.distance(&trace) < usual.distance(&best) {
@@ -123,6 +160,7 @@ fn watch(
     arguments: &Arguments,
     tier: Tier,
     looks: Duration,
+    limit: Option<Duration>,
 ) -> Result<Trace, Failure> {
     if let Some(hook) = &target.prepare {
         hook.run(Some(Iteration::Run(0)))?;
@@ -140,7 +178,7 @@ fn watch(
             .collect(),
     );
     command.cwd = target.command.directory.clone();
-    command.timeout = arguments.run_options.timeout;
+    command.timeout = limit;
     command.stdin = traced_input(&target.command.input)?;
     let drain = output(&mut command, target, arguments)?;
     let options = TraceOptions {
@@ -241,7 +279,14 @@ fn name_the_command(trace: &mut Trace, target: &Target) {
 
 /// How the observed run ended, if not well.
 pub fn bad_end(end: &End) -> String {
-    let how = match end {
+    match how_it_ended(end) {
+        how if how.is_empty() => how,
+        how => format!("{how} in the explaining run"),
+    }
+}
+
+fn how_it_ended(end: &End) -> String {
+    match end {
         End {
             cut_short: true, ..
         } => "ended by --timeout".to_owned(),
@@ -252,9 +297,8 @@ pub fn bad_end(end: &End) -> String {
         End {
             code: Some(code), ..
         } if *code != 0 => format!("exit code {code}"),
-        _ => return String::new(),
-    };
-    format!("{how} in the explaining run")
+        _ => String::new(),
+    }
 }
 
 /// What a tier is, in a line.

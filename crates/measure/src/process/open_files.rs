@@ -1,0 +1,24 @@
+//! Is the limit of open files why something could not be started?
+
+use std::io;
+
+/// Open files that the launcher gets along with.
+const ENOUGH_OPEN_FILES: u64 = 96;
+
+/// An error of a start, with the limit of open files where that may be why.
+pub(super) fn with_the_limit(error: io::Error) -> io::Error {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the pointer is to a live value.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } == 0;
+    let may_be = [libc::EINVAL, libc::EMFILE].contains(&error.raw_os_error().unwrap_or(0));
+    match known && may_be && limit.rlim_cur < ENOUGH_OPEN_FILES {
+        true => io::Error::other(format!(
+            "only {} files may be open (`ulimit -n`), and {ENOUGH_OPEN_FILES} are needed",
+            limit.rlim_cur
+        )),
+        false => error,
+    }
+}
