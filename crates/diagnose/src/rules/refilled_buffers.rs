@@ -3,7 +3,7 @@
 use fathom_model::Finding;
 
 use super::call_cost::CallCost;
-use super::reread_in_place::{most_sought, place, reads_of};
+use super::reread_in_place::{most_sought, place, reads_of, seeks_of};
 use super::small_calls::Small;
 use crate::draft::{bytes, count, matters};
 use crate::view::View;
@@ -12,9 +12,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let found = most_sought(view).filter(|found| found.by_seeks)?;
     let (pid, fd) = (found.file.pid, found.file.fd?);
     let reads = CallCost::with(&found.reads, view, reads_of(pid, fd));
-    let seeks = CallCost::of(view, |row| {
-        row.pid == pid && row.fd == Some(fd) && row.name == "lseek"
-    });
+    let seeks = CallCost::of(view, seeks_of(pid, fd));
     let cost = reads.plus(seeks);
     if !matters(view, cost.in_kernel_ns) {
         return None;

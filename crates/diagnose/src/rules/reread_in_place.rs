@@ -106,8 +106,7 @@ pub(super) fn most_sought(view: &View<'_>) -> Option<Sought> {
             return None;
         }
         let reads = view.tally(reads_of(file.pid, fd));
-        let seeks =
-            view.tally(|row| row.pid == file.pid && row.fd == Some(fd) && row.name == "lseek");
+        let seeks = view.tally(seeks_of(file.pid, fd));
         let each = reads.bytes / reads.calls.max(1);
         let by_seeks = seeks.calls * 2 >= reads.calls
             && each <= t::BUFFER_OF_A_STREAM
@@ -180,6 +179,11 @@ fn stays_open(file: &FileRow) -> bool {
 /// Whether nearly all `reads` of a descriptor are of this file: its number may have been one file's after another.
 fn is_alone(file: &FileRow, reads: &Tally) -> bool {
     file.reads * 10 >= reads.calls * 9
+}
+
+/// Seeks on one descriptor.
+pub(super) fn seeks_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+    move |row| row.pid == pid && row.fd == Some(fd) && row.name == "lseek"
 }
 
 /// Reads of one descriptor.
