@@ -1,8 +1,9 @@
 //! What is behind a descriptor number?
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use fathom_trace::{FileRow, NODELAY, Trace};
+use fathom_trace::{FileRow, NODELAY, Trace, UseRow};
 
 use crate::{classify, thresholds as t};
 
@@ -72,6 +73,8 @@ pub(crate) struct Descriptors<'a> {
     crowded: HashMap<(u32, i32), Kind>,
     /// Files by the descriptor that moved their bytes, most calls first.
     files: HashMap<(u32, i32), Vec<&'a FileRow>>,
+    /// What each was while so much went through it, most calls first.
+    uses: HashMap<(u32, i32), Vec<&'a UseRow>>,
     /// Calls that moved bytes, or would have.
     moving: HashMap<(u32, i32), u64>,
 }
@@ -84,6 +87,7 @@ impl<'a> Descriptors<'a> {
             root: trace.processes.first().map(|p| p.pid),
             crowded: crowded(trace),
             files: files(trace),
+            uses: uses(trace),
             moving: moving(trace),
         }
     }
@@ -93,29 +97,26 @@ impl<'a> Descriptors<'a> {
     /// than are known by file, as on sockets, it is what it last was.
     pub(crate) fn told(&self, pid: u32, fd: i32) -> Option<String> {
         let last = self.names(pid, fd).last().cloned();
-        let known = self.files.get(&(pid, fd)).into_iter().flatten();
-        let all: u64 = known.map(|file| file.reads + file.writes).sum();
+        let used = self.uses(pid, fd);
+        let known: u64 = used.iter().map(|one| one.moved.calls()).sum();
         let calls = self.moving.get(&(pid, fd)).copied().unwrap_or(0);
-        let Some(files) = self.files.get(&(pid, fd)).filter(|_| all * 2 >= calls) else {
-            return last;
-        };
-        let first = files[0];
-        let part = (first.reads + first.writes) as f64 / all.max(1) as f64;
-        if files.len() == 1 || part >= t::PART_OF_ONE_FILE {
-            return Some(first.name.clone());
+        match known * 2 >= calls {
+            true => all_told(used).or(last),
+            false => last,
         }
-        if part > 0.5 {
-            let others = match files.len() - 1 {
-                1 => "1 other".to_owned(),
-                others => format!("{others} others"),
-            };
-            return Some(format!("{} and {others}", first.name));
+    }
+
+    /// What it was while calls moved something through it, most calls first.
+    pub(crate) fn uses(&self, pid: u32, fd: i32) -> &[&'a UseRow] {
+        self.uses.get(&(pid, fd)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What it was besides the one thing that nearly all calls went to; nothing if it was no such one.
+    pub(crate) fn strays(&self, pid: u32, fd: i32) -> &[&'a UseRow] {
+        match self.uses(pid, fd) {
+            [first, others @ ..] if is_nearly_all(first, others) => others,
+            _ => &[],
         }
-        let place = match common_folder(files) {
-            Some(folder) => format!(" under {folder}"),
-            None => String::new(),
-        };
-        Some(format!("{} files{place}, e.g. {}", files.len(), first.name))
     }
 
     /// Its names in order.
@@ -272,6 +273,45 @@ impl<'a> Descriptors<'a> {
     }
 }
 
+/// Whether nearly all calls went to the first.
+fn is_nearly_all(first: &UseRow, others: &[&UseRow]) -> bool {
+    let others: u64 = others.iter().map(|one| one.moved.calls()).sum();
+    let first = first.moved.calls();
+    first as f64 >= t::PART_OF_ONE_FILE * (first + others) as f64
+}
+
+/// Names in words what is used most first: the one thing, the one that most calls were made on, or how many there
+/// were and one of them. `None` for nothing.
+pub(crate) fn all_told(used: &[&UseRow]) -> Option<String> {
+    let (first, others) = used.split_first()?;
+    if is_nearly_all(first, others) {
+        return Some(first.name.clone());
+    }
+    let all: u64 = used.iter().map(|one| one.moved.calls()).sum();
+    if first.moved.calls() * 2 > all {
+        let others = match others.len() {
+            1 => "1 other".to_owned(),
+            others => format!("{others} others"),
+        };
+        return Some(format!("{} and {others}", first.name));
+    }
+    let place = match common_folder(used) {
+        Some(folder) => format!(" under {folder}"),
+        None => String::new(),
+    };
+    Some(format!("{} files{place}, e.g. {}", used.len(), first.name))
+}
+
+fn uses(trace: &Trace) -> HashMap<(u32, i32), Vec<&UseRow>> {
+    let mut uses: HashMap<(u32, i32), Vec<&UseRow>> = HashMap::new();
+    for row in &trace.uses {
+        uses.entry((row.pid, row.fd)).or_default().push(row);
+    }
+    let most = |uses: &mut Vec<&UseRow>| uses.sort_by_key(|one| Reverse(one.moved.calls()));
+    uses.values_mut().for_each(most);
+    uses
+}
+
 fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
     let mut files: HashMap<(u32, i32), Vec<&FileRow>> = HashMap::new();
     for file in &trace.files {
@@ -279,7 +319,7 @@ fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
             files.entry((file.pid, fd)).or_default().push(file);
         }
     }
-    let calls = |file: &&FileRow| std::cmp::Reverse(file.reads + file.writes);
+    let calls = |file: &&FileRow| Reverse(file.reads + file.writes);
     files
         .values_mut()
         .for_each(|files| files.sort_by_key(calls));
@@ -298,7 +338,7 @@ fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {
 }
 
 /// The deepest folder that all of them lie in, if it is not the root.
-fn common_folder(files: &[&FileRow]) -> Option<String> {
+fn common_folder(files: &[&UseRow]) -> Option<String> {
     let mut common: Vec<&str> = files[0].name.split('/').collect();
     for file in files {
         let (folder, _) = file.name.rsplit_once('/')?;
@@ -339,9 +379,20 @@ mod tests {
         }
     }
 
-    fn told(files: Vec<FileRow>) -> Option<String> {
+    fn used(name: &str, calls: u64) -> UseRow {
+        let mut used = UseRow {
+            pid: 1,
+            fd: 3,
+            name: name.to_owned(),
+            ..UseRow::default()
+        };
+        used.moved.read.calls = calls;
+        used
+    }
+
+    fn told(uses: Vec<UseRow>) -> Option<String> {
         let trace = Trace {
-            files,
+            uses,
             ..Trace::default()
         };
         Descriptors::new(&trace).told(1, 3)
@@ -349,18 +400,18 @@ mod tests {
 
     #[test]
     fn a_number_that_was_many_files_names_the_one_at_fault() {
-        let many = |n: u64| (0..n).map(|i| file(&format!("/data/in/{i}"), 5));
-        assert_eq!(told(vec![file("/a/b", 2)]).as_deref(), Some("/a/b"));
+        let many = |n: u64| (0..n).map(|i| used(&format!("/data/in/{i}"), 5));
+        assert_eq!(told(vec![used("/a/b", 2)]).as_deref(), Some("/a/b"));
         assert_eq!(
             told(many(3).collect()).as_deref(),
             Some("3 files under /data/in, e.g. /data/in/0")
         );
-        let ruled = many(2).chain([file("/log", 100)]).collect();
+        let ruled = many(2).chain([used("/log", 100)]).collect();
         assert_eq!(told(ruled).as_deref(), Some("/log and 2 others"));
-        let alone = many(2).chain([file("/log", 200)]).collect();
+        let alone = many(2).chain([used("/log", 200)]).collect();
         assert_eq!(told(alone).as_deref(), Some("/log"));
         assert_eq!(
-            told(vec![file("/a", 1), file("/b", 1)]).as_deref(),
+            told(vec![used("/a", 1), used("/b", 1)]).as_deref(),
             Some("2 files, e.g. /a")
         );
         assert_eq!(told(Vec::new()), None);
@@ -370,7 +421,7 @@ mod tests {
     fn calls_that_no_file_is_known_to_have_got_went_to_what_it_last_was() {
         let names = ["/lib/libc.so.6", "socket pair"].map(str::to_owned);
         let trace = Trace {
-            files: vec![file("/lib/libc.so.6", 2)],
+            uses: vec![used("/lib/libc.so.6", 2)],
             descriptors: vec![fathom_trace::DescriptorRow {
                 pid: 1,
                 fd: 3,

@@ -15,6 +15,7 @@ mod edges;
 mod fake;
 mod faults;
 mod functions;
+mod io;
 mod language;
 mod own_code;
 mod path;
@@ -108,7 +109,7 @@ pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
         },
         warnings: view.warnings(&findings),
         findings,
-        io: rows::io_rows(&view),
+        io: io::io_rows(&view),
         calls: rows::call_rows(&view),
         own_code: subject.trace.profile.as_ref().and_then(own_code::of),
         account: match subject.trace.tier {

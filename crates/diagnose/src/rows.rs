@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use fathom_model::{CallRow, IoRow, Phase, ProcessRow};
+use fathom_model::{CallRow, Phase, ProcessRow};
 use fathom_trace::{End, Process, SyscallRow, Tier, Trace};
 
-use crate::classify;
 use crate::edges::cpu_in_calls;
 use crate::view::View;
 
-fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
+pub(crate) fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     match (sum, more) {
         (None, None) => None,
         (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
@@ -18,7 +17,7 @@ fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
 
 /// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are seen by stopping at them nobody
 /// knows: the stops are in their times.
-fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
+pub(crate) fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
     let trace = view.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
     let cpu = cpu_in_calls(row, view.edges.call_ns) * view.call_factor(&row.name);
@@ -26,7 +25,7 @@ fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
 }
 
 /// The same of waiting: in a run that tracing made longer the waits for what it slowed are longer too.
-fn blocked_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
+pub(crate) fn blocked_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
     Some(view.untraced(row.blocked_ns? as f64) as u64)
 }
 
@@ -51,59 +50,6 @@ pub(crate) fn call_rows(view: &View<'_>) -> Vec<CallRow> {
     }
     let mut rows: Vec<CallRow> = rows.into_values().collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.total_ns, row.calls)));
-    rows
-}
-
-/// Descriptors with what went through them, most time first. Names of a folder are not what it holds: calls
-/// that list it are among the calls, not here.
-///
-/// A descriptor that was several files has the name of the one that most calls were made on, and how
-/// many more there were.
-pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
-    let (trace, descriptors) = (view.trace, &view.descriptors);
-    let mut rows: BTreeMap<(u32, i32), IoRow> = BTreeMap::new();
-    for call in &trace.syscalls {
-        let Some(fd) = call.fd else { continue };
-        let (reads, writes) = (
-            classify::is_read(&call.name),
-            classify::is_write(&call.name),
-        );
-        let seeks = call.name == "lseek";
-        let other_bytes = call.bytes > 0 && !classify::lists_folder(&call.name);
-        if !(reads || writes || seeks || other_bytes) {
-            continue;
-        }
-        let row = rows.entry((call.pid, fd)).or_insert_with(|| IoRow {
-            pid: call.pid,
-            fd: Some(fd),
-            name: descriptors.told(call.pid, fd).unwrap_or_default(),
-            reads: 0,
-            read_bytes: 0,
-            writes: 0,
-            written_bytes: 0,
-            total_ns: None,
-            blocked_ns: None,
-            errors: 0,
-            seeks: 0,
-        });
-        if seeks {
-            row.seeks += call.calls;
-        } else if reads {
-            row.reads += call.calls;
-            row.read_bytes += call.bytes;
-        } else {
-            row.writes += call.calls;
-            row.written_bytes += call.bytes;
-        }
-        row.total_ns = plus(row.total_ns, time_of(view, call));
-        row.blocked_ns = plus(row.blocked_ns, blocked_of(view, call));
-        row.errors += call.errors;
-    }
-    let mut rows: Vec<IoRow> = rows.into_values().collect();
-    rows.sort_by_key(|row| {
-        let calls = row.reads + row.writes;
-        (std::cmp::Reverse((row.total_ns, calls)), row.pid, row.fd)
-    });
     rows
 }
 

@@ -470,7 +470,7 @@ mod tests {
         fake.calls("getdents64", Some(3), 4_000, 256, 500);
         fake.calls("read", Some(3), 10, 832, 500);
         let subject = fake.subject(&[]);
-        let rows = crate::rows::io_rows(&View::new(&subject));
+        let rows = crate::io::io_rows(&View::new(&subject));
         let seen: Vec<_> = rows.iter().map(|row| (row.reads, row.writes)).collect();
         assert_eq!(seen, [(10, 0)]);
     }

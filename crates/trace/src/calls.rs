@@ -316,7 +316,12 @@ pub fn opens_path(name: &str) -> bool {
 }
 
 /// Calls whose totals a record of a close carries, in that order.
-pub const TOTALS: [&str; 6] = ["read", "write", "pread64", "pwrite64", "readv", "writev"];
+pub const TOTALS: [&str; 7] = [
+    "read", "write", "pread64", "pwrite64", "readv", "writev", "lseek",
+];
+
+/// Numbers of 8 bytes that it carries of each: calls, bytes, errors, time and time asleep in ns.
+pub const TOTALS_OF_CALL: usize = 5;
 
 #[cfg(test)]
 mod tests {

@@ -36,6 +36,7 @@ mod result;
 mod sample;
 mod spawn;
 mod stops;
+mod uses;
 mod watch;
 
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
@@ -48,6 +49,7 @@ pub use result::{
     Interval, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS, Sampling,
     SyscallRow, Thread, Tier, Trace,
 };
+pub use uses::{Flow, Moved, UseRow};
 
 /// Runs the command to its end under this tier and tells what was seen.
 ///

@@ -5,8 +5,9 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::calls::{self, TOTALS};
-use crate::names::{Moved, Names};
+use crate::calls::{self, TOTALS, TOTALS_OF_CALL};
+use crate::names::Names;
+use crate::uses::{Flow, Moved};
 
 /// One call that made, named or closed a descriptor, or did not find a path.
 #[derive(Clone, Copy, Debug)]
@@ -179,30 +180,30 @@ fn path(names: &Names, told: &Told<'_>, flags: u32) -> String {
 
 fn settle(names: &mut Names, told: &Told<'_>, fd: i32) {
     let mut moved = Moved::default();
-    for (name, pair) in TOTALS.iter().zip(told.payload.chunks_exact(16)) {
-        let half = |at: usize| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&pair[at..at + 8]);
-            u64::from_ne_bytes(bytes)
+    let numbers = told.payload.as_chunks::<8>().0;
+    let numbers: Vec<u64> = numbers.iter().map(|n| u64::from_ne_bytes(*n)).collect();
+    let calls = numbers.as_chunks::<TOTALS_OF_CALL>().0;
+    for (name, [calls, bytes, errors, total_ns, blocked_ns]) in TOTALS.iter().zip(calls) {
+        let flow = Flow {
+            calls: *calls,
+            bytes: *bytes,
+            errors: *errors,
+            total_ns: *total_ns,
+            blocked_ns: *blocked_ns,
         };
-        add(&mut moved, name, half(0), half(8));
+        add(&mut moved, name, flow);
     }
-    if told.payload.len() >= 16 * TOTALS.len() {
+    if calls.len() >= TOTALS.len() {
         names.settle((told.pid, told.tid), fd, moved, told.time);
     }
 }
 
-/// Adds calls and bytes of the named call to the right side.
-pub fn add(moved: &mut Moved, name: &str, calls: u64, bytes: u64) {
+/// Adds calls of this name to the right side.
+pub fn add(moved: &mut Moved, name: &str, flow: Flow) {
     match calls::direction(name) {
-        Some(calls::Direction::Read) => {
-            moved.reads += calls;
-            moved.read_bytes += bytes;
-        }
-        Some(calls::Direction::Write) => {
-            moved.writes += calls;
-            moved.written_bytes += bytes;
-        }
+        Some(calls::Direction::Read) => moved.read += flow,
+        Some(calls::Direction::Write) => moved.written += flow,
+        None if name == "lseek" => moved.sought += flow,
         None => {}
     }
 }
@@ -363,12 +364,23 @@ mod tests {
     fn a_close_settles_what_the_file_got() {
         let mut n = Names::default();
         apply(&mut n, &told("openat", [-100i64 as u64, 0, 0], 3, b"f\0"));
-        let totals: Vec<u8> = [4u64, 40, 0, 0, 1, 7, 0, 0, 0, 0, 0, 0]
-            .iter()
-            .flat_map(|v| v.to_ne_bytes())
-            .collect();
+        let mut totals = [0u64; TOTALS.len() * TOTALS_OF_CALL];
+        // Of `read`, `pread64` and `lseek`.
+        totals[..5].copy_from_slice(&[4, 40, 1, 900, 300]);
+        totals[10..15].copy_from_slice(&[1, 7, 0, 100, 0]);
+        totals[30] = 2;
+        let totals: Vec<u8> = totals.iter().flat_map(|v| v.to_ne_bytes()).collect();
         apply(&mut n, &told("close", [3, 0, 0], 0, &totals));
-        let (_, files, _) = n.rows();
-        assert_eq!((files[0].reads, files[0].read_bytes), (5, 47));
+        let rows = n.rows();
+        assert_eq!((rows.files[0].reads, rows.files[0].read_bytes), (5, 47));
+        let read = Flow {
+            calls: 5,
+            bytes: 47,
+            errors: 1,
+            total_ns: 1000,
+            blocked_ns: 300,
+        };
+        let moved = rows.uses[0].moved;
+        assert_eq!((moved.read, moved.sought.calls), (read, 2));
     }
 }

@@ -150,6 +150,7 @@ impl Trace {
         self.syscalls
             .sort_by_key(|row| std::cmp::Reverse(row.calls));
         self.files = other.files;
+        self.uses = other.uses;
         self.failed_lookups = other.failed_lookups;
         let own = std::mem::take(&mut self.descriptors);
         self.descriptors = other.descriptors;
@@ -260,6 +261,7 @@ impl Trace {
             set(&mut row.pid);
         }
         self.files.iter_mut().for_each(|row| set(&mut row.pid));
+        self.uses.iter_mut().for_each(|row| set(&mut row.pid));
         self.failed_lookups
             .iter_mut()
             .for_each(|row| set(&mut row.pid));

@@ -5,9 +5,11 @@
 //! is counted.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::result::{DescriptorRow, FileRow, LookupRow};
+use crate::uses::{Moved, UseRow};
 
 /// Different files, and different failed lookups, that are kept of one tree.
 pub const MOST_NAMES: usize = 50_000;
@@ -16,26 +18,6 @@ const MOST_NAMES_OF_FD: usize = 8;
 
 /// `PATH_MAX` of the kernel: no path that it takes is longer.
 const LONGEST_PATH: usize = 4096;
-
-/// Calls and bytes, read and written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
-    pub reads: u64,
-    pub read_bytes: u64,
-    pub writes: u64,
-    pub written_bytes: u64,
-}
-
-impl Moved {
-    fn since(self, before: Self) -> Self {
-        Self {
-            reads: self.reads.saturating_sub(before.reads),
-            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
-            writes: self.writes.saturating_sub(before.writes),
-            written_bytes: self.written_bytes.saturating_sub(before.written_bytes),
-        }
-    }
-}
 
 #[derive(Clone, Debug)]
 struct Open {
@@ -57,12 +39,22 @@ pub struct Names {
     cwd: HashMap<u32, Arc<str>>,
     seen: HashMap<(u32, i32), Seen>,
     files: HashMap<(u32, Arc<str>), FileRow>,
+    uses: HashMap<(u32, i32, Arc<str>), Moved>,
     /// By call, error and path: a thousand short processes ask for the same paths.
     lookups: HashMap<(u32, i32, Arc<str>), LookupRow>,
     /// What each (thread, descriptor) had moved when it was last settled.
     settled: HashMap<(u32, i32), Moved>,
     /// Names and lookups that were not kept.
     pub lost: u64,
+}
+
+/// The rows of a trace that have names.
+#[derive(Debug)]
+pub struct NameRows {
+    pub descriptors: Vec<DescriptorRow>,
+    pub files: Vec<FileRow>,
+    pub uses: Vec<UseRow>,
+    pub lookups: Vec<LookupRow>,
 }
 
 impl Seen {
@@ -129,10 +121,16 @@ impl Names {
         let name = name.unwrap_or_else(|| format!("descriptor {fd}").into());
         if let Some(file) = self.file(pid, &name, time) {
             file.fd = Some(fd);
-            file.reads += new.reads;
-            file.read_bytes += new.read_bytes;
-            file.writes += new.writes;
-            file.written_bytes += new.written_bytes;
+            file.reads += new.read.calls;
+            file.read_bytes += new.read.bytes;
+            file.writes += new.written.calls;
+            file.written_bytes += new.written.bytes;
+        }
+        let room = self.uses.len() < MOST_NAMES;
+        match self.uses.entry((pid, fd, name)) {
+            Entry::Occupied(mut there) => *there.get_mut() += new,
+            Entry::Vacant(place) if room => _ = place.insert(new),
+            Entry::Vacant(_) => self.lost += 1,
         }
     }
 
@@ -215,7 +213,7 @@ impl Names {
     }
 
     /// The rows of descriptors, files and failed lookups, in the order that `Trace` promises.
-    pub fn rows(self) -> (Vec<DescriptorRow>, Vec<FileRow>, Vec<LookupRow>) {
+    pub fn rows(self) -> NameRows {
         let row = |((pid, fd), seen): ((u32, i32), Seen)| DescriptorRow {
             pid,
             fd,
@@ -231,18 +229,41 @@ impl Names {
         });
         let mut lookups: Vec<_> = self.lookups.into_values().collect();
         lookups.sort_by(|a, b| (b.calls, &a.path, a.pid).cmp(&(a.calls, &b.path, b.pid)));
-        (descriptors, files, lookups)
+        let uses = self
+            .uses
+            .into_iter()
+            .map(|((pid, fd, name), moved)| UseRow {
+                pid,
+                fd,
+                name: name.to_string(),
+                moved,
+            });
+        let mut uses: Vec<UseRow> = uses.collect();
+        uses.sort_by(|a, b| {
+            (a.pid, a.fd, b.moved.calls(), &a.name).cmp(&(b.pid, b.fd, a.moved.calls(), &b.name))
+        });
+        NameRows {
+            descriptors,
+            files,
+            uses,
+            lookups,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::uses::Flow;
 
-    fn read(reads: u64, read_bytes: u64) -> Moved {
+    fn read(calls: u64, bytes: u64) -> Moved {
+        let read = Flow {
+            calls,
+            bytes,
+            ..Flow::default()
+        };
         Moved {
-            reads,
-            read_bytes,
+            read,
             ..Moved::default()
         }
     }
@@ -255,13 +276,17 @@ mod tests {
         n.closed(1, 3);
         n.opened(1, 3, "b", false, true, 7);
         n.settle((1, 1), 3, read(5, 21), 8);
-        let (descriptors, files, _) = n.rows();
-        assert_eq!(descriptors[0].names, ["a", "b"]);
-        let told: Vec<_> = files
+        let rows = n.rows();
+        assert_eq!(rows.descriptors[0].names, ["a", "b"]);
+        let told: Vec<_> = rows
+            .files
             .iter()
             .map(|f| (&*f.name, f.reads, f.read_bytes))
             .collect();
         assert_eq!(told, [("a", 2, 20), ("b", 3, 1)]);
+        let on_3 = |row: &UseRow| (row.fd, row.moved.read.calls, row.moved.read.bytes);
+        let used: Vec<_> = rows.uses.iter().map(on_3).collect();
+        assert_eq!(used, [(3, 3, 1), (3, 2, 20)]);
     }
 
     #[test]
@@ -284,7 +309,7 @@ mod tests {
             n.failed(1, (257, "openat"), "/lib/x.so", 2, 9);
         }
         n.failed(1, (257, "openat"), "/lib/x.so", 13, 9);
-        let (_, _, lookups) = n.rows();
+        let lookups = n.rows().lookups;
         let told: Vec<_> = lookups.iter().map(|l| (l.errno, l.calls)).collect();
         assert_eq!(told, [(2, 3), (13, 1)]);
     }
@@ -297,8 +322,8 @@ mod tests {
         }
         n.opened(1, 3, "socket to 127.0.0.1:80", false, true, 0);
         n.opened(1, 3, "/etc/hosts", false, true, 0);
-        let (descriptors, _, _) = n.rows();
-        let told = &descriptors[0];
+        let rows = n.rows();
+        let told = &rows.descriptors[0];
         assert_eq!(told.names.last().unwrap(), "socket to 127.0.0.1:80");
         assert_eq!((told.names.len() as u64, told.more_names), (8, 14));
     }
@@ -310,6 +335,6 @@ mod tests {
             n.opened(1, 3, &i.to_string(), false, true, 0);
         }
         assert_eq!(n.lost, 3);
-        assert_eq!(n.rows().1.len(), MOST_NAMES);
+        assert_eq!(n.rows().files.len(), MOST_NAMES);
     }
 }

@@ -66,6 +66,7 @@ pub(crate) fn mark(trace: &mut Trace) {
         file.size_bytes = mark(&mut file.name);
     }
     let names = trace.descriptors.iter_mut().flat_map(|row| &mut row.names);
+    let names = names.chain(trace.uses.iter_mut().map(|row| &mut row.name));
     names.for_each(|name| _ = mark(name));
 }
 

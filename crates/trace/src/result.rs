@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::uses::UseRow;
+
 /// How a trace was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -109,6 +111,9 @@ pub struct Trace {
     pub descriptors: Vec<DescriptorRow>,
     /// Files, pipes and sockets that were opened or used; most bytes first.
     pub files: Vec<FileRow>,
+    /// What went through each descriptor number while it was one thing, in the order of process, number and calls.
+    #[serde(default)]
+    pub uses: Vec<UseRow>,
     /// Paths that were asked for and not there (or not allowed); most calls first.
     pub failed_lookups: Vec<LookupRow>,
     /// Single off-CPU intervals in the order in which they ended, if they were asked for (not in the stops

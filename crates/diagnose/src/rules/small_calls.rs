@@ -214,11 +214,24 @@ pub(super) fn find(
         let all: u64 = made.iter().map(|(calls, _)| calls).sum();
         let (_, pid) = *made.iter().max().filter(|_| all >= least)?;
         let pids: BTreeSet<u32> = made.into_iter().map(|(_, pid)| pid).collect();
+        let mut tally = view.tally(|row| is_of(row, &pids, fd, writes));
+        // What the number was for a moment, as libraries at the start, isn't the thing that is named.
+        let strays = pids
+            .iter()
+            .flat_map(|pid| view.descriptors.strays(*pid, fd));
+        for stray in strays {
+            let flow = match writes {
+                true => stray.moved.written,
+                false => stray.moved.read,
+            };
+            tally.calls = tally.calls.saturating_sub(flow.calls);
+            tally.bytes = tally.bytes.saturating_sub(flow.bytes);
+        }
         let small = Small {
             pid,
             fd,
             writes,
-            tally: view.tally(|row| is_of(row, &pids, fd, writes)),
+            tally,
             pids,
         };
         small.is_small(view).then_some(small)

@@ -133,7 +133,7 @@ mod tests {
             "{told}"
         );
         assert!(
-            crate::rows::io_rows(&view)
+            crate::io::io_rows(&view)
                 .iter()
                 .all(|row| row.total_ns.is_none())
         );

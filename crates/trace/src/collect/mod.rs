@@ -11,12 +11,13 @@ use rows::{add_off, off_row, row, split, text};
 use crate::accounts;
 use crate::calls::{self, Direction};
 use crate::made::{self, Told};
-use crate::names::{Moved, Names};
+use crate::names::Names;
 use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
 use crate::result::{
     Cause, Entered, Exec, Interval, Losses, OffCpuRow, Process, SyscallRow, Thread, Trace,
     not_seen_to_end,
 };
+use crate::uses::{Flow, Moved};
 
 /// Gathers what one run told.
 #[derive(Debug)]
@@ -398,7 +399,14 @@ impl Collector {
         for (key, totals) in calls {
             let name = calls::name(key.nr);
             let entry = moved.entry((key.who, key.fd)).or_default();
-            made::add(entry, &name, totals.calls, totals.bytes);
+            let flow = Flow {
+                calls: totals.calls,
+                bytes: totals.bytes,
+                errors: totals.errors,
+                total_ns: totals.total,
+                blocked_ns: totals.blocked,
+            };
+            made::add(entry, &name, flow);
             let writes = calls::direction(&name) == Some(Direction::Write) || name == "sendfile";
             if key.fd == 1 && writes {
                 let first = first_output.entry(key.who.pid).or_insert(totals.first);
@@ -436,15 +444,16 @@ impl Collector {
             intervals: self.lost_intervals,
             ..Losses::default()
         };
-        let (descriptors, files, failed_lookups) = self.names.rows();
+        let rows = self.names.rows();
         Trace {
             processes: self.processes,
             threads: self.threads,
             syscalls: self.rows,
             off_cpu: self.off_cpu,
-            descriptors,
-            files,
-            failed_lookups,
+            descriptors: rows.descriptors,
+            files: rows.files,
+            uses: rows.uses,
+            failed_lookups: rows.lookups,
             timeline: self.intervals,
             lost,
             not_visible,

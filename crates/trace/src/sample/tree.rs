@@ -349,7 +349,9 @@ impl Tree {
         if let Some(timeline) = self.timeline {
             (trace.timeline, trace.lost.intervals) = timeline.finish();
         }
-        (trace.descriptors, trace.files, trace.failed_lookups) = self.names.rows();
+        let rows = self.names.rows();
+        (trace.descriptors, trace.files) = (rows.descriptors, rows.files);
+        (trace.uses, trace.failed_lookups) = (rows.uses, rows.lookups);
         paths::mark(trace);
         for pid in &self.refused {
             trace.not_visible.push(format!(

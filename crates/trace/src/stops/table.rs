@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::calls::{self, TOTALS};
+use crate::calls::{self, TOTALS, TOTALS_OF_CALL};
 use crate::records::{CallKey, CallTotals, POLL_LIMIT_NS, POLL_LIMITS, Who};
 use crate::result::SIZE_LIMITS;
 
@@ -84,15 +84,15 @@ impl Table {
         row.total += now - call.at;
     }
 
-    /// (calls, bytes) of each of [`TOTALS`] on `fd` by this thread, as a close tells them.
+    /// What each of [`TOTALS`] on `fd` by this thread adds up to, as a close tells it.
     pub fn totals(&self, who: Who, fd: i32) -> Vec<u8> {
-        let mut out = Vec::with_capacity(16 * TOTALS.len());
+        let mut out = Vec::with_capacity(8 * TOTALS_OF_CALL * TOTALS.len());
         for name in TOTALS {
             let nr = calls::number(name).unwrap_or(u32::MAX);
             let row = self.rows.get(&CallKey { who, nr, fd });
-            let (calls, bytes) = row.map_or((0, 0), |r| (r.calls, r.bytes));
-            out.extend(calls.to_ne_bytes());
-            out.extend(bytes.to_ne_bytes());
+            // Their times hold the stops.
+            let numbers = row.map_or([0; TOTALS_OF_CALL], |r| [r.calls, r.bytes, r.errors, 0, 0]);
+            out.extend(numbers.into_iter().flat_map(u64::to_ne_bytes));
         }
         out
     }

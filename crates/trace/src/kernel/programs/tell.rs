@@ -8,6 +8,7 @@ use super::super::layout::{call, record, task};
 use super::{Context, scratch, send};
 use crate::calls::{
     self, ADDRESS, CLOSE0, CLOSE1, IF_DUP, PAIR0, PAIR3, PATH0, PATH1, TELL_ERROR, TELL_OK, TOTALS,
+    TOTALS_OF_CALL,
 };
 
 use Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
@@ -152,29 +153,38 @@ fn target(a: &mut Asm) {
     a.mov(R1, R8).alu_imm(Alu::Add, R1, i32::from(PAYLOAD));
 }
 
-/// Appends (calls, bytes) so far of each of [`TOTALS`] on the descriptor in this argument, by this
-/// thread: what the file that is being closed got since the last such record.
+/// Appends what each of [`TOTALS`] on the descriptor in this argument, by this thread, adds up to so far: more
+/// than at the last such record is what the file got that is being closed.
 fn totals(c: &Context<'_>, a: &mut Asm, argument: i16) {
     a.load(Width::Double, R1, R7, task::TID);
     a.store(Width::Double, R10, TOTALS_KEY, R1);
     a.load(Width::Double, R1, R9, argument);
     a.store(Width::Word, R10, TOTALS_KEY + 12, R1);
+    let numbers: [i16; TOTALS_OF_CALL] = [
+        call::CALLS,
+        call::BYTES,
+        call::ERRORS,
+        call::TOTAL,
+        call::BLOCKED,
+    ];
     for (i, name) in (0..).zip(TOTALS) {
-        let at = PAYLOAD + 16 * i;
+        let at = |number: i16| PAYLOAD + 8 * (TOTALS_OF_CALL as i16 * i + number);
         let absent = a.label();
-        a.store_imm(Width::Double, R8, at, 0);
-        a.store_imm(Width::Double, R8, at + 8, 0);
+        for (number, _) in (0..).zip(numbers) {
+            a.store_imm(Width::Double, R8, at(number), 0);
+        }
         let Some(nr) = calls::number(name) else {
             continue;
         };
         a.store_imm(Width::Word, R10, TOTALS_KEY + 8, nr as i32);
         super::lookup_slot(a, &c.maps.calls, TOTALS_KEY);
         a.jump_if_imm(Cond::Equal, R0, 0, absent);
-        a.load(Width::Double, R1, R0, call::CALLS);
-        a.store(Width::Double, R8, at, R1);
-        a.load(Width::Double, R1, R0, call::BYTES);
-        a.store(Width::Double, R8, at + 8, R1);
+        for (number, field) in (0..).zip(numbers) {
+            a.load(Width::Double, R1, R0, field);
+            a.store(Width::Double, R8, at(number), R1);
+        }
         a.bind(absent);
     }
-    a.store_imm(Width::Double, R10, LENGTH, 16 * TOTALS.len() as i32);
+    let length = 8 * TOTALS_OF_CALL * TOTALS.len();
+    a.store_imm(Width::Double, R10, LENGTH, length as i32);
 }

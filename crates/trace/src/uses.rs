@@ -1,0 +1,94 @@
+//! What went through a descriptor while it was one thing?
+
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+/// Calls of one direction, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Calls that returned.
+    pub calls: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// Time from entry to return as traced, ns.
+    pub total_ns: u64,
+    /// Of that: asleep, ns.
+    pub blocked_ns: u64,
+}
+
+impl Flow {
+    /// What came after `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(before.calls),
+            bytes: self.bytes.saturating_sub(before.bytes),
+            errors: self.errors.saturating_sub(before.errors),
+            total_ns: self.total_ns.saturating_sub(before.total_ns),
+            blocked_ns: self.blocked_ns.saturating_sub(before.blocked_ns),
+        }
+    }
+}
+
+impl AddAssign for Flow {
+    fn add_assign(&mut self, more: Self) {
+        self.calls += more.calls;
+        self.bytes += more.bytes;
+        self.errors += more.errors;
+        self.total_ns += more.total_ns;
+        self.blocked_ns += more.blocked_ns;
+    }
+}
+
+/// What was read, written and sought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// Calls of the read family.
+    pub read: Flow,
+    /// Calls of the write family.
+    pub written: Flow,
+    /// Calls of `lseek`.
+    pub sought: Flow,
+}
+
+impl Moved {
+    /// Calls that moved bytes, or would have.
+    pub fn calls(&self) -> u64 {
+        self.read.calls + self.written.calls
+    }
+
+    /// What came after `before`.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            read: self.read.since(before.read),
+            written: self.written.since(before.written),
+            sought: self.sought.since(before.sought),
+        }
+    }
+}
+
+impl AddAssign for Moved {
+    fn add_assign(&mut self, more: Self) {
+        self.read += more.read;
+        self.written += more.written;
+        self.sought += more.sought;
+    }
+}
+
+/// What went through a descriptor number of a process while it was this file, pipe or socket.
+///
+/// Of `read`, `write`, `readv`, `writev`, `pread64`, `pwrite64` and `lseek` only: other calls are in the
+/// [`SyscallRow`](crate::SyscallRow)s of the number alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UseRow {
+    /// Process.
+    pub pid: u32,
+    /// Descriptor number.
+    pub fd: i32,
+    /// What it was: a path as it was opened, or `pipe` and the like.
+    pub name: String,
+    /// What went through.
+    pub moved: Moved,
+}
