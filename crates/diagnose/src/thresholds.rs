@@ -248,6 +248,10 @@ pub(crate) const LOCK_SHARE: f64 = 0.2;
 /// Whoever holds a lock that others queue for runs or is ready: the queue's threads do so for so much of the
 /// time that passes. Contended locks reach 0.9; a timer's thread that works now and then 0.4.
 pub(crate) const ABLE_HOLDER: f64 = 0.6;
+/// Threads that write to a pipe and wait for its reader this part of their time would wait for it all the longer if they
+/// took no turns.
+pub(crate) const PACED_BY_READER: f64 = 0.2;
+
 /// Threads that take turns at sleeping: what they do adds up to so much of the time that passes. Gaps
 /// between two turns and ends without the lock are the rest.
 pub(crate) const LEAST_OF_TURNS: f64 = 0.7;

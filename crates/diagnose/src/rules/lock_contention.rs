@@ -18,12 +18,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .into_iter()
         .filter(|q| !q.is_storm() && (q.file.is_some() || !by_yields))
         .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
+        .filter(|q| q.for_reader_ns < t::PACED_BY_READER * q.span_ns)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let language = view.language(Some(queue.pid));
     let side_by_side = view.subject.cpus.min(queue.threads).max(1) as f64;
-    // What other programs took of the CPU is nobody's queueing; and nothing wins more than to use all CPUs.
+    // What other programs took of the CPU is nobody's queueing, and who waits for input does so without the lock too;
+    // and nothing wins more than to use all CPUs.
     let work_ns = queue.cpu_ns - queue.spun_ns;
-    let win = view.untraced(queue.span_ns * view.quiet - work_ns / side_by_side);
+    let win =
+        view.untraced(queue.span_ns * view.quiet - queue.elsewhere_ns - work_ns / side_by_side);
     let all_work_ns = view.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
     let win = win.min(view.wall_ns - all_work_ns / view.subject.cpus.max(1) as f64);
     if !matters(view, win) {
@@ -138,6 +141,46 @@ mod tests {
         let words = "used 1.40 of 2 CPUs (0.70 of that spinning)";
         assert!(some.statement.contains(words), "{}", some.statement);
         assert!(!none.statement.contains("spinning"));
+    }
+
+    #[test]
+    fn threads_whose_reader_sets_the_pace_would_only_wait_longer_for_it() {
+        let told = |each_ms: u64| {
+            let mut fake = threads(245, 100, 7_500);
+            fake.descriptor(1, "pipe");
+            for turn in 0..10 {
+                let from = 1 + turn * 90;
+                let to = from + each_ms;
+                let tid = 101 + (turn % 4) as u32;
+                fake.wait_for(tid, "write", Some(1), (from, to, to), None);
+            }
+            fake.ids().contains(&"lock-contention".to_owned())
+        };
+        assert!(told(10));
+        assert!(!told(30));
+    }
+
+    #[test]
+    fn who_waits_for_input_while_it_holds_the_lock_would_do_so_without_one() {
+        let told = |input_ms: u64| {
+            let mut fake = threads(245, 100, 7_500);
+            for turn in 0..10 {
+                let from = 1 + turn * 90;
+                let to = from + input_ms;
+                fake.wait_for(
+                    101 + (turn % 4) as u32,
+                    "read",
+                    Some(0),
+                    (from, to, to),
+                    None,
+                );
+            }
+            let mut found = fake.findings().into_iter();
+            let found = found.find(|one| one.id == "lock-contention");
+            found.map_or(0, |one| one.could_win_ns)
+        };
+        assert!(told(40) < told(1), "{} and {}", told(40), told(1));
+        assert_eq!(told(60), 0);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use fathom_model::Spent;
-use fathom_trace::{Cause, Thread};
+use fathom_trace::{Cause, Interval, Thread};
 
 use crate::Language;
 use crate::account::Life;
 use crate::classify;
+use crate::descriptors::Kind;
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -53,6 +54,10 @@ pub(super) struct Queue {
     pub able_ns: f64,
     /// From the first of them to the last, as traced.
     pub span_ns: f64,
+    /// Of it: one of them at least waited for something that is no lock, as a reader, and maybe held one.
+    pub elsewhere_ns: f64,
+    /// Of that: for the reader of a pipe, which sets the pace then.
+    pub for_reader_ns: f64,
 }
 
 impl Queue {
@@ -233,7 +238,37 @@ fn queue(view: &View<'_>, pid: u32, lives: &[&Life], may: impl Fn(&Life) -> bool
             .sum(),
         able_ns,
         span_ns: (to - from) as f64,
+        elsewhere_ns: elsewhere_ns(view, &tids, |_| true),
+        for_reader_ns: elsewhere_ns(view, &tids, |wait| writes_to_pipe(view, wait)),
     })
+}
+
+fn writes_to_pipe(view: &View<'_>, wait: &Interval) -> bool {
+    let writes = wait.call.as_deref().is_some_and(classify::is_write);
+    let pipe = |fd| view.descriptors.waited_for(wait.pid, fd) == Kind::Pipe;
+    writes && wait.fd.is_some_and(pipe)
+}
+
+/// How long one of these threads at least waited so for something that is neither a lock nor the CPU; 0 where
+/// single waits aren't known.
+fn elsewhere_ns(view: &View<'_>, tids: &[u32], so: impl Fn(&Interval) -> bool) -> f64 {
+    let waits = |interval: &&Interval| {
+        let lock = |call| classify::is_lock(call) || classify::is_file_lock(call);
+        let asleep = !matches!(interval.cause, Cause::Preempted | Cause::Ready);
+        let locked = interval.call.as_deref().is_some_and(lock);
+        asleep && !locked && tids.contains(&interval.tid) && so(interval)
+    };
+    let waits = view.trace.timeline.iter().flatten().filter(waits);
+    let mut waits: Vec<(u64, u64)> = waits
+        .map(|one| (one.from_ns, one.woken_ns.unwrap_or(one.to_ns)))
+        .collect();
+    waits.sort_unstable();
+    let (mut sum, mut until) = (0, 0);
+    for (from, to) in waits {
+        sum += to.saturating_sub(from.max(until));
+        until = until.max(to);
+    }
+    sum as f64
 }
 
 /// How often these threads waited for locks on files.

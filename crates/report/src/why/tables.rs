@@ -60,9 +60,9 @@ pub(super) fn io(page: &mut Page, explanation: &Explanation, quote: Quote) {
         Column::new("errors", 5, cells(&|row| number(row.errors))),
     ];
     let title = match (several, of_all_calls(explanation)) {
-        (true, true) => "process, descriptor",
+        (true, true) => "process, fd",
         (false, true) => "read and written",
-        (true, false) => "process, descriptor; calls looked at",
+        (true, false) => "process, fd; calls looked at",
         (false, false) => "calls looked at",
     };
     columns::write(page, title, &names, numbers);
