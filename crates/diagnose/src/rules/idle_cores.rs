@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::{Finding, Spent};
+use fathom_trace::Tier;
 
 use crate::Language;
 use crate::account::Life;
@@ -22,7 +23,7 @@ fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
         if life.pid == pid
             && (life.tid != pid || go)
             && life.on_cpu_ns >= if go { 0.05 } else { 0.01 } * view.trace.duration_ns as f64
-            && (go || computes(life))
+            && (go || computes(view, life))
         {
             named.entry(stem(&thread.name)).or_default().push(life);
         }
@@ -46,8 +47,12 @@ fn stem(name: &str) -> &str {
 }
 
 /// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others has no share
-/// of their work, and often their name. Where calls aren't timed nobody knows.
-fn computes(life: &Life) -> bool {
+/// of their work, and often their name. Where calls aren't timed, looks at its own code tell, if there were some.
+fn computes(view: &View<'_>, life: &Life) -> bool {
+    if view.trace.tier != Some(Tier::Kernel) {
+        let own = view.in_own_code_ns(life.tid);
+        return own.is_none_or(|own| own * 2.0 >= life.on_cpu_ns);
+    }
     let moves = |spent| matches!(spent, Spent::KernelIo | Spent::KernelFiles);
     let in_calls = life.sums.of(moves);
     in_calls * 2.0 < life.on_cpu_ns
@@ -134,7 +139,7 @@ fn one_of_several<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
         return Vec::new();
     };
     let others: Vec<&Life> = left_without_work(view, busy).collect();
-    match others.is_empty() || !computes(busy) {
+    match others.is_empty() || !computes(view, busy) {
         true => Vec::new(),
         false => [vec![busy], others].concat(),
     }
@@ -229,7 +234,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_trace::Cause;
+    use fathom_trace::{Cause, Tier};
 
     use crate::fake::{Fake, ROOT};
 
@@ -260,6 +265,19 @@ mod tests {
         let mut fake = workers([980, 30]);
         fake.calls_of(102, "read", Some(3), 200, 131_072, 140_000);
         assert!(fake.ids().is_empty());
+    }
+
+    #[test]
+    fn where_calls_are_not_timed_looks_tell_who_computes() {
+        let told = |looks: u64| {
+            let mut fake = workers([980, 30]);
+            fake.trace.tier = Some(Tier::Perf);
+            fake.in_function(101, "/bin/zstd", "", 970);
+            fake.in_function(102, "/bin/zstd", "", looks);
+            fake.ids()
+        };
+        assert_eq!(told(28), ["idle-cores"]);
+        assert!(told(2).is_empty());
     }
 
     #[test]

@@ -30,6 +30,14 @@ impl View<'_> {
         }
     }
 
+    /// How long looks found a thread in its own code, as traced; `None` where nobody looked.
+    pub(crate) fn in_own_code_ns(&self, tid: u32) -> Option<f64> {
+        let profile = self.trace.profile.as_ref()?;
+        let own = profile.functions.iter().filter(|row| row.tid == tid);
+        let samples: u64 = own.map(|row| row.samples).sum();
+        Some((samples * profile.period_ns) as f64)
+    }
+
     /// How long a thread was in code that only a lock leads to that another has, as traced; 0 where nobody looked, or too
     /// seldom to tell.
     pub(crate) fn spun_ns(&self, life: &Life) -> f64 {
