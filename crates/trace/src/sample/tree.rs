@@ -198,31 +198,37 @@ impl Tree {
 
     /// Finds threads and processes that are new.
     pub fn discover(&mut self, now: u64) {
-        for pid in std::mem::take(&mut self.present) {
-            let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
-                continue;
-            };
-            self.present.push(pid);
-            for entry in tasks.flatten() {
-                let tid = entry.file_name().to_str().and_then(|t| t.parse().ok());
-                if let Some(tid) = tid
-                    && self.known.insert(tid)
-                {
-                    self.add_thread(pid, tid, now);
+        let mut present = std::mem::take(&mut self.present);
+        present.retain(|pid| self.find_threads(*pid, now));
+        self.present = present;
+        // A child that was found just now may have children: nobody else will tell of them.
+        let mut from = 0;
+        while let Some(thread) = self.alive.get(from) {
+            let (parent, children) = (thread.pid, thread.children());
+            from += 1;
+            for child in children {
+                if !self.process_at.contains_key(&child) {
+                    self.names.forked(parent, child);
+                    self.add_process(child, Some(parent), now);
                 }
             }
         }
-        let children: Vec<(u32, u32)> = self
-            .alive
-            .iter()
-            .flat_map(|t| t.children().into_iter().map(|c| (t.pid, c)))
-            .collect();
-        for (parent, child) in children {
-            if !self.process_at.contains_key(&child) {
-                self.names.forked(parent, child);
-                self.add_process(child, Some(parent), now);
+    }
+
+    /// Finds threads of a process that are new; `false` if it is no more.
+    fn find_threads(&mut self, pid: u32, now: u64) -> bool {
+        let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
+            return false;
+        };
+        for entry in tasks.flatten() {
+            let tid = entry.file_name().to_str().and_then(|t| t.parse().ok());
+            if let Some(tid) = tid
+                && self.known.insert(tid)
+            {
+                self.add_thread(pid, tid, now);
             }
         }
+        true
     }
 
     fn add_process(&mut self, pid: u32, parent: Option<u32>, now: u64) {
@@ -238,6 +244,7 @@ impl Tree {
         self.add_thread(pid, pid, now);
         if parent.is_some() {
             self.note_exec(pid, now - self.start);
+            self.find_threads(pid, now);
         }
     }
 
