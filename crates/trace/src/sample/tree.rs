@@ -372,3 +372,41 @@ impl Tree {
 fn is_refused(error: &io::Error, pid: u32, tid: u32) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && !is_ending(pid, tid)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use super::*;
+
+    fn child_of(pid: u32) -> Option<u32> {
+        let told = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+        told.split_whitespace().next()?.parse().ok()
+    }
+
+    #[test]
+    fn a_childs_child_is_found_with_it() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "(sleep 30; true); true"])
+            .process_group(0)
+            .spawn()
+            .expect("there is a shell");
+        let last = loop {
+            match child_of(shell.id()).and_then(child_of) {
+                Some(last) => break last,
+                None => sleep(Duration::from_millis(1)),
+            }
+        };
+        let mut tree = Tree::new(0, &TraceOptions::default());
+        tree.add_root(shell.id(), 1);
+        tree.discover(2);
+        let found = tree.process_at.contains_key(&last);
+        // SAFETY: a signal to the group that the shell was made the leader of, which isn't waited for yet.
+        unsafe { libc::kill(-(shell.id() as i32), libc::SIGKILL) };
+        shell.wait().expect("it was killed");
+        assert!(found);
+    }
+}
