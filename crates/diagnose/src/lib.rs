@@ -112,14 +112,7 @@ pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
         io: io::io_rows(&view),
         calls: rows::call_rows(&view),
         own_code: subject.trace.profile.as_ref().and_then(own_code::of),
-        account: match subject.trace.tier {
-            // Its times are those of the stops.
-            Some(Tier::Stops) => TimeAccount {
-                wall_ns: view.timed_ns.round() as u64,
-                parts: Vec::new(),
-            },
-            _ => view.account,
-        },
+        account: view.account,
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn call_rows(view: &View<'_>) -> Vec<CallRow> {
             blocked_ns: None,
             bytes: 0,
         });
-        row.calls += call.calls;
+        row.calls += call.calls + call.unfinished;
         row.errors += call.errors;
         row.total_ns = plus(row.total_ns, time_of(view, call));
         row.blocked_ns = plus(row.blocked_ns, blocked_of(view, call));

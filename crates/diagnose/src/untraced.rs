@@ -116,6 +116,15 @@ fn is_paced_outside(spent: Spent) -> bool {
     )
 }
 
+/// Where only calls are seen: what the kernel charged the untraced runs, and nothing of what they waited for.
+pub(crate) fn charged(wall_ns: f64, cpu_ns: f64, in_kernel: f64) -> TimeAccount {
+    let busy_ns = cpu_ns.min(wall_ns);
+    let mut sums = Sums::default();
+    sums.add(Spent::UserCode, busy_ns * (1.0 - in_kernel));
+    sums.add(Spent::Kernel, busy_ns * in_kernel);
+    sums.into_account(wall_ns.round() as u64)
+}
+
 fn takes_cpu(spent: Spent) -> bool {
     spent == Spent::UserCode || spent.is_in_kernel()
 }

@@ -225,7 +225,14 @@ impl<'a> View<'a> {
             cpu_ns,
             on_path: part_on_path(&traced, &lives),
         };
-        let (account, factors) = untraced::account(&traced, known);
+        let (account, factors) = match trace.tier {
+            Some(Tier::Stops) => {
+                let in_kernel = ticks::Ticks::of_runs(subject.timed).system_share();
+                let charged = untraced::charged(timed_wall, cpu_ns, in_kernel);
+                (charged, HashMap::new())
+            }
+            _ => untraced::account(&traced, known),
+        };
         let mut view = Self {
             subject,
             trace,

@@ -70,7 +70,7 @@ pub struct IoRow {
 pub struct CallRow {
     /// Name.
     pub name: String,
-    /// Calls that returned.
+    /// Calls that were made, also those that didn't return.
     pub calls: u64,
     /// Calls that returned an error.
     pub errors: u64,

@@ -58,7 +58,7 @@ pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
 }
 
 /// What to say where Python was told to by its environment.
-pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line.";
+pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line. (Each `os.write` is a call in any case: collect the pieces.)";
 
 fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
     match language {
@@ -67,7 +67,7 @@ fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static s
             "Write into `BufWriter::new(stdout().lock())`, and flush it at the end."
         }
         Some(Language::C) => {
-            "Leave out `setvbuf(_IONBF)` and bare `write`; give `setvbuf` a buffer of 64 KiB."
+            "Leave out `setvbuf(_IONBF)` and bare `write`; give `setvbuf` a buffer of 64 KiB. In C++ leave out `endl`, `flush` and `unitbuf`."
         }
         Some(Language::Go) => {
             "Write through `bufio.NewWriter(os.Stdout)`, and `Flush` it at the end."

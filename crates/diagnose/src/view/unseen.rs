@@ -177,12 +177,14 @@ impl View<'_> {
         }
     }
 
-    /// What calls may have cost that nobody timed: no more than the whole kernel.
+    /// What calls may have cost that nobody timed: all of them together no more than the whole kernel.
     pub(crate) fn within_kernel(&self, ns: f64) -> f64 {
-        match self.by_stops() {
-            true => ns.min(self.in_kernel_ns()),
-            false => ns,
+        if !self.by_stops() {
+            return ns;
         }
+        let rows = self.trace.syscalls.iter();
+        let all: f64 = rows.map(|row| self.cost_by_stops_ns(row)).sum();
+        ns * (self.in_kernel_ns() / all.max(ns).max(1.0)).min(1.0)
     }
 
     /// How often what was done late was done again, of which nobody looked at anything, and whether that is a

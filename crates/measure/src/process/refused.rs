@@ -1,6 +1,6 @@
 //! Why a program could not be started.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::launcher::{Answer, step};
@@ -42,7 +42,7 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
         },
         step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
             path: wanted.command.program.clone(),
-            reason: "it, or the interpreter that it names, is not there".into(),
+            reason: what_is_missing(&wanted.command.program),
         },
         step::EXEC if error.raw_os_error() == Some(libc::E2BIG) => MeasureError::TooLong {
             name: name(),
@@ -64,6 +64,26 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
         },
     })
 }
+
+/// What of a program is not there: a script's interpreter is named, where the script can be read.
+fn what_is_missing(program: &Path) -> String {
+    let mut start = Vec::new();
+    let file = std::fs::File::open(program);
+    let read = file.and_then(|file| file.take(LONGEST_FIRST_LINE).read_to_end(&mut start));
+    let line = start.split(|byte| *byte == b'\n').next();
+    let interpreter = line.and_then(|line| line.strip_prefix(b"#!"));
+    match interpreter.map(|words| String::from_utf8_lossy(words.trim_ascii()).into_owned()) {
+        Some(words) if read.is_ok() => {
+            let interpreter = words.split_ascii_whitespace().next().unwrap_or_default();
+            format!("the interpreter that its first line names, '{interpreter}', is not there")
+        }
+        _ if read.is_ok() => "the loader that it names is not there".to_owned(),
+        _ => "it, or the interpreter that it names, is not there".to_owned(),
+    }
+}
+
+/// Of a script's first line the kernel reads no more, bytes.
+const LONGEST_FIRST_LINE: u64 = 256;
 
 /// Which CPUs there are, in place of an error that says only that those asked for can't be had.
 fn with_those_there(error: io::Error) -> io::Error {

@@ -22,7 +22,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     let command = shorten(&escape(&explanation.command), LONGEST);
     let mut out = format!("**fathom why** {}\n\n", code(&command));
     out.push_str(&format!(
-        "Wall time {}, median of {}. Explained by a run that was {}, {}.\n",
+        "Wall time {}, median of {}. Explained by another run: {}, {}.\n",
         estimate(&explanation.timed.wall).replace(JOIN, " "),
         counted_runs(&explanation.timed),
         plain(&explained_by(&explaining.tier)),

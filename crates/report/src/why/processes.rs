@@ -13,6 +13,8 @@ use crate::quantity::counted;
 
 /// Processes that are shown unless all are asked for.
 const ROWS: usize = 6;
+/// A name that would have less room has a line of its own, columns.
+const LEAST_NAME: usize = 12;
 /// Programs that are named in the sum of the others.
 const NAMED: usize = 4;
 
@@ -100,12 +102,16 @@ fn process(page: &mut Page, depth: usize, row: &ProcessRow, quote: Quote) {
         facts.push_str(&format!(", {end}"));
     }
     let start = format!("{} ", row.pid);
-    let room = page
-        .width()
-        .saturating_sub(indent + start.len() + columns(&facts) + 2);
-    let line = Line::new().pad_to(indent).add(Tone::Quiet, start);
-    let name = page.fit(&programs(row), room.max(8));
-    let at = page.width().saturating_sub(columns(&facts));
+    let line = Line::new().pad_to(indent).add(Tone::Quiet, &start);
+    let room = page.width().saturating_sub(indent + start.len());
+    let beside = room.saturating_sub(columns(&facts) + 2);
+    if beside < LEAST_NAME {
+        let name = page.fit(&programs(row), room);
+        page.push(line.add(Tone::Plain, name));
+        return page.prose(indent + 2, Tone::Quiet, &facts);
+    }
+    let name = page.fit(&programs(row), beside);
+    let at = page.width() - columns(&facts);
     page.push(
         line.add(Tone::Plain, name)
             .pad_to(at)

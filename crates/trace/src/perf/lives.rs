@@ -350,7 +350,7 @@ mod tests {
     }
 
     fn told(lives: Lives, end: u64, mut trace: Trace) -> Trace {
-        lives.fill(end * MS, &HashSet::new(), &mut trace);
+        lives.fill(end * MS, &HashMap::new(), &mut trace);
         trace
     }
 
@@ -501,7 +501,7 @@ mod tests {
         lives.take(at(1, named));
         lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
         let mut trace = Trace::default();
-        lives.fill(1000 * MS, &HashSet::from([10]), &mut trace);
+        lives.fill(1000 * MS, &HashMap::from([(10, None)]), &mut trace);
         assert_eq!(trace.threads[0].ended_ns, None);
         assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
         let row = &trace.off_cpu[0];
@@ -513,11 +513,29 @@ mod tests {
     }
 
     #[test]
+    fn who_takes_other_rights_ends_when_it_was_gone() {
+        let mut lives = lives();
+        let named = What::Named {
+            pid: 10,
+            tid: 10,
+            name: "su".to_owned(),
+            exec: true,
+        };
+        lives.take(at(1, named));
+        lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
+        let mut trace = Trace::default();
+        let gone = HashMap::from([(10, Some(600 * MS))]);
+        lives.fill(1000 * MS, &gone, &mut trace);
+        assert_eq!(trace.threads[0].ended_ns, Some(600 * MS));
+        assert_eq!(trace.off_cpu[0].total_ns, 599 * MS);
+    }
+
+    #[test]
     fn who_may_not_be_looked_at_and_keeps_its_records_ends_with_them() {
         let mut lives = lives();
         lives.take(at(9, What::Ended { pid: 10, tid: 10 }));
         let mut trace = Trace::default();
-        lives.fill(1000 * MS, &HashSet::from([10]), &mut trace);
+        lives.fill(1000 * MS, &HashMap::from([(10, None)]), &mut trace);
         assert_eq!(trace.threads[0].ended_ns, Some(9 * MS));
         assert_eq!(trace.off_cpu, []);
     }

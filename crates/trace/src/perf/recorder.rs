@@ -1,6 +1,6 @@
 //! How are the records of a tree had while it runs?
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -106,8 +106,14 @@ impl Recorder {
 
     /// Puts all that was recorded into the trace that the looks made. The commands have ended.
     ///
-    /// `refused`: processes that took on other rights. Their records ended with their `execve`, they did not.
-    pub(crate) fn finish(mut self, end: u64, refused: &HashSet<u32>, trace: &mut Trace) {
+    /// `refused`: processes that took on other rights, and when they were gone, ns from the start. Their records ended
+    /// with their `execve`, they did not.
+    pub(crate) fn finish(
+        mut self,
+        end: u64,
+        refused: &HashMap<u32, Option<u64>>,
+        trace: &mut Trace,
+    ) {
         self.read(Looked::default());
         // What outlived the commands is ended by us, which is no end of its own.
         self.later.retain(|record| record.at <= end);
@@ -237,7 +243,7 @@ mod tests {
         recorder.take_until(3_000);
         assert_eq!((recorder.later.len(), recorder.later_waits.len()), (1, 1));
         let mut trace = Trace::default();
-        recorder.finish(10_000, &HashSet::new(), &mut trace);
+        recorder.finish(10_000, &HashMap::new(), &mut trace);
         let row = &trace.off_cpu[0];
         assert_eq!((row.call.as_deref(), row.fd), (Some("read"), Some(0)));
         assert_eq!(row.total_ns, 7_000);

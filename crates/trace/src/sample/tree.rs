@@ -1,8 +1,12 @@
 //! Which threads are there, and what was seen of each?
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use super::thread::{Look, Looked, is_ending};
 use super::timeline::Timeline;
@@ -23,6 +27,13 @@ struct Seen {
     ns: u64,
 }
 
+/// When a process was first not allowed to be looked at, and when it was gone, ns of the monotonic clock.
+#[derive(Clone, Copy, Debug)]
+struct Refused {
+    from: u64,
+    until: Option<u64>,
+}
+
 /// The tree as it is known.
 #[derive(Debug)]
 pub(super) struct Tree {
@@ -36,7 +47,7 @@ pub(super) struct Tree {
     threads: Vec<Thread>,
     seen: HashMap<Key, Seen>,
     /// Processes that may not be looked at.
-    refused: HashSet<u32>,
+    refused: HashMap<u32, Refused>,
     names: Names,
     labels: Vec<(String, String)>,
     timeline: Option<Timeline>,
@@ -58,7 +69,7 @@ impl Tree {
             processes: Vec::new(),
             threads: Vec::new(),
             seen: HashMap::new(),
-            refused: HashSet::new(),
+            refused: HashMap::new(),
             names: Names::default(),
             labels: options.labels.clone(),
             timeline: options.timeline.map(|t| Timeline::new(start, t)),
@@ -122,7 +133,7 @@ impl Tree {
                 }
                 // It now runs a set-uid program.
                 Err(e) if is_refused(&e, thread.pid, thread.tid) => {
-                    self.refused.insert(thread.pid);
+                    self.refuse(thread.pid, at);
                     false
                 }
                 Err(_) => {
@@ -132,6 +143,30 @@ impl Tree {
             }
         });
         self.alive = looked;
+        self.look_for_ends_of_refused(&now);
+    }
+
+    /// A process turned out not to be allowed to be looked at. What it runs anybody may know.
+    fn refuse(&mut self, pid: u32, at: u64) {
+        let new = Refused {
+            from: at,
+            until: None,
+        };
+        if let Entry::Vacant(place) = self.refused.entry(pid) {
+            place.insert(new);
+            self.note_exec(pid, at - self.start);
+        }
+    }
+
+    /// Of these no look tells the end.
+    fn look_for_ends_of_refused(&mut self, now: impl Fn() -> u64) {
+        let alive = self.refused.iter_mut();
+        let alive = alive.filter(|(_, refused)| refused.until.is_none());
+        for (pid, refused) in alive {
+            if !Path::new(&format!("/proc/{pid}")).exists() {
+                refused.until = Some(now());
+            }
+        }
     }
 
     /// Returns what the look is filed under.
@@ -251,9 +286,7 @@ impl Tree {
     fn add_thread(&mut self, pid: u32, tid: u32, now: u64) {
         match Looked::open(pid, tid, now) {
             Ok(looked) => self.alive.push(looked),
-            Err(e) if is_refused(&e, pid, tid) => {
-                self.refused.insert(pid);
-            }
+            Err(e) if is_refused(&e, pid, tid) => self.refuse(pid, now),
             // Ended between being listed and being opened.
             Err(_) => {}
         }
@@ -266,10 +299,16 @@ impl Tree {
             return;
         }
         let text = text.strip_suffix(&[0]).unwrap_or(&text);
+        let first = text.split(|b| *b == 0).next().unwrap_or_default();
         let words = text
             .split(|b| *b == 0)
             .map(|w| String::from_utf8_lossy(w).into_owned());
         let path = fs::read_link(format!("/proc/{pid}/exe"));
+        // Of a set-uid program only the words are told; the first is its name as it was asked for.
+        let path = path.or_else(|e| match e.kind() {
+            io::ErrorKind::PermissionDenied => Ok(PathBuf::from(OsStr::from_bytes(first))),
+            _ => Err(e),
+        });
         let exec = Exec {
             called_ns: None,
             at_ns,
@@ -311,19 +350,45 @@ impl Tree {
         }
     }
 
+    /// What those did who may not be looked at is unseen, and they are there. A recorder tells the same of them.
+    fn end_refused(&mut self, at: u64) {
+        for (pid, refused) in &self.refused {
+            let until = refused.until.map(|until| until - self.start);
+            let key = (*pid, *pid, None, None, Cause::Unseen);
+            self.seen.entry(key).or_default().ns += refused.until.unwrap_or(at) - refused.from;
+            let process = self.process_at.get(pid).map(|at| &mut self.processes[*at]);
+            let started_ns = process.map_or(0, |process| {
+                process.ended_ns = until;
+                process.started_ns
+            });
+            let same = |thread: &&mut Thread| thread.tid == *pid;
+            match self.threads.iter_mut().find(same) {
+                Some(thread) => thread.ended_ns = until,
+                None => self.threads.push(Thread {
+                    pid: *pid,
+                    tid: *pid,
+                    started_ns,
+                    ended_ns: until,
+                    ..Thread::default()
+                }),
+            }
+        }
+    }
+
     /// Processes that are still there, apart from the commands themselves.
     pub fn survivors(&self, roots: &[u32]) -> HashSet<u32> {
         let alive = self.alive.iter().map(|t| t.pid);
         alive.filter(|pid| !roots.contains(pid)).collect()
     }
 
-    /// Ends the observation and fills in what was seen. Returns the processes that may not be looked at.
+    /// Ends the observation and fills in what was seen. Returns the processes that may not be looked at, and when they were
+    /// gone, ns from the start, if they were.
     pub fn finish(
         mut self,
         roots: &[u32],
         at: u64,
         trace: &mut crate::result::Trace,
-    ) -> HashSet<u32> {
+    ) -> HashMap<u32, Option<u64>> {
         for thread in std::mem::take(&mut self.alive) {
             let outlives = !roots.contains(&thread.pid);
             self.ended(&thread, at);
@@ -333,6 +398,9 @@ impl Tree {
                     self.processes[*index].ended_ns = None;
                 }
             }
+        }
+        if self.kept.is_none() {
+            self.end_refused(at);
         }
         let row = |((tid, pid, nr, fd, cause), seen): (Key, Seen)| OffCpuRow {
             pid,
@@ -360,12 +428,15 @@ impl Tree {
         (trace.descriptors, trace.files) = (rows.descriptors, rows.files);
         (trace.uses, trace.failed_lookups) = (rows.uses, rows.lookups);
         paths::mark(trace);
-        for pid in &self.refused {
+        let start = self.start;
+        for pid in self.refused.keys() {
             trace.not_visible.push(format!(
                 "process {pid}: it runs with other rights (a set-uid or unreadable program)"
             ));
         }
-        self.refused
+        let until = |refused: Refused| refused.until.map(|until| until - start);
+        let refused = self.refused.into_iter();
+        refused.map(|(pid, one)| (pid, until(one))).collect()
     }
 }
 /// Whether it may not be looked at. Some kernels refuse a thread that is about to end, too, whose memory is gone.

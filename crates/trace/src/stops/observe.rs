@@ -23,8 +23,7 @@ use crate::spawn::{self, Held};
 use crate::watch::{Limits, ended, now};
 
 /// Said of a run that is stopped at its calls.
-pub(crate) const HELD: &str =
-    "how much of a call is waiting: its time holds that, the work and the stops themselves";
+pub(crate) const HELD: &str = "how much of a call is waiting, which is unaccounted: its time holds that, the work and the stops themselves";
 
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
 

@@ -16,7 +16,7 @@ const LOOKED_AT_BYTES: u64 = 64 << 20;
 pub fn language_of(program: &Path) -> Option<Language> {
     let mut content = Vec::new();
     // What is a pipe by now would hold us up.
-    if !program.metadata().ok()?.is_file() {
+    if !program.metadata().ok()?.is_file() || runs_scripts(program) {
         return None;
     }
     File::open(program)
@@ -68,7 +68,38 @@ fn told_by(content: &[u8]) -> Option<Language> {
     if contains(content, b"\xff Go buildinf:") {
         return Some(Language::Go);
     }
-    None
+    let made = C_COMPILERS.iter().any(|mark| contains(content, mark));
+    let of_others = || OTHERS.iter().any(|mark| contains(content, mark));
+    (made && !of_others()).then_some(Language::C)
+}
+
+/// What C and C++ compilers write into `.comment`, which distributions take out of their packages.
+const C_COMPILERS: [&[u8]; 2] = [b"GCC: (", b"clang version "];
+
+/// What other languages leave whose programs are linked with the C compiler's start: Fortran, OCaml, Haskell, D, Ada,
+/// Swift, Nim, Pascal, Zig, Crystal.
+const OTHERS: [&[u8]; 10] = [
+    b"_gfortran_",
+    b"caml_startup",
+    b"stg_ap_",
+    b"_d_run_main",
+    b"__gnat_",
+    b"swift_retain",
+    b"NimMain",
+    b"FPC_",
+    b"zig ",
+    b"__crystal_main",
+];
+
+/// Interpreters written in C: their users write something else, which nobody has advice for.
+const INTERPRETERS: [&str; 12] = [
+    "lua", "luajit", "php", "awk", "gawk", "mawk", "tclsh", "R", "guile", "julia", "gdb", "make",
+];
+
+fn runs_scripts(program: &Path) -> bool {
+    let name = program.file_name().and_then(|name| name.to_str());
+    let stem = name.map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'));
+    stem.is_some_and(|stem| INTERPRETERS.contains(&stem))
 }
 
 fn contains(content: &[u8], mark: &[u8]) -> bool {
@@ -107,7 +138,12 @@ mod tests {
             told_by(b"\x7fELF...\xff Go buildinf:\x08"),
             Some(Language::Go)
         );
-        assert_eq!(told_by(b"\x7fELF plain C"), None);
+        let c = b"\x7fELF...GCC: (Debian 12.2.0) 12.2.0";
+        assert_eq!(told_by(c), Some(Language::C));
+        assert_eq!(told_by(b"\x7fELF_gfortran_st_write GCC: (GNU) 13"), None);
+        assert_eq!(told_by(b"\x7fELF nobody knows by whom"), None);
+        assert!(runs_scripts(Path::new("/usr/local/bin/lua5.4")));
+        assert!(!runs_scripts(Path::new("/usr/local/bin/luau-lsp")));
         assert_eq!(told_by(b"#!/bin/awk # /rustc/"), None);
         assert_eq!(language_of(Path::new("/no/such/file")), None);
     }

@@ -139,8 +139,8 @@ fn summarized(runs: &[Run], floor: Option<Estimate>) -> TimedRuns {
     }
 }
 
-/// What is said to who interrupts the first run.
-const NEVER_ENDED: &str = "interrupted before the command had ended once. One that doesn't end by itself, such as a \
+/// What is said to who interrupts before there is a time.
+const NEVER_ENDED: &str = "interrupted before the first timed run had ended. A command that doesn't end by itself, such as a \
      server, is explained with a time limit: fathom why --timeout 10s -- COMMAND";
 
 /// Of no run at all.

@@ -15,7 +15,7 @@ impl Lives {
     ///
     /// What the looks alone know stays: CPU time and time in the run queue by the kernel's own counts, page faults,
     /// arguments, files.
-    pub(crate) fn fill(mut self, end: u64, refused: &HashSet<u32>, trace: &mut Trace) {
+    pub(crate) fn fill(mut self, end: u64, refused: &HashMap<u32, Option<u64>>, trace: &mut Trace) {
         for (_, life) in std::mem::take(&mut self.alive) {
             self.close_up(life, end);
         }
@@ -29,8 +29,10 @@ impl Lives {
         let start = self.start;
         for life in std::mem::take(&mut self.over) {
             let mut thread = thread(&life, looked.remove(&life.tid), start);
-            if refused.contains(&life.pid) && self.took_rights(&life) {
-                thread.ended_ns = None;
+            if let Some(until) = refused.get(&life.pid)
+                && self.took_rights(&life)
+            {
+                thread.ended_ns = *until;
             }
             let told = life.ended.map(|at| at.saturating_sub(start));
             let until = thread.ended_ns.unwrap_or(end.saturating_sub(start));
@@ -166,13 +168,19 @@ fn thread(life: &Life, looked: Option<Thread>, start: u64) -> Thread {
 /// of its parent, with the same path if that runs itself once more.
 fn exec(begun: &Begun, looked: &[Exec], start: u64, is_child: bool) -> Exec {
     let at_ns = begun.at.saturating_sub(start);
-    let mut same = looked.iter().filter(|exec| exec.path == begun.path);
+    // Of a program with other rights no record tells the path.
+    let alike = |exec: &&Exec| begun.path.is_empty() || exec.path == begun.path;
+    let mut same = looked.iter().filter(alike);
     let seen = same.find(|exec| !is_child || exec.at_ns >= at_ns);
+    let path = match (begun.path.is_empty(), seen) {
+        (true, Some(seen)) => seen.path.clone(),
+        _ => begun.path.clone(),
+    };
     Exec {
         called_ns: None,
         at_ns,
         entered: None,
-        path: begun.path.clone(),
+        path,
         arguments: seen.map_or_else(Vec::new, |exec| exec.arguments.clone()),
         arguments_cut: seen.is_some_and(|exec| exec.arguments_cut),
         asked: None,
