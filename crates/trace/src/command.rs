@@ -75,6 +75,8 @@ pub struct TraceOptions {
     /// CPU time between two looks at the own code of the tree, to tell in which functions it is (kernel and perf
     /// tier): each takes 1 to 3 us, and 25 to 50 in a virtual machine within another.
     pub profile: Option<Duration>,
+    /// A Go program of which it is told how its goroutines wait for mutexes (kernel tier): 1 to 2 us for each wait.
+    pub mutexes_of: Option<PathBuf>,
     /// Bytes of the ring of records, a power of 2 of at least a page (kernel tier).
     pub ring_bytes: u32,
     /// Distance of samples (perf and sampling tier).
@@ -103,6 +105,7 @@ impl Default for TraceOptions {
             entries: true,
             fault_times: true,
             profile: None,
+            mutexes_of: None,
             // 10 000 to 50 000 records between two looks 10 ms apart.
             ring_bytes: 4 << 20,
             sample_period: Duration::from_millis(1),

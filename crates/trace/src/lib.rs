@@ -26,6 +26,7 @@ mod inherited;
 mod kernel;
 mod made;
 mod merge;
+mod mutexes;
 mod names;
 mod orphans;
 mod paths;
@@ -43,6 +44,7 @@ pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use made::NODELAY;
+pub use mutexes::MutexRow;
 pub use profile::{FunctionRow, Profile};
 pub use result::{
     Accounts, CallEdges, Cause, DescriptorRow, End, Entered, Exec, FaultEdges, FileRow, GroupTrace,

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mutexes::MutexRow;
 use crate::uses::UseRow;
 
 /// How a trace was made.
@@ -123,6 +124,9 @@ pub struct Trace {
     /// that can't be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<crate::Profile>,
+    /// How goroutines waited for mutexes (kernel tier), if that was asked for; by process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mutexes: Vec<MutexRow>,
     /// How the sampler fared; only in the perf and the sampling tier.
     pub sampling: Option<Sampling>,
     /// What a page fault takes beside [`Thread::fault_ns`]; `None` where they are not timed.

@@ -17,6 +17,7 @@ mod delayed_ack_stall;
 mod dynamic_linking;
 mod far_end;
 mod fetching;
+mod goroutine_locks;
 mod idle_cores;
 mod idle_processes;
 mod kernel_bound;
@@ -130,9 +131,11 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     ("busy-polling", &["wakeup-storm"]),
 ];
 
-/// The ways in which a lock is contended, of which one is told: where whoever holds it is asleep that goes first.
+/// The ways in which a lock is contended, of which one is told: what was seen of mutexes goes first, then where whoever holds
+/// it is asleep.
 fn locks(view: &View<'_>) -> Option<Finding> {
-    lock_held_asleep::find(view)
+    goroutine_locks::find(view)
+        .or_else(|| lock_held_asleep::find(view))
         .or_else(|| lock_contention::find(view))
         .or_else(|| lock_taken_back::find(view))
         .or_else(|| lock_fought_over::find(view))

@@ -3,7 +3,7 @@
 use fathom_model::{Finding, Spent};
 use fathom_trace::{Cause, OffCpuRow};
 
-use super::lock_held_asleep;
+use super::{goroutine_locks, lock_held_asleep};
 use crate::classify;
 use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
@@ -12,7 +12,11 @@ use crate::view::View;
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let sleep = view.spent_ns(Spent::Sleeping);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
-    if !wait_matters(view, sleep) || lock_held_asleep::turns(view).is_some() {
+    let in_turn = || {
+        let goroutines = goroutine_locks::queue(view).is_some_and(|queue| queue.holder_waits);
+        goroutines || lock_held_asleep::turns(view).is_some()
+    };
+    if !wait_matters(view, sleep) || in_turn() {
         return None;
     }
     // What follows a sleep, ready but not running, is a row of its own.

@@ -1,5 +1,6 @@
 //! How are commands run under the in-kernel tier?
 
+use std::collections::HashSet;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::error::{TraceError, system};
 use crate::group::{Group, descriptors_of};
 use crate::inherited;
 use crate::kernel::layout::lost;
+use crate::mutexes::Mutexes;
 use crate::paths;
 use crate::profile::MachineWide;
 use crate::records::Alive;
@@ -73,6 +75,12 @@ fn watch(
         Ok(profile) => (profile, None),
         Err(error) => (None, Some(error)),
     };
+    // Likewise.
+    let mutexes = options.mutexes_of.as_deref().map(Mutexes::begin);
+    let (mut mutexes, unprobed) = match mutexes.transpose() {
+        Ok(mutexes) => (mutexes.flatten(), None),
+        Err(error) => (None, Some(error)),
+    };
     group.begin(now());
     group.release_due(now())?;
 
@@ -84,6 +92,7 @@ fn watch(
         group.release_due(now())?;
         session.ring.drain(|record| collector.record(record));
         profile.iter_mut().for_each(MachineWide::read);
+        mutexes.iter_mut().for_each(Mutexes::read);
         harvest.take_ended(session, &mut collector.ended)?;
         if limits.reached() {
             cut_short = true;
@@ -115,6 +124,21 @@ fn watch(
             format!("in which functions the own code was: perf_event_open(2): {error}")
         }),
     );
+    trace
+        .not_visible
+        .extend(unprobed.map(|error| {
+            format!("how goroutines waited for mutexes: perf_event_open(2): {error}")
+        }));
+    if let Some(mutexes) = mutexes {
+        let pids: HashSet<u32> = trace.processes.iter().map(|process| process.pid).collect();
+        let (rows, lost) = mutexes.finish(|pid| pids.contains(&pid));
+        trace.mutexes = rows;
+        if lost > 0 {
+            trace.not_visible.push(format!(
+                "some of the waits for mutexes: {lost} records or more found their buffer full"
+            ));
+        }
+    }
     let profile = profile.map(|seen| seen.finish().into_profile());
     let call_edges = call_edges(session.calls, &trace);
     let lost = profile.as_ref().map_or(0, |profile| profile.lost);

@@ -4,6 +4,7 @@
 //! them. Layout: `struct perf_event_attr` of `include/uapi/linux/perf_event.h` in its third version, whose
 //! first 64 bytes are the first version.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
@@ -12,6 +13,8 @@ const TYPE_SOFTWARE: u32 = 1;
 const FLAG_FD_CLOEXEC: u64 = 8;
 const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
+const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
+const IOC_ID: libc::c_ulong = 0x8008_2407;
 
 /// Events that the kernel counts itself, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,11 @@ const WHERE: u64 = 1;
 const WHO: u64 = 1 << 1;
 /// See [`WHERE`].
 const WHEN: u64 = 1 << 2;
+
+/// Likewise: registers of the user's code.
+const USER_REGISTERS: u64 = 1 << 12;
+/// Likewise: the event's number, at the front.
+const EVENT: u64 = 1 << 16;
 
 /// Which threads are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +127,23 @@ impl Attributes {
                 | flag::MARK_EXEC
                 | flag::CLOCK,
             ..Self::software(event)
+        }
+    }
+
+    /// An event that tells whenever a thread is at this byte of this file: the event's number, who, when, and these
+    /// registers, by perf's numbers as bits. `kind`: the type of `uprobe` events. Borrows the path until it is opened.
+    pub(crate) fn probe(kind: u32, path: &CStr, offset: u64, registers: u64) -> Self {
+        Self {
+            kind,
+            config: 0,
+            config1: path.as_ptr() as u64,
+            config2: offset,
+            period: 1,
+            sample_type: EVENT | WHO | WHEN | USER_REGISTERS,
+            user_registers: registers,
+            clock: libc::CLOCK_MONOTONIC,
+            flags: flag::CLOCK,
+            ..Self::software(SoftwareEvent::Dummy)
         }
     }
 }
@@ -191,5 +216,26 @@ pub(crate) fn request(event: &OwnedFd, number: libc::c_ulong, argument: i32) -> 
     match unsafe { libc::ioctl(event.as_raw_fd(), number as _, argument) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
+    }
+}
+
+/// Lets an event tell into the buffer of another one of the same CPU.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn tell_into(event: &OwnedFd, other: i32) -> io::Result<()> {
+    request(event, IOC_SET_OUTPUT, other)
+}
+
+/// The number by which records name an event.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn number(event: &OwnedFd) -> io::Result<u64> {
+    let mut number = 0u64;
+    // SAFETY: this request writes a number of 64 bits to where it is told.
+    match unsafe { libc::ioctl(event.as_raw_fd(), IOC_ID as _, &raw mut number) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(number),
     }
 }

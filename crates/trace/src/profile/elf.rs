@@ -136,6 +136,40 @@ impl Elf {
     }
 }
 
+/// A function's code and where it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Code {
+    /// Byte of the file.
+    pub offset: u64,
+    /// Its instructions.
+    pub code: Vec<u8>,
+}
+
+/// Bytes of a function that are read.
+const LARGEST_FUNCTION: u64 = 64 << 10;
+
+/// The functions of these names, of a program for this machine whose symbols are there.
+pub(crate) fn functions_named(path: &Path, names: &[&str]) -> Vec<Code> {
+    let Some(file) = open(path).filter(is_native) else {
+        return Vec::new();
+    };
+    let cache = ReadCache::new(&file);
+    let Some(parsed) = parse(&cache) else {
+        return Vec::new();
+    };
+    let segments = segments(&parsed);
+    let wanted = parsed.symbols().filter(|symbol| {
+        symbol.kind() == SymbolKind::Text && symbol.name().is_ok_and(|name| names.contains(&name))
+    });
+    let code = |symbol: object::Symbol<'_, '_, _>| {
+        let offset = offset(&segments, symbol.address())?;
+        let mut code = vec![0; symbol.size().min(LARGEST_FUNCTION) as usize];
+        file.read_exact_at(&mut code, offset).ok()?;
+        Some(Code { offset, code })
+    };
+    wanted.filter_map(code).collect()
+}
+
 /// Whether its machine code is that of this program's own processor and mode.
 fn is_native(file: &File) -> bool {
     let own = match () {
@@ -175,6 +209,16 @@ fn address(segments: &[Segment], offset: u64) -> Option<u64> {
     let within = |s: &&Segment| offset.checked_sub(s.offset).is_some_and(|at| at < s.length);
     let segment = segments.iter().find(within)?;
     segment.address.checked_add(offset - segment.offset)
+}
+
+fn offset(segments: &[Segment], address: u64) -> Option<u64> {
+    let within = |s: &&Segment| {
+        address
+            .checked_sub(s.address)
+            .is_some_and(|at| at < s.length)
+    };
+    let segment = segments.iter().find(within)?;
+    segment.offset.checked_add(address - segment.address)
 }
 
 fn is_malloc(name: &str) -> bool {

@@ -14,6 +14,7 @@ mod spin;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use elf::functions_named;
 pub(crate) use looks::Looks;
 pub(crate) use machine_wide::MachineWide;
 

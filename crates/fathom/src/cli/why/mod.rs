@@ -46,11 +46,9 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     apart::check([&target.command], written)?;
     interrupt::catch();
     fingerprint::take();
-    let mut timing = timing::time(&target, &arguments)?;
-    if interrupt::received().is_some() {
-        return Err(Failure::Interrupted(timing::left(&timing)));
-    }
-    let trace = observe::observe(&target, &arguments, &timing.runs)?;
+    let seen = time_and_observe(&target, &arguments);
+    say(&arguments, "");
+    let (mut timing, trace) = seen?;
     let stopped = interrupt::received().is_some();
     // A run that was ended is a part of what was timed: it is explained for itself.
     let before = (stopped && trace.end.cut_short).then(|| timing.take());
@@ -62,6 +60,21 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     }
     show(&arguments, &explanation)?;
     Ok(if stopped { 130 } else { 0 })
+}
+
+fn time_and_observe(target: &Target, arguments: &Arguments) -> Result<(Timing, Trace), Failure> {
+    let timing = timing::time(target, arguments)?;
+    if interrupt::received().is_some() {
+        return Err(Failure::Interrupted(timing::left(&timing)));
+    }
+    let trace = observe::observe(target, arguments, &timing.runs)?;
+    Ok((timing, trace))
+}
+
+/// Says on the terminal what is being done, in the place of what was said before.
+fn say(arguments: &Arguments, what: &str) {
+    let draws = screen::can_draw() && !arguments.run_options.show_output;
+    screen::redraw(draws, what);
 }
 
 /// How an observed run ended that a signal to Fathom ended.

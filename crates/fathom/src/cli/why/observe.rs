@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use fathom_diagnose::Language;
 use fathom_measure::{Iteration, MeasureError, Output, interrupt, traced_input};
 use fathom_model::Run;
 use fathom_trace::{
@@ -12,7 +14,7 @@ use fathom_trace::{
 };
 
 use super::typical::{self, Usual};
-use super::{Arguments, cache};
+use super::{Arguments, as_seen_from_here, cache, language, say};
 use crate::cli::failure::Failure;
 use crate::cli::target::Target;
 
@@ -162,6 +164,7 @@ fn watch(
     looks: Duration,
     limit: Option<Duration>,
 ) -> Result<Trace, Failure> {
+    say(arguments, &format!("observing: tier {} …", tier.name()));
     if let Some(hook) = &target.prepare {
         hook.run(Some(Iteration::Run(0)))?;
     }
@@ -184,6 +187,7 @@ fn watch(
     let options = TraceOptions {
         timeline: matches!(tier, Tier::Kernel | Tier::Perf).then(TimelineOptions::default),
         profile: Some(looks),
+        mutexes_of: goes(target),
         stop: Some(interrupt::flag()),
         ..TraceOptions::default()
     };
@@ -196,6 +200,13 @@ fn watch(
         let _ = drain.join();
     }
     Ok(trace)
+}
+
+/// The command's own program if it is written in Go.
+fn goes(target: &Target) -> Option<PathBuf> {
+    let program = as_seen_from_here(&target.command);
+    let language = language::language_of(&program);
+    (language == Some(Language::Go)).then_some(program)
 }
 
 /// The best tier that works here.

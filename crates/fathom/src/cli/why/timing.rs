@@ -8,7 +8,7 @@ use fathom_measure::{
 };
 use fathom_model::{Estimate, Exit, Metric, Run, TimedRuns};
 
-use super::Arguments;
+use super::{Arguments, say};
 use crate::cli::bench::ignored;
 use crate::cli::failure::Failure;
 use crate::cli::target::Target;
@@ -48,10 +48,18 @@ pub fn left(timing: &Timing) -> String {
 }
 
 /// Ends the session after the first run that took too long: more of them say no more.
-struct Watch;
+struct Watch<'a> {
+    arguments: &'a Arguments,
+}
 
-impl Observer for Watch {
-    fn round(&mut self, _: u32, _: bool) {}
+impl Observer for Watch<'_> {
+    fn round(&mut self, round: u32, warmup: bool) {
+        let what = match warmup {
+            true => "timing: a run that doesn't count …".to_owned(),
+            false => format!("timing: run {round} …"),
+        };
+        say(self.arguments, &what);
+    }
     fn starts(&mut self, _: usize) {}
     fn ran(&mut self, run: &Run) -> Result<(), MeasureError> {
         match run.exit {
@@ -109,7 +117,7 @@ pub fn time(target: &Target, arguments: &Arguments) -> Result<Timing, Failure> {
         },
         ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
     };
-    let mut session = conduct(&plan, &mut executor, &mut Watch);
+    let mut session = conduct(&plan, &mut executor, &mut Watch { arguments });
     if let Some(error) = session.failure.take() {
         return Err(error.into());
     }

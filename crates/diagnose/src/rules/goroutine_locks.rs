@@ -1,0 +1,216 @@
+//! Goroutines queue for a mutex: `lock-contention` of which threads and calls show nothing.
+
+use fathom_model::{Finding, Spent};
+use fathom_trace::MutexRow;
+
+use crate::account::Life;
+use crate::draft::{Draft, count, matters, percent, time};
+use crate::thresholds as t;
+use crate::view::View;
+
+/// The goroutines of a process, and what they do while one of them at least waits for a mutex.
+pub(super) struct Queue<'a> {
+    row: &'a MutexRow,
+    /// CPUs that the process uses over its life.
+    used: f64,
+    /// Of them: in Go's scheduler and its locks, or asking the kernel to wake or wait.
+    fought: f64,
+    /// Whether they would be idle without the lock too: whoever holds it waits for something itself.
+    pub holder_waits: bool,
+    win_ns: f64,
+}
+
+/// The process with the most to win.
+pub(super) fn queue<'a>(view: &'a View<'_>) -> Option<Queue<'a>> {
+    let queues = view.trace.mutexes.iter().filter_map(|row| of(view, row));
+    queues
+        .filter(|queue| matters(view, queue.win_ns))
+        .max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
+}
+
+fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
+    let contended_ns = row.contended_ns as f64;
+    let often = row.waits >= t::MANY_LOCK_WAITS;
+    let long = contended_ns >= t::LOCK_SHARE * view.trace.duration_ns as f64;
+    if !often || !long || view.quiet < t::LEAST_QUIET {
+        return None;
+    }
+    let threads = || view.lives.iter().filter(|life| life.pid == row.pid);
+    let from = threads().map(|life| life.from_ns).min()?;
+    let to = threads().map(|life| life.to_ns).max()?;
+    let sum = |of: fn(&Life) -> f64| threads().map(of).sum::<f64>();
+    let on_cpu = sum(|life| life.on_cpu_ns);
+    let all: f64 = view.lives.iter().map(|life| life.on_cpu_ns).sum();
+    // By what the untraced runs were charged: what a hypervisor takes from a thread is no use of a CPU.
+    let life = (to - from) as f64 / view.trace.duration_ns.max(1) as f64;
+    let used = view.cpu_ns * on_cpu / all.max(1.0) / (view.timed_ns * life).max(1.0);
+    let waking = sum(|life| life.sums.get(Spent::KernelWaiting)) / on_cpu.max(1.0);
+    let fought = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(view, row.pid)));
+    let holder_waits = used < t::ABLE_HOLDER;
+    // Who waited queued with one that held it.
+    let queueing = row.goroutines.max(2) as f64;
+    let side_by_side = match holder_waits {
+        true => queueing,
+        false => queueing.min(view.subject.cpus as f64),
+    };
+    let work = match holder_waits {
+        true => 1.0,
+        false => used - fought,
+    };
+    let win_ns = view.untraced(contended_ns * (view.quiet - work / side_by_side).max(0.0));
+    Some(Queue {
+        row,
+        used,
+        fought,
+        holder_waits,
+        win_ns,
+    })
+}
+
+/// What of the runtime waits for locks, looks for goroutines that can run, and wakes threads.
+const SCHEDULER: [&str; 24] = [
+    "sync.(*Mutex).",
+    "sync.(*RWMutex).",
+    "runtime.procyield",
+    "runtime.osyield",
+    "runtime.usleep",
+    "runtime.sem",
+    "runtime.cansemacquire",
+    "runtime.findRunnable",
+    "runtime.stealWork",
+    "runtime.runq",
+    "runtime.schedule",
+    "runtime.execute",
+    "runtime.lock2",
+    "runtime.unlock2",
+    "runtime.futex",
+    "runtime.note",
+    "runtime.wakep",
+    "runtime.startm",
+    "runtime.stopm",
+    "runtime.mPark",
+    "runtime.mcall",
+    "runtime.park_m",
+    "runtime.ready",
+    "runtime.casgstatus",
+];
+
+/// Part of a process's own code that is in there, 0 to 1; 0 where nobody looked.
+fn in_scheduler(view: &View<'_>, pid: u32) -> f64 {
+    let functions = view.trace.profile.iter().flat_map(|it| &it.functions);
+    let (mut all, mut fought) = (0, 0);
+    for row in functions.filter(|row| row.pid == pid) {
+        let name = row.function.as_deref().unwrap_or_default();
+        let name = name.strip_prefix("internal/").unwrap_or(name);
+        all += row.samples;
+        if SCHEDULER.iter().any(|begin| name.starts_with(begin)) {
+            fought += row.samples;
+        }
+    }
+    fought as f64 / all.max(1) as f64
+}
+
+pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+    let queue = queue(view)?;
+    let row = queue.row;
+    let waited = format!(
+        "{} goroutines waited {} times for a mutex that another one held, {} in all",
+        count(row.goroutines),
+        count(row.waits),
+        time(row.total_ns as f64),
+    );
+    let meanwhile = match queue.holder_waits {
+        true => "and whoever held it mostly slept or waited".to_owned(),
+        false => {
+            let spinning = match queue.fought >= t::SPINNING_WORTH_TELLING * queue.used {
+                true => format!(" ({:.2} of that for the lock itself)", queue.fought),
+                false => String::new(),
+            };
+            format!(
+                "while the program used {:.2} of {} CPUs{spinning}",
+                queue.used, view.subject.cpus
+            )
+        }
+    };
+    let statement = format!(
+        "{waited}, {meanwhile}; side by side they would take {} less, {} of the wall time.",
+        time(queue.win_ns),
+        percent(view, queue.win_ns),
+    );
+    Some(
+        Draft::new("lock-contention", view, queue.win_ns, statement)
+            .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
+            .evidence("waits", row.waits as f64, "waits")
+            .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
+            .evidence("time in which one waited at least", row.contended_ns as f64, "ns")
+            .advice(match queue.holder_waits {
+                true => "Let go of the mutex before sleeping or waiting for something: hold it only to read or store what is shared.",
+                false => "Compute outside of the mutex and hold it only to store the result; keep a sum per goroutine, use `sync/atomic`, or split the lock.",
+            })
+            .pid(Some(row.pid))
+            .likely()
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_trace::MutexRow;
+
+    use crate::Language;
+    use crate::fake::{Fake, ROOT};
+
+    /// A Go program that uses so much CPU time in a second; one at least waits so long for a mutex.
+    fn program(cpu_ms: u64, contended_ms: u64) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(Language::Go);
+        fake.thread(ROOT, 101, 0, 1000, cpu_ms / 2);
+        fake.trace.threads[0].on_cpu_ns = Some(cpu_ms / 2 * 1_000_000);
+        fake.trace.mutexes.push(MutexRow {
+            pid: ROOT,
+            waits: 3000,
+            goroutines: 4,
+            total_ns: 3 * contended_ms * 1_000_000,
+            longest_ns: 5_000_000,
+            contended_ns: contended_ms * 1_000_000,
+        });
+        fake
+    }
+
+    #[test]
+    fn goroutines_that_compute_in_turn_are_told() {
+        let found = program(1000, 990).findings();
+        assert_eq!(found[0].id, "lock-contention");
+        let begin = "4 goroutines waited 3,000 times for a mutex";
+        assert!(
+            found[0].statement.starts_with(begin),
+            "{}",
+            found[0].statement
+        );
+        let win = found[0].could_win_ns;
+        assert!((400_000_000..510_000_000).contains(&win), "{win}");
+        assert!(found[0].advice.contains("sync/atomic"));
+    }
+
+    #[test]
+    fn whoever_sleeps_with_the_mutex_is_told_so() {
+        let found = program(20, 950).findings();
+        let told = found.iter().find(|found| found.id == "lock-contention");
+        let told = told.expect("they wait");
+        assert!(
+            told.statement.contains("slept or waited"),
+            "{}",
+            told.statement
+        );
+    }
+
+    #[test]
+    fn a_mutex_that_is_seldom_waited_for_is_not() {
+        let told = |cpu, contended| {
+            let ids = program(cpu, contended).ids();
+            ids.contains(&"lock-contention".to_owned())
+        };
+        assert!(!told(1900, 100));
+        assert!(!told(1980, 900), "all CPUs are used");
+    }
+}

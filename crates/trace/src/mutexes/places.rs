@@ -1,0 +1,86 @@
+//! Where in a Go program does a wait for a lock begin and end?
+
+use std::path::Path;
+
+use crate::profile::functions_named;
+
+/// Functions of Go's runtime that put a goroutine aside for a lock of `sync` until it may go on. The first is
+/// Go 1.24's.
+const FUNCTIONS: [&str; 4] = [
+    "internal/sync.runtime_SemacquireMutex",
+    "sync.runtime_SemacquireMutex",
+    "sync.runtime_SemacquireRWMutex",
+    "sync.runtime_SemacquireRWMutexR",
+];
+
+/// The register, by its number in perf's order, that holds the goroutine from Go 1.17 on.
+#[cfg(target_arch = "x86_64")]
+pub(super) const GOROUTINE: u32 = 22; // r14
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const GOROUTINE: u32 = 28; // x28 of AArch64
+
+/// An instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Byte of the file.
+    pub offset: u64,
+    /// Whether a wait begins there; otherwise one ends.
+    pub begins: bool,
+}
+
+/// The places of a program in a file that is for this machine.
+pub(super) fn of(program: &Path) -> Vec<Place> {
+    let mut places = Vec::new();
+    for function in functions_named(program, &FUNCTIONS) {
+        let returns = returns(&function.code);
+        if returns.is_empty() {
+            continue;
+        }
+        let place = |at: u64, begins| Place {
+            offset: function.offset + at,
+            begins,
+        };
+        places.push(place(0, true));
+        places.extend(returns.into_iter().map(|at| place(at, false)));
+    }
+    places
+}
+
+/// Where the function is left, bytes from its beginning.
+#[cfg(target_arch = "x86_64")]
+fn returns(code: &[u8]) -> Vec<u64> {
+    use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+    let decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
+    let returns = decoder
+        .into_iter()
+        .filter(|it| it.mnemonic() == Mnemonic::Ret);
+    returns.map(|it| it.ip()).collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn returns(code: &[u8]) -> Vec<u64> {
+    const RET: [u8; 4] = 0xd65f_03c0u32.to_le_bytes();
+    let (words, _) = code.as_chunks::<4>();
+    let returns = (0..).zip(words).filter(|(_, word)| **word == RET);
+    returns.map(|(at, _): (u64, _)| 4 * at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn returns_are_instructions_and_no_bytes_within_others() {
+        // push rbp; mov eax, 0xc3; pop rbp; ret; nop; ret
+        let code = [0x55, 0xb8, 0xc3, 0, 0, 0, 0x5d, 0xc3, 0x90, 0xc3];
+        assert_eq!(returns(&code), [7, 9]);
+    }
+
+    #[test]
+    fn what_is_no_program_of_go_has_no_places() {
+        assert_eq!(of(Path::new("/proc/self/exe")), []);
+        assert_eq!(of(Path::new("/etc/passwd")), []);
+        assert_eq!(of(Path::new("/no/such/file")), []);
+    }
+}

@@ -1,0 +1,187 @@
+//! What do the hits add up to?
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::MutexRow;
+
+const LOST: u32 = 2;
+const THROTTLED: u32 = 5;
+const SAMPLE: u32 = 9;
+
+/// A goroutine at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    /// When, ns of the monotonic clock.
+    pub at: u64,
+    pub pid: u32,
+    pub goroutine: u64,
+    /// Whether its wait begins; otherwise it ends.
+    pub begins: bool,
+}
+
+/// What a record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Hit(Hit),
+    /// So many hits are missing, or an unknown number for a while: one.
+    Lost(u64),
+    Nothing,
+}
+
+/// Reads a record: of a sample the event's number, process and thread, time, which registers, and the register.
+/// `begins`: the events of beginnings.
+pub(super) fn parse(record: &[u8], begins: &[u64]) -> Told {
+    let kind = record
+        .first_chunk::<4>()
+        .map(|kind| u32::from_ne_bytes(*kind));
+    let numbers = record.get(8..).unwrap_or_default().as_chunks::<8>().0;
+    let number = |at: usize| numbers.get(at).map(|it| u64::from_ne_bytes(*it));
+    match kind {
+        Some(SAMPLE) => {
+            let (Some(event), Some(who), Some(at), Some(goroutine)) =
+                (number(0), number(1), number(2), number(4))
+            else {
+                return Told::Nothing;
+            };
+            let [a, b, c, d, ..] = who.to_ne_bytes();
+            Told::Hit(Hit {
+                at,
+                pid: u32::from_ne_bytes([a, b, c, d]),
+                goroutine,
+                begins: begins.contains(&event),
+            })
+        }
+        Some(LOST) => Told::Lost(number(1).unwrap_or(1)),
+        Some(THROTTLED) => Told::Lost(1),
+        _ => Told::Nothing,
+    }
+}
+
+/// Waits by process.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    of: BTreeMap<u32, OfProcess>,
+}
+
+#[derive(Debug, Default)]
+struct OfProcess {
+    row: MutexRow,
+    waiting: HashMap<u64, u64>,
+    waited: HashSet<u64>,
+    /// Since when one at least waits.
+    contended_since: u64,
+    /// Ends without a beginning.
+    strays: u64,
+}
+
+impl Waits {
+    pub(super) fn of(mut hits: Vec<Hit>) -> Self {
+        hits.sort_by_key(|hit| hit.at);
+        let mut new = Self::default();
+        for hit in hits {
+            new.of.entry(hit.pid).or_default().take(&hit);
+        }
+        new
+    }
+
+    /// Of processes whose beginnings and ends fit: in programs of an old Go the register holds something else.
+    pub(super) fn rows(self) -> Vec<MutexRow> {
+        let fit = |one: &OfProcess| one.row.waits > 0 && one.strays < one.row.waits;
+        let rows = self.of.into_iter().filter(|(_, one)| fit(one));
+        rows.map(|(pid, one)| MutexRow {
+            pid,
+            goroutines: one.waited.len() as u64,
+            ..one.row
+        })
+        .collect()
+    }
+}
+
+impl OfProcess {
+    fn take(&mut self, hit: &Hit) {
+        if hit.begins {
+            if self.waiting.is_empty() {
+                self.contended_since = hit.at;
+            }
+            // Once more where its stack had to grow first.
+            self.waiting.entry(hit.goroutine).or_insert(hit.at);
+            return;
+        }
+        let Some(from) = self.waiting.remove(&hit.goroutine) else {
+            self.strays += 1;
+            return;
+        };
+        let ns = hit.at - from;
+        self.row.waits += 1;
+        self.row.total_ns += ns;
+        self.row.longest_ns = self.row.longest_ns.max(ns);
+        self.waited.insert(hit.goroutine);
+        if self.waiting.is_empty() {
+            self.row.contended_ns += hit.at - self.contended_since;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(at: u64, goroutine: u64, begins: bool) -> Hit {
+        Hit {
+            at,
+            pid: 7,
+            goroutine,
+            begins,
+        }
+    }
+
+    #[test]
+    fn waits_are_added_up_and_where_they_overlap_once() {
+        let hits = vec![
+            hit(10, 1, true),
+            hit(50, 1, false),
+            hit(20, 2, true),
+            hit(22, 2, true),
+            hit(70, 2, false),
+            hit(100, 1, true),
+            hit(105, 1, false),
+            hit(200, 3, true),
+        ];
+        let row = MutexRow {
+            pid: 7,
+            waits: 3,
+            goroutines: 2,
+            total_ns: 40 + 50 + 5,
+            longest_ns: 50,
+            contended_ns: 60 + 5,
+        };
+        assert_eq!(Waits::of(hits).rows(), [row]);
+    }
+
+    #[test]
+    fn where_ends_do_not_fit_nothing_is_told() {
+        let hits = vec![hit(1, 1, true), hit(2, 1, false), hit(3, 9, false)];
+        assert_eq!(Waits::of(hits).rows(), []);
+    }
+
+    #[test]
+    fn a_record_tells_who_and_when() {
+        let sample = |event: u64| {
+            let mut record = SAMPLE.to_ne_bytes().to_vec();
+            record.extend([0; 4]);
+            record.extend(event.to_ne_bytes());
+            record.extend(7u32.to_ne_bytes());
+            record.extend(8u32.to_ne_bytes());
+            for number in [1234u64, 2, 0xc000] {
+                record.extend(number.to_ne_bytes());
+            }
+            record
+        };
+        let begin = Told::Hit(hit(1234, 0xc000, true));
+        let end = Told::Hit(hit(1234, 0xc000, false));
+        assert_eq!(parse(&sample(3), &[3]), begin);
+        assert_eq!(parse(&sample(4), &[3]), end);
+        assert_eq!(parse(&sample(4)[..30], &[3]), Told::Nothing);
+        assert_eq!(parse(&[], &[3]), Told::Nothing);
+    }
+}
