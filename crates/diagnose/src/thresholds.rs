@@ -245,6 +245,8 @@ pub(crate) const CPU_OF_A_GIVER: f64 = 0.5;
 pub(crate) const LOOK_AT_A_LOCK_NS: u64 = 100_000;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
+/// Two threads that are in `pthread_spin_lock` for this part of their own code each fight for a lock.
+pub(crate) const PART_OF_FIGHTING: f64 = 0.25;
 /// Whoever holds a lock that others queue for runs or is ready: the queue's threads do so for so much of the
 /// time that passes. Contended locks reach 0.9; a timer's thread that works now and then 0.4.
 pub(crate) const ABLE_HOLDER: f64 = 0.6;

@@ -114,11 +114,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
     let cost = CallCost::with(&asked, view, asks).part(part);
     let is_futile = misses >= t::MISSES_OF_NO_SEARCH && part >= t::NEARLY_ALL_MISS;
-    let least = match is_futile {
-        true => t::LEAST_SHARE,
-        false => t::MISSES_SHARE,
+    // Where nearly nothing was found it is no search whose misses are its nature: the library's part is as vain.
+    let (vain, least) = match is_futile {
+        true => (cost.ns(view).min(2.0 * cost.in_kernel_ns), t::LEAST_SHARE),
+        false => (cost.in_kernel_ns, t::MISSES_SHARE),
     };
-    if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < least {
+    if !matters(view, vain) || view.share(vain) < least {
         return None;
     }
     let most = of_the_commonest_folder(rows())?;

@@ -44,16 +44,41 @@ struct Spinning<'a> {
 
 /// Threads that were seen in loops that wait.
 fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
+    let fought_over = what == What::Lock && is_fought_over(functions);
+    let looks_of = |row: &FunctionRow| match fought_over && is_spinlock(row) {
+        true => row.samples,
+        false => row.spins,
+    };
     let spins = |row: &&FunctionRow| {
         let for_lock = what == What::Lock;
-        is_lock(row) == for_lock && row.spins >= t::LEAST_SAMPLES && !is_of_runtime(row)
+        is_lock(row) == for_lock && looks_of(row) >= t::LEAST_SAMPLES && !is_of_runtime(row)
     };
     let first = functions.iter().find(spins)?;
     let mut looks = BTreeMap::new();
     for row in functions.iter().filter(spins) {
-        *looks.entry(row.tid).or_default() += row.spins;
+        *looks.entry(row.tid).or_default() += looks_of(row);
     }
     Some(Spinning { what, looks, first })
+}
+
+/// The C library's spin lock.
+fn is_spinlock(row: &FunctionRow) -> bool {
+    row.function.as_deref() == Some("pthread_spin_lock")
+}
+
+/// Whether threads are in there for so much of their time that most of it is waiting, though not in its loop: one that is
+/// free takes 10 ns, and one that is held mostly keeps the instruction that asks for it.
+fn is_fought_over(functions: &[FunctionRow]) -> bool {
+    let mut all: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for row in functions {
+        let (samples, locking) = all.entry(row.tid).or_default();
+        *samples += row.samples;
+        *locking += row.samples * u64::from(is_spinlock(row));
+    }
+    let fights = |(samples, locking): &&(u64, u64)| {
+        *locking >= t::LEAST_SAMPLES && *locking as f64 >= t::PART_OF_FIGHTING * *samples as f64
+    };
+    all.values().filter(fights).count() > 1
 }
 
 /// Whether the name has `lock` or `mutex` as a word: not of a block or a clock.
@@ -194,6 +219,23 @@ mod tests {
     fn spinning_for_a_lock_is_contention() {
         let found = &spinning("pthread_spin_lock").findings()[0];
         assert_eq!(found.id, "lock-contention");
+    }
+
+    #[test]
+    fn who_is_mostly_at_the_instruction_that_asks_for_a_lock_fights_for_it() {
+        let told = |locking: u64| {
+            let mut fake = Fake::new(1000);
+            for tid in [ROOT, 101] {
+                if tid != ROOT {
+                    fake.thread(ROOT, tid, 0, 1000, 990);
+                }
+                fake.in_function(tid, "/lib/libc.so.6", "pthread_spin_lock", locking);
+                fake.in_function(tid, "/bin/program", "work", 900 - locking);
+            }
+            fake.ids()
+        };
+        assert_eq!(told(500), ["lock-contention"]);
+        assert!(told(100).is_empty());
     }
 
     #[test]
