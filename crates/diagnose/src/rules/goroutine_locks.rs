@@ -32,7 +32,7 @@ fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let contended_ns = row.contended_ns as f64;
     let often = row.waits >= t::MANY_LOCK_WAITS;
     let long = contended_ns >= t::LOCK_SHARE * view.trace.duration_ns as f64;
-    if !often || !long || view.quiet < t::LEAST_QUIET {
+    if !often || !long || view.quiet < t::LEAST_QUIET || is_paced_outside(view) {
         return None;
     }
     let threads = || view.lives.iter().filter(|life| life.pid == row.pid);
@@ -65,6 +65,18 @@ fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
         holder_waits,
         win_ns,
     })
+}
+
+/// Whether who writes or reads at the other end sets the pace: whoever holds the lock waits for that, as a logger does whose
+/// reader is slow.
+fn is_paced_outside(view: &View<'_>) -> bool {
+    let ends = [
+        Spent::WaitingForInput,
+        Spent::WaitingForOutput,
+        Spent::WaitingForPipe,
+    ];
+    let waited: f64 = ends.iter().map(|spent| view.spent_ns(*spent)).sum();
+    waited >= t::PACED_BY_READER * view.timed_ns
 }
 
 /// What of the runtime waits for locks, looks for goroutines that can run, and wakes threads.
@@ -202,6 +214,21 @@ mod tests {
             "{}",
             told.statement
         );
+    }
+
+    #[test]
+    fn a_logger_whose_reader_is_slow_queues_for_the_reader() {
+        let mut fake = program(20, 950);
+        fake.descriptor(1, "pipe");
+        fake.calls("write", Some(1), 2_000, 120, 2_000);
+        fake.waits(
+            Some("write"),
+            Some(1),
+            fathom_trace::Cause::Asleep,
+            900,
+            1_000,
+        );
+        assert_eq!(fake.ids(), ["waiting-for-output"]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use object::{
     SectionKind, SymbolKind,
 };
 
+use super::go_table::GoTable;
 use super::spin;
 
 /// Bytes of a name that are kept.
@@ -113,6 +114,12 @@ impl Elf {
         if let Some(table) = Table::whole(&parsed) {
             return name_all(&table);
         }
+        if let Some(table) = go_table(&parsed) {
+            let named = addresses.iter().filter_map(|(offset, address)| {
+                Some((*offset, table.function_at(*address)?.name.to_owned()))
+            });
+            return named.collect();
+        }
         // Debug symbols that were installed beside it.
         if let Some(debug) = parsed.build_id().ok().flatten().and_then(installed)
             && let cache = ReadCache::new(&debug)
@@ -158,16 +165,33 @@ pub(crate) fn functions_named(path: &Path, names: &[&str]) -> Vec<Code> {
         return Vec::new();
     };
     let segments = segments(&parsed);
-    let wanted = parsed.symbols().filter(|symbol| {
-        symbol.kind() == SymbolKind::Text && symbol.name().is_ok_and(|name| names.contains(&name))
-    });
-    let code = |symbol: object::Symbol<'_, '_, _>| {
-        let offset = offset(&segments, symbol.address())?;
-        let mut code = vec![0; symbol.size().min(LARGEST_FUNCTION) as usize];
+    let code = |(address, length): (u64, u64)| {
+        let offset = offset(&segments, address)?;
+        let mut code = vec![0; length.min(LARGEST_FUNCTION) as usize];
         file.read_exact_at(&mut code, offset).ok()?;
         Some(Code { offset, code })
     };
-    wanted.filter_map(code).collect()
+    let symbols = parsed.symbols().filter(|it| {
+        it.kind() == SymbolKind::Text && it.name().is_ok_and(|name| names.contains(&name))
+    });
+    let places: Vec<(u64, u64)> = symbols.map(|it| (it.address(), it.size())).collect();
+    let of_go = || {
+        let all = go_table(&parsed).into_iter().flat_map(GoTable::all);
+        let wanted = all.filter(|it| names.contains(&it.name));
+        wanted.map(|it| (it.address, it.length)).collect()
+    };
+    let places = match places.is_empty() {
+        true => of_go(),
+        false => places,
+    };
+    places.into_iter().filter_map(code).collect()
+}
+
+/// The functions of a Go program whose symbols were taken out.
+fn go_table<'d>(parsed: &Parsed<'d>) -> Option<GoTable<'d>> {
+    let table = parsed.section_by_name(".gopclntab")?;
+    let text = parsed.section_by_name(".text")?;
+    GoTable::of(table.data().ok()?, text.address())
 }
 
 /// Whether its machine code is that of this program's own processor and mode.

@@ -7,6 +7,7 @@
 
 mod elf;
 mod functions;
+mod go_table;
 mod looks;
 mod machine_wide;
 mod perf_map;

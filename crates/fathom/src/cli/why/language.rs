@@ -103,7 +103,7 @@ fn runs_scripts(program: &Path) -> bool {
 }
 
 fn contains(content: &[u8], mark: &[u8]) -> bool {
-    content.windows(mark.len()).any(|window| window == mark)
+    memchr::memmem::find(content, mark).is_some()
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ fn watch(
     let options = TraceOptions {
         timeline: matches!(tier, Tier::Kernel | Tier::Perf).then(TimelineOptions::default),
         profile: Some(looks),
-        mutexes_of: goes(target),
+        mutexes_of: (tier == Tier::Kernel).then(|| go_program(target)).flatten(),
         stop: Some(interrupt::flag()),
         ..TraceOptions::default()
     };
@@ -203,7 +203,7 @@ fn watch(
 }
 
 /// The command's own program if it is written in Go.
-fn goes(target: &Target) -> Option<PathBuf> {
+fn go_program(target: &Target) -> Option<PathBuf> {
     let program = as_seen_from_here(&target.command);
     let language = language::language_of(&program);
     (language == Some(Language::Go)).then_some(program)
