@@ -120,7 +120,10 @@ impl Names {
         let name = self.name(pid, fd).or_else(last);
         let name = name.unwrap_or_else(|| format!("descriptor {fd}").into());
         if let Some(file) = self.file(pid, &name, time) {
-            file.fd = Some(fd);
+            // Asking where one is moves nothing: of several pipes the one that was read or written has the name.
+            if new.calls() > 0 {
+                file.fd = Some(fd);
+            }
             file.reads += new.read.calls;
             file.read_bytes += new.read.bytes;
             file.writes += new.written.calls;
@@ -287,6 +290,18 @@ mod tests {
         let on_3 = |row: &UseRow| (row.fd, row.moved.read.calls, row.moved.read.bytes);
         let used: Vec<_> = rows.uses.iter().map(on_3).collect();
         assert_eq!(used, [(3, 3, 1), (3, 2, 20)]);
+    }
+
+    #[test]
+    fn the_pipe_that_moved_something_is_the_pipe() {
+        let mut n = Names::default();
+        n.opened(1, 3, "pipe", false, true, 5);
+        n.opened(1, 4, "pipe", false, true, 5);
+        n.settle((1, 1), 3, read(2, 20), 6);
+        let mut sought = Moved::default();
+        sought.sought.calls = 1;
+        n.settle((1, 1), 4, sought, 7);
+        assert_eq!(n.rows().files[0].fd, Some(3));
     }
 
     #[test]
