@@ -179,7 +179,12 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
     sums.add(Spent::Ready, ready);
     room -= ready + ns(Spent::Unaccounted);
     let seen: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
-    let most = (seen * known.cpu_factor.max(1.0)).min(known.cpu_ns * known.on_path);
+    // Where the observed run had more of it, as threads have that look for work longer, that may have been beside the path.
+    let on_path = match known.cpu_factor < 1.0 {
+        true => known.on_path.max(seen / known.cpu_ns.max(1.0)).min(1.0),
+        false => known.on_path,
+    };
+    let most = (seen * known.cpu_factor.max(1.0)).min(known.cpu_ns * on_path);
     room -= sums.lengthen(takes_cpu, room.min(most - sums.of(takes_cpu)));
     // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer as it was quicker, and
     // somewhat more: their pace is not the same in each run.
@@ -229,6 +234,27 @@ mod tests {
 
     fn unsure(tracer_ns: f64, waits: f64) -> Unsure {
         Unsure { tracer_ns, waits }
+    }
+
+    #[test]
+    fn what_the_observed_run_burnt_beside_the_path_is_not_missing_on_it() {
+        let seen = traced(&[(Spent::UserCode, 320), (Spent::Ready, 0)]);
+        let known = Known {
+            cpu_factor: 0.67,
+            cpu_ns: 384.0,
+            on_path: 0.57,
+            ..known(318.0)
+        };
+        let (account, _) = account(&seen, known);
+        assert_eq!(account.ns(Spent::UserCode), 318);
+        // Of one thread alone nothing more is known than what it was charged.
+        let alone = Known {
+            cpu_ns: 214.0,
+            on_path: 1.0,
+            ..known
+        };
+        let (account, _) = super::account(&seen, alone);
+        assert_eq!(account.ns(Spent::UserCode), 214);
     }
 
     #[test]
