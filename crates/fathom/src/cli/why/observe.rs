@@ -184,15 +184,20 @@ fn watch(
     command.timeout = limit;
     command.stdin = traced_input(&target.command.input)?;
     let drain = output(&mut command, target, arguments)?;
+    let go = go_program(target);
     let options = TraceOptions {
         timeline: matches!(tier, Tier::Kernel | Tier::Perf).then(TimelineOptions::default),
         profile: Some(looks),
-        mutexes_of: (tier == Tier::Kernel).then(|| go_program(target)).flatten(),
+        mutexes_of: go.clone().filter(|_| tier == Tier::Kernel),
         stop: Some(interrupt::flag()),
         ..TraceOptions::default()
     };
     let mut trace = fathom_trace::trace(&command, tier, &options)?;
     name_the_command(&mut trace, target);
+    if go.is_some() && tier.only_looks() {
+        let unseen = "how goroutines wait for mutexes: the kernel tier sees it";
+        trace.not_visible.insert(0, unseen.to_owned());
+    }
     // Closes the writing end, so that the drain comes to its end.
     drop(command);
     if let Some(drain) = drain {

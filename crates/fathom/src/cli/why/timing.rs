@@ -56,7 +56,7 @@ impl Observer for Watch<'_> {
     fn round(&mut self, round: u32, warmup: bool) {
         let what = match warmup {
             true => "timing: a run that doesn't count …".to_owned(),
-            false => format!("timing: run {round} …"),
+            false => format!("timing: run {} …", round + 1),
         };
         say(self.arguments, &what);
     }
