@@ -6,8 +6,8 @@ use fathom_model::IoRow;
 use fathom_trace::{Flow, SyscallRow, UseRow};
 
 use crate::classify;
-use crate::descriptors::all_told;
 use crate::rows::{blocked_of, plus, time_of};
+use crate::used::all_told;
 use crate::view::View;
 
 /// Of a descriptor that was several things each gets a row that has this part of its calls, bytes or time.

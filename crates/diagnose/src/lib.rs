@@ -25,6 +25,7 @@ mod thresholds;
 mod ticks;
 mod timeline;
 mod untraced;
+mod used;
 mod view;
 
 use fathom_model::{CallRow, Finding, IoRow, OwnCode, Run, ThreadAccount, TimeAccount};

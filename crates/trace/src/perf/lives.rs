@@ -489,8 +489,8 @@ mod tests {
         assert_eq!(trace.threads[0].name, "cat");
     }
 
-    #[test]
-    fn who_takes_other_rights_is_not_seen_to_end_and_what_it_does_is_not_seen() {
+    /// Its records end with the `execve` of a set-uid program, after 1 ms.
+    fn with_other_rights() -> Lives {
         let mut lives = lives();
         let named = What::Named {
             pid: 10,
@@ -500,6 +500,12 @@ mod tests {
         };
         lives.take(at(1, named));
         lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
+        lives
+    }
+
+    #[test]
+    fn who_takes_other_rights_is_not_seen_to_end_and_what_it_does_is_not_seen() {
+        let lives = with_other_rights();
         let mut trace = Trace::default();
         lives.fill(1000 * MS, &HashMap::from([(10, None)]), &mut trace);
         assert_eq!(trace.threads[0].ended_ns, None);
@@ -514,15 +520,7 @@ mod tests {
 
     #[test]
     fn who_takes_other_rights_ends_when_it_was_gone() {
-        let mut lives = lives();
-        let named = What::Named {
-            pid: 10,
-            tid: 10,
-            name: "su".to_owned(),
-            exec: true,
-        };
-        lives.take(at(1, named));
-        lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
+        let lives = with_other_rights();
         let mut trace = Trace::default();
         let gone = HashMap::from([(10, Some(600 * MS))]);
         lives.fill(1000 * MS, &gone, &mut trace);
