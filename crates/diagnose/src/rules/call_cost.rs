@@ -2,7 +2,7 @@
 
 use fathom_trace::SyscallRow;
 
-use crate::draft::{Draft, percent, time};
+use crate::draft::{Draft, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::{Tally, View};
 
@@ -46,6 +46,16 @@ impl CallCost {
     /// Both together, no more than there is.
     pub(super) fn ns(self, view: &View<'_>) -> f64 {
         view.within_cpu(self.in_kernel_ns + self.library_ns)
+    }
+
+    /// Whether they are worth telling: by the kernel's part alone, or by both where that is a good part of it. Where a call is
+    /// cheap the library's part, a model, rules what both come to.
+    pub(super) fn matters(self, view: &View<'_>) -> bool {
+        let all = self.ns(view);
+        let rules = all >= t::LEAST_WIN_NS
+            && view.share(all) >= 2.0 * t::LEAST_SHARE
+            && view.share(self.in_kernel_ns) >= 0.5 * t::LEAST_SHARE;
+        matters(view, self.in_kernel_ns) || rules
     }
 
     /// What the library took in words, if that needs any. `calls`: what these are called there.
@@ -113,5 +123,18 @@ mod tests {
         assert!(view.tally_calls(|name| name == "write").cost_ns > view.in_kernel_ns());
         let told = cost.in_kernel_ns;
         assert!((told - view.in_kernel_ns()).abs() < 1.0, "{told}");
+    }
+
+    #[test]
+    fn calls_whose_library_takes_most_are_told_where_the_kernels_part_is_no_trifle() {
+        let told = |calls: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Python);
+            fake.descriptor(1, "/dev/null");
+            fake.calls("write", Some(1), calls, 29, 100);
+            fake.ids()
+        };
+        assert_eq!(told(420_000), ["line-buffered-output"]);
+        assert!(told(200_000).is_empty());
     }
 }

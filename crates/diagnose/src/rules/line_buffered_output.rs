@@ -6,7 +6,7 @@ use super::small_calls::Small;
 use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, is_of_pieces, on_output};
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{count, matters};
+use crate::draft::count;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -15,7 +15,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let tally = &small.tally;
     let lines = view.descriptors.is_output(small.pid, small.fd);
     let cost = small.cost_of_output(view);
-    if !matters(view, cost.in_kernel_ns) {
+    if !cost.matters(view) {
         return None;
     }
     let statement = format!(

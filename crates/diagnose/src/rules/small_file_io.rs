@@ -9,7 +9,7 @@ use super::small_calls::{self, Small};
 use super::{refilled_buffers, tiny_files};
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{count, matters};
+use crate::draft::count;
 use crate::view::{Tally, View};
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
@@ -35,7 +35,7 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
     let tally = &small.tally;
     let around = opening_costs(view, small.pid, tally);
     let cost = small.cost(view).plus(around.cost);
-    if !matters(view, cost.in_kernel_ns) {
+    if !cost.matters(view) {
         return None;
     }
     let what = if small.writes {

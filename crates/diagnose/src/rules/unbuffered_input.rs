@@ -8,7 +8,7 @@ use super::small_file_io;
 use crate::Language;
 use crate::classify;
 use crate::descriptors::Kind;
-use crate::draft::{count, matters, wait_matters};
+use crate::draft::{count, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -27,10 +27,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small = small_calls::find(view, on_input).into_iter().find(is_own)?;
     let tally = &small.tally;
     let standard = view.descriptors.is_input(small.pid, small.fd);
-    if !matters(view, tally.cost_ns) || is_paced_by_writer(view, &small) {
+    let cost = small.cost(view);
+    if !cost.matters(view) || is_paced_by_writer(view, &small) {
         return None;
     }
-    let cost = small.cost(view);
     let language = view.language(Some(small.pid));
     let statement = format!(
         "{} reads of {} brought {:.1} bytes each; the calls {}",

@@ -5,7 +5,7 @@ use fathom_model::Finding;
 use super::small_calls::{self, Small};
 use crate::Language;
 use crate::descriptors::Kind;
-use crate::draft::{count, matters};
+use crate::draft::count;
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -13,7 +13,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let small = on_output(view).find(|small| is_of_pieces(view, small))?;
     let tally = &small.tally;
     let cost = small.cost_of_output(view);
-    if !matters(view, cost.in_kernel_ns) {
+    if !cost.matters(view) {
         return None;
     }
     let statement = format!(

@@ -24,7 +24,7 @@ impl View<'_> {
                 seen += row.samples;
             }
         }
-        match seen >= t::LEAST_SAMPLES && all > 0.0 {
+        match seen >= t::LEAST_SAMPLES_OF_NAMED && all > 0.0 {
             true => self.spent_ns(Spent::UserCode) * fitting / all,
             false => 0.0,
         }

@@ -270,7 +270,7 @@ fn installed(build_id: &[u8]) -> Option<File> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Symbol {
     from: u64,
-    /// Bytes; 0 where it was written in assembly.
+    /// Bytes; 0 where nobody knows them.
     length: u64,
     index: SymbolIndex,
 }
@@ -288,22 +288,32 @@ type ElfSymbols<'d, 'f> = object::SymbolTable<'d, 'f, &'d ReadCache<&'d File>>;
 impl<'d, 'f> Table<'d, 'f> {
     /// With those that nobody else may link to; `None` if they were taken out of the file.
     fn whole(file: &'f Parsed<'d>) -> Option<Self> {
-        Self::of(file.symbol_table()?, false)
+        Self::of(file, file.symbol_table()?, false)
     }
 
     /// Those that others may link to.
     fn exported(file: &'f Parsed<'d>, is_libc: bool) -> Option<Self> {
-        Self::of(file.dynamic_symbol_table()?, is_libc)
+        Self::of(file, file.dynamic_symbol_table()?, is_libc)
     }
 
-    fn of(names: ElfSymbols<'d, 'f>, stripped_libc: bool) -> Option<Self> {
+    fn of(file: &'f Parsed<'d>, names: ElfSymbols<'d, 'f>, stripped_libc: bool) -> Option<Self> {
+        // What was written in assembly has no length: it ends with its section, `_init` before the stubs of libraries.
+        let up_to_its_end = |symbol: &object::Symbol<'d, 'f, _>| {
+            let section = file.section_by_index(symbol.section_index()?).ok()?;
+            let end = section.address().checked_add(section.size())?;
+            end.checked_sub(symbol.address())
+        };
+        let length = |symbol: &object::Symbol<'d, 'f, _>| match symbol.size() {
+            0 => up_to_its_end(symbol).unwrap_or(0),
+            length => length,
+        };
         let functions = names
             .symbols()
             .filter(|it| it.kind() == SymbolKind::Text && it.is_definition());
         let mut symbols: Vec<Symbol> = functions
             .map(|symbol| Symbol {
                 from: symbol.address(),
-                length: symbol.size(),
+                length: length(&symbol),
                 index: symbol.index(),
             })
             .collect();
