@@ -165,6 +165,8 @@ fn watch(
     limit: Option<Duration>,
 ) -> Result<Trace, Failure> {
     say(arguments, &format!("observing: tier {} …", tier.name()));
+    // Before what prepares the run: it reads the program, which may be to be cold.
+    let go = go_program(target);
     if let Some(hook) = &target.prepare {
         hook.run(Some(Iteration::Run(0)))?;
     }
@@ -184,7 +186,6 @@ fn watch(
     command.timeout = limit;
     command.stdin = traced_input(&target.command.input)?;
     let drain = output(&mut command, target, arguments)?;
-    let go = go_program(target);
     let options = TraceOptions {
         timeline: matches!(tier, Tier::Kernel | Tier::Perf).then(TimelineOptions::default),
         profile: Some(looks),
