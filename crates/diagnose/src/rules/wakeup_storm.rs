@@ -13,6 +13,27 @@ use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::{Ends, View};
 
+/// Who waits in pipes for a reader or writer that hardly waits itself takes no turns with it: that one sets the pace, as
+/// the last stage of a pipeline does that computes.
+fn leave_those_paced_by_others(view: &View<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) {
+    let moves = |call: &str| classify::is_read(call) || classify::is_write(call);
+    let mut ended: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for wait in view.trace.timeline.iter().flatten() {
+        let in_pipe = wait.cause == Cause::Asleep && wait.call.as_deref().is_some_and(moves);
+        if let Some(by) = wait.woken_by.filter(|_| in_pipe) {
+            let (all, by_others) = ended.entry(wait.tid).or_default();
+            let ns = wait.to_ns.saturating_sub(wait.from_ns) as f64;
+            *all += ns;
+            *by_others += if threads.contains_key(&by) { 0.0 } else { ns };
+        }
+    }
+    threads.retain(|tid, (_, waited)| {
+        let (all, by_others) = ended.get(tid).copied().unwrap_or_default();
+        // Of a few waits that are kept nothing follows for the others.
+        by_others <= 0.5 * all || all < 0.5 * *waited
+    });
+}
+
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     // Samples of one long wait are no wake-ups.
     if !view.counts_waits() {
@@ -45,6 +66,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let on_one_cpu = add_taken_cpus(view, &mut threads);
     // Partners: at least two that wait often; the waits of the one are the turns of the other.
     threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
+    leave_those_paced_by_others(view, &mut threads);
     let waits: u64 = threads.values().map(|(n, _)| n).sum();
     let busy: f64 = view
         .lives
@@ -185,6 +207,28 @@ mod tests {
         fake.thread(ROOT, 101, 0, 1000, 1000);
         fake.waits_of(101, Some("read"), Some(4), Cause::Asleep, waits, us);
         fake
+    }
+
+    #[test]
+    fn stages_that_wait_for_one_that_computes_take_no_turns() {
+        let left = |by: [u32; 2]| {
+            let mut fake = Fake::new(1000);
+            fake.thread(ROOT, 101, 0, 1000, 500);
+            fake.thread(ROOT, 102, 0, 1000, 990);
+            for turn in 0..20 {
+                let (from, to) = (turn * 50, turn * 50 + 20);
+                fake.wait_for(ROOT, "read", Some(3), (from, to, to), Some(by[0]));
+                let (from, to) = (from + 25, to + 25);
+                fake.wait_for(101, "write", Some(4), (from, to, to), Some(by[1]));
+            }
+            let subject = fake.subject(&[]);
+            let view = crate::view::View::new(&subject);
+            let mut threads = [ROOT, 101].map(|tid| (tid, (5_000, 400e6))).into();
+            super::leave_those_paced_by_others(&view, &mut threads);
+            threads.into_keys().collect::<Vec<u32>>()
+        };
+        assert_eq!(left([101, ROOT]), [ROOT, 101]);
+        assert_eq!(left([101, 102]), [ROOT], "the second waits for a third");
     }
 
     #[test]
