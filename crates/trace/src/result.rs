@@ -112,7 +112,7 @@ pub struct Trace {
     pub descriptors: Vec<DescriptorRow>,
     /// Files, pipes and sockets that were opened or used; most bytes first.
     pub files: Vec<FileRow>,
-    /// What went through each descriptor number while it was one thing, in the order of process, number and calls.
+    /// What went through each descriptor number while it was one thing, in the order of process and number, most calls first.
     #[serde(default)]
     pub uses: Vec<UseRow>,
     /// Paths that were asked for and not there (or not allowed); most calls first.

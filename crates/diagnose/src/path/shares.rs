@@ -292,7 +292,7 @@ fn active_ns(life: &Life) -> f64 {
     life.sums.total() - life.sums.get(Spent::Locks) - life.sums.get(Spent::Sleeping)
 }
 
-/// Time in which at least one of them was alive.
+/// Time in which at least one of them was alive, or waited: whose, from, to.
 pub(crate) fn covered_ns(lives: &[(u32, u64, u64)]) -> u64 {
     let mut spans: Vec<(u64, u64)> = lives.iter().map(|l| (l.1, l.2)).collect();
     spans.sort_unstable();

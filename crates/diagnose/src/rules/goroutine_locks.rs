@@ -22,6 +22,9 @@ pub(super) struct Queue<'a> {
 
 /// The process with the most to win.
 pub(super) fn queue<'a>(view: &'a View<'_>) -> Option<Queue<'a>> {
+    if view.quiet < t::LEAST_QUIET || is_paced_outside(view) {
+        return None;
+    }
     let queues = view.trace.mutexes.iter().filter_map(|row| of(view, row));
     queues
         .filter(|queue| matters(view, queue.win_ns))
@@ -32,7 +35,7 @@ fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let contended_ns = row.contended_ns as f64;
     let often = row.waits >= t::MANY_LOCK_WAITS;
     let long = contended_ns >= t::LOCK_SHARE * view.trace.duration_ns as f64;
-    if !often || !long || view.quiet < t::LEAST_QUIET || is_paced_outside(view) {
+    if !often || !long {
         return None;
     }
     let threads = || view.lives.iter().filter(|life| life.pid == row.pid);
@@ -49,13 +52,9 @@ fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let holder_waits = used < t::ABLE_HOLDER;
     // Who waited queued with one that held it.
     let queueing = row.goroutines.max(2) as f64;
-    let side_by_side = match holder_waits {
-        true => queueing,
-        false => queueing.min(view.subject.cpus as f64),
-    };
-    let work = match holder_waits {
-        true => 1.0,
-        false => used - fought,
+    let (work, side_by_side) = match holder_waits {
+        true => (1.0, queueing),
+        false => (used - fought, queueing.min(view.subject.cpus as f64)),
     };
     let win_ns = view.untraced(contended_ns * (view.quiet - work / side_by_side).max(0.0));
     Some(Queue {

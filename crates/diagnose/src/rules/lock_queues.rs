@@ -9,6 +9,7 @@ use crate::Language;
 use crate::account::Life;
 use crate::classify;
 use crate::descriptors::Kind;
+use crate::path::covered_ns;
 use crate::thresholds as t;
 use crate::view::View;
 
@@ -259,16 +260,8 @@ fn elsewhere_ns(view: &View<'_>, tids: &[u32], so: impl Fn(&Interval) -> bool) -
         asleep && !locked && tids.contains(&interval.tid) && so(interval)
     };
     let waits = view.trace.timeline.iter().flatten().filter(waits);
-    let mut waits: Vec<(u64, u64)> = waits
-        .map(|one| (one.from_ns, one.woken_ns.unwrap_or(one.to_ns)))
-        .collect();
-    waits.sort_unstable();
-    let (mut sum, mut until) = (0, 0);
-    for (from, to) in waits {
-        sum += to.saturating_sub(from.max(until));
-        until = until.max(to);
-    }
-    sum as f64
+    let waits = waits.map(|one| (one.tid, one.from_ns, one.woken_ns.unwrap_or(one.to_ns)));
+    covered_ns(&waits.collect::<Vec<_>>()) as f64
 }
 
 /// How often these threads waited for locks on files.

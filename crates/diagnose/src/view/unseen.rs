@@ -185,7 +185,7 @@ impl View<'_> {
         let rows = self.trace.syscalls.iter();
         let all: f64 = rows.map(|row| self.cost_by_stops_ns(row)).sum();
         let all = self.within_cpu(all);
-        ns * (self.in_kernel_ns() / all.max(ns).max(1.0)).min(1.0)
+        ns.min(ns / all.max(ns).max(1.0) * self.in_kernel_ns())
     }
 
     /// How often what was done late was done again, of which nobody looked at anything, and whether that is a

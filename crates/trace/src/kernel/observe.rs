@@ -1,6 +1,7 @@
 //! How are commands run under the in-kernel tier?
 
 use std::collections::HashSet;
+use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -67,20 +68,10 @@ fn watch(
     for pid in &roots {
         inherited::name_descriptors(&mut collector.names, *pid, &options.labels);
     }
-    // Without it there is no profile, and all else holds.
-    let profile = options
-        .profile
-        .map(|period| MachineWide::begin(&roots, period));
-    let (mut profile, unprofiled) = match profile.transpose() {
-        Ok(profile) => (profile, None),
-        Err(error) => (None, Some(error)),
-    };
-    // Likewise.
-    let mutexes = options.mutexes_of.as_deref().map(Mutexes::begin);
-    let (mut mutexes, unprobed) = match mutexes.transpose() {
-        Ok(mutexes) => (mutexes.flatten(), None),
-        Err(error) => (None, Some(error)),
-    };
+    let looks = |period| MachineWide::begin(&roots, period);
+    let (mut profile, unprofiled) = or_why(options.profile.map(looks).transpose());
+    let probes = options.mutexes_of.as_deref().map(Mutexes::begin);
+    let (mut mutexes, unprobed) = or_why(probes.transpose().map(Option::flatten));
     group.begin(now());
     group.release_due(now())?;
 
@@ -159,6 +150,14 @@ fn watch(
         start,
         cut_short,
     )
+}
+
+/// What was begun, or why it wasn't: without it all else holds.
+fn or_why<T>(begun: io::Result<Option<T>>) -> (Option<T>, Option<io::Error>) {
+    match begun {
+        Ok(begun) => (begun, None),
+        Err(error) => (None, Some(error)),
+    }
 }
 
 /// What faults take beside what was seen of them; where there were many, by faults after the run too, and also how ticks

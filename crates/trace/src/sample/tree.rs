@@ -465,12 +465,12 @@ mod tests {
             .process_group(0)
             .spawn()
             .expect("there is a shell");
-        let last = loop {
-            match child_of(shell.id()).and_then(child_of) {
-                Some(last) => break last,
-                None => sleep(Duration::from_millis(1)),
-            }
-        };
+        // As long as the shell lives, which is that long: a test that waits for ever tells nothing.
+        let mut looks = (0..30_000).map(|_| {
+            sleep(Duration::from_millis(1));
+            child_of(shell.id()).and_then(child_of)
+        });
+        let last = looks.find_map(|last| last).expect("a child's child");
         let mut tree = Tree::new(0, &TraceOptions::default());
         tree.add_root(shell.id(), 1);
         tree.discover(2);

@@ -21,23 +21,35 @@ use crate::cli::target::Target;
 /// Where the tiers that were found to work are kept.
 const TIERS: &str = "tiers.json";
 
+/// What is run and observed.
+struct Subject<'a> {
+    target: &'a Target,
+    arguments: &'a Arguments,
+    /// The command's own program, if it is written in Go.
+    go: Option<PathBuf>,
+}
+
 /// Runs the command once more and watches; again, if that run was far from the timed ones.
 ///
 /// # Errors
 /// When no tier is allowed, or the command can't be started.
 pub fn observe(target: &Target, arguments: &Arguments, timed: &[Run]) -> Result<Trace, Failure> {
+    let subject = Subject {
+        target,
+        arguments,
+        // Once, before anything prepares a run: it reads the program, which may be to be cold.
+        go: go_program(target),
+    };
     if let Some(tier) = arguments.tier {
-        return watch_typical(target, arguments, tier.into(), timed);
+        return watch_typical(&subject, tier.into(), timed);
     }
     let stamp = cache::rights_stamp();
     let kept: Option<Vec<detect::Availability>> = cache::load(TIERS, &stamp);
     let is_kept = kept.is_some();
     let all = kept.unwrap_or_else(|| detected(&stamp));
-    match watch_best(target, arguments, &all, timed) {
+    match watch_best(&subject, &all, timed) {
         // What was allowed may be so no more: a limit that no stamp holds.
-        Err(Failure::Trace(_)) if is_kept => {
-            watch_best(target, arguments, &detected(&stamp), timed)
-        }
+        Err(Failure::Trace(_)) if is_kept => watch_best(&subject, &detected(&stamp), timed),
         outcome => outcome,
     }
 }
@@ -50,21 +62,20 @@ pub fn detected(stamp: &str) -> Vec<detect::Availability> {
 }
 
 fn watch_best(
-    target: &Target,
-    arguments: &Arguments,
+    subject: &Subject<'_>,
     all: &[detect::Availability],
     timed: &[Run],
 ) -> Result<Trace, Failure> {
     let tier = best(all)?;
-    let mut trace = watch_typical(target, arguments, tier, timed)?;
+    let mut trace = watch_typical(subject, tier, timed)?;
     let stops = all
         .iter()
         .any(|tier| tier.tier == Tier::Stops && tier.available);
     // Samples tell what was waited for; which calls were made only a run that stops at them tells.
     if tier.only_looks() && stops && interrupt::received().is_none() {
-        let own = arguments.run_options.timeout;
+        let own = subject.arguments.run_options.timeout;
         let limit = own.unwrap_or_else(|| longest(timed) * TIMES_AS_LONG + STOPPED_AT_LEAST);
-        let calls = watch(target, arguments, Tier::Stops, LOOKS, Some(limit))?;
+        let calls = watch(subject, Tier::Stops, LOOKS, Some(limit))?;
         match why_not_added(&trace, &calls, own.is_some()) {
             None => trace.add_calls(calls),
             Some(why) => trace
@@ -112,15 +123,10 @@ fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String
 }
 
 /// The observed run that is most like the timed ones.
-fn watch_typical(
-    target: &Target,
-    arguments: &Arguments,
-    tier: Tier,
-    timed: &[Run],
-) -> Result<Trace, Failure> {
+fn watch_typical(subject: &Subject<'_>, tier: Tier, timed: &[Run]) -> Result<Trace, Failure> {
     let looks = between_looks(tier, timed);
-    let limit = arguments.run_options.timeout;
-    let mut best = watch(target, arguments, tier, looks, limit)?;
+    let limit = subject.arguments.run_options.timeout;
+    let mut best = watch(subject, tier, looks, limit)?;
     let Some(usual) = Usual::of(timed) else {
         return Ok(best);
     };
@@ -128,7 +134,7 @@ fn watch_typical(
         if !usual.is_far_from(&best) || interrupt::received().is_some() {
             break;
         }
-        let trace = watch(target, arguments, tier, looks, limit)?;
+        let trace = watch(subject, tier, looks, limit)?;
         // One that a signal cut short is like no other.
         let is_whole = !trace.end.cut_short;
         if is_whole && usual.distance(&trace) < usual.distance(&best) {
@@ -158,15 +164,13 @@ fn between_looks(tier: Tier, timed: &[Run]) -> Duration {
 
 /// One observed run.
 fn watch(
-    target: &Target,
-    arguments: &Arguments,
+    subject: &Subject<'_>,
     tier: Tier,
     looks: Duration,
     limit: Option<Duration>,
 ) -> Result<Trace, Failure> {
+    let (target, arguments, go) = (subject.target, subject.arguments, &subject.go);
     say(arguments, &format!("observing: tier {} …", tier.name()));
-    // Before what prepares the run: it reads the program, which may be to be cold.
-    let go = go_program(target);
     if let Some(hook) = &target.prepare {
         hook.run(Some(Iteration::Run(0)))?;
     }
