@@ -71,6 +71,8 @@ pub struct Limits {
     pub page_fault_seconds: Option<f64>,
     /// To ask for a file by a name that the kernel has in its cache, in seconds.
     pub lookup_seconds: Option<f64>,
+    /// The cheapest call through the 32-bit entry of x86 and back, in seconds.
+    pub entry_32_seconds: Option<f64>,
 }
 
 /// What programs are written in, by the path under which the trace knows them.

@@ -8,6 +8,7 @@ mod check;
 mod context;
 mod core_width;
 mod deadline;
+mod entry_32;
 mod environment;
 mod fingerprint;
 mod gate;
@@ -35,6 +36,7 @@ pub use check::{
     AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, ToldBy, check, disturbance,
 };
 pub use core_width::cycles_per_addition;
+pub use entry_32::entry_32_seconds;
 pub use environment::environment;
 pub use lookup::lookup_seconds;
 pub use probes::noise::Gaps;

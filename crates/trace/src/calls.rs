@@ -39,8 +39,12 @@ pub const POLL: u32 = 1 << 13;
 /// Flags that need a look beyond the counters.
 pub const TELL: u32 = TELL_OK | TELL_ERROR;
 
-/// Number added to a call made through the 32-bit entry, whose numbers are another table.
-pub const COMPAT: u32 = 0x1_0000;
+/// Set in the number of a call made through the 32-bit entry of x86 (programs of 32 bits, and `int 0x80` in others); the
+/// rest is the number of the call of the same meaning on this architecture.
+pub const ENTRY_32: u32 = 0x1_0000;
+
+/// Set beside [`ENTRY_32`] where there is no such call: the rest is its number in the 32-bit table.
+pub const ENTRY_32_ONLY: u32 = 0x2_0000;
 
 /// Calls whose number is at or above this are counted, with no descriptor or path.
 pub const TABLE_SIZE: u32 = 512;
@@ -241,17 +245,49 @@ pub fn flags_of_name(name: &str) -> u32 {
         }
 }
 
-/// Flags of the call with this number on this machine; 0 for a number without a name.
+/// Flags of the call with this number as the tiers report it; 0 for a number without a name.
 pub fn flags(nr: u32) -> u32 {
-    Sysno::new(nr as usize).map_or(0, |s| flags_of_name(s.name()))
+    Sysno::new((nr & !ENTRY_32) as usize).map_or(0, |s| flags_of_name(s.name()))
 }
 
-/// Name of a call by its number as the tiers report it, such as `read`; `read (32-bit)` for one made
-/// through the 32-bit entry of x86, whose numbers are another table (`int 0x80`); `call 9999` for a
-/// number without a name.
+/// How the tiers report the call with this number of the 32-bit table.
+pub fn through_32_bit_entry(nr: u32) -> u32 {
+    let name = syscalls::x86::Sysno::new(nr as usize).map(|s| s.name());
+    match name.and_then(same_meaning) {
+        Some(native) => ENTRY_32 | native,
+        None => ENTRY_32 | ENTRY_32_ONLY | nr,
+    }
+}
+
+/// Number of the call on this architecture that does what this one of the 32-bit table does.
+fn same_meaning(name: &str) -> Option<u32> {
+    /// Those of which only the widths of arguments differ.
+    const WIDTHS: [&str; 3] = ["_time64", "64", "32"];
+    let own = match name {
+        "_llseek" => "lseek",
+        "_newselect" => "select",
+        "mmap2" => "mmap",
+        "fstatat64" => "newfstatat",
+        "fadvise64_64" => "fadvise64",
+        "ugetrlimit" => "getrlimit",
+        "waitpid" => "wait4",
+        "sigaction" => "rt_sigaction",
+        "sigprocmask" => "rt_sigprocmask",
+        "sigreturn" => "rt_sigreturn",
+        "sigsuspend" => "rt_sigsuspend",
+        "sigpending" => "rt_sigpending",
+        name => name,
+    };
+    let shorter = WIDTHS.iter().filter_map(|width| own.strip_suffix(width));
+    number(own).or_else(|| shorter.into_iter().find_map(number))
+}
+
+/// Name of a call by its number as the tiers report it, such as `read`; `socketcall (32-bit)` for one that only the
+/// 32-bit table has; `call 9999` for a number without a name.
 pub fn name(nr: u32) -> String {
-    if nr & COMPAT != 0 {
-        let nr = nr & !COMPAT;
+    let nr = nr & !ENTRY_32;
+    if nr & ENTRY_32_ONLY != 0 {
+        let nr = nr & !ENTRY_32_ONLY;
         return match syscalls::x86::Sysno::new(nr as usize) {
             Some(s) => format!("{} (32-bit)", s.name()),
             None => format!("call {nr} of the 32-bit table"),
@@ -337,8 +373,23 @@ mod tests {
             assert_eq!(name(nr as u32), wanted);
             assert_eq!(number(wanted), Some(nr as u32));
         }
-        assert_eq!(name(COMPAT | 3), "read (32-bit)");
-        assert_eq!(name(COMPAT | 9999), "call 9999 of the 32-bit table");
+        for (nr, told) in [
+            (3, "read"),
+            (140, "lseek"),
+            (192, "mmap"),
+            (195, "stat"),
+            (300, "newfstatat"),
+            (220, "getdents64"),
+            (199, "getuid"),
+            (403, "clock_gettime"),
+            (422, "futex"),
+            (102, "socketcall (32-bit)"),
+            (9999, "call 9999 of the 32-bit table"),
+        ] {
+            assert_eq!(name(through_32_bit_entry(nr)), told);
+        }
+        assert_eq!(flags(through_32_bit_entry(4)), FD | BYTES | TOTALLED);
+        assert_eq!(flags(through_32_bit_entry(102)), 0);
         assert_eq!(name(9999), "call 9999");
     }
 

@@ -350,7 +350,8 @@ pub struct SyscallRow {
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// The call's number on this architecture; 65536 is added to a call through the 32-bit entry.
+    /// The call's number on this architecture; 65536 is added to a call through the 32-bit entry of x86, and 131072 to
+    /// that where only the 32-bit table has such a call, whose number it then is.
     pub number: u32,
     /// The call's name.
     pub name: String,
@@ -390,6 +391,13 @@ pub struct SyscallRow {
     /// When the last that moved bytes returned, likewise.
     #[serde(default)]
     pub last_moved_ns: Option<u64>,
+}
+
+impl SyscallRow {
+    /// Whether they came through the 32-bit entry of x86.
+    pub fn by_32_bit_entry(&self) -> bool {
+        self.number & crate::calls::ENTRY_32 != 0
+    }
 }
 
 /// Why a thread was not on a CPU.

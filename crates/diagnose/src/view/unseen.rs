@@ -115,13 +115,14 @@ impl View<'_> {
     }
 
     /// Whether what a call takes depends on what it is asked for: a new file in a full folder, hundreds of
-    /// descriptors, text or random bytes that the kernel makes.
+    /// descriptors, text or random bytes that the kernel makes; or on which machine: the 32-bit entry, 6 µs on one.
     fn is_elastic(&self, row: &SyscallRow) -> bool {
         let made_up = || {
             let name = self.name_of(row.pid, row.fd?)?;
             Some(name.starts_with("/proc/") || name.starts_with("/sys/"))
         };
-        row.name == "getrandom"
+        row.by_32_bit_entry()
+            || row.name == "getrandom"
             || classify::opens_file(&row.name)
             || classify::changes_folder(&row.name)
             || classify::is_poll(&row.name)
@@ -236,11 +237,14 @@ impl View<'_> {
     }
 
     fn modelled_ns(&self, row: &SyscallRow) -> f64 {
-        let lookup = self.subject.limits.lookup_seconds;
-        match lookup.filter(|_| classify::asks_about_path(&row.name)) {
+        let limits = &self.subject.limits;
+        let lookup = limits.lookup_seconds;
+        let ns = match lookup.filter(|_| classify::asks_about_path(&row.name)) {
             Some(seconds) => seconds * 1e9 + AROUND_CALL_NS,
             None => self.base_ns() * classify::weight(&row.name),
-        }
+        };
+        let entry = limits.entry_32_seconds.filter(|_| row.by_32_bit_entry());
+        ns + entry.map_or(0.0, |seconds| (seconds * 1e9 - self.call_ns()).max(0.0))
     }
 
     fn calls_of(&self, row: &SyscallRow, rounds: f64) -> f64 {
@@ -500,5 +504,14 @@ mod tests {
         assert_eq!(asked(&fake), 300_000);
         fake.limits.lookup_seconds = Some(0.355e-6);
         assert_eq!(asked(&fake), 1_000_000);
+    }
+
+    #[test]
+    fn what_the_32_bit_entry_takes_here_tells_how_many_calls_came_through_it() {
+        let mut fake = looked_at(&[("getpid", 20_000)]);
+        fake.limits.entry_32_seconds = Some(6.25e-6);
+        assert_eq!(calls(&fake, "getpid", 3_150, 0), 10_000_000);
+        fake.trace.syscalls[0].number = fathom_trace::calls::ENTRY_32 | 39;
+        assert_eq!(calls(&fake, "getpid", 3_150, 0), 500_000);
     }
 }

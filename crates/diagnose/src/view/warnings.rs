@@ -94,6 +94,30 @@ impl View<'_> {
         })
     }
 
+    /// That most calls came through the 32-bit entry, and what that takes.
+    fn through_32_bit_entry(&self) -> Option<String> {
+        let rows = || self.trace.syscalls.iter();
+        let all: u64 = rows().map(|row| row.calls).sum();
+        let foreign = rows().filter(|row| row.by_32_bit_entry());
+        let foreign: u64 = foreign.map(|row| row.calls).sum();
+        if foreign * 2 < all || foreign < t::CALLS_OF_A_HABIT {
+            return None;
+        }
+        let limits = &self.subject.limits;
+        let takes = limits.entry_32_seconds.map_or_else(String::new, |seconds| {
+            format!(
+                ", which takes {} a call on this machine, and the 64-bit one {}",
+                time(seconds * 1e9),
+                time(self.call_ns())
+            )
+        });
+        Some(format!(
+            "{} of {} calls came through the 32-bit entry of x86, as a 32-bit program's do and `int 0x80`{takes}; they have the names of the 64-bit calls of the same meaning.",
+            count(foreign),
+            count(all)
+        ))
+    }
+
     /// That a part of the run did what only root may look at.
     fn with_other_rights(&self) -> Option<String> {
         let rows = self.trace.off_cpu.iter();
@@ -121,6 +145,7 @@ impl View<'_> {
         }
         let in_part = self.not_looked_at().or_else(|| self.taken_as_alike());
         told.extend(in_part.or_else(|| self.looked_at_in_part()));
+        told.extend(self.through_32_bit_entry());
         let other_rights = self.with_other_rights();
         let unseen = match other_rights {
             Some(_) => 0.0,
@@ -169,6 +194,23 @@ mod tests {
         };
         assert!(told(true)[0].starts_with("The first 20,000 calls were looked at"));
         assert!(told(false).is_empty());
+    }
+
+    #[test]
+    fn calls_through_the_32_bit_entry_are_said() {
+        let told = |number| {
+            let mut fake = crate::fake::Fake::new(240);
+            fake.calls("write", Some(1), 20_000, 1, 1_000).number = number;
+            fake.calls("read", Some(0), 5_000, 1, 1_000);
+            fake.limits.entry_32_seconds = Some(6.25e-6);
+            let timed = [fake.run()];
+            crate::diagnose(&fake.subject(&timed)).warnings
+        };
+        let said = &told(fathom_trace::calls::ENTRY_32 | 1)[0];
+        let begin = "20,000 of 25,000 calls came through the 32-bit entry of x86";
+        assert!(said.starts_with(begin), "{said}");
+        assert!(said.contains("takes 6.25 µs a call"), "{said}");
+        assert!(told(1).is_empty());
     }
 
     #[test]

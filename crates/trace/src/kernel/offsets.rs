@@ -26,8 +26,8 @@ pub struct Offsets {
     pub binprm_filename: i16,
     /// The call's first four arguments in the saved registers.
     pub regs_arguments: [i16; 4],
-    /// The saved code segment, which tells 32-bit callers; only on x86.
-    pub regs_cs: Option<i16>,
+    /// Only x86 has one.
+    pub entry_32: Option<Entry32>,
     /// The instruction pointer in the saved registers.
     pub regs_ip: i16,
     pub sys_enter: u32,
@@ -40,6 +40,19 @@ pub struct Offsets {
     pub sched_process_exit: u32,
     /// Only some processors have it.
     pub page_fault_user: Option<u32>,
+}
+
+/// What tells a call through the 32-bit entry from others, and where its arguments are.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry32 {
+    /// The saved code segment.
+    pub regs_cs: i16,
+    /// The saved register in which the instruction of the native entry leaves the address behind it.
+    pub regs_cx: i16,
+    /// The kernel's flags of what the thread is about, which is right also for `int 0x80` in a program of 64 bits.
+    pub task_status: i16,
+    /// The call's first four arguments in the saved registers, of which the lower half counts.
+    pub regs_arguments: [i16; 4],
 }
 
 /// Where the running kernel describes itself; readable by every user.
@@ -64,7 +77,7 @@ impl Offsets {
             let what = "sched_switch with the task's state (Linux 5.18 or later)";
             return Err(BtfError::NoType(what.to_owned()));
         }
-        let (regs_arguments, regs_cs, regs_ip) = registers(btf)?;
+        let (regs_arguments, entry_32, regs_ip) = registers(btf)?;
         Ok(Self {
             task_pid: of_task("pid")?,
             task_tgid: of_task("tgid")?,
@@ -83,7 +96,7 @@ impl Offsets {
             mm_auxiliary: btf.member(mm, "saved_auxv")?.byte_offset(),
             binprm_filename: btf.member(binprm, "filename")?.byte_offset(),
             regs_arguments,
-            regs_cs,
+            entry_32,
             regs_ip,
             sys_enter: tracepoint("sys_enter")?,
             sys_exit: tracepoint("sys_exit")?,
@@ -104,15 +117,24 @@ fn queued(btf: &Btf<'_>, task: u32) -> Result<i16, BtfError> {
     Ok(at + btf.member(info, "run_delay")?.byte_offset())
 }
 
-/// Arguments, code segment, instruction pointer.
-type Registers = ([i16; 4], Option<i16>, i16);
+/// Arguments, 32-bit entry, instruction pointer.
+type Registers = ([i16; 4], Option<Entry32>, i16);
 
 #[cfg(target_arch = "x86_64")]
 fn registers(btf: &Btf<'_>) -> Result<Registers, BtfError> {
     let regs = btf.find(Kind::Struct, "pt_regs")?;
     let at = |name| btf.member(regs, name).map(Member::byte_offset);
     let arguments = [at("di")?, at("si")?, at("dx")?, at("r10")?];
-    Ok((arguments, Some(at("cs")?), at("ip")?))
+    let task = btf.find(Kind::Struct, "task_struct")?;
+    let info = btf.find(Kind::Struct, "thread_info")?;
+    let of_info = btf.member(info, "status")?.byte_offset();
+    let entry_32 = Entry32 {
+        regs_cs: at("cs")?,
+        regs_cx: at("cx")?,
+        task_status: btf.member(task, "thread_info")?.byte_offset() + of_info,
+        regs_arguments: [at("bx")?, at("cx")?, at("dx")?, at("si")?],
+    };
+    Ok((arguments, Some(entry_32), at("ip")?))
 }
 
 #[cfg(target_arch = "aarch64")]

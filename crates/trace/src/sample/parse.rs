@@ -3,12 +3,14 @@
 //! Pure parsers of `syscall`, `stat`, `schedstat` and `children`, as described in the kernel's
 //! `Documentation/filesystems/proc.rst`.
 
+use crate::calls;
+
 /// What `/proc/PID/task/TID/syscall` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// Running or ready to run.
     Running,
-    /// Blocked in a call: its number and first argument.
+    /// Blocked in a call: its number as the tiers report it, and its first argument.
     Call(u32, u64),
     /// Blocked outside calls, as in a page fault.
     NoCall,
@@ -25,9 +27,17 @@ pub fn doing(text: &[u8]) -> Option<Doing> {
     if number < 0 {
         return Some(Doing::NoCall);
     }
-    let first = words.next()?.strip_prefix("0x")?;
-    let first = u64::from_str_radix(first, 16).ok()?;
-    Some(Doing::Call(u32::try_from(number).ok()?, first))
+    let number = u32::try_from(number).ok()?;
+    let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+    let first = hexadecimal(words.next()?)?;
+    // Which table the number is of isn't said. Only a program of 32 bits has both its stack and its code below 4 GiB.
+    let mut pointers = words.skip(5).map(hexadecimal);
+    let is_low = |at: Option<Option<u64>>| at.flatten().is_some_and(|at| u32::try_from(at).is_ok());
+    let of_32_bits = is_low(pointers.next()) && is_low(pointers.next());
+    Some(match of_32_bits && cfg!(target_arch = "x86_64") {
+        true => Doing::Call(calls::through_32_bit_entry(number), first),
+        false => Doing::Call(number, first),
+    })
 }
 
 /// What is used of `/proc/PID/task/TID/stat`.
@@ -96,8 +106,15 @@ mod tests {
 
     #[test]
     fn a_blocked_call_tells_its_number_and_descriptor() {
-        let line = b"0 0x3 0x7ffd 0x1000 0x0 0x0 0x0 0x7ffdc8 0x7f12\n";
+        let line = b"0 0x3 0x7ffd 0x1000 0x0 0x0 0x0 0x7ffd53b2ddc8 0x7f12c0de4992\n";
         assert_eq!(doing(line), Some(Doing::Call(0, 3)));
+        // `read` of a program of 32 bits, on x86.
+        let line = b"3 0x7 0xffd0 0x1000 0x0 0x0 0x0 0xffdc8ab0 0xf7f12549\n";
+        let number = match cfg!(target_arch = "x86_64") {
+            true => calls::through_32_bit_entry(3),
+            false => 3,
+        };
+        assert_eq!(doing(line), Some(Doing::Call(number, 7)));
         assert_eq!(doing(b"running\n"), Some(Doing::Running));
         assert_eq!(doing(b"-1 0x7ffdc8 0x7f12\n"), Some(Doing::NoCall));
         assert_eq!(doing(b""), None);

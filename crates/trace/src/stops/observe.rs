@@ -419,8 +419,8 @@ impl Run {
             return;
         }
         let payload = match calls::flags(nr) {
-            f if f & calls::CLOSE0 != 0 => self.table.totals(who, args[0] as i32),
-            f if f & calls::CLOSE1 != 0 => self.table.totals(who, args[1] as i32),
+            f if f & calls::CLOSE0 != 0 => self.table.totals(who, nr, args[0] as i32),
+            f if f & calls::CLOSE1 != 0 => self.table.totals(who, nr, args[1] as i32),
             _ => memory_of(nr, &args)
                 .map_or_else(Vec::new, |(at, len)| ptrace::memory(who.tid, at, len)),
         };
@@ -473,7 +473,7 @@ impl Run {
 }
 
 fn is_execve(nr: u32) -> bool {
-    i64::from(nr) == libc::SYS_execve
+    i64::from(nr & !calls::ENTRY_32) == libc::SYS_execve
 }
 
 fn exit(who: Who, status: i32, time: u64) -> Record<'static> {

@@ -5,7 +5,7 @@ use std::io;
 /// A system call as a stop shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SyscallStop {
-    /// About to be made: number (with `calls::COMPAT` for a 32-bit one) and arguments.
+    /// About to be made: number as the tiers report it, and arguments.
     Entry { nr: u32, args: [u64; 6] },
     /// Just made: its result.
     Exit { result: i64 },
@@ -78,14 +78,13 @@ pub(super) fn syscall(tid: u32) -> io::Result<Option<SyscallStop>> {
         INFO_ENTRY => {
             // SAFETY: the kernel says that it filled in this member.
             let entry = unsafe { info.u.entry };
-            let compat = if is_native(info.arch) {
-                0
-            } else {
-                crate::calls::COMPAT
-            };
-            Some(SyscallStop::Entry {
-                nr: entry.nr as u32 | compat,
-                args: entry.args,
+            let (nr, args) = (entry.nr as u32, entry.args);
+            Some(match is_native(info.arch) {
+                true => SyscallStop::Entry { nr, args },
+                false => SyscallStop::Entry {
+                    nr: crate::calls::through_32_bit_entry(nr),
+                    args: args.map(|argument| u64::from(argument as u32)),
+                },
             })
         }
         INFO_EXIT => {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::calls::{self, TOTALS, TOTALS_OF_CALL};
+use crate::calls::{self, ENTRY_32, TOTALS, TOTALS_OF_CALL};
 use crate::records::{CallKey, CallTotals, POLL_LIMIT_NS, POLL_LIMITS, Who};
 use crate::result::SIZE_LIMITS;
 
@@ -85,10 +85,12 @@ impl Table {
     }
 
     /// What each of [`TOTALS`] on `fd` by this thread adds up to, as a close tells it.
-    pub fn totals(&self, who: Who, fd: i32) -> Vec<u8> {
+    ///
+    /// `nr` is the number of the closing call.
+    pub fn totals(&self, who: Who, nr: u32, fd: i32) -> Vec<u8> {
         let mut out = Vec::with_capacity(8 * TOTALS_OF_CALL * TOTALS.len());
         for name in TOTALS {
-            let nr = calls::number(name).unwrap_or(u32::MAX);
+            let nr = calls::number(name).map_or(u32::MAX, |number| number | nr & ENTRY_32);
             let row = self.rows.get(&CallKey { who, nr, fd });
             // Their times hold the stops.
             let numbers = row.map_or([0; TOTALS_OF_CALL], |r| [r.calls, r.bytes, r.errors, 0, 0]);

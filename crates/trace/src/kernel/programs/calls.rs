@@ -6,11 +6,12 @@
 use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::bpf::Map;
 use super::super::layout::{call, lost, task};
+use super::super::offsets::Entry32;
 use super::zero_frame;
 use super::{
     Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, sched, tell,
 };
-use crate::calls::{self, BYTES, COMPAT, FD, POLL, TABLE_SIZE, TELL, TOTALLED};
+use crate::calls::{self, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, POLL, TABLE_SIZE, TELL, TOTALLED};
 use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::SIZE_LIMITS;
 
@@ -18,6 +19,9 @@ use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
 /// Code segment of 32-bit user code on x86.
 const USER32_CS: i32 = 0x23;
+
+/// The kernel's flag of a thread in a call that came through the 32-bit entry (`arch/x86/include/asm/thread_info.h`).
+const TS_COMPAT: i32 = 2;
 
 /// Frame slot below that of a fresh row: when the call returned.
 const NOW: i16 = -16 - call::SIZE as i16;
@@ -31,17 +35,14 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     find_current(c, a, out);
     a.load(Width::Double, R8, R6, 8); // number
     a.load(Width::Double, R9, R6, 0); // registers
-    if let Some(cs) = c.offsets.regs_cs {
-        let native = a.label();
-        a.load(Width::Half, R1, R9, cs);
-        a.jump_if_imm(Cond::NotEqual, R1, USER32_CS, native);
-        a.alu_imm(Alu::Or, R8, COMPAT as i32);
-        a.bind(native);
+    if let Some(entry) = c.offsets.entry_32 {
+        report_32_bit(c, a, entry);
     }
     a.store(Width::Word, R7, task::NR, R8);
     a.mov_imm(R6, 0); // flags
-    a.jump_if_imm(Cond::GreaterEqual, R8, TABLE_SIZE as i32, plain);
-    a.store(Width::Word, R10, KEY_SLOT, R8);
+    a.mov(R1, R8).alu_imm(Alu::And, R1, !(ENTRY_32 as i32));
+    a.jump_if_imm(Cond::GreaterEqual, R1, TABLE_SIZE as i32, plain);
+    a.store(Width::Word, R10, KEY_SLOT, R1);
     lookup_slot(a, &c.maps.call_flags, KEY_SLOT);
     a.jump_if_imm(Cond::Equal, R0, 0, plain);
     a.load(Width::Word, R6, R0, 0);
@@ -51,7 +52,7 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     a.mov_imm(R1, -1);
     a.jump(no_fd);
     a.bind(store);
-    a.load(Width::Double, R1, R9, c.offsets.regs_arguments[0]);
+    load_argument(c, a, R1, 0);
     a.bind(no_fd);
     a.store(Width::Word, R7, task::FD, R1);
     a.store_imm(Width::Double, R7, task::CALL_BLOCKED, 0);
@@ -60,6 +61,50 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Double, R7, task::ENTER, R0);
     a.bind(out);
     a.exit();
+}
+
+/// Makes the number in `R8` what is reported if the call came through the 32-bit entry. Registers of the call in `R9`.
+fn report_32_bit(c: &Context<'_>, a: &mut Asm, entry: Entry32) {
+    let (native, through, unknown) = (a.label(), a.label(), a.label());
+    a.load(Width::Half, R1, R9, entry.regs_cs);
+    a.jump_if_imm(Cond::Equal, R1, USER32_CS, through);
+    // Without a look at the kernel's flags, for nearly all.
+    a.load(Width::Double, R1, R9, entry.regs_cx);
+    a.load(Width::Double, R2, R9, c.offsets.regs_ip);
+    a.jump_if(Cond::Equal, R1, R2, native);
+    a.call(Helper::CurrentTask);
+    a.mov(R3, R0)
+        .alu_imm(Alu::Add, R3, entry.task_status.into());
+    a.mov(R1, R10).alu_imm(Alu::Add, R1, KEY_SLOT.into());
+    a.store_imm(Width::Word, R10, KEY_SLOT, 0);
+    a.mov_imm(R2, 4).call(Helper::ProbeReadKernel);
+    a.load(Width::Word, R1, R10, KEY_SLOT);
+    a.alu_imm(Alu::And, R1, TS_COMPAT);
+    a.jump_if_imm(Cond::Equal, R1, 0, native);
+    a.bind(through);
+    a.store(Width::Word, R10, KEY_SLOT, R8);
+    lookup_slot(a, &c.maps.entry_32, KEY_SLOT);
+    a.jump_if_imm(Cond::Equal, R0, 0, unknown);
+    a.load(Width::Word, R8, R0, 0);
+    a.jump(native);
+    a.bind(unknown);
+    a.alu_imm(Alu::Or, R8, (ENTRY_32 | ENTRY_32_ONLY) as i32);
+    a.bind(native);
+}
+
+/// `into = ` an argument of the thread's current call. Registers of the call in `R9`, the thread in `R7`.
+pub(super) fn load_argument(c: &Context<'_>, a: &mut Asm, into: Reg, argument: usize) {
+    let (native, loaded) = (a.label(), a.label());
+    if let Some(entry) = c.offsets.entry_32 {
+        a.load(Width::Word, into, R7, task::NR);
+        a.alu_imm(Alu::And, into, ENTRY_32 as i32);
+        a.jump_if_imm(Cond::Equal, into, 0, native);
+        a.load(Width::Word, into, R9, entry.regs_arguments[argument]);
+        a.jump(loaded);
+    }
+    a.bind(native);
+    a.load(Width::Double, into, R9, c.offsets.regs_arguments[argument]);
+    a.bind(loaded);
 }
 
 /// `sys_exit(regs, result)`: adds the call to its row, and tells of it if it is worth a record.

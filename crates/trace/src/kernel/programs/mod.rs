@@ -45,6 +45,8 @@ pub struct Maps {
     pub calls_rest: Map,
     pub off_cpu: Map,
     pub call_flags: Map,
+    /// How calls of the 32-bit table are reported, by their number there.
+    pub entry_32: Map,
     pub lost: Map,
     pub scratch: Map,
     pub ring: Map,
@@ -80,6 +82,7 @@ impl Maps {
                 sizes.off_cpu,
             )?,
             call_flags: Map::create(MapKind::Array, "fathom_flags", 4, 4, TABLE_SIZE)?,
+            entry_32: Map::create(MapKind::Array, "fathom_entry_32", 4, 4, TABLE_SIZE)?,
             lost: Map::create(MapKind::Array, "fathom_lost", 4, 8, lost::COUNT)?,
             scratch: Map::create(
                 MapKind::PerCpuArray,
@@ -96,6 +99,9 @@ impl Maps {
                 let (key, value) = (nr.to_ne_bytes(), flags.to_ne_bytes());
                 maps.call_flags.set(&key, &value)?;
             }
+            let reported = crate::calls::through_32_bit_entry(nr);
+            maps.entry_32
+                .set(&nr.to_ne_bytes(), &reported.to_ne_bytes())?;
         }
         Ok(maps)
     }

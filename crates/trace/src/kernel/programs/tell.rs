@@ -5,10 +5,11 @@
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{call, record, task};
+use super::calls::load_argument;
 use super::{Context, scratch, send};
 use crate::calls::{
-    self, ADDRESS, CLOSE0, CLOSE1, IF_DUP, PAIR0, PAIR3, PATH0, PATH1, TELL_ERROR, TELL_OK, TOTALS,
-    TOTALS_OF_CALL,
+    self, ADDRESS, CLOSE0, CLOSE1, ENTRY_32, IF_DUP, PAIR0, PAIR3, PATH0, PATH1, TELL_ERROR,
+    TELL_OK, TOTALS, TOTALS_OF_CALL,
 };
 
 use Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
@@ -24,7 +25,6 @@ const TOTALS_KEY: i16 = -32;
 /// `R6` the tracepoint's arguments, `R7` the thread.
 pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     let (failed, wanted, not_dup) = (a.label(), a.label(), a.label());
-    let args = c.offsets.regs_arguments;
     a.load(Width::Double, R8, R6, 8); // result
     a.load(Width::Double, R9, R6, 0); // registers
     a.load(Width::Word, R6, R7, task::FLAGS);
@@ -33,7 +33,7 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     a.jump_if_imm(Cond::Equal, R1, 0, done);
     a.mov(R1, R6).alu_imm(Alu::And, R1, IF_DUP as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, not_dup);
-    a.load(Width::Double, R1, R9, args[1]);
+    load_argument(c, a, R1, 1);
     a.jump_if_imm(Cond::Equal, R1, libc::F_DUPFD, not_dup);
     a.jump_if_imm(Cond::NotEqual, R1, libc::F_DUPFD_CLOEXEC, done);
     a.bind(not_dup);
@@ -51,7 +51,7 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
         .into_iter()
         .enumerate()
     {
-        a.load(Width::Double, R1, R9, args[argument]);
+        load_argument(c, a, R1, argument);
         a.store(Width::Double, R0, at, R1);
     }
     a.mov(R8, R0); // the record from here on
@@ -71,7 +71,7 @@ fn skip_idle_close(c: &Context<'_>, a: &mut Asm, done: Label) {
     let wanted = a.label();
     a.mov(R1, R6).alu_imm(Alu::And, R1, CLOSE0 as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, wanted);
-    a.load(Width::Double, R1, R9, c.offsets.regs_arguments[0]);
+    load_argument(c, a, R1, 0);
     a.jump_if_imm(Cond::GreaterEqual, R1, 64, wanted);
     a.mov_imm(R2, 1).alu(Alu::ShiftLeft, R2, R1);
     a.load(Width::Double, R1, R7, task::MOVED);
@@ -98,13 +98,12 @@ pub(super) fn head(a: &mut Asm, kind: i32) {
 
 /// Appends what the flags in `R6` ask for to the record in `R8`; registers of the call in `R9`.
 fn payload(c: &Context<'_>, a: &mut Asm) {
-    let args = c.offsets.regs_arguments;
     let end = a.label();
     for (flag, argument) in [(PATH0, 0), (PATH1, 1)] {
         when(a, flag, end, |a| {
             target(a);
             a.mov_imm(R2, record::PATH_MAX);
-            a.load(Width::Double, R3, R9, args[argument]);
+            load_argument(c, a, R3, argument);
             a.call(Helper::ProbeReadUserStr);
             let bad = a.label();
             a.jump_if_imm(Cond::SLess, R0, 0, bad);
@@ -116,24 +115,24 @@ fn payload(c: &Context<'_>, a: &mut Asm) {
         when(a, flag, end, |a| {
             target(a);
             a.mov_imm(R2, 8);
-            a.load(Width::Double, R3, R9, args[argument]);
+            load_argument(c, a, R3, argument);
             a.call(Helper::ProbeReadUser);
             a.store_imm(Width::Double, R10, LENGTH, 8);
         });
     }
     when(a, ADDRESS, end, |a| {
         let short = a.label();
-        a.load(Width::Double, R2, R9, args[2]);
+        load_argument(c, a, R2, 2);
         a.jump_if_imm(Cond::Less, R2, ADDRESS_MAX, short);
         a.mov_imm(R2, ADDRESS_MAX);
         a.bind(short);
         a.store(Width::Double, R10, LENGTH, R2);
         target(a);
-        a.load(Width::Double, R3, R9, args[1]);
+        load_argument(c, a, R3, 1);
         a.call(Helper::ProbeReadUser);
     });
     for (flag, argument) in [(CLOSE0, 0), (CLOSE1, 1)] {
-        when(a, flag, end, |a| totals(c, a, args[argument]));
+        when(a, flag, end, |a| totals(c, a, argument));
     }
     a.bind(end);
 }
@@ -155,10 +154,10 @@ fn target(a: &mut Asm) {
 
 /// Appends what each of [`TOTALS`] on the descriptor in this argument, by this thread, adds up to so far: more
 /// than at the last such record is what the file got that is being closed.
-fn totals(c: &Context<'_>, a: &mut Asm, argument: i16) {
+fn totals(c: &Context<'_>, a: &mut Asm, argument: usize) {
     a.load(Width::Double, R1, R7, task::TID);
     a.store(Width::Double, R10, TOTALS_KEY, R1);
-    a.load(Width::Double, R1, R9, argument);
+    load_argument(c, a, R1, argument);
     a.store(Width::Word, R10, TOTALS_KEY + 12, R1);
     let numbers: [i16; TOTALS_OF_CALL] = [
         call::CALLS,
@@ -176,7 +175,11 @@ fn totals(c: &Context<'_>, a: &mut Asm, argument: i16) {
         let Some(nr) = calls::number(name) else {
             continue;
         };
-        a.store_imm(Width::Word, R10, TOTALS_KEY + 8, nr as i32);
+        // The rows of whom closes through the same entry.
+        a.load(Width::Word, R1, R7, task::NR);
+        a.alu_imm(Alu::And, R1, ENTRY_32 as i32);
+        a.alu_imm(Alu::Or, R1, nr as i32);
+        a.store(Width::Word, R10, TOTALS_KEY + 8, R1);
         super::lookup_slot(a, &c.maps.calls, TOTALS_KEY);
         a.jump_if_imm(Cond::Equal, R0, 0, absent);
         for (number, field) in (0..).zip(numbers) {
