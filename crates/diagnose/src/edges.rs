@@ -145,9 +145,7 @@ pub(crate) fn of(
     };
     let parts = untraced::parts(observed, unsure(trace, fault_tracing), cpu_factor);
     let missing = in_kernel - kernel * cpu_factor * parts.kernel;
-    let by_32_bit_entry = timed_rows(trace).filter(|row| row.by_32_bit_entry());
-    let foreign: u64 = by_32_bit_entry.map(|row| row.calls).sum();
-    let (call_scatter, most_around) = match foreign as f64 > calls / 2.0 {
+    let (call_scatter, most_around) = match trace.calls_by_32_bit_entry() as f64 > calls / 2.0 {
         true => (FOREIGN_CALLS_SCATTER_NS, MOST_AROUND_FOREIGN_NS),
         false => (OWN_CALLS_SCATTER_NS, MOST_AROUND_NS),
     };

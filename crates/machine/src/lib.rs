@@ -8,13 +8,12 @@ mod check;
 mod context;
 mod core_width;
 mod deadline;
-mod entry_32;
 mod environment;
 mod fingerprint;
 mod gate;
+mod glance;
 mod groups;
 mod kernels;
-mod lookup;
 mod mapping;
 mod mounts;
 mod probes;
@@ -36,9 +35,8 @@ pub use check::{
     AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, ToldBy, check, disturbance,
 };
 pub use core_width::cycles_per_addition;
-pub use entry_32::entry_32_seconds;
 pub use environment::environment;
-pub use lookup::lookup_seconds;
+pub use glance::{entry_32_seconds, lookup_seconds};
 pub use probes::noise::Gaps;
 pub use reported::{ReportedCache, caches as reported_caches};
 pub use result::{Estimator, Heading, ProbeResult, Verdict};

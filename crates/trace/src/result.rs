@@ -53,6 +53,12 @@ impl Trace {
         };
         self.without_rights.iter().map(sentence).collect()
     }
+
+    /// How many calls came through the 32-bit entry of x86.
+    pub fn calls_by_32_bit_entry(&self) -> u64 {
+        let rows = self.syscalls.iter().filter(|row| row.by_32_bit_entry());
+        rows.map(|row| row.calls).sum()
+    }
 }
 
 /// A sentence, as in [`Trace::not_visible`], on so many processes that outlived the command.

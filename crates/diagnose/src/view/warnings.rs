@@ -96,10 +96,8 @@ impl View<'_> {
 
     /// That most calls came through the 32-bit entry, and what that takes.
     fn through_32_bit_entry(&self) -> Option<String> {
-        let rows = || self.trace.syscalls.iter();
-        let all: u64 = rows().map(|row| row.calls).sum();
-        let foreign = rows().filter(|row| row.by_32_bit_entry());
-        let foreign: u64 = foreign.map(|row| row.calls).sum();
+        let all: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
+        let foreign = self.trace.calls_by_32_bit_entry();
         if foreign * 2 < all || foreign < t::CALLS_OF_A_HABIT {
             return None;
         }

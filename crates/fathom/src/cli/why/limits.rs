@@ -2,11 +2,12 @@
 
 use fathom_diagnose::Limits;
 use fathom_machine::remembered::{self, Profile};
+use fathom_trace::Trace;
 
 /// What `fathom machine` remembered of this machine; `measure` takes the quick profile if nothing
 /// is (3 s, at most 8). `floor` is the empty program's time in seconds, of this very session. What a name costs
-/// to look up, and a call through the 32-bit entry, is measured now (4 ms).
-pub fn limits(measure: bool, floor: Option<f64>) -> Limits {
+/// to look up is measured now (2 ms), and so is a call through the 32-bit entry (2 ms) if the trace has any.
+pub fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits {
     let folder = remembered::default_folder();
     let profile = match measure {
         true => {
@@ -17,7 +18,10 @@ pub fn limits(measure: bool, floor: Option<f64>) -> Limits {
     };
     Limits {
         lookup_seconds: fathom_machine::lookup_seconds(),
-        entry_32_seconds: fathom_machine::entry_32_seconds(),
+        entry_32_seconds: match trace.calls_by_32_bit_entry() {
+            0 => None,
+            _ => fathom_machine::entry_32_seconds(),
+        },
         ..of(profile.as_ref(), floor)
     }
 }

@@ -53,7 +53,7 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     // A run that was ended is a part of what was timed: it is explained for itself.
     let before = (stopped && trace.end.cut_short).then(|| timing.take());
     let floor = timing.timed.floor.map(|floor| floor.value);
-    let limits = limits::limits(arguments.limits, floor);
+    let limits = limits::limits(arguments.limits, floor, &trace);
     let mut explanation = explain(&target, &timing, &trace, limits);
     if let Some(before) = before {
         explanation.end = ended_by_signal(&before);
