@@ -21,7 +21,7 @@ pub(super) struct Unseen {
     rounds: f64,
     /// Whether that is a guess by the ticks, and not by counts.
     guessed: bool,
-    /// What a call costs on average by the ticks; 0 where there are too few.
+    /// What a call costs on average by the ticks, beyond [`View::entry_ns`]; 0 where there are too few.
     each_by_ticks_ns: f64,
     /// What calls cost beyond that on average whose work depends on what they are asked for; see
     /// [`View::is_elastic`].
@@ -84,19 +84,17 @@ impl View<'_> {
             rows.map(|row| self.calls_of(row, rounds)).sum()
         };
         let calls = calls_that(&|_| true);
-        let copied: f64 = self
-            .trace
-            .syscalls
-            .iter()
-            .map(|row| self.copy_ns(row))
+        let rows = self.trace.syscalls.iter();
+        let known: f64 = rows
+            .map(|row| self.calls_of(row, rounds) * self.entry_ns(row) + self.copy_ns(row))
             .sum();
         let each = match ticks_tell && calls >= t::CALLS_TO_DIVIDE_BY {
-            true => ((in_calls_ns - copied).max(0.0) / calls).min(t::DEAREST_SMALL_CALL_NS),
+            true => ((in_calls_ns - known).max(0.0) / calls).min(t::DEAREST_SMALL_CALL_NS),
             false => 0.0,
         };
         let elastic = calls_that(&|row| self.is_elastic(row));
         let others = calls_that(&|row| !self.is_elastic(row) && may_be_dear(&row.name));
-        let told = calls * self.base_ns().max(each) + copied;
+        let told = calls * self.base_ns().max(each) + known;
         // What the ticks tell beyond any call's usual cost is theirs, where there are enough to have it.
         let theirs = ticks_tell
             && !guessed
@@ -115,14 +113,13 @@ impl View<'_> {
     }
 
     /// Whether what a call takes depends on what it is asked for: a new file in a full folder, hundreds of
-    /// descriptors, text or random bytes that the kernel makes; or on which machine: the 32-bit entry, 6 µs on one.
+    /// descriptors, text or random bytes that the kernel makes.
     fn is_elastic(&self, row: &SyscallRow) -> bool {
         let made_up = || {
             let name = self.name_of(row.pid, row.fd?)?;
             Some(name.starts_with("/proc/") || name.starts_with("/sys/"))
         };
-        row.by_32_bit_entry()
-            || row.name == "getrandom"
+        row.name == "getrandom"
             || classify::opens_file(&row.name)
             || classify::changes_folder(&row.name)
             || classify::is_poll(&row.name)
@@ -237,14 +234,19 @@ impl View<'_> {
     }
 
     fn modelled_ns(&self, row: &SyscallRow) -> f64 {
-        let limits = &self.subject.limits;
-        let lookup = limits.lookup_seconds;
+        let lookup = self.subject.limits.lookup_seconds;
         let ns = match lookup.filter(|_| classify::asks_about_path(&row.name)) {
             Some(seconds) => seconds * 1e9 + AROUND_CALL_NS,
             None => self.base_ns() * classify::weight(&row.name),
         };
-        let entry = limits.entry_32_seconds.filter(|_| row.by_32_bit_entry());
-        ns + entry.map_or(0.0, |seconds| (seconds * 1e9 - self.call_ns()).max(0.0))
+        ns + self.entry_ns(row)
+    }
+
+    /// What the way into each call of a row takes beyond the usual one.
+    fn entry_ns(&self, row: &SyscallRow) -> f64 {
+        let seconds = self.subject.limits.entry_32_seconds;
+        let seconds = seconds.filter(|_| row.by_32_bit_entry());
+        seconds.map_or(0.0, |seconds| (seconds * 1e9 - self.call_ns()).max(0.0))
     }
 
     fn calls_of(&self, row: &SyscallRow, rounds: f64) -> f64 {
@@ -319,7 +321,7 @@ impl View<'_> {
             return calls * self.modelled_ns(row);
         }
         let each = match self.unseen.each_by_ticks_ns > 0.0 {
-            true => self.base_ns().max(self.unseen.each_by_ticks_ns),
+            true => self.base_ns().max(self.unseen.each_by_ticks_ns) + self.entry_ns(row),
             false => self.modelled_ns(row),
         };
         let dearer = match self.unseen.dearer_ns > 0.0 && self.is_elastic(row) {
@@ -513,5 +515,31 @@ mod tests {
         assert_eq!(calls(&fake, "getpid", 3_150, 0), 10_000_000);
         fake.trace.syscalls[0].number = fathom_trace::calls::ENTRY_32 | 39;
         assert_eq!(calls(&fake, "getpid", 3_150, 0), 500_000);
+    }
+
+    #[test]
+    fn counted_calls_through_the_32_bit_entry_cost_what_the_ticks_say() {
+        let cost = |number| {
+            let mut fake = looked_at(&[("read", 20_000)]);
+            fake.limits.entry_32_seconds = Some(6.25e-6);
+            fake.trace.syscalls[0].number = number;
+            let timed = [Run {
+                system_ns: 630_000_000,
+                io: Some(IoCounts {
+                    read_calls: 100_000,
+                    ..IoCounts::default()
+                }),
+                ..fake.run()
+            }];
+            let subject = fake.subject(&timed);
+            View::new(&subject)
+                .tally_calls(|call| call == "read")
+                .cost_ns
+                / 1e6
+        };
+        let native = cost(0);
+        assert!((150.0..170.0).contains(&native), "{native}");
+        let foreign = cost(fathom_trace::calls::ENTRY_32);
+        assert!((600.0..640.0).contains(&foreign), "{foreign}");
     }
 }
