@@ -3,6 +3,7 @@
 mod ends;
 mod index;
 mod library;
+mod modelled;
 mod own_code;
 mod programs;
 mod tally;
