@@ -123,13 +123,12 @@ fn tiers() -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// The file that the command ran in the end: a version manager's shim becomes another program.
-fn program_of(target: &Target, trace: &Trace) -> PathBuf {
-    let last = trace.processes.first().and_then(|it| it.execs.last());
-    let named = last.map(|exec| PathBuf::from(&exec.path));
-    // Others are named from a folder that isn't known here.
-    let named = named.filter(|path| path.is_absolute());
-    named.unwrap_or_else(|| as_seen_from_here(&target.command))
+/// The file that the command ran in the end: a version manager's shim becomes another program, which may be named
+/// relative to where the command began. That it went elsewhere meanwhile isn't known here.
+fn program_of(command: &CommandLine, last: Option<&str>) -> PathBuf {
+    let named = last.map(|path| command.folder().join(path));
+    let named = named.filter(|path| path.is_file());
+    named.unwrap_or_else(|| as_seen_from_here(command))
 }
 
 /// A program that is named relative to where the command runs (`--cwd`) lies elsewhere seen from here.
@@ -158,13 +157,16 @@ fn languages(target: &Target, trace: &Trace) -> Languages {
 
 fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> Explanation {
     let languages = languages(target, trace);
+    let root = trace.processes.first();
+    let last = root.and_then(|process| process.execs.last());
+    let program = program_of(&target.command, last.map(|exec| exec.path.as_str()));
     let subject = Subject {
         trace,
         timed: &timing.runs,
         floor_seconds: timing.timed.floor.map(|floor| floor.value),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         limits,
-        language: language::language_of(&program_of(target, trace)),
+        language: language::language_of(&program),
         languages: &languages,
         python_unbuffered: language::python_unbuffered(&target.command.variables),
     };
@@ -276,21 +278,34 @@ mod tests {
     use super::*;
     use fathom_measure::{Input, Output};
 
+    fn command(program: &str, folder: Option<&str>) -> CommandLine {
+        CommandLine {
+            arguments: vec![program.into()],
+            program: program.into(),
+            directory: folder.map(PathBuf::from),
+            variables: Vec::new(),
+            input: Input::Null,
+            output: Output::Null,
+            expect: None,
+        }
+    }
+
     #[test]
     fn a_program_is_looked_for_where_the_command_runs() {
-        let seen = |program: &str, folder: Option<&str>| {
-            as_seen_from_here(&CommandLine {
-                arguments: vec![program.into()],
-                program: program.into(),
-                directory: folder.map(PathBuf::from),
-                variables: Vec::new(),
-                input: Input::Null,
-                output: Output::Null,
-                expect: None,
-            })
-        };
+        let seen = |program: &str, folder| as_seen_from_here(&command(program, folder));
         assert_eq!(seen("./prog", Some("/srv")), Path::new("/srv/prog"));
         assert_eq!(seen("./prog", None), Path::new("./prog"));
         assert_eq!(seen("/bin/true", Some("/srv")), Path::new("/bin/true"));
+    }
+
+    #[test]
+    fn what_a_script_becomes_is_looked_for_there_too() {
+        let folder = env!("CARGO_MANIFEST_DIR");
+        let script = command("./script.sh", Some(folder));
+        let ran = |last: Option<&str>| program_of(&script, last);
+        let here = Path::new(folder);
+        assert_eq!(ran(Some("./Cargo.toml")), here.join("./Cargo.toml"));
+        assert_eq!(ran(Some("./is-elsewhere")), here.join("./script.sh"));
+        assert_eq!(ran(None), here.join("./script.sh"));
     }
 }
