@@ -293,6 +293,16 @@ impl<'a> View<'a> {
         self.cpu_ns >= t::BUSY_THREAD * self.timed_ns * self.subject.cpus.max(1) as f64
     }
 
+    /// What a cost on the critical path comes to where more threads of the command are busy than there are CPUs: while
+    /// the path waits for one, the others burn as much.
+    pub(crate) fn in_crowd(&self, on_path_ns: f64) -> f64 {
+        if !crowded(&self.lives, self.subject.cpus, self.trace) {
+            return on_path_ns;
+        }
+        let of_each_cpu = self.cpu_ns / self.subject.cpus.max(1) as f64;
+        on_path_ns * (of_each_cpu / untraced::on_cpu_ns(&self.account).max(1.0)).max(1.0)
+    }
+
     /// Time on the critical path spent on this, in time of an untraced run.
     pub(crate) fn spent_ns(&self, spent: Spent) -> f64 {
         self.account.ns(spent) as f64

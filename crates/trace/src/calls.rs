@@ -36,6 +36,10 @@ pub const TOTALLED: u32 = 1 << 12;
 /// Waits for one of several things, and returns 0 if its time limit came first.
 pub const POLL: u32 = 1 << 13;
 
+/// The first argument points to as many `struct pollfd` as the second says. Where that is one, the call is on its
+/// descriptor: the first 4 bytes.
+pub const POLLS_ONE: u32 = 1 << 14;
+
 /// Flags that need a look beyond the counters.
 pub const TELL: u32 = TELL_OK | TELL_ERROR;
 
@@ -234,6 +238,7 @@ pub fn flags_of_name(name: &str) -> u32 {
     }
     flags
         | match name {
+            "poll" | "ppoll" => POLLS_ONE,
             "pipe" | "pipe2" => PAIR0 | TELL_OK,
             "socketpair" => PAIR3 | TELL_OK,
             "connect" | "bind" => ADDRESS | TELL,

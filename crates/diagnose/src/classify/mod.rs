@@ -7,12 +7,13 @@ mod timers;
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
-use fathom_trace::{Cause, Interval, OffCpuRow, PollEnds, Tier, Trace};
+use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
 
 pub(crate) use calls::*;
-pub(crate) use polls::PollContext;
+pub(crate) use polls::{PollContext, unanswered};
 
 use crate::descriptors::{Descriptors, Kind};
+use polls::Ends;
 
 /// A stretch off the CPU, as the trace tells it.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +87,7 @@ pub(crate) struct Classifier<'a> {
     /// What each process's polls wait for.
     pub polls: HashMap<u32, PollContext>,
     /// How the polls of each thread ended, where that is known.
-    pub ends: HashMap<u32, PollEnds>,
+    pub ends: HashMap<u32, Ends>,
     /// Threads that use locks as timers.
     pub timed: HashSet<u32>,
     pub trace: &'a Trace,
@@ -97,7 +98,7 @@ impl<'a> Classifier<'a> {
         Self {
             descriptors,
             polls: polls::contexts(trace, descriptors),
-            ends: polls::ends(trace),
+            ends: polls::ends(trace, descriptors),
             timed: timers::timed_waiters(trace),
             trace,
         }

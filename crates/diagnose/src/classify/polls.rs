@@ -1,13 +1,40 @@
 //! What do a process's polls wait for?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fathom_model::Spent;
-use fathom_trace::{PollEnds, Process, Trace};
+use fathom_trace::{PollEnds, Process, SyscallRow, Trace};
 
 use super::calls::{is_of_sockets, is_poll, is_read, is_write};
 use crate::descriptors::{Descriptors, Kind};
 use crate::thresholds as t;
+
+/// How polls ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ends {
+    pub polls: PollEnds,
+    /// Of the time of those that a time limit ended: for the one socket that something had been asked through.
+    pub unanswered_ns: u64,
+}
+
+impl Ends {
+    fn add(&mut self, more: PollEnds, asked: bool) {
+        self.polls.by_limit += more.by_limit;
+        self.polls.by_limit_ns += more.by_limit_ns;
+        self.polls.total_ns += more.total_ns;
+        self.unanswered_ns += if asked { more.by_limit_ns } else { 0 };
+    }
+
+    /// Whether time limits ended this part of the time.
+    fn by_limit(self, part: f64) -> bool {
+        self.polls.by_limit_ns as f64 >= part * self.polls.total_ns as f64
+    }
+
+    /// Whether they waited most of the time for answers that never came.
+    fn are_unanswered(self) -> bool {
+        self.unanswered_ns as f64 >= t::PART_BY_LIMIT * self.polls.total_ns as f64
+    }
+}
 
 /// What a process's polls wait for: told by what it does with its descriptors. A poll that ends with an
 /// event is followed by a call that takes it, so the numbers of those calls say what most waits were for.
@@ -33,7 +60,7 @@ pub(crate) struct PollContext {
     /// The polls themselves.
     pub polls: u64,
     /// How they ended, where that is known.
-    pub ends: Option<PollEnds>,
+    pub ends: Option<Ends>,
     /// It has children.
     pub children: bool,
 }
@@ -49,6 +76,9 @@ impl PollContext {
             (pipes, Spent::WaitingForPipe),
         ];
         let all: u64 = kinds.iter().map(|(events, _)| events).sum();
+        if self.known_ends().is_some_and(Ends::are_unanswered) {
+            return Spent::Network;
+        }
         if self.only_naps(all) {
             return Spent::Sleeping;
         }
@@ -61,16 +91,20 @@ impl PollContext {
         }
     }
 
+    fn known_ends(self) -> Option<Ends> {
+        self.ends.filter(|ends| ends.polls.total_ns > 0)
+    }
+
     /// Whether polls end by their time limits though there is something to be taken after most of them: then they don't
     /// wait for it, or it would have ended them. A runtime also looks without waiting, which takes no time.
     fn only_naps(self, taken: u64) -> bool {
-        let Some(ends) = self.ends.filter(|ends| ends.total_ns > 0) else {
+        let Some(ends) = self.known_ends() else {
             return false;
         };
-        let by_events = self.polls.saturating_sub(ends.by_limit);
-        let by_time = ends.by_limit_ns as f64 >= t::PART_BY_LIMIT * ends.total_ns as f64;
-        let all_of_it = ends.by_limit_ns as f64 >= t::ALL_BY_LIMIT * ends.total_ns as f64;
-        by_time && (taken > 2 * by_events || all_of_it) && taken * 2 >= ends.by_limit
+        let by_events = self.polls.saturating_sub(ends.polls.by_limit);
+        ends.by_limit(t::PART_BY_LIMIT)
+            && (taken > 2 * by_events || ends.by_limit(t::ALL_BY_LIMIT))
+            && taken * 2 >= ends.polls.by_limit
     }
 
     /// Events at sockets: those that the network brought, and those of a reader that took what had filled one.
@@ -86,8 +120,8 @@ impl PollContext {
         if self.timers * 2 > self.events && self.timers > 0 {
             return true;
         }
-        if let Some(ends) = self.ends.filter(|ends| ends.total_ns > 0) {
-            return ends.by_limit_ns as f64 >= t::PART_BY_LIMIT * ends.total_ns as f64;
+        if let Some(ends) = self.known_ends() {
+            return ends.by_limit(t::PART_BY_LIMIT);
         }
         // Threads tell each other through pipes and eventfds. Where far more polls ended, they ended by time.
         let pipes = if self.children { 0 } else { self.pipes };
@@ -103,13 +137,15 @@ fn is_most(events: u64, all: u64) -> bool {
 /// Of every process.
 pub(super) fn contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, PollContext> {
     let mut contexts: HashMap<u32, PollContext> = HashMap::new();
+    let asked = asked(trace, descriptors);
     for row in &trace.syscalls {
         let context = contexts.entry(row.pid).or_default();
         if is_poll(&row.name) {
             context.polls += row.calls;
         }
         if let Some(ends) = row.polls {
-            add_ends(context.ends.get_or_insert_default(), ends);
+            let ends_of_all = context.ends.get_or_insert_default();
+            ends_of_all.add(ends, is_asked(&asked, row));
         }
         let Some(fd) = row.fd else { continue };
         let kind = descriptors.mostly(row.pid, fd);
@@ -185,18 +221,40 @@ fn waits_in_polls(trace: &Trace) -> HashMap<u32, u64> {
     waited
 }
 
-fn add_ends(sum: &mut PollEnds, more: PollEnds) {
-    sum.by_limit += more.by_limit;
-    sum.by_limit_ns += more.by_limit_ns;
-    sum.total_ns += more.total_ns;
+/// Sockets that something was asked through: they were connected, or written to.
+fn asked(trace: &Trace, descriptors: &Descriptors<'_>) -> HashSet<(u32, i32)> {
+    let rows = trace.syscalls.iter();
+    let asking = rows.filter(|row| row.name == "connect" || is_write(&row.name));
+    asking
+        .filter_map(|row| Some((row.pid, row.fd?)))
+        .filter(|(pid, fd)| descriptors.mostly(*pid, *fd) == Kind::Socket)
+        .collect()
+}
+
+/// Whether a row is of polls for one such socket. The descriptor of `epoll_wait` is of the set.
+fn is_asked(asked: &HashSet<(u32, i32)>, row: &SyscallRow) -> bool {
+    let one = row.fd.filter(|_| !row.name.starts_with("epoll"));
+    one.is_some_and(|fd| asked.contains(&(row.pid, fd)))
+}
+
+/// How often the time limit of a poll came where an answer was awaited, and how long these took, ns, of all threads.
+pub(crate) fn unanswered(trace: &Trace, descriptors: &Descriptors<'_>) -> (u64, u64) {
+    let asked = asked(trace, descriptors);
+    let rows = trace.syscalls.iter().filter(|row| is_asked(&asked, row));
+    rows.filter_map(|row| row.polls)
+        .fold((0, 0), |(count, ns), ends| {
+            (count + ends.by_limit, ns + ends.by_limit_ns)
+        })
 }
 
 /// How the polls of each thread ended, where that is known.
-pub(super) fn ends(trace: &Trace) -> HashMap<u32, PollEnds> {
-    let mut ends: HashMap<u32, PollEnds> = HashMap::new();
+pub(super) fn ends(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, Ends> {
+    let mut ends: HashMap<u32, Ends> = HashMap::new();
+    let asked = asked(trace, descriptors);
     for row in &trace.syscalls {
         if let Some(more) = row.polls {
-            add_ends(ends.entry(row.tid).or_default(), more);
+            let of_thread = ends.entry(row.tid).or_default();
+            of_thread.add(more, is_asked(&asked, row));
         }
     }
     ends
@@ -243,10 +301,13 @@ mod tests {
     fn polls_that_something_ended_are_no_timers() {
         let ended = |by_limit_ns| PollContext {
             polls: 100,
-            ends: Some(PollEnds {
-                by_limit: 1,
-                by_limit_ns,
-                total_ns: 1000,
+            ends: Some(Ends {
+                polls: PollEnds {
+                    by_limit: 1,
+                    by_limit_ns,
+                    total_ns: 1000,
+                },
+                unanswered_ns: 0,
             }),
             ..PollContext::default()
         };
@@ -271,10 +332,13 @@ mod tests {
             pipes: 100,
             children: true,
             polls: 100,
-            ends: Some(PollEnds {
-                by_limit,
-                by_limit_ns: 900,
-                total_ns: 1000,
+            ends: Some(Ends {
+                polls: PollEnds {
+                    by_limit,
+                    by_limit_ns: 900,
+                    total_ns: 1000,
+                },
+                unanswered_ns: 0,
             }),
             ..PollContext::default()
         };
@@ -283,8 +347,32 @@ mod tests {
         assert_eq!(asks(40).spent(), Spent::WaitingForPipe);
         // Looks that take no time wait for nothing.
         let mut pauses = asks(40);
-        pauses.ends.as_mut().expect("it is known").by_limit_ns = 1000;
+        pauses.ends.as_mut().expect("it is known").polls.by_limit_ns = 1000;
         assert_eq!(pauses.spent(), Spent::Sleeping);
+    }
+
+    #[test]
+    fn a_time_limit_that_comes_instead_of_an_answer_is_no_pause() {
+        let told = |unanswered_ns| {
+            let ends = Ends {
+                polls: PollEnds {
+                    by_limit: 8,
+                    by_limit_ns: 990,
+                    total_ns: 1000,
+                },
+                unanswered_ns,
+            };
+            let context = PollContext {
+                sockets: 24,
+                answers: 8,
+                polls: 16,
+                ends: Some(ends),
+                ..PollContext::default()
+            };
+            context.spent()
+        };
+        assert_eq!(told(990), Spent::Network);
+        assert_eq!(told(0), Spent::Sleeping);
     }
 
     #[test]

@@ -43,6 +43,14 @@ impl CallCost {
         }
     }
 
+    /// See [`View::in_crowd`].
+    pub(super) fn in_crowd(self, view: &View<'_>) -> Self {
+        Self {
+            in_kernel_ns: view.in_crowd(self.in_kernel_ns),
+            library_ns: view.in_crowd(self.library_ns),
+        }
+    }
+
     /// Both together, no more than there is.
     pub(super) fn ns(self, view: &View<'_>) -> f64 {
         view.within_cpu(self.in_kernel_ns + self.library_ns)

@@ -93,7 +93,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         false => stalls,
     };
     let stalled = stalls as f64 * mean;
-    if !may_hold_back(view) || is_answered_late(view, row, stalls, stalled) {
+    // Who was never answered waited as long as it was asked to.
+    let (unanswered, _) = classify::unanswered(view.trace, &view.descriptors);
+    let late = is_answered_late(view, row, stalls, stalled);
+    if !may_hold_back(view) || late || unanswered * 2 >= stalls {
         return None;
     }
     let several = sends.calls >= 2 && sends.calls * 2 >= answers * 3;
@@ -144,6 +147,25 @@ mod tests {
         fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 200_000);
         fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
         assert!(!fake.ids().contains(&"delayed-ack-stall".to_owned()));
+    }
+
+    #[test]
+    fn a_time_limit_of_two_hundred_milliseconds_holds_no_write_back() {
+        let told = |by_limit: u64| {
+            let mut fake = Fake::new(2000);
+            fake.waits(Some("poll"), Some(3), Cause::Asleep, 10, 195_000);
+            fake.calls("sendto", Some(3), 20, 40, 1_000);
+            fake.descriptor(3, "inet socket");
+            let polls = fake.calls("poll", Some(3), 10, 0, 195_000_000);
+            polls.polls = Some(fathom_trace::PollEnds {
+                by_limit,
+                by_limit_ns: by_limit * 195_000_000,
+                total_ns: 1_950_000_000,
+            });
+            fake.ids()
+        };
+        assert_eq!(told(10), ["waiting-for-network"]);
+        assert_eq!(told(1), ["delayed-ack-stall"]);
     }
 
     #[test]

@@ -43,6 +43,7 @@ fn by_own_code(view: &View<'_>) -> Option<Finding> {
     };
     let part = calls(&|row| classify::is_lock(&row.name)) / calls(&|_| true).max(1.0);
     let in_kernel = view.in_kernel_ns() * part;
+    let (in_code, in_kernel) = (view.in_crowd(in_code), view.in_crowd(in_kernel));
     let cost = view.within_cpu(in_code + in_kernel);
     if !matters(view, cost) {
         return None;
@@ -80,7 +81,7 @@ fn by_calls(view: &View<'_>) -> Option<Finding> {
     if sleeps * t::CALLS_FOR_A_SLEEP > calls.calls {
         return None;
     }
-    let cost = CallCost::with(&calls, view, on_locks);
+    let cost = CallCost::with(&calls, view, on_locks).in_crowd(view);
     if !matters(view, cost.in_kernel_ns) || asleep_ns > t::SLEPT_OF_FOUGHT * cost.in_kernel_ns {
         return None;
     }

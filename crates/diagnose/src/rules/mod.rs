@@ -160,7 +160,7 @@ fn clocks(view: &View<'_>) -> Option<Finding> {
 /// All findings, the largest first.
 pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
-    found = explained_by(named_for_linking(found));
+    found = explained_by(named_for_locks(named_for_linking(found)));
     found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
     found = kernel_bound::unless_explained(found);
     if found.is_empty() {
@@ -176,6 +176,18 @@ fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
         && linking * 2 >= spawning
     {
         found.retain(|finding| finding.id != "process-spawning");
+    }
+    found
+}
+
+/// More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock costs a good part of what
+/// each of them waits, it is what makes them slow, and without it they are no crowd.
+fn named_for_locks(mut found: Vec<Finding>) -> Vec<Finding> {
+    let lock = found.iter().find(|f| f.id == "lock-contention");
+    if let Some(lock) = lock.map(|lock| lock.could_win_ns) {
+        let only_later =
+            |f: &Finding| f.id == "cpu-starved" && f.could_win_ns < f.could_win_latency_ns;
+        found.retain(|f| !only_later(f) || lock * least_times(&f.id) < f.rank_ns());
     }
     found
 }

@@ -4,7 +4,7 @@ use super::far_end::waited_for;
 use crate::account::Life;
 use crate::classify;
 use crate::descriptors::is_local;
-use crate::draft::{Draft, percent, time, wait_matters};
+use crate::draft::{Draft, count, percent, time, wait_matters};
 use crate::thresholds as t;
 use crate::view::View;
 use fathom_model::{Finding, Spent};
@@ -65,16 +65,35 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Some((peer, false)) => format!(", for {peer}"),
         None => String::new(),
     };
+    let (in_vain, in_vain_ns) = classify::unanswered(view.trace, &view.descriptors);
+    let in_vain = (view.untraced(in_vain_ns as f64) >= t::PART_BY_LIMIT * wait).then_some(in_vain);
+    let unanswered = match in_vain {
+        Some(1) => "; one of the waits ended by its time limit, without an answer".to_owned(),
+        Some(n) => format!(
+            "; {} of the waits ended by their time limits, without an answer",
+            count(n)
+        ),
+        None => String::new(),
+    };
     let statement = format!(
-        "The command waited for the network for {}, {} of the wall time{whom}.",
+        "The command waited for the network for {}, {} of the wall time{whom}{unanswered}.",
         time(wait),
         percent(view, wait),
     );
+    let advice = match in_vain {
+        Some(_) => {
+            "See why nobody answers. Ask somebody who does first, or several at once, and shorten the time limit."
+        }
+        None => {
+            "Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers."
+        }
+    };
     Some(
         Draft::new("waiting-for-network", view, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence_if("waits", waits, "calls")
-            .advice("Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers.")
+            .evidence_if("waits that a time limit ended", in_vain, "calls")
+            .advice(advice)
             .seen()
             .finish(),
     )
@@ -91,6 +110,32 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
         assert_eq!(fake.ids(), ["waiting-for-network"]);
+    }
+
+    #[test]
+    fn requests_that_nobody_answers_are_told_as_that() {
+        let told = |connected: bool| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(5, "inet socket");
+            fake.waits(Some("poll"), Some(5), Cause::Asleep, 8, 100_000);
+            let polls = fake.calls("poll", Some(5), 16, 0, 50_000_000);
+            polls.polls = Some(fathom_trace::PollEnds {
+                by_limit: 8,
+                by_limit_ns: 799_000_000,
+                total_ns: 800_000_000,
+            });
+            fake.calls("recvfrom", Some(5), 8, 9, 1_000);
+            if connected {
+                fake.calls("sendto", Some(5), 16, 12, 1_000);
+            }
+            let found = fake.findings();
+            (found[0].id.clone(), found[0].statement.clone())
+        };
+        let (id, statement) = told(true);
+        assert_eq!(id, "waiting-for-network");
+        let end = "; 8 of the waits ended by their time limits, without an answer.";
+        assert!(statement.ends_with(end), "{statement}");
+        assert_eq!(told(false).0, "sleeping");
     }
 
     #[test]

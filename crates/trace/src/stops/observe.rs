@@ -395,8 +395,8 @@ impl Run {
             Ok(Some(SyscallStop::Entry { nr, args })) => {
                 self.begun = true;
                 self.looked_at += 1;
-                let at = time;
-                tracee.call = Some(Entered { nr, args, at });
+                let memory = |at, len| ptrace::memory(tid, at, len);
+                tracee.call = Some(Entered::new(nr, args, time, memory));
             }
             Ok(Some(SyscallStop::Exit { result })) => {
                 if let Some(call) = tracee.call.take() {

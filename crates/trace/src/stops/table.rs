@@ -16,6 +16,8 @@ pub(super) struct Entered {
     pub nr: u32,
     /// Its arguments.
     pub args: [u64; 6],
+    /// Descriptor that it is on, -1 if there is none.
+    pub fd: i32,
     /// When, ns of the monotonic clock.
     pub at: u64,
 }
@@ -29,13 +31,25 @@ pub(super) struct Table {
     pub late: HashMap<CallKey, u64>,
 }
 
+impl Entered {
+    /// A call that is entered now. `memory`: the caller's, by address and length.
+    pub fn new(nr: u32, args: [u64; 6], at: u64, memory: impl Fn(u64, usize) -> Vec<u8>) -> Self {
+        let flags = calls::flags(nr);
+        let polled = || Some(i32::from_ne_bytes(memory(args[0], 4).try_into().ok()?));
+        let fd = match () {
+            () if flags & calls::FD != 0 => args[0] as i32,
+            () if flags & calls::POLLS_ONE != 0 && args[1] == 1 => polled().unwrap_or(-1),
+            () => -1,
+        };
+        Self { nr, args, fd, at }
+    }
+}
+
 fn key(who: Who, call: &Entered) -> CallKey {
-    let has_fd = calls::flags(call.nr) & calls::FD != 0;
-    let fd = if has_fd { call.args[0] as i32 } else { -1 };
     CallKey {
         who,
         nr: call.nr,
-        fd,
+        fd: call.fd,
     }
 }
 
@@ -130,7 +144,24 @@ mod tests {
 
     fn call(name: &str, args: [u64; 6]) -> Entered {
         let nr = calls::number(name).expect("a call of this architecture");
-        Entered { nr, args, at: 10 }
+        Entered::new(nr, args, 10, |_, _| Vec::new())
+    }
+
+    #[test]
+    fn a_poll_of_one_descriptor_is_on_that() {
+        let fd = |args, memory: &[u8]| {
+            let nr = calls::number("poll").expect("a call of this architecture");
+            Entered::new(nr, args, 10, |at, len| match (at, len) {
+                (4096, 4) => memory.to_vec(),
+                _ => Vec::new(),
+            })
+            .fd
+        };
+        let seven = 7i32.to_ne_bytes();
+        assert_eq!(fd([4096, 1, 50, 0, 0, 0], &seven), 7);
+        assert_eq!(fd([4096, 2, 50, 0, 0, 0], &seven), -1);
+        assert_eq!(fd([0, 0, 50, 0, 0, 0], &seven), -1);
+        assert_eq!(fd([4096, 1, 50, 0, 0, 0], &[]), -1);
     }
 
     const ME: Who = Who { tid: 2, pid: 1 };

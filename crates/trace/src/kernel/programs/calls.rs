@@ -11,7 +11,9 @@ use super::zero_frame;
 use super::{
     Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, sched, tell,
 };
-use crate::calls::{self, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, POLL, TABLE_SIZE, TELL, TOTALLED};
+use crate::calls::{
+    self, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, POLL, POLLS_ONE, TABLE_SIZE, TELL, TOTALLED,
+};
 use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::SIZE_LIMITS;
 
@@ -31,7 +33,7 @@ const REST_KEY: i16 = NOW - call::KEY as i16;
 
 /// `sys_enter(regs, number)`: notes what is called, on what, and when.
 pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
-    let (out, plain, store, no_fd) = (a.label(), a.label(), a.label(), a.label());
+    let (out, plain, store, known) = (a.label(), a.label(), a.label(), a.label());
     find_current(c, a, out);
     a.load(Width::Double, R8, R6, 8); // number
     a.load(Width::Double, R9, R6, 0); // registers
@@ -48,12 +50,17 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Word, R6, R0, 0);
     a.bind(plain);
     a.store(Width::Word, R7, task::FLAGS, R6);
+    let polls_one = a.label();
     a.jump_if_imm(Cond::AnySet, R6, FD as i32, store);
+    a.jump_if_imm(Cond::AnySet, R6, POLLS_ONE as i32, polls_one);
     a.mov_imm(R1, -1);
-    a.jump(no_fd);
+    a.jump(known);
+    a.bind(polls_one);
+    load_polled(c, a);
+    a.jump(known);
     a.bind(store);
     load_argument(c, a, R1, 0);
-    a.bind(no_fd);
+    a.bind(known);
     a.store(Width::Word, R7, task::FD, R1);
     a.store_imm(Width::Double, R7, task::CALL_BLOCKED, 0);
     a.store_imm(Width::Double, R7, task::CALL_READY, 0);
@@ -90,6 +97,22 @@ fn report_32_bit(c: &Context<'_>, a: &mut Asm, entry: Entry32) {
     a.bind(unknown);
     a.alu_imm(Alu::Or, R8, (ENTRY_32 | ENTRY_32_ONLY) as i32);
     a.bind(native);
+}
+
+/// `R1 = ` the descriptor that is polled for, -1 if it isn't one. Registers of the call in `R9`, the thread in `R7`.
+fn load_polled(c: &Context<'_>, a: &mut Asm) {
+    let (none, done) = (a.label(), a.label());
+    load_argument(c, a, R1, 1);
+    a.jump_if_imm(Cond::NotEqual, R1, 1, none);
+    load_argument(c, a, R3, 0);
+    a.mov(R1, R10).alu_imm(Alu::Add, R1, KEY_SLOT.into());
+    a.mov_imm(R2, 4).call(Helper::ProbeReadUser);
+    a.jump_if_imm(Cond::NotEqual, R0, 0, none);
+    a.load(Width::Word, R1, R10, KEY_SLOT);
+    a.jump(done);
+    a.bind(none);
+    a.mov_imm(R1, -1);
+    a.bind(done);
 }
 
 /// `into = ` an argument of the thread's current call. Registers of the call in `R9`, the thread in `R7`.
