@@ -18,6 +18,11 @@ pub(crate) const LEAST_WIN_NS: f64 = 3e6;
 pub(crate) const LEAST_SMALL_CALLS: u64 = 2_000;
 /// A piece of a line: the trace's size classes end at 1 and 15 bytes.
 pub(crate) const PIECE_BYTES: f64 = 16.0;
+/// Of the writes that were looked at: where so many end a line, lines are written. What writes each line's end apart
+/// has half of them.
+pub(crate) const LINES_OF_WRITES: f64 = 0.6;
+/// Fewer looks don't tell.
+pub(crate) const LEAST_LOOKS_FOR_LINES: u64 = 20;
 /// Messages have so many bytes at least; who receives fewer takes a stream apart byte by byte.
 pub(crate) const BYTES_OF_A_MESSAGE: u64 = 4;
 /// A line: text lines of 200 bytes are rare, and copying then begins to weigh beside the call.

@@ -40,6 +40,12 @@ pub const POLL: u32 = 1 << 13;
 /// descriptor: the first 4 bytes.
 pub const POLLS_ONE: u32 = 1 << 14;
 
+/// Writes what lies at the address in the second argument; the result says how much.
+pub const BUFFER1: u32 = 1 << 15;
+
+/// Of so many first writes of a row the last byte is looked at: whether it ends a line.
+pub const LOOKS_FOR_LINES: u64 = 256;
+
 /// Flags that need a look beyond the counters.
 pub const TELL: u32 = TELL_OK | TELL_ERROR;
 
@@ -239,6 +245,7 @@ pub fn flags_of_name(name: &str) -> u32 {
     flags
         | match name {
             "poll" | "ppoll" => POLLS_ONE,
+            "write" | "pwrite64" => BUFFER1,
             "pipe" | "pipe2" => PAIR0 | TELL_OK,
             "socketpair" => PAIR3 | TELL_OK,
             "connect" | "bind" => ADDRESS | TELL,

@@ -48,8 +48,8 @@ pub use mutexes::MutexRow;
 pub use profile::{FunctionRow, Profile};
 pub use result::{
     Accounts, CallEdges, Cause, DescriptorRow, End, Entered, Exec, FaultEdges, FileRow, GroupTrace,
-    Interval, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS, Sampling,
-    SyscallRow, Thread, Tier, Trace,
+    Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,
+    Sampling, SyscallRow, Thread, Tier, Trace,
 };
 pub use uses::{Flow, Moved, UseRow};
 

@@ -209,6 +209,9 @@ pub struct CallTotals {
     /// When bytes first moved and last; 0 for never.
     pub first_moved: u64,
     pub last_moved: u64,
+    /// Writes whose last byte was looked at, and of these the ones that ended a line.
+    pub looked_at: u64,
+    pub lines: u64,
 }
 
 impl CallTotals {
@@ -230,6 +233,8 @@ impl CallTotals {
         self.errors += later.errors;
         self.would_block += later.would_block;
         self.unfinished += later.unfinished;
+        self.looked_at += later.looked_at;
+        self.lines += later.lines;
         for (sum, size) in self.sizes.iter_mut().zip(later.sizes) {
             *sum += size;
         }
@@ -253,6 +258,8 @@ impl CallTotals {
             first: u64_at(bytes, call::FIRST)?,
             first_moved: u64_at(bytes, call::FIRST_MOVED)?,
             last_moved: u64_at(bytes, call::LAST_MOVED)?,
+            looked_at: u64_at(bytes, call::LOOKED_AT)?,
+            lines: u64_at(bytes, call::LINES)?,
             sizes,
         })
     }

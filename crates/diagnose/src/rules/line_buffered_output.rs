@@ -13,7 +13,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let watched = |s: &Small| view.descriptors.waited_for(s.pid, s.fd) == Kind::Terminal;
     let small = on_output(view).find(|small| !is_of_pieces(view, small) && !watched(small))?;
     let tally = &small.tally;
-    let lines = view.descriptors.is_output(small.pid, small.fd);
+    // Without a look at what is written, it takes what everybody writes there.
+    let seen = small.lines(view).is_some();
+    let lines = seen || view.descriptors.is_output(small.pid, small.fd);
     let cost = small.cost_of_output(view);
     if !cost.matters(view) {
         return None;
@@ -31,17 +33,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         small.output_name(view),
         cost.told(view),
     );
-    Some(
-        cost.draft("line-buffered-output", view, statement)
-            .evidence("write calls", tally.calls as f64, "calls")
-            .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
-            .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(small.advice_on_output(view, advice_on_standard))
-            .limit(Small::limit(view))
-            .place(small.place(view))
-            .likely()
-            .finish(),
-    )
+    let draft = cost
+        .draft("line-buffered-output", view, statement)
+        .evidence("write calls", tally.calls as f64, "calls")
+        .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
+        .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
+        .advice(small.advice_on_output(view, advice_on_standard))
+        .limit(Small::limit(view))
+        .place(small.place(view));
+    Some(if seen { draft } else { draft.likely() }.finish())
 }
 
 fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
@@ -86,6 +86,23 @@ mod tests {
         fake.descriptor(1, "/tmp/out");
         fake.calls("write", Some(1), 500_000, 60, 500);
         assert_eq!(fake.ids(), ["line-buffered-output"]);
+    }
+
+    #[test]
+    fn a_look_at_their_last_bytes_tells_lines_from_pieces() {
+        let told = |bytes: u64, ended: u64| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(1, "/tmp/out");
+            fake.calls("write", Some(1), 500_000, bytes, 500).lines = Some(fathom_trace::Lines {
+                looked_at: 256,
+                ended,
+            });
+            fake.ids()
+        };
+        assert_eq!(told(6, 256), ["line-buffered-output"]);
+        // The end of each line is written apart.
+        assert_eq!(told(6, 128), ["unbuffered-output"]);
+        assert_eq!(told(60, 3), ["unbuffered-output"]);
     }
 
     #[test]

@@ -177,6 +177,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_crowd_burns_for_a_lock_is_told_and_not_that_it_is_one() {
+        let found = |calls: u64| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
+            for tid in 101..109 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                fake.waits_of(tid, None, None, Cause::Preempted, 100, 7_500);
+                fake.calls_of(tid, "futex", None, calls, 0, 400);
+            }
+            fake.findings().remove(0)
+        };
+        // 160 of each thread's 250 ms, and as much of all that both CPUs did.
+        let lock = found(400_000);
+        assert_eq!(lock.id, "lock-contention");
+        assert!((0.5..0.8).contains(&lock.share), "{lock:?}");
+        assert_eq!(found(20_000).id, "cpu-starved");
+    }
+
+    #[test]
     fn threads_that_are_seen_in_the_code_of_a_held_lock_are_told() {
         use fathom_trace::Tier;
         let told = |function: &str| {

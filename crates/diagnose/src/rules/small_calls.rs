@@ -95,6 +95,17 @@ impl Small {
         self.writes && alike(read.bytes, written.bytes) && alike(read.calls, written.calls)
     }
 
+    /// Part of the writes that ended a line; `None` where too few were looked at.
+    pub(super) fn lines(&self, view: &View<'_>) -> Option<f64> {
+        let rows = view.trace.syscalls.iter();
+        let own = rows.filter(|row| is_of(row, &self.pids, self.fd, self.writes));
+        let looks = own.filter_map(|row| row.lines);
+        let (looked_at, ended) = looks.fold((0, 0), |(all, lines), more| {
+            (all + more.looked_at, lines + more.ended)
+        });
+        (looked_at >= t::LEAST_LOOKS_FOR_LINES).then(|| ended as f64 / looked_at as f64)
+    }
+
     /// `standard output`, or the file's name.
     pub(super) fn output_name(&self, view: &View<'_>) -> String {
         match self.fd {

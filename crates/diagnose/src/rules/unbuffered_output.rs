@@ -35,9 +35,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// Whether what is written is less than a line, or no line: the blocks of which a copy is made.
+/// Whether what is written is less than a line, or no line: the blocks of which a copy is made. Where nobody looked
+/// whether the writes end lines, short ones are pieces.
 pub(super) fn is_of_pieces(view: &View<'_>, small: &Small) -> bool {
-    small.tally.bytes_per_call() < t::PIECE_BYTES || small.is_copied_in_blocks(view)
+    let lines = small.lines(view);
+    let are_short = || small.tally.bytes_per_call() < t::PIECE_BYTES;
+    let are_pieces = lines.map_or_else(are_short, |part| part < t::LINES_OF_WRITES);
+    are_pieces || small.is_copied_in_blocks(view)
 }
 
 /// Small writes to descriptors 1 and 2 and to files that are written as these are, most cost first. A file that is

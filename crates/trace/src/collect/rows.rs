@@ -2,7 +2,7 @@
 
 use crate::calls;
 use crate::records::{Alive, CallKey, CallTotals, OffTotals, POLL_LIMIT_NS, POLL_LIMITS};
-use crate::result::{Cause, OffCpuRow, PollEnds, SyscallRow};
+use crate::result::{Cause, Lines, OffCpuRow, PollEnds, SyscallRow};
 
 /// Adds time to the row of this thread, call and cause.
 pub(super) fn add_off(off: &mut Vec<OffTotals>, a: &Alive, cause: Cause, total: u64) {
@@ -49,6 +49,10 @@ pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
             by_limit: t.sizes[POLL_LIMITS],
             by_limit_ns: t.sizes[POLL_LIMIT_NS],
             total_ns: t.total,
+        }),
+        lines: (t.looked_at > 0).then_some(Lines {
+            looked_at: t.looked_at,
+            ended: t.lines,
         }),
         first_ns: t.first.saturating_sub(start),
         first_moved_ns: (t.first_moved != 0).then(|| t.first_moved.saturating_sub(start)),

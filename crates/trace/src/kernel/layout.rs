@@ -76,7 +76,10 @@ pub mod call {
     /// When the first call that moved bytes returned, and the last, ns; 0 for none.
     pub const FIRST_MOVED: i16 = 136;
     pub const LAST_MOVED: i16 = 144;
-    pub const SIZE: usize = 152;
+    /// Writes whose last byte was looked at, and of these the ones that ended a line.
+    pub const LOOKED_AT: i16 = 152;
+    pub const LINES: i16 = 160;
+    pub const SIZE: usize = 168;
 }
 
 /// One row of the off-CPU table.

@@ -10,7 +10,7 @@ mod rows;
 use serde::{Deserialize, Serialize};
 
 pub use rows::{
-    Cause, DescriptorRow, FileRow, LookupRow, OffCpuRow, PollEnds, SIZE_LIMITS, SyscallRow,
+    Cause, DescriptorRow, FileRow, Lines, LookupRow, OffCpuRow, PollEnds, SIZE_LIMITS, SyscallRow,
 };
 
 use crate::mutexes::MutexRow;

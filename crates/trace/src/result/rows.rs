@@ -16,6 +16,15 @@ pub struct PollEnds {
     pub total_ns: u64,
 }
 
+/// Whether the writes of a row ended lines, as far as they were looked at: some of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lines {
+    /// Writes whose last byte was looked at.
+    pub looked_at: u64,
+    /// Of these: it was a newline.
+    pub ended: u64,
+}
+
 /// Calls of one kind by one thread on one descriptor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyscallRow {
@@ -56,6 +65,9 @@ pub struct SyscallRow {
     /// How they ended, of calls that wait for one of several things with a time limit; `None` of others.
     #[serde(default)]
     pub polls: Option<PollEnds>,
+    /// Of writes: whether they ended lines. `None` of other calls, and where nobody looked.
+    #[serde(default)]
+    pub lines: Option<Lines>,
     /// When the first of them was entered.
     pub first_ns: u64,
     /// When the first that moved bytes returned; `None` if none did or the tier does not tell.

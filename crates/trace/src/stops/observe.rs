@@ -410,7 +410,8 @@ impl Run {
     }
 
     fn returned(&mut self, who: Who, call: &Entered, result: i64, time: u64) {
-        self.table.returned(who, call, result, time);
+        let memory = |at, len| ptrace::memory(who.tid, at, len);
+        self.table.returned(who, call, result, time, memory);
         if self.looked_at * 2 >= self.most || Instant::now() >= self.half_time {
             self.table.was_late(who, call);
         }

@@ -68,8 +68,15 @@ impl Table {
         *self.late.entry(key(who, call)).or_default() += 1;
     }
 
-    /// A call returned.
-    pub fn returned(&mut self, who: Who, call: &Entered, result: i64, now: u64) {
+    /// A call returned. `memory`: the caller's, by address and length.
+    pub fn returned(
+        &mut self,
+        who: Who,
+        call: &Entered,
+        result: i64,
+        now: u64,
+        memory: impl Fn(u64, usize) -> Vec<u8>,
+    ) {
         let interrupted = i64::from(calls::INTERRUPTED_LAST)..=calls::INTERRUPTED_FIRST.into();
         if interrupted.contains(&result) {
             return self.cut_off(who, call, now);
@@ -85,6 +92,14 @@ impl Table {
             row.bytes += bytes;
             let class = SIZE_LIMITS.iter().position(|limit| bytes <= *limit);
             row.sizes[class.unwrap_or(SIZE_LIMITS.len())] += 1;
+            let buffered = calls::flags(call.nr) & calls::BUFFER1 != 0;
+            let looks = buffered && bytes > 0 && row.looked_at < calls::LOOKS_FOR_LINES;
+            if let Some(last) = looks.then(|| memory(call.args[1] + bytes - 1, 1))
+                && let [last] = last[..]
+            {
+                row.looked_at += 1;
+                row.lines += u64::from(last == b'\n');
+            }
         } else if calls::flags(call.nr) & calls::POLL != 0 && result == 0 {
             row.sizes[POLL_LIMITS] += 1;
             row.sizes[POLL_LIMIT_NS] += now - call.at;
@@ -171,7 +186,7 @@ mod tests {
         let mut t = Table::default();
         let read = call("read", [7, 0, 0, 0, 0, 0]);
         for result in [1, 1, 4096, 0, -11, -5] {
-            t.returned(ME, &read, result, 15);
+            t.returned(ME, &read, result, 15, |_, _| Vec::new());
         }
         let (nr, fd) = (read.nr, 7);
         let row = t.rows[&CallKey { who: ME, nr, fd }];
@@ -184,11 +199,27 @@ mod tests {
     }
 
     #[test]
+    fn the_last_byte_of_a_write_says_whether_it_ends_a_line() {
+        let mut t = Table::default();
+        let write = call("write", [1, 4096, 8, 0, 0, 0]);
+        for (result, last) in [(8, b"\n"), (3, b"x"), (1, b"\n"), (0, b"\n"), (-11, b"\n")] {
+            t.returned(ME, &write, result, 15, |at, len| {
+                assert_eq!((at, len), (4096 + result as u64 - 1, 1));
+                last.to_vec()
+            });
+        }
+        t.returned(ME, &write, 5, 15, |_, _| Vec::new());
+        let (nr, fd) = (write.nr, 1);
+        let row = t.rows[&CallKey { who: ME, nr, fd }];
+        assert_eq!((row.calls, row.looked_at, row.lines), (6, 3, 2));
+    }
+
+    #[test]
     fn polls_tell_how_often_and_how_long_until_their_limit() {
         let mut t = Table::default();
         let poll = call("poll", [0, 1, 50, 0, 0, 0]);
         for (result, now) in [(1, 15), (0, 60), (0, 70), (-4, 80)] {
-            t.returned(ME, &poll, result, now);
+            t.returned(ME, &poll, result, now, |_, _| Vec::new());
         }
         let (nr, fd) = (poll.nr, -1);
         let row = t.rows[&CallKey { who: ME, nr, fd }];

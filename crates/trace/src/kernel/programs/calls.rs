@@ -12,7 +12,8 @@ use super::{
     Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, sched, tell,
 };
 use crate::calls::{
-    self, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, POLL, POLLS_ONE, TABLE_SIZE, TELL, TOTALLED,
+    self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LOOKS_FOR_LINES, POLL, POLLS_ONE,
+    TABLE_SIZE, TELL, TOTALLED,
 };
 use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::SIZE_LIMITS;
@@ -30,6 +31,10 @@ const NOW: i16 = -16 - call::SIZE as i16;
 
 /// Frame slot below that: the key of a row without a descriptor.
 const REST_KEY: i16 = NOW - call::KEY as i16;
+
+/// Frame slots below that: a row, and the last byte of what was written.
+const ROW: i16 = REST_KEY - 8;
+const LAST_BYTE: i16 = ROW - 8;
 
 /// `sys_enter(regs, number)`: notes what is called, on what, and when.
 pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
@@ -154,7 +159,7 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     add_one(a, R0, call::CALLS, R1);
     add_call_times(a);
     a.load(Width::Double, R8, R6, 8); // result
-    add_result(a, row_done);
+    add_result(c, a, row_done);
     a.bind(row_done);
 
     let tell = a.label();
@@ -241,7 +246,7 @@ fn note_when_moved(a: &mut Asm) {
 }
 
 /// Adds the result in `R8` to the row in `R0`, then goes on at `done`. `R9` holds how long the call took.
-fn add_result(a: &mut Asm, done: super::Label) {
+fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     let (good, sized) = (a.label(), a.label());
     a.mov_imm(R1, -1);
     a.jump_if(Cond::SLess, R1, R8, good);
@@ -281,4 +286,32 @@ fn add_result(a: &mut Asm, done: super::Label) {
     }
     add_one(a, R0, call::SIZES + 8 * SIZE_LIMITS.len() as i16, R1);
     a.bind(sized);
+    let written = a.label();
+    a.load(Width::Word, R1, R7, task::FLAGS);
+    a.jump_if_imm(Cond::AnySet, R1, BUFFER1 as i32, written);
+    a.jump(done);
+    a.bind(written);
+    look_for_line(c, a, done);
+}
+
+/// Notes in the row in `R0` whether the write that moved as many bytes as `R8` says ended a line, or goes on at `done`
+/// if enough were looked at.
+fn look_for_line(c: &Context<'_>, a: &mut Asm, done: super::Label) {
+    a.load(Width::Double, R1, R0, call::LOOKED_AT);
+    a.jump_if_imm(Cond::GreaterEqual, R1, LOOKS_FOR_LINES as i32, done);
+    a.jump_if_imm(Cond::Equal, R8, 0, done);
+    a.store(Width::Double, R10, ROW, R0);
+    a.load(Width::Double, R9, R6, 0); // registers
+    load_argument(c, a, R3, 1);
+    a.alu(Alu::Add, R3, R8).alu_imm(Alu::Add, R3, -1);
+    a.store_imm(Width::Double, R10, LAST_BYTE, 0);
+    a.mov(R1, R10).alu_imm(Alu::Add, R1, LAST_BYTE.into());
+    a.mov_imm(R2, 1).call(Helper::ProbeReadUser);
+    a.mov(R1, R0);
+    a.load(Width::Double, R0, R10, ROW);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, done);
+    add_one(a, R0, call::LOOKED_AT, R1);
+    a.load(Width::Byte, R2, R10, LAST_BYTE);
+    a.jump_if_imm(Cond::NotEqual, R2, b'\n'.into(), done);
+    add_one(a, R0, call::LINES, R1);
 }
