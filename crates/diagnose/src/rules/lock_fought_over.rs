@@ -25,14 +25,16 @@ fn by_own_code(view: &View<'_>) -> Option<Finding> {
     for row in profile.functions.iter().filter(|row| is_contended(row)) {
         *fighting.entry((row.pid, row.tid)).or_default() += row.samples;
     }
-    fighting.retain(|_, samples| 4 * *samples >= t::LEAST_SAMPLES);
+    // Once may be a join, or a start.
+    fighting.retain(|_, samples| *samples > 1);
     let mut processes: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
     for ((pid, _), samples) in fighting {
         let (threads, sum) = processes.entry(pid).or_default();
         (*threads, *sum) = (*threads + 1, *sum + samples);
     }
-    processes.retain(|pid, (threads, _)| {
-        *threads > 1 && view.language(Some(*pid)) != Some(Language::Go)
+    processes.retain(|pid, (threads, samples)| {
+        let often = *samples >= t::LEAST_SAMPLES_OF_NAMED;
+        *threads > 1 && often && view.language(Some(*pid)) != Some(Language::Go)
     });
     let (pid, (threads, _)) = processes.into_iter().max_by_key(|(_, (_, sum))| *sum)?;
     let in_code = view.in_functions(|row| row.pid == pid && is_mutex(row));
