@@ -221,6 +221,24 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_queue_and_lose_more_by_the_calls_are_told_these() {
+        let told = |calls: u64| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
+            for tid in 101..103 {
+                fake.thread(ROOT, tid, 0, 1000, 1000);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 400, 550);
+                fake.calls_of(tid, "futex", None, calls, 0, 400);
+            }
+            fake.findings().remove(0).statement
+        };
+        let begins = "2 threads called the kernel 2,000,000 times for a short lock";
+        assert!(told(1_000_000).starts_with(begins), "{}", told(1_000_000));
+        let begins = "2 threads waited 800 times for locks";
+        assert!(told(8_000).starts_with(begins), "{}", told(8_000));
+    }
+
+    #[test]
     fn hand_overs_that_sleep_are_not() {
         assert!(!told(150_000).contains(&"lock-contention".to_owned()));
     }

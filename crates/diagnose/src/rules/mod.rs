@@ -136,10 +136,18 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
 fn locks(view: &View<'_>) -> Option<Finding> {
     goroutine_locks::find(view)
         .or_else(|| lock_held_asleep::find(view))
-        .or_else(|| lock_contention::find(view))
+        .or_else(|| queued_or_fought(view))
         .or_else(|| lock_taken_back::find(view))
         .or_else(|| lock_fought_over::find(view))
         .or_else(|| spinning::for_lock(view))
+}
+
+/// Threads that queue for a lock may lose more by the calls for it than by waiting.
+fn queued_or_fought(view: &View<'_>) -> Option<Finding> {
+    let queued = lock_contention::find(view)?;
+    let fought = lock_fought_over::find(view);
+    let costs_more = |fought: &Finding| fought.could_win_ns > queued.could_win_ns;
+    Some(fought.filter(costs_more).unwrap_or(queued))
 }
 
 /// Asking again and again, by calls or by looks at memory.
