@@ -2,8 +2,8 @@
 
 use fathom_model::{Confidence, Explanation, Finding};
 
-use super::account;
 use super::quote::{could_win, share_text};
+use super::{account, processes};
 use crate::columns;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
@@ -66,6 +66,10 @@ fn nothing(page: &mut Page, explanation: &Explanation) {
     page.push(Line::new().add(Tone::Strong, said));
     if let Some(parts) = account::in_a_sentence(&explanation.account) {
         page.prose(2, Tone::Plain, &parts);
+    }
+    if let Some(child) = processes::busiest_child(explanation) {
+        let child = page.clean(&child);
+        page.prose(2, Tone::Plain, &child);
     }
 }
 

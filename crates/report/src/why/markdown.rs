@@ -2,9 +2,9 @@
 
 use fathom_model::{Confidence, Explanation, Finding};
 
-use super::account;
 use super::quote::{Quote, could_win, share_text};
 use super::summary::{counted_runs, estimate, explained_by, slowdown, whole};
+use super::{account, processes};
 use crate::export::code;
 use crate::text::JOIN;
 use crate::{escape, shorten};
@@ -60,6 +60,9 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
             true => "Nothing stands out.\n",
             false => "It did not end well, and no cause of lost time stands out.\n",
         });
+        if let Some(child) = processes::busiest_child(explanation) {
+            out.push_str(&format!("{}\n", plain(&child)));
+        }
     }
     for (index, finding) in explanation.findings.iter().take(FINDINGS).enumerate() {
         out.push_str(&one(index, finding, explanation.timed.wall.value));

@@ -7,7 +7,7 @@ use super::account;
 use super::lanes::{self, Timeline};
 use super::quote::{Quote, could_win, share_text, time};
 use super::summary::{estimate, explained_by, floor_that_matters, slowdown, whole};
-use super::{own_code, places, startup, words};
+use super::{own_code, places, processes, startup, words};
 use crate::quantity::counted;
 use crate::text::JOIN;
 use crate::{escape, format_bytes, format_count, shorten};
@@ -63,6 +63,8 @@ pub(super) struct PageData {
     parts: Vec<Part>,
     account: Vec<Share>,
     findings: Vec<Card>,
+    /// The child that has most of the CPU time, in a sentence.
+    child: Option<String>,
     timeline: Timeline,
     phases: Vec<Mark>,
     io: Vec<Io>,
@@ -183,6 +185,7 @@ impl PageData {
                 })
                 .collect(),
             account: shares(explanation),
+            child: processes::busiest_child(explanation),
             findings: explanation
                 .findings
                 .iter()

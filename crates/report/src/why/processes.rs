@@ -2,19 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{AccountPart, Explanation, ProcessRow, TimeAccount};
+use fathom_model::{AccountPart, Explanation, ProcessRow, Spent, ThreadAccount, TimeAccount};
 
 use super::account;
 use super::quote::{Quote, share_text};
 use super::words;
-use crate::columns;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
+use crate::{columns, escape, shorten};
 
 /// Processes that are shown unless all are asked for.
 const ROWS: usize = 6;
 /// A name that would have less room has a line of its own, columns.
 const LEAST_NAME: usize = 12;
+/// Columns of a command in a sentence.
+const LONGEST_COMMAND: usize = 60;
+/// A child that has so much of the CPU time is what the account is of.
+const MOST_OF_CPU: f64 = 0.6;
 /// Programs that are named in the sum of the others.
 const NAMED: usize = 4;
 
@@ -66,6 +70,31 @@ pub(super) fn program(row: &ProcessRow) -> String {
     let path = row.programs.last().and_then(|words| words.first());
     let name = path.map(|path| path.rsplit('/').next().unwrap_or(path));
     name.unwrap_or("(no exec)").to_owned()
+}
+
+/// `99 % of the CPU time is that of a child, sort -n x.`: where one of the command's children has most of it, and the
+/// account is that one's.
+pub(super) fn busiest_child(explanation: &Explanation) -> Option<String> {
+    busiest(&explanation.processes, &explanation.threads)
+}
+
+fn busiest(processes: &[ProcessRow], threads: &[ThreadAccount]) -> Option<String> {
+    let mut on_cpu: BTreeMap<u32, u64> = BTreeMap::new();
+    for thread in threads {
+        let parts = thread.account.parts.iter();
+        let cpu = parts.filter(|part| part.spent == Spent::UserCode || part.spent.is_in_kernel());
+        *on_cpu.entry(thread.pid).or_default() += cpu.map(|part| part.ns).sum::<u64>();
+    }
+    let all: u64 = on_cpu.values().sum();
+    let (pid, most) = on_cpu.into_iter().max_by_key(|(_, ns)| *ns)?;
+    let mut rows = processes.iter();
+    let row = rows.find(|row| row.pid == pid && row.parent.is_some())?;
+    let share = most as f64 / all.max(1) as f64;
+    let words = shorten(&escape(&row.programs.last()?.join(" ")), LONGEST_COMMAND);
+    (share >= MOST_OF_CPU).then(|| {
+        let share = share_text(share);
+        format!("{share} of the CPU time is that of a child, {words}.")
+    })
 }
 
 /// The tree with its times. One process that did what was asked needs none.
@@ -254,5 +283,41 @@ mod tests {
         let mut pids: Vec<u32> = ordered(&rows).iter().map(|(_, row)| row.pid).collect();
         pids.sort_unstable();
         assert_eq!(pids, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_child_that_has_most_of_the_cpu_time_is_named_with_its_arguments() {
+        let thread = |pid: u32, spent: &[(Spent, u64)]| ThreadAccount {
+            pid,
+            tid: pid,
+            name: String::new(),
+            from_ns: 0,
+            to_ns: 100,
+            account: TimeAccount {
+                wall_ns: spent.iter().map(|one| one.1).sum(),
+                parts: spent
+                    .iter()
+                    .map(|&(spent, ns)| AccountPart { spent, ns })
+                    .collect(),
+            },
+        };
+        let told = |childs: u64| {
+            let mut child = row(2, Some(1));
+            child.programs = vec![vec!["/bin/\u{1b}sort".to_owned(), "-n".to_owned()]];
+            let own = thread(1, &[(Spent::UserCode, 100), (Spent::WaitingForPipe, 900)]);
+            let its = thread(2, &[(Spent::UserCode, childs), (Spent::KernelIo, childs)]);
+            busiest(&[row(1, None), child], &[own, its])
+        };
+        let sentence = told(150).expect("three quarters are its");
+        assert_eq!(
+            sentence,
+            "75 % of the CPU time is that of a child, /bin/\\u{1b}sort -n."
+        );
+        assert_eq!(told(50), None);
+        // The command itself is no child.
+        assert_eq!(
+            busiest(&[row(1, None)], &[thread(1, &[(Spent::UserCode, 9)])]),
+            None
+        );
     }
 }

@@ -79,5 +79,5 @@ function findings() {
     el('h2', { id: 'findings-title' }, data.findings.length ? 'Findings' : data.end ? 'It did not end well, and no cause of lost time stands out' : 'Nothing stands out'),
     data.findings.length
       ? el('div', { class: 'cards' }, data.findings.map(card))
-      : el('p', {}, largest ? `The time goes to ${largest}.` : '')));
+      : [el('p', {}, largest ? `The time goes to ${largest}.` : ''), data.child ? el('p', {}, data.child) : null]));
 }
