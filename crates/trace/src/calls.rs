@@ -400,7 +400,8 @@ mod tests {
         ] {
             assert_eq!(name(through_32_bit_entry(nr)), told);
         }
-        assert_eq!(flags(through_32_bit_entry(4)), FD | BYTES | TOTALLED);
+        assert_eq!(flags(through_32_bit_entry(4)), flags_of_name("write"));
+        assert_eq!(flags_of_name("write"), FD | BYTES | TOTALLED | BUFFER1);
         assert_eq!(flags(through_32_bit_entry(102)), 0);
         assert_eq!(name(9999), "call 9999");
     }
