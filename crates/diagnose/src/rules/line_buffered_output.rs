@@ -106,6 +106,22 @@ mod tests {
     }
 
     #[test]
+    fn short_lines_of_rust_are_pieces_of_what_it_prints() {
+        let told = |bytes: u64| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(crate::Language::Rust);
+            fake.descriptor(1, "/tmp/out");
+            fake.calls("write", Some(1), 500_000, bytes, 500).lines = Some(fathom_trace::Lines {
+                looked_at: 256,
+                ended: 256,
+            });
+            fake.ids()
+        };
+        assert_eq!(told(15), ["unbuffered-output"]);
+        assert_eq!(told(60), ["line-buffered-output"]);
+    }
+
+    #[test]
     fn a_terminal_is_watched_line_by_line() {
         let mut fake = Fake::new(1000);
         fake.descriptor(1, "/dev/pts/0");

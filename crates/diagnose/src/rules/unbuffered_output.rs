@@ -36,11 +36,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 }
 
 /// Whether what is written is less than a line, or no line: the blocks of which a copy is made. Where nobody looked
-/// whether the writes end lines, short ones are pieces.
+/// whether the writes end lines, short ones are pieces; and those of a program of Rust to its standard output, where
+/// each of the pieces that it prints ends with a line because nothing but lines is collected there.
 pub(super) fn is_of_pieces(view: &View<'_>, small: &Small) -> bool {
-    let lines = small.lines(view);
-    let are_short = || small.tally.bytes_per_call() < t::PIECE_BYTES;
-    let are_pieces = lines.map_or_else(are_short, |part| part < t::LINES_OF_WRITES);
+    let are_short = small.tally.bytes_per_call() < t::PIECE_BYTES;
+    let by_rust = small.fd == 1 && view.language(Some(small.pid)) == Some(Language::Rust);
+    let are_pieces = match small.lines(view) {
+        Some(part) => part < t::LINES_OF_WRITES || are_short && by_rust,
+        None => are_short,
+    };
     are_pieces || small.is_copied_in_blocks(view)
 }
 
