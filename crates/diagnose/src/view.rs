@@ -1,5 +1,6 @@
 //! The questions that rules ask of a traced run.
 
+mod crowd;
 mod ends;
 mod index;
 mod library;
@@ -15,6 +16,8 @@ use std::collections::HashMap;
 use fathom_model::{Exit, Run, Spent, TimeAccount};
 use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
 
+pub(crate) use crowd::{busy_threads, hungry};
+use crowd::{crowded, ready_share};
 pub(crate) use ends::Ends;
 use index::Index;
 pub(crate) use tally::Tally;
@@ -36,6 +39,8 @@ pub(crate) struct View<'a> {
     pub descriptors: Descriptors<'a>,
     /// What each off-CPU row of the trace counts as.
     off_spent: Vec<Spent>,
+    /// How often the time limit of a poll came where an answer was awaited, and how long these took, ns, as traced.
+    pub unanswered: (u64, u64),
     pub lives: Vec<Life>,
     index: Index<'a>,
     pub path: CriticalPath,
@@ -111,31 +116,6 @@ fn calls_on_path(trace: &Trace, path: &CriticalPath) -> f64 {
         .sum()
 }
 
-/// Whether the command itself has more busy threads than there are CPUs.
-pub(crate) fn crowded(lives: &[Life], cpus: usize, trace: &Trace) -> bool {
-    busy_threads(lives, trace) > t::CROWD_PER_CPU * cpus.max(1) as f64
-}
-
-/// Threads that want a CPU, as many as there are on average.
-pub(crate) fn busy_threads(lives: &[Life], trace: &Trace) -> f64 {
-    let busy = lives.iter().filter(|life| hungry(life, trace));
-    busy.map(Life::ns).sum::<f64>() / trace.duration_ns.max(1) as f64
-}
-
-/// A thread that wanted a CPU for half of its life, and lived long enough to count.
-pub(crate) fn hungry(life: &Life, trace: &Trace) -> bool {
-    let wants = life.on_cpu_ns + life.sums.get(Spent::Ready);
-    wants >= 0.5 * life.ns() && life.ns() >= 0.2 * trace.duration_ns as f64
-}
-
-/// Part of their lives that threads were ready, each by its part of the CPU time. Where a runtime moves work between
-/// its threads, what all of them waited for a CPU adds up to more than neighbours took.
-fn ready_share(lives: &[Life]) -> f64 {
-    let cpu_ns: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
-    let part = |life: &Life| life.on_cpu_ns * life.sums.get(Spent::Ready) / life.ns().max(1.0);
-    lives.iter().map(part).sum::<f64>() / cpu_ns.max(1.0)
-}
-
 /// Part of the CPU time of all threads that is on the critical path.
 fn part_on_path(traced: &TimeAccount, lives: &[Life]) -> f64 {
     let all: f64 = lives.iter().map(|life| life.on_cpu_ns).sum();
@@ -182,6 +162,7 @@ impl<'a> View<'a> {
         let index = Index::new(trace, &lives);
         let pools = programs::pools(subject);
         let path = path::find(trace, &lives, &classifier, &pools);
+        let unanswered = classifier.unanswered();
         let off_spent = trace
             .off_cpu
             .iter()
@@ -239,6 +220,7 @@ impl<'a> View<'a> {
             trace,
             descriptors,
             off_spent,
+            unanswered,
             lives,
             index,
             path,
@@ -286,21 +268,6 @@ impl<'a> View<'a> {
     /// against this, and [`View::of_wall`] is told.
     pub(crate) fn share(&self, ns: f64) -> f64 {
         (ns / self.wall_ns).clamp(0.0, 1.0)
-    }
-
-    /// Whether the untraced runs had all CPUs nearly all the time.
-    pub(crate) fn had_all_cpus(&self) -> bool {
-        self.cpu_ns >= t::BUSY_THREAD * self.timed_ns * self.subject.cpus.max(1) as f64
-    }
-
-    /// What a cost on the critical path comes to where more threads of the command are busy than there are CPUs: while
-    /// the path waits for one, the others burn as much.
-    pub(crate) fn in_crowd(&self, on_path_ns: f64) -> f64 {
-        if !crowded(&self.lives, self.subject.cpus, self.trace) {
-            return on_path_ns;
-        }
-        let of_each_cpu = self.cpu_ns / self.subject.cpus.max(1) as f64;
-        on_path_ns * (of_each_cpu / untraced::on_cpu_ns(&self.account).max(1.0)).max(1.0)
     }
 
     /// Time on the critical path spent on this, in time of an untraced run.

@@ -10,10 +10,10 @@ use fathom_model::Spent;
 use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
 
 pub(crate) use calls::*;
-pub(crate) use polls::{PollContext, unanswered};
+pub(crate) use polls::PollContext;
 
 use crate::descriptors::{Descriptors, Kind};
-use polls::Ends;
+use polls::{Asked, Ends};
 
 /// A stretch off the CPU, as the trace tells it.
 #[derive(Debug, Clone, Copy)]
@@ -95,10 +95,11 @@ pub(crate) struct Classifier<'a> {
 
 impl<'a> Classifier<'a> {
     pub(crate) fn new(trace: &'a Trace, descriptors: &'a Descriptors<'a>) -> Self {
+        let asked = Asked::new(trace, descriptors);
         Self {
             descriptors,
-            polls: polls::contexts(trace, descriptors),
-            ends: polls::ends(trace, descriptors),
+            polls: polls::contexts(trace, descriptors, &asked),
+            ends: polls::ends(trace, &asked),
             timed: timers::timed_waiters(trace),
             trace,
         }
@@ -106,6 +107,14 @@ impl<'a> Classifier<'a> {
 }
 
 impl Classifier<'_> {
+    /// How often the time limit of a poll came where an answer was awaited, and how long these took, ns, of all threads.
+    pub(crate) fn unanswered(&self) -> (u64, u64) {
+        let ends = self.ends.values();
+        ends.fold((0, 0), |(count, ns), ends| {
+            (count + ends.unanswered, ns + ends.unanswered_ns)
+        })
+    }
+
     /// What a row of the off-CPU table counts as.
     pub(crate) fn row(&self, row: &OffCpuRow) -> Spent {
         self.off(Off {

@@ -13,7 +13,9 @@ use crate::thresholds as t;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ends {
     pub polls: PollEnds,
-    /// Of the time of those that a time limit ended: for the one socket that something had been asked through.
+    /// Of those that a time limit ended: for the one socket that something had been asked through.
+    pub unanswered: u64,
+    /// How long these took.
     pub unanswered_ns: u64,
 }
 
@@ -22,7 +24,10 @@ impl Ends {
         self.polls.by_limit += more.by_limit;
         self.polls.by_limit_ns += more.by_limit_ns;
         self.polls.total_ns += more.total_ns;
-        self.unanswered_ns += if asked { more.by_limit_ns } else { 0 };
+        if asked {
+            self.unanswered += more.by_limit;
+            self.unanswered_ns += more.by_limit_ns;
+        }
     }
 
     /// Whether time limits ended this part of the time.
@@ -135,9 +140,12 @@ fn is_most(events: u64, all: u64) -> bool {
 }
 
 /// Of every process.
-pub(super) fn contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, PollContext> {
+pub(super) fn contexts(
+    trace: &Trace,
+    descriptors: &Descriptors<'_>,
+    asked: &Asked,
+) -> HashMap<u32, PollContext> {
     let mut contexts: HashMap<u32, PollContext> = HashMap::new();
-    let asked = asked(trace, descriptors);
     for row in &trace.syscalls {
         let context = contexts.entry(row.pid).or_default();
         if is_poll(&row.name) {
@@ -145,7 +153,7 @@ pub(super) fn contexts(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<
         }
         if let Some(ends) = row.polls {
             let ends_of_all = context.ends.get_or_insert_default();
-            ends_of_all.add(ends, is_asked(&asked, row));
+            ends_of_all.add(ends, asked.is_polled_by(row));
         }
         let Some(fd) = row.fd else { continue };
         let kind = descriptors.mostly(row.pid, fd);
@@ -222,39 +230,31 @@ fn waits_in_polls(trace: &Trace) -> HashMap<u32, u64> {
 }
 
 /// Sockets that something was asked through: they were connected, or written to.
-fn asked(trace: &Trace, descriptors: &Descriptors<'_>) -> HashSet<(u32, i32)> {
-    let rows = trace.syscalls.iter();
-    let asking = rows.filter(|row| row.name == "connect" || is_write(&row.name));
-    asking
-        .filter_map(|row| Some((row.pid, row.fd?)))
-        .filter(|(pid, fd)| descriptors.mostly(*pid, *fd) == Kind::Socket)
-        .collect()
-}
+pub(super) struct Asked(HashSet<(u32, i32)>);
 
-/// Whether a row is of polls for one such socket. The descriptor of `epoll_wait` is of the set.
-fn is_asked(asked: &HashSet<(u32, i32)>, row: &SyscallRow) -> bool {
-    let one = row.fd.filter(|_| !row.name.starts_with("epoll"));
-    one.is_some_and(|fd| asked.contains(&(row.pid, fd)))
-}
+impl Asked {
+    pub(super) fn new(trace: &Trace, descriptors: &Descriptors<'_>) -> Self {
+        let rows = trace.syscalls.iter();
+        let asking = rows.filter(|row| row.name == "connect" || is_write(&row.name));
+        let numbers = asking.filter_map(|row| Some((row.pid, row.fd?)));
+        let is_socket = |(pid, fd): &_| descriptors.mostly(*pid, *fd) == Kind::Socket;
+        Self(numbers.filter(is_socket).collect())
+    }
 
-/// How often the time limit of a poll came where an answer was awaited, and how long these took, ns, of all threads.
-pub(crate) fn unanswered(trace: &Trace, descriptors: &Descriptors<'_>) -> (u64, u64) {
-    let asked = asked(trace, descriptors);
-    let rows = trace.syscalls.iter().filter(|row| is_asked(&asked, row));
-    rows.filter_map(|row| row.polls)
-        .fold((0, 0), |(count, ns), ends| {
-            (count + ends.by_limit, ns + ends.by_limit_ns)
-        })
+    /// Whether a row is of polls for one of them. The descriptor of `epoll_wait` is of the set.
+    fn is_polled_by(&self, row: &SyscallRow) -> bool {
+        let one = row.fd.filter(|_| !row.name.starts_with("epoll"));
+        one.is_some_and(|fd| self.0.contains(&(row.pid, fd)))
+    }
 }
 
 /// How the polls of each thread ended, where that is known.
-pub(super) fn ends(trace: &Trace, descriptors: &Descriptors<'_>) -> HashMap<u32, Ends> {
+pub(super) fn ends(trace: &Trace, asked: &Asked) -> HashMap<u32, Ends> {
     let mut ends: HashMap<u32, Ends> = HashMap::new();
-    let asked = asked(trace, descriptors);
     for row in &trace.syscalls {
         if let Some(more) = row.polls {
             let of_thread = ends.entry(row.tid).or_default();
-            of_thread.add(more, is_asked(&asked, row));
+            of_thread.add(more, asked.is_polled_by(row));
         }
     }
     ends
@@ -307,7 +307,7 @@ mod tests {
                     by_limit_ns,
                     total_ns: 1000,
                 },
-                unanswered_ns: 0,
+                ..Ends::default()
             }),
             ..PollContext::default()
         };
@@ -338,7 +338,7 @@ mod tests {
                     by_limit_ns: 900,
                     total_ns: 1000,
                 },
-                unanswered_ns: 0,
+                ..Ends::default()
             }),
             ..PollContext::default()
         };
@@ -361,6 +361,7 @@ mod tests {
                     total_ns: 1000,
                 },
                 unanswered_ns,
+                ..Ends::default()
             };
             let context = PollContext {
                 sockets: 24,

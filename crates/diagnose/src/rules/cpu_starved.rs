@@ -6,7 +6,7 @@ use fathom_trace::SyscallRow;
 use crate::draft::{Draft, percent, time};
 use crate::thresholds as t;
 use crate::untraced::on_cpu_ns;
-use crate::view::{View, crowded, hungry};
+use crate::view::{View, hungry};
 
 /// Whether threads of the command were told on which CPUs to run.
 fn were_bound(view: &View<'_>) -> bool {
@@ -24,8 +24,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let ready: f64 = hungry.iter().map(|life| life.sums.get(Spent::Ready)).sum();
     let lives: f64 = hungry.iter().map(|life| life.ns()).sum();
     let waiting = ready / lives.max(1.0);
-    let crowded = crowded(&view.lives, view.subject.cpus, view.trace)
-        && hungry.len() as f64 > t::CROWD_PER_CPU * cpus;
+    let crowded = view.is_crowded() && hungry.len() as f64 > t::CROWD_PER_CPU * cpus;
     if !crowded || waiting < 0.4 {
         return None;
     }
@@ -90,7 +89,7 @@ pub(super) fn by_others(view: &View<'_>) -> Option<Finding> {
     let starved = t::STARVED_SHARE * view.timed_ns;
     // Where the command had all CPUs, a thread of its own had that one.
     let by_others = ready >= starved && waited >= starved && !view.had_all_cpus();
-    if crowded(&view.lives, view.subject.cpus, view.trace) || !own && !by_others {
+    if view.is_crowded() || !own && !by_others {
         return None;
     }
     let statement = format!(

@@ -94,7 +94,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     };
     let stalled = stalls as f64 * mean;
     // Who was never answered waited as long as it was asked to.
-    let (unanswered, _) = classify::unanswered(view.trace, &view.descriptors);
+    let (unanswered, _) = view.unanswered;
     let late = is_answered_late(view, row, stalls, stalled);
     if !may_hold_back(view) || late || unanswered * 2 >= stalls {
         return None;

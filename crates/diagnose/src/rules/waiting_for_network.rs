@@ -65,7 +65,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Some((peer, false)) => format!(", for {peer}"),
         None => String::new(),
     };
-    let (in_vain, in_vain_ns) = classify::unanswered(view.trace, &view.descriptors);
+    let (in_vain, in_vain_ns) = view.unanswered;
     let in_vain = (view.untraced(in_vain_ns as f64) >= t::PART_BY_LIMIT * wait).then_some(in_vain);
     let unanswered = match in_vain {
         Some(1) => "; one of the waits ended by its time limit, without an answer".to_owned(),

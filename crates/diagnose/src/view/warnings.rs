@@ -3,7 +3,7 @@
 use fathom_model::{Finding, Spent};
 use fathom_trace::{Cause, Tier};
 
-use super::{View, busy_threads, crowded, median};
+use super::{View, busy_threads, median};
 use crate::classify;
 use crate::draft::{count, time};
 use crate::thresholds as t;
@@ -14,7 +14,6 @@ impl View<'_> {
     fn neighbours(&self) -> Option<String> {
         let waits = self.subject.timed.iter();
         let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
-        let crowded = crowded(&self.lives, self.subject.cpus, self.trace);
         let ready = self.account.share(Spent::Ready);
         let own = busy_threads(&self.lives, self.trace)
             > self.subject.cpus.max(1) as f64 * t::ONE_FOR_EACH;
@@ -24,7 +23,10 @@ impl View<'_> {
                 100.0 * ready
             ));
         }
-        if crowded || own && self.had_all_cpus() || wait < t::NEIGHBOURS_SHARE * self.timed_ns {
+        if self.is_crowded()
+            || own && self.had_all_cpus()
+            || wait < t::NEIGHBOURS_SHARE * self.timed_ns
+        {
             return None;
         }
         let how_much = if self.trace.threads.len() == 1 {
