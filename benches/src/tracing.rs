@@ -14,8 +14,10 @@ use crate::tools::{Tools, median};
 
 /// Pairs of an untraced run and a watched one, of each cell.
 const PAIRS: usize = 11;
-/// The same where a figure is asked: what adds 2 % is told from what adds none.
+/// The same where a figure is asked: what adds 2 % is told from what adds none. Of what takes tens of milliseconds as
+/// many more as fit into this time: each scatters by several percent.
 const ASKED_PAIRS: usize = 31;
+const ASKED_TIME: Duration = Duration::from_secs(30);
 /// The same of what takes minutes.
 const SLOW_PAIRS: usize = 3;
 /// After so long a subject's pairs under one tool end, if three are made.
@@ -150,13 +152,13 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             if subject.long && slow {
                 continue;
             }
-            let count = match (options.quick, slow) {
-                (true, _) => 1,
-                (false, true) => SLOW_PAIRS,
-                (false, false) if subject.asked_of(tool).is_some() => ASKED_PAIRS,
-                (false, false) => PAIRS,
+            let (count, time) = match (options.quick, slow) {
+                (true, _) => (1, Duration::ZERO),
+                (false, true) => (SLOW_PAIRS, Duration::ZERO),
+                (false, false) if subject.asked_of(tool).is_some() => (ASKED_PAIRS, ASKED_TIME),
+                (false, false) => (PAIRS, Duration::ZERO),
             };
-            let pairs = pairs_of(tool, count, &trace, &script, work)?;
+            let pairs = pairs_of(tool, count, time, &trace, &script, work)?;
             row(&mut table, subject, tool, &pairs);
         }
     }
@@ -166,7 +168,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             table.note(format!("{tool} is not installed."));
         }
     }
-    table.note(format!("Ratios of the time that the subject took inside of the tool to that of an untraced run right before or after it, by turns: the Hodges-Lehmann estimate of {PAIRS} pairs ({ASKED_PAIRS} where a figure is asked, as far as they fit into {} s; {SLOW_PAIRS} of the tools that stop the subject) and its interval. Reached: the estimate is within what was asked; not reached: the whole interval is beyond it. The tool's own start comes on top. CPU time holds what a tool makes the subject's thread do.", MOST.as_secs()));
+    table.note(format!("Ratios of the time that the subject took inside of the tool to that of an untraced run right before or after it, by turns: the Hodges-Lehmann estimate of {PAIRS} pairs ({ASKED_PAIRS} where a figure is asked, and as many more as fit into {} s, none after {} s; {SLOW_PAIRS} of the tools that stop the subject) and its interval. Reached: the estimate is within what was asked; not reached: the whole interval is beyond it. The tool's own start comes on top. CPU time holds what a tool makes the subject's thread do.", ASKED_TIME.as_secs(), MOST.as_secs()));
     table.note("strace: -c -f; perf trace: -s.");
     Ok(table)
 }
@@ -217,12 +219,20 @@ fn verdict(ratio: &Estimate, limit: f64) -> String {
     }
 }
 
-/// As many pairs, which begin with the untraced run and the watched one by turns.
-fn pairs_of(tool: &str, count: usize, trace: &Path, script: &Path, work: &Path) -> Result<Pairs> {
+/// As many pairs, and more until that time is over, which begin with the untraced run and the watched one by turns.
+fn pairs_of(
+    tool: &str,
+    count: usize,
+    time: Duration,
+    trace: &Path,
+    script: &Path,
+    work: &Path,
+) -> Result<Pairs> {
     let mut pairs = Pairs::default();
     let begun = Instant::now();
-    for pair in 0..count {
-        if pair >= SLOW_PAIRS && begun.elapsed() > MOST {
+    for pair in 0.. {
+        let enough = pair >= count && begun.elapsed() >= time;
+        if enough || pair >= SLOW_PAIRS && begun.elapsed() > MOST {
             break;
         }
         let took = |tool| run(tool, trace, script, work);

@@ -105,8 +105,8 @@ pub(crate) const RECORDS_OF_A_FILE: u64 = 4;
 pub(crate) const LEAST_SAMPLES: u64 = 20;
 /// Likewise of named functions, which are there if they are seen: only how long they took is less sure.
 pub(crate) const LEAST_SAMPLES_OF_NAMED: u64 = 10;
-/// Part of the wall time in the allocator. Of 20 sound programs `jq`, `cargo metadata`, loops of bash and patterns of
-/// Perl spend most there, 10 to 19 %; one that makes an object for each word 36 to 94 %.
+/// Part of the wall time in the allocator. Of 20 sound programs `jq`, `cargo metadata` and patterns of Perl spend most
+/// there, 10 to 19 % (loops of bash up to 33: it isn't told of a shell); one that makes an object for each word 36 to 94 %.
 pub(crate) const ALLOCATION_SHARE: f64 = 0.30;
 /// Part of the wall time for reading clocks without a call.
 pub(crate) const CLOCK_READS_SHARE: f64 = 0.15;

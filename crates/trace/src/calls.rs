@@ -43,6 +43,11 @@ pub const POLLS_ONE: u32 = 1 << 14;
 /// Writes what lies at the address in the second argument; the result says how much.
 pub const BUFFER1: u32 = 1 << 15;
 
+/// The second and third arguments point to the sets of descriptors that are waited for to become readable and writable, a
+/// bit each, the first says how many bits there are. Where that is one bit in one set, in its first 8 bytes, the call is on
+/// that descriptor.
+pub const SELECTS_ONE: u32 = 1 << 16;
+
 /// Of so many first writes of a row the last byte is looked at: whether it ends a line.
 pub const LOOKS_FOR_LINES: u64 = 256;
 
@@ -245,6 +250,7 @@ pub fn flags_of_name(name: &str) -> u32 {
     flags
         | match name {
             "poll" | "ppoll" => POLLS_ONE,
+            "select" | "pselect6" => SELECTS_ONE,
             "write" | "pwrite64" => BUFFER1,
             "pipe" | "pipe2" => PAIR0 | TELL_OK,
             "socketpair" => PAIR3 | TELL_OK,

@@ -4,9 +4,17 @@
 mod common;
 
 use common::{available, run};
-use fathom_trace::{Lines, Tier};
+use fathom_trace::{Lines, Tier, Trace};
 
 const TIERS: [Tier; 2] = [Tier::Kernel, Tier::Stops];
+
+/// How many of the polls on a descriptor ended by their time limit.
+fn limits(trace: &Trace, calls: &[&str], fd: Option<i32>) -> u64 {
+    let rows = trace.syscalls.iter();
+    let polls = rows.filter(|row| calls.contains(&row.name.as_str()) && row.fd == fd);
+    let ends = polls.filter_map(|row| row.polls);
+    ends.map(|ends| ends.by_limit).sum()
+}
 
 #[test]
 fn writes_that_end_a_line_are_told_from_pieces() {
@@ -41,14 +49,33 @@ fn a_poll_of_one_descriptor_is_filed_under_that() {
                   select.poll().poll(1)\n";
     for tier in TIERS.into_iter().filter(|tier| available(*tier)) {
         let trace = run(tier, &["python3", "-c", script]);
-        let limits = |fd| {
-            let rows = trace.syscalls.iter();
-            let polls = rows.filter(|row| row.name == "poll" && row.fd == fd);
-            polls
-                .filter_map(|row| row.polls)
-                .map(|ends| ends.by_limit)
-                .sum::<u64>()
-        };
+        let limits = |fd| limits(&trace, &["poll"], fd);
         assert_eq!((limits(Some(77)), limits(None)), (3, 3), "{tier:?}");
+    }
+}
+
+#[test]
+fn a_select_of_one_descriptor_is_filed_under_that() {
+    let script = "import os, select\n\
+                  out, end = os.pipe()\n\
+                  for high in 50, 63, 64: os.dup2(out, high)\n\
+                  os.dup2(end, 51)\n\
+                  os.set_blocking(51, False)\n\
+                  for i in range(3): select.select([50], [], [], 0.002)\n\
+                  for i in range(4): select.select([63], [], [], 0.002)\n\
+                  select.select([50, 63], [], [], 0.002)\n\
+                  select.select([64], [], [], 0.002)\n\
+                  select.select([], [], [], 0.002)\n\
+                  try:\n\
+                  \twhile True: os.write(51, bytes(4096))\n\
+                  except BlockingIOError: pass\n\
+                  for i in range(2): select.select([], [51], [], 0.002)\n\
+                  empty, also = os.pipe()\n\
+                  select.select([empty], [51], [], 0.002)\n";
+    for tier in TIERS.into_iter().filter(|tier| available(*tier)) {
+        let trace = run(tier, &["python3", "-c", script]);
+        let limits = |fd| limits(&trace, &["select", "pselect6"], fd);
+        let told = (limits(Some(50)), limits(Some(63)), limits(Some(51)));
+        assert_eq!((told, limits(None)), ((3, 4, 2), 4), "{tier:?}");
     }
 }

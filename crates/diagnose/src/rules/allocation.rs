@@ -25,6 +25,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         false => is_collector,
     };
     let first = view.main_function(fits)?;
+    let language = view.language(Some(first.pid));
+    // A shell makes a string for each word of each command, whatever the script does.
+    if language == Some(Language::Shell) {
+        return None;
+    }
     let whose = match allocator >= collector {
         true => "the allocator and in what fills the memory that it gives",
         false => "handing out memory and collecting what is unused",
@@ -38,10 +43,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Draft::new("allocator-churn", view, cost, statement)
             .evidence("time in the allocator", bare + collector, "ns")
             .evidence("with what fills what it gives", cost, "ns")
-            .advice(advice(
-                view.language(Some(first.pid)),
-                allocator >= collector,
-            ))
+            .advice(advice(language, allocator >= collector))
             .pid(Some(first.pid))
             .finish(),
     )
@@ -95,6 +97,19 @@ mod tests {
         let found = &fake.findings()[0];
         assert_eq!(found.id, "allocator-churn");
         assert!(found.advice.contains("sync.Pool"));
+    }
+
+    #[test]
+    fn words_of_a_shell_are_no_objects_of_the_script() {
+        let told = |language| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(language);
+            fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 350);
+            fake.in_function(ROOT, "/bin/bash", "execute_command", 650);
+            !fake.ids().is_empty()
+        };
+        assert!(told(Language::C));
+        assert!(!told(Language::Shell));
     }
 
     #[test]

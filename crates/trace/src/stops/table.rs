@@ -39,10 +39,22 @@ impl Entered {
         let fd = match () {
             () if flags & calls::FD != 0 => args[0] as i32,
             () if flags & calls::POLLS_ONE != 0 && args[1] == 1 => polled().unwrap_or(-1),
+            () if flags & calls::SELECTS_ONE != 0 => selected(&args, memory).unwrap_or(-1),
             () => -1,
         };
         Self { nr, args, fd, at }
     }
+}
+
+/// The descriptor that a `select` waits for, if it is one.
+fn selected(args: &[u64; 6], memory: impl Fn(u64, usize) -> Vec<u8>) -> Option<i32> {
+    let highest = args[0].checked_sub(1).filter(|highest| *highest < 64)?;
+    let set = match (args[1], args[2]) {
+        (set, 0) | (0, set) => memory(set, 8),
+        _ => return None,
+    };
+    let bits = u64::from_ne_bytes(set.try_into().ok()?);
+    (bits == 1 << highest).then_some(highest as i32)
 }
 
 fn key(who: Who, call: &Entered) -> CallKey {

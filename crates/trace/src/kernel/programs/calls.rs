@@ -13,7 +13,7 @@ use super::{
 };
 use crate::calls::{
     self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LOOKS_FOR_LINES, POLL, POLLS_ONE,
-    TABLE_SIZE, TELL, TOTALLED,
+    SELECTS_ONE, TABLE_SIZE, TELL, TOTALLED,
 };
 use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::SIZE_LIMITS;
@@ -55,10 +55,14 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Word, R6, R0, 0);
     a.bind(plain);
     a.store(Width::Word, R7, task::FLAGS, R6);
-    let polls_one = a.label();
+    let (polls_one, selects_one) = (a.label(), a.label());
     a.jump_if_imm(Cond::AnySet, R6, FD as i32, store);
     a.jump_if_imm(Cond::AnySet, R6, POLLS_ONE as i32, polls_one);
+    a.jump_if_imm(Cond::AnySet, R6, SELECTS_ONE as i32, selects_one);
     a.mov_imm(R1, -1);
+    a.jump(known);
+    a.bind(selects_one);
+    load_selected(c, a);
     a.jump(known);
     a.bind(polls_one);
     load_polled(c, a);
@@ -114,6 +118,33 @@ fn load_polled(c: &Context<'_>, a: &mut Asm) {
     a.mov_imm(R2, 4).call(Helper::ProbeReadUser);
     a.jump_if_imm(Cond::NotEqual, R0, 0, none);
     a.load(Width::Word, R1, R10, KEY_SLOT);
+    a.jump(done);
+    a.bind(none);
+    a.mov_imm(R1, -1);
+    a.bind(done);
+}
+
+/// The same of `select`. Uses `R8`.
+fn load_selected(c: &Context<'_>, a: &mut Asm) {
+    let (to_write, look, none, done) = (a.label(), a.label(), a.label(), a.label());
+    load_argument(c, a, R8, 0);
+    a.alu_imm(Alu::Add, R8, -1); // the highest
+    a.jump_if_imm(Cond::Greater, R8, 63, none);
+    load_argument(c, a, R3, 1);
+    load_argument(c, a, R1, 2);
+    a.jump_if_imm(Cond::Equal, R3, 0, to_write);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, none);
+    a.jump(look);
+    a.bind(to_write);
+    a.mov(R3, R1);
+    a.bind(look);
+    a.mov(R1, R10).alu_imm(Alu::Add, R1, ROW.into());
+    a.mov_imm(R2, 8).call(Helper::ProbeReadUser);
+    a.jump_if_imm(Cond::NotEqual, R0, 0, none);
+    a.mov_imm(R1, 1).alu(Alu::ShiftLeft, R1, R8);
+    a.load(Width::Double, R2, R10, ROW);
+    a.jump_if(Cond::NotEqual, R1, R2, none);
+    a.mov(R1, R8);
     a.jump(done);
     a.bind(none);
     a.mov_imm(R1, -1);
