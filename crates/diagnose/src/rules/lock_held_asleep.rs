@@ -6,6 +6,7 @@ use fathom_model::{Finding, Spent};
 
 use crate::Language;
 use crate::account::Life;
+use crate::classify;
 use crate::draft::{Draft, count, matters, percent, time};
 use crate::thresholds as t;
 use crate::view::View;
@@ -38,21 +39,11 @@ fn asleep_ns(life: &Life) -> f64 {
 /// Part of the waits for locks of `waiting` that were ended by one of `all`: whoever gives work to a
 /// pool of threads is none of the pool.
 fn handed_on(view: &View<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>) -> f64 {
-    let told = view.trace.timeline.iter().flatten();
-    let waits = told.filter(|interval| {
-        let locks = interval
-            .call
-            .as_deref()
-            .is_some_and(crate::classify::is_lock);
-        locks && waiting.contains(&interval.tid)
-    });
+    let ends = view.ends_of_waits_by(classify::is_lock, |_, by| all.contains(&by));
     let (mut sum, mut within) = (0.0, 0.0);
-    for interval in waits {
-        let ns = interval.to_ns.saturating_sub(interval.from_ns) as f64;
-        sum += ns;
-        if interval.woken_by.is_some_and(|tid| all.contains(&tid)) {
-            within += ns;
-        }
+    for (_, ends) in ends.iter().filter(|(tid, _)| waiting.contains(tid)) {
+        sum += (ends.own.ns + ends.others.ns + ends.unknown.ns) as f64;
+        within += ends.own.ns as f64;
     }
     if sum > 0.0 { within / sum } else { 0.0 }
 }

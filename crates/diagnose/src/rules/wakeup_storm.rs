@@ -17,20 +17,12 @@ use crate::view::{Ends, View};
 /// the last stage of a pipeline does that computes.
 fn leave_those_paced_by_others(view: &View<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) {
     let moves = |call: &str| classify::is_read(call) || classify::is_write(call);
-    let mut ended: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for wait in view.trace.timeline.iter().flatten() {
-        let in_pipe = wait.cause == Cause::Asleep && wait.call.as_deref().is_some_and(moves);
-        if let Some(by) = wait.woken_by.filter(|_| in_pipe) {
-            let (all, by_others) = ended.entry(wait.tid).or_default();
-            let ns = wait.to_ns.saturating_sub(wait.from_ns) as f64;
-            *all += ns;
-            *by_others += if threads.contains_key(&by) { 0.0 } else { ns };
-        }
-    }
+    let ended = view.ends_of_waits_by(moves, |_, by| threads.contains_key(&by));
     threads.retain(|tid, (_, waited)| {
-        let (all, by_others) = ended.get(tid).copied().unwrap_or_default();
+        let ends = ended.get(tid).copied().unwrap_or_default();
+        let known = (ends.own.ns + ends.others.ns) as f64;
         // Of a few waits that are kept nothing follows for the others.
-        by_others <= 0.5 * all || all < 0.5 * *waited
+        ends.others.ns <= ends.own.ns || known < 0.5 * *waited
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fathom_trace::Cause;
+use fathom_trace::{Cause, Interval};
 
 use super::View;
 
@@ -16,9 +16,9 @@ pub(crate) struct Waits {
 /// The waits of a thread, by whose doing they ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Ends {
-    /// Another thread of its own process.
+    /// One of its own: another thread of its process, where nothing else is said.
     pub own: Waits,
-    /// A thread of another process.
+    /// Another thread.
     pub others: Waits,
     /// A timer, a device, or somebody that the tier doesn't see.
     pub unknown: Waits,
@@ -27,17 +27,26 @@ pub(crate) struct Ends {
 impl View<'_> {
     /// The waits in these calls, for each thread that had one; empty without a timeline.
     pub(crate) fn ends_of_waits(&self, is_meant: impl Fn(&str) -> bool) -> HashMap<u32, Ends> {
+        let pid_of = |tid| self.life(tid).map(|life| life.pid);
+        self.ends_of_waits_by(is_meant, |wait, by| pid_of(by) == Some(wait.pid))
+    }
+
+    /// The same where `is_own` says whether a thread that ended a wait counts as one of its own.
+    pub(crate) fn ends_of_waits_by(
+        &self,
+        is_meant: impl Fn(&str) -> bool,
+        is_own: impl Fn(&Interval, u32) -> bool,
+    ) -> HashMap<u32, Ends> {
         let mut ends: HashMap<u32, Ends> = HashMap::new();
         for wait in self.trace.timeline.iter().flatten() {
             let meant = wait.call.as_deref().is_some_and(&is_meant);
             if wait.cause != Cause::Asleep || !meant {
                 continue;
             }
-            let by = wait.woken_by.filter(|by| *by != wait.tid);
             let of_thread = ends.entry(wait.tid).or_default();
-            let waits = match by.map(|by| self.life(by).map(|life| life.pid)) {
+            let waits = match wait.woken_by.filter(|by| *by != wait.tid) {
                 None => &mut of_thread.unknown,
-                Some(pid) if pid == Some(wait.pid) => &mut of_thread.own,
+                Some(by) if is_own(wait, by) => &mut of_thread.own,
                 Some(_) => &mut of_thread.others,
             };
             waits.count += 1;
