@@ -8,6 +8,7 @@ mod entry;
 mod execed;
 mod observe;
 mod ptrace;
+mod run;
 mod table;
 
 pub(crate) use observe::{HELD, attempt, observe};

@@ -1,0 +1,461 @@
+//! What happens at the stops of a command and of all that it makes?
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Instant;
+
+use super::entry::EntryStop;
+use super::execed;
+use super::observe::HELD;
+use super::ptrace::{self, SyscallStop};
+use super::table::{Entered, Table, is_told, memory_of};
+use crate::calls;
+use crate::collect::Collector;
+use crate::command::TraceOptions;
+use crate::error::{TraceError, system};
+use crate::inherited;
+use crate::paths;
+use crate::records::{CallKey, Record, Who};
+use crate::result::{StopReading, Trace};
+use crate::spawn::Held;
+use crate::watch::now;
+
+const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
+
+/// So many stops between two readings of the process's clock.
+const STOPS_A_READING: u64 = 32;
+
+/// What is known of the traced threads.
+pub(super) struct Run {
+    root: u32,
+    tracees: HashMap<u32, Tracee>,
+    table: Table,
+    collector: Collector,
+    looked_at: u64,
+    most: u64,
+    half_time: Instant,
+    until: Instant,
+    /// How long the command was held at milestones: its clock stood still meanwhile.
+    held: u64,
+    start: u64,
+    stops: u64,
+    /// The last reading of each process, with the stops since.
+    reading: HashMap<u32, StopReading>,
+    readings: Vec<StopReading>,
+    only_milestones: bool,
+    letting_go: bool,
+    begun: bool,
+    /// Set-uid programs that were run and did not get their rights, since they were traced.
+    without_rights: Vec<String>,
+}
+
+#[derive(Clone, Copy)]
+struct Tracee {
+    who: Who,
+    call: Option<Entered>,
+    entry: Option<EntryStop>,
+}
+
+impl Tracee {
+    fn new(who: Who) -> Self {
+        Self {
+            who,
+            call: None,
+            entry: None,
+        }
+    }
+}
+
+impl Run {
+    /// Of a command that is held still. `start`: ns of the monotonic clock.
+    pub fn new(root: u32, start: u64, options: &TraceOptions) -> Self {
+        let who = Who {
+            tid: root,
+            pid: root,
+        };
+        let began = Instant::now();
+        Self {
+            root,
+            tracees: HashMap::from([(root, Tracee::new(who))]),
+            table: Table::default(),
+            collector: Collector::new(start, &[root], None),
+            looked_at: 0,
+            most: options.most_stops,
+            half_time: began + options.stops_time / 2,
+            until: began + options.stops_time,
+            held: 0,
+            start,
+            stops: 0,
+            reading: HashMap::new(),
+            readings: Vec::new(),
+            only_milestones: options.only_milestones,
+            letting_go: false,
+            begun: false,
+            without_rights: Vec::new(),
+        }
+    }
+
+    /// Names what the command begins with.
+    pub fn name_descriptors(&mut self, labels: &[(String, String)]) {
+        inherited::name_descriptors(&mut self.collector.names, self.root, labels);
+    }
+
+    /// How long the command was held at milestones, ns.
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// Handles stops until the command has ended; then ends what is left.
+    pub fn handle_stops(
+        &mut self,
+        child: &mut Held,
+    ) -> Result<(i32, libc::rusage, u64), TraceError> {
+        let mut ending = None;
+        while !self.tracees.is_empty() || ending.is_none() {
+            if ending.is_some() {
+                // Nobody is waited for who isn't there: the guard, a child of ours too, lasts as long as we do.
+                self.tracees.retain(|tid, _| is_traced(*tid));
+                if self.tracees.is_empty() {
+                    break;
+                }
+            }
+            let mut status = 0;
+            // SAFETY: an all-zero rusage is valid.
+            let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+            let flags = libc::__WALL | libc::__WNOTHREAD;
+            // SAFETY: both pointers are to live values.
+            let tid = unsafe { libc::wait4(-1, &mut status, flags, &mut usage) };
+            if tid == -1 {
+                let error = io::Error::last_os_error();
+                if error.kind() == io::ErrorKind::Interrupted {
+                    continue;
+                }
+                if let Some(ending) = ending {
+                    return Ok(ending);
+                }
+                return Err(system("waiting for the command")(error));
+            }
+            let stopped = now();
+            let (tid, time) = (tid as u32, stopped - self.held);
+            if libc::WIFSTOPPED(status) {
+                self.stopped(tid, status, time);
+                continue;
+            }
+            self.gone(tid, status, time);
+            if tid == self.root {
+                ending = Some((status, usage, time));
+                child.reaped();
+                for tid in self.tracees.keys() {
+                    // SAFETY: a traced thread keeps its number until we have waited for it.
+                    unsafe { libc::kill(*tid as i32, libc::SIGKILL) };
+                }
+            }
+        }
+        ending.ok_or_else(|| system("waiting for the command")(io::ErrorKind::NotFound.into()))
+    }
+
+    /// Counts a stop of this process.
+    fn count(&mut self, pid: u32, time: u64) {
+        self.stops += 1;
+        let reading = self.reading.entry(pid).or_default();
+        reading.stops += 1;
+        if reading.stops.is_multiple_of(STOPS_A_READING) {
+            self.read_clock(pid, time);
+        }
+    }
+
+    fn read_clock(&mut self, pid: u32, time: u64) {
+        let reading = self.reading.entry(pid).or_default();
+        if let Some(cpu_ns) = cpu_ns(pid) {
+            (reading.pid, reading.cpu_ns) = (pid, cpu_ns);
+            reading.at_ns = time.saturating_sub(self.start);
+            self.readings.push(*reading);
+        }
+    }
+
+    fn gone(&mut self, tid: u32, status: i32, time: u64) {
+        let Some(tracee) = self.tracees.remove(&tid) else {
+            // Let go before; of the command itself the end is still worth telling.
+            if tid == self.root {
+                let who = Who { tid, pid: tid };
+                self.collector.apply(exit(who, status, time));
+            }
+            return;
+        };
+        if let Some(call) = tracee.call {
+            self.table.cut_off(tracee.who, &call, time);
+        }
+        self.collector.apply(exit(tracee.who, status, time));
+    }
+
+    fn stopped(&mut self, tid: u32, status: i32, time: u64) {
+        if !self.tracees.contains_key(&tid) {
+            self.add(tid, time);
+        }
+        if let Some(tracee) = self.tracees.get(&tid) {
+            self.count(tracee.who.pid, time);
+        }
+        let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
+        let mut deliver = 0;
+        match event {
+            0 if signal == STOP_AT_CALL => self.at_call(tid, time),
+            0 if signal == libc::SIGTRAP && self.entered(tid, time) => {}
+            0 => deliver = signal,
+            libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
+                if let Ok(new) = ptrace::event_message(tid) {
+                    self.announced(new, time);
+                }
+            }
+            libc::PTRACE_EVENT_EXEC => self.exec(tid, time),
+            libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP && !self.letting_go => {
+                // A job-control stop: it is to stay stopped. Fails only if it was killed meanwhile.
+                let _ = ptrace::listen(tid);
+                return;
+            }
+            _ => {}
+        }
+        if !self.letting_go && (self.looked_at >= self.most || Instant::now() >= self.until) {
+            self.let_go();
+        }
+        // Before its first program begins its clock does not count. Read before it goes on: it may take
+        // our CPU and run to its end.
+        if self.only_milestones && self.begun {
+            self.held += now() - self.held - time;
+        }
+        // Both fail only if the thread was killed meanwhile; then its end is reported next.
+        if self.letting_go {
+            let entry = self.tracees.get(&tid).and_then(|tracee| tracee.entry);
+            entry.iter().for_each(|entry| entry.take_out(tid));
+            if ptrace::detach(tid, deliver).is_ok() {
+                let tracee = self.tracees.remove(&tid);
+                if let Some(Tracee {
+                    who,
+                    call: Some(call),
+                    ..
+                }) = tracee
+                {
+                    self.table.cut_off(who, &call, time);
+                }
+            }
+        } else if self.only_milestones {
+            let _ = ptrace::to_next_event(tid, deliver);
+        } else {
+            let _ = ptrace::to_next_call(tid, deliver);
+        }
+    }
+
+    /// Whether the thread has come to the first own instruction of its program.
+    fn entered(&mut self, tid: u32, time: u64) -> bool {
+        let Some(tracee) = self.tracees.get_mut(&tid) else {
+            return false;
+        };
+        let reached = tracee.entry.take_if(|entry| entry.reached(tid));
+        if let Some(entry) = reached {
+            let (who, loaded) = (tracee.who, entry.is_loaded());
+            self.collector.apply(Record::Entered { time, who, loaded });
+            self.read_clock(who.pid, time);
+        }
+        reached.is_some()
+    }
+
+    /// Stops all threads, to let each go when it has stopped.
+    fn let_go(&mut self) {
+        self.letting_go = true;
+        for tid in self.tracees.keys() {
+            // Fails if it has ended or is stopped already, which is as good.
+            let _ = ptrace::interrupt(*tid);
+        }
+    }
+
+    fn announced(&mut self, new: u32, time: u64) {
+        // The new thread may have stopped, and been let go or ended, before this news of it.
+        if !self.tracees.contains_key(&new) && is_traced(new) {
+            self.add(new, time);
+        }
+    }
+
+    fn add(&mut self, tid: u32, time: u64) {
+        let pid = status_number(tid, "Tgid:").unwrap_or(tid);
+        let parent = match pid == tid {
+            true => status_number(tid, "PPid:").unwrap_or(self.root),
+            false => pid,
+        };
+        let who = Who { tid, pid };
+        let parent = Who {
+            tid: parent,
+            pid: parent,
+        };
+        self.collector.apply(Record::Fork {
+            time,
+            parent,
+            child: who,
+        });
+        self.tracees.insert(tid, Tracee::new(who));
+    }
+
+    fn exec(&mut self, tid: u32, time: u64) {
+        self.begun = true;
+        let old_tid = ptrace::event_message(tid).unwrap_or(tid);
+        let call = self.tracees.get(&old_tid).and_then(|tracee| tracee.call);
+        if let Some(mut tracee) = self.tracees.remove(&old_tid) {
+            tracee.who.tid = tid;
+            tracee.entry = EntryStop::set(tid);
+            self.tracees.insert(tid, tracee);
+        }
+        let path = fs::read_link(format!("/proc/{tid}/exe"));
+        let path = path.map_or_else(|_| String::new(), |p| p.to_string_lossy().into_owned());
+        if execed::lacks_rights(tid, &path) && !self.without_rights.contains(&path) {
+            self.without_rights.push(path.clone());
+        }
+        let asked = execed::asked(tid).unwrap_or_default();
+        let mut arguments = fs::read(format!("/proc/{tid}/cmdline")).unwrap_or_default();
+        let arguments_cut = arguments.len() > 512;
+        arguments.truncate(512);
+        self.collector.apply(Record::Exec {
+            time,
+            who: Who { tid, pid: tid },
+            called: call.map_or(0, |call| call.at),
+            old_tid,
+            path: path.as_bytes(),
+            asked: asked.as_os_str().as_bytes(),
+            arguments: &arguments,
+            arguments_cut,
+        });
+    }
+
+    fn at_call(&mut self, tid: u32, time: u64) {
+        let Some(tracee) = self.tracees.get_mut(&tid) else {
+            return;
+        };
+        match ptrace::syscall(tid) {
+            // The held child's own waiting is no part of the command.
+            Ok(Some(SyscallStop::Entry { nr, .. })) if !self.begun && !is_execve(nr) => {}
+            Ok(Some(SyscallStop::Entry { nr, args })) => {
+                self.begun = true;
+                self.looked_at += 1;
+                let memory = |at, len| ptrace::memory(tid, at, len);
+                tracee.call = Some(Entered::new(nr, args, time, memory));
+            }
+            Ok(Some(SyscallStop::Exit { result })) => {
+                if let Some(call) = tracee.call.take() {
+                    let who = tracee.who;
+                    self.returned(who, &call, result, time);
+                }
+            }
+            // Killed between the stop and the question.
+            Ok(None) | Err(_) => {}
+        }
+    }
+
+    fn returned(&mut self, who: Who, call: &Entered, result: i64, time: u64) {
+        let memory = |at, len| ptrace::memory(who.tid, at, len);
+        self.table.returned(who, call, result, time, memory);
+        if self.looked_at * 2 >= self.most || Instant::now() >= self.half_time {
+            self.table.was_late(who, call);
+        }
+        let Entered { nr, args, .. } = *call;
+        if !is_told(nr, &args, result) {
+            return;
+        }
+        let payload = match calls::flags(nr) {
+            f if f & calls::CLOSE0 != 0 => self.table.totals(who, nr, args[0] as i32),
+            f if f & calls::CLOSE1 != 0 => self.table.totals(who, nr, args[1] as i32),
+            _ => memory_of(nr, &args)
+                .map_or_else(Vec::new, |(at, len)| ptrace::memory(who.tid, at, len)),
+        };
+        self.collector.apply(Record::Call {
+            time,
+            who,
+            nr,
+            result,
+            args: [args[0], args[1], args[2]],
+            payload: &payload,
+        });
+    }
+
+    pub fn trace(mut self, end: u64) -> Trace {
+        let rows = std::mem::take(&mut self.table.rows);
+        self.collector.end(rows, Vec::new(), &[], end);
+        let mut trace = self.collector.trace();
+        paths::mark(&mut trace);
+        for row in &mut trace.syscalls {
+            (row.blocked_ns, row.ready_ns) = (None, None);
+            let who = Who {
+                tid: row.tid,
+                pid: row.pid,
+            };
+            let key = CallKey {
+                who,
+                nr: row.number,
+                fd: row.fd.unwrap_or(-1),
+            };
+            row.late_calls = self.table.late.get(&key).copied().unwrap_or(0);
+        }
+        for thread in &mut trace.threads {
+            (thread.on_cpu_ns, thread.minor_faults, thread.major_faults) = (None, None, None);
+            (thread.voluntary_switches, thread.involuntary_switches) = (None, None);
+        }
+        trace.not_visible.push(HELD.to_owned());
+        trace.without_rights = self.without_rights;
+        let lacking = trace.rights_not_visible();
+        trace.not_visible.extend(lacking);
+        trace.calls_cut = self.letting_go;
+        (trace.stops, trace.stop_readings) = (self.stops, self.readings);
+        if self.letting_go {
+            trace.not_visible.push(format!(
+                "what came after the first {} calls: from there on it ran untraced",
+                self.looked_at
+            ));
+        }
+        trace
+    }
+}
+
+fn is_execve(nr: u32) -> bool {
+    i64::from(nr & !calls::ENTRY_32) == libc::SYS_execve
+}
+
+fn exit(who: Who, status: i32, time: u64) -> Record<'static> {
+    Record::Exit {
+        time,
+        who,
+        code: status,
+        minor_faults: 0,
+        major_faults: 0,
+        voluntary: 0,
+        involuntary: 0,
+        on_cpu: 0,
+        queued: None,
+        started: 0,
+        faults: 0,
+        fault_total: 0,
+        name: b"",
+    }
+}
+
+/// CPU time of all threads of a process, ns.
+fn cpu_ns(pid: u32) -> Option<u64> {
+    let mut clock = 0;
+    // SAFETY: the pointer is to a live value.
+    if unsafe { libc::clock_getcpuclockid(pid as i32, &mut clock) } != 0 {
+        return None;
+    }
+    // SAFETY: an all-zero timespec is valid, and the pointer is to a live value.
+    let mut time: libc::timespec = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    let known = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
+    known.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Whether a thread is there, dead and not waited for at the most, and traced.
+fn is_traced(tid: u32) -> bool {
+    status_number(tid, "TracerPid:").is_some_and(|tracer| tracer != 0)
+}
+
+/// A number of `/proc/TID/status`.
+fn status_number(tid: u32, key: &str) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+    execed::status_numbers(&status, key).first().copied()
+}
