@@ -27,8 +27,6 @@ pub(crate) const LEAST_LOOKS_FOR_LINES: u64 = 20;
 pub(crate) const BYTES_OF_A_MESSAGE: u64 = 4;
 /// A line: text lines of 200 bytes are rare, and copying then begins to weigh beside the call.
 pub(crate) const LINE_BYTES: f64 = 200.0;
-/// Below, what is read of a file in one call is a part of a number, a word or a record.
-pub(crate) const RECORD_BYTES: f64 = 7.5;
 /// A reader that has to wait before this part of its reads is given small pieces by its writer;
 /// a buffer would not help it.
 pub(crate) const WAITS_PER_SMALL_READ: f64 = 0.3;

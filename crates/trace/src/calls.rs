@@ -48,6 +48,9 @@ pub const BUFFER1: u32 = 1 << 15;
 /// that descriptor.
 pub const SELECTS_ONE: u32 = 1 << 16;
 
+/// The fourth argument is the place in the file at which it begins.
+pub const PLACED: u32 = 1 << 17;
+
 /// Of so many first writes of a row the last byte is looked at: whether it ends a line.
 pub const LOOKS_FOR_LINES: u64 = 256;
 
@@ -251,7 +254,9 @@ pub fn flags_of_name(name: &str) -> u32 {
         | match name {
             "poll" | "ppoll" => POLLS_ONE,
             "select" | "pselect6" => SELECTS_ONE,
-            "write" | "pwrite64" => BUFFER1,
+            "write" => BUFFER1,
+            "pwrite64" => BUFFER1 | PLACED,
+            "pread64" | "preadv" | "pwritev" => PLACED,
             "pipe" | "pipe2" => PAIR0 | TELL_OK,
             "socketpair" => PAIR3 | TELL_OK,
             "connect" | "bind" => ADDRESS | TELL,

@@ -79,3 +79,26 @@ fn a_select_of_one_descriptor_is_filed_under_that() {
         assert_eq!((told, limits(None)), ((3, 4, 2), 4), "{tier:?}");
     }
 }
+
+#[test]
+fn reads_that_go_on_where_the_one_before_ended_are_told_from_those_elsewhere() {
+    let script = "import os\n\
+                  f = os.open('/proc/self/exe', os.O_RDONLY)\n\
+                  os.dup2(f, 60)\n\
+                  os.dup2(f, 61)\n\
+                  for i in range(10): os.pread(60, 24, 24 * i)\n\
+                  for i in range(10): os.pread(61, 24, 48 * i)\n\
+                  os.read(60, 5)\n";
+    for tier in TIERS.into_iter().filter(|tier| available(*tier)) {
+        let trace = run(tier, &["python3", "-c", script]);
+        let told = |name, fd| {
+            let mut rows = trace.syscalls.iter();
+            let row = rows.find(|row| row.name == name && row.fd == Some(fd));
+            row.expect("it was called").went_on
+        };
+        assert_eq!(told("pread64", 60), Some(10), "{tier:?}");
+        // The first begins at the front.
+        assert_eq!(told("pread64", 61), Some(1), "{tier:?}");
+        assert_eq!(told("read", 60), None, "{tier:?}");
+    }
+}

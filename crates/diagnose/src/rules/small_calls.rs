@@ -149,33 +149,23 @@ impl Small {
     }
 }
 
-/// Calls that move to another place of a file, or name it.
-fn is_placed(row: &SyscallRow) -> bool {
-    row.name == "lseek" || row.name.starts_with("pread") || row.name.starts_with("pwrite")
+/// Calls of a row that moved to another place of a file, or began at one.
+fn moves_about(row: &SyscallRow) -> u64 {
+    let placed = row.name.starts_with("pread") || row.name.starts_with("pwrite");
+    match row.name == "lseek" || placed {
+        true => row.calls.saturating_sub(row.went_on.unwrap_or(0)),
+        false => 0,
+    }
 }
 
 /// Whether a file other than standard input and output is used as these are: it is kept open and gone through
-/// from its front to its end, read a few bytes a call or written in small pieces. Where it is read in records that
-/// is no missing buffer alone.
+/// from its front to its end.
 pub(super) fn is_stream_of_file(view: &View<'_>, small: &Small) -> bool {
-    let no_record = small.tally.bytes_per_call() < t::RECORD_BYTES;
-    (small.writes || no_record) && is_file_gone_through(view, small.pid, small.fd, small.writes)
-}
-
-/// Whether it is a file, not standard input or output, that is gone through from its front to its end.
-fn is_file_gone_through(view: &View<'_>, pid: u32, fd: i32, writes: bool) -> bool {
+    let &Small { pid, fd, .. } = small;
     let descriptors = &view.descriptors;
     if descriptors.is_input(pid, fd) || descriptors.is_output(pid, fd) {
         return false;
     }
-    let on_it = |row: &&SyscallRow| row.fd == Some(fd);
-    let rows = || view.rows_of_process(pid).filter(on_it);
-    let calls = |fits: &dyn Fn(&SyscallRow) -> bool| -> u64 {
-        let fitting = rows().filter(|row| fits(row));
-        fitting.map(|row| row.calls).sum()
-    };
-    let moves = calls(&|row| key(row).is_some_and(|key| key.1 == writes));
-    let others = calls(&|row| is_placed(row) || key(row).is_some_and(|key| key.1 != writes));
     let opened = || {
         let opens = |row: &&SyscallRow| row.name.starts_with("open");
         let opening = view.rows_of_process(pid).filter(opens);
@@ -183,8 +173,24 @@ fn is_file_gone_through(view: &View<'_>, pid: u32, fd: i32, writes: bool) -> boo
     };
     let opens: u64 = descriptors.opens(pid, fd).unwrap_or_else(opened);
     descriptors.last(pid, fd) == Kind::File
-        && others * 10 <= moves
-        && opens * CALLS_FOR_EACH_OPEN <= moves
+        && opens * CALLS_FOR_EACH_OPEN <= moves(view, small, small.writes)
+        && !is_gone_about(view, small)
+}
+
+/// Whether every tenth call or more goes elsewhere in the file, or the other way.
+pub(super) fn is_gone_about(view: &View<'_>, small: &Small) -> bool {
+    let rows = view.rows_of_process(small.pid);
+    let on_it = rows.filter(|row| row.fd == Some(small.fd));
+    let elsewhere = on_it.map(moves_about).sum::<u64>() + moves(view, small, !small.writes);
+    elsewhere * 10 > moves(view, small, small.writes)
+}
+
+/// Calls of the process of these on their descriptor that read, or write.
+fn moves(view: &View<'_>, small: &Small, writes: bool) -> u64 {
+    let its = ((small.pid, small.fd), writes);
+    let rows = view.rows_of_process(small.pid);
+    let moving = rows.filter(|row| key(row) == Some(its));
+    moving.map(|row| row.calls).sum()
 }
 
 /// A file that is opened for fewer calls than this is not kept open.

@@ -60,16 +60,23 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("bytes per call", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(advice(
-                view.language(Some(small.pid)),
-                small.writes,
-                around.calls > 0,
-            ))
+            .advice(
+                match !small.writes && small_calls::is_gone_about(view, &small) {
+                    true => ABOUT.to_owned(),
+                    false => {
+                        let language = view.language(Some(small.pid));
+                        advice(language, small.writes, around.calls > 0)
+                    }
+                },
+            )
             .limit(Small::limit(view))
             .place(small.place(view))
             .finish(),
     )
 }
+
+/// What to say where each record is read somewhere else.
+const ABOUT: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or ask for them in the order in which they lie, through a buffer.";
 
 /// Calls that open and close a file, and put it in place of standard output as shells do.
 const OPENING: &[&str] = &["open", "openat", "close", "dup2", "dup3", "fcntl"];
@@ -155,13 +162,20 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn records_of_sixteen_bytes_are_told_with_the_file() {
-        let mut fake = Fake::new(1000);
-        fake.descriptor(3, "/tmp/records");
-        fake.calls("read", Some(3), 500_000, 16, 400);
-        let found = fake.findings();
-        assert_eq!(found[0].id, "small-file-io");
-        assert_eq!(found[0].place.path.as_deref(), Some("/tmp/records"));
+    fn records_that_are_read_here_and_there_are_told_with_the_file() {
+        let told = |went_on| {
+            let mut fake = Fake::new(1000);
+            fake.descriptor(3, "/tmp/records");
+            let reads = fake.calls("pread64", Some(3), 500_000, 16, 400);
+            reads.went_on = Some(went_on);
+            fake.findings().remove(0)
+        };
+        let found = told(200);
+        assert_eq!(found.id, "small-file-io");
+        assert_eq!(found.place.path.as_deref(), Some("/tmp/records"));
+        assert!(found.advice.contains("mmap"));
+        // One after the other they need no more than a buffer.
+        assert_eq!(told(499_990).id, "unbuffered-input");
     }
 
     #[test]

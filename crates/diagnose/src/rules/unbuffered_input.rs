@@ -1,4 +1,4 @@
-//! Standard input, a pipe or a socket is read a few bytes a call, or a file byte by byte.
+//! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its end.
 
 use fathom_model::Finding;
 use fathom_trace::{Cause, OffCpuRow};

@@ -28,7 +28,8 @@ pub(super) fn add_off(off: &mut Vec<OffTotals>, a: &Alive, cause: Cause, total: 
 
 /// A row of the call table.
 pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
-    let polls = calls::flags(key.nr) & calls::POLL != 0;
+    let is = |flag| calls::flags(key.nr) & flag != 0;
+    let polls = is(calls::POLL);
     SyscallRow {
         pid: key.who.pid,
         tid: key.who.tid,
@@ -54,6 +55,7 @@ pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
             looked_at: t.looked_at,
             ended: t.lines,
         }),
+        went_on: is(calls::PLACED).then_some(t.went_on),
         first_ns: t.first.saturating_sub(start),
         first_moved_ns: (t.first_moved != 0).then(|| t.first_moved.saturating_sub(start)),
         last_moved_ns: (t.last_moved != 0).then(|| t.last_moved.saturating_sub(start)),

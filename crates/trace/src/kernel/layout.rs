@@ -79,7 +79,10 @@ pub mod call {
     /// Writes whose last byte was looked at, and of these the ones that ended a line.
     pub const LOOKED_AT: i16 = 152;
     pub const LINES: i16 = 160;
-    pub const SIZE: usize = 168;
+    /// Where in the file the last call at a given place ended, and how many went on where the one before had ended.
+    pub const NEXT_PLACE: i16 = 168;
+    pub const WENT_ON: i16 = 176;
+    pub const SIZE: usize = 184;
 }
 
 /// One row of the off-CPU table.

@@ -68,6 +68,10 @@ pub struct SyscallRow {
     /// Of writes: whether they ended lines. `None` of other calls, and where nobody looked.
     #[serde(default)]
     pub lines: Option<Lines>,
+    /// Of calls at a given place of a file (`pread64`, `pwrite64`): those that began where the one before of this row had
+    /// ended, or at the front. `None` of other calls.
+    #[serde(default)]
+    pub went_on: Option<u64>,
     /// When the first of them was entered.
     pub first_ns: u64,
     /// When the first that moved bytes returned; `None` if none did or the tier does not tell.

@@ -104,6 +104,10 @@ impl Table {
             row.bytes += bytes;
             let class = SIZE_LIMITS.iter().position(|limit| bytes <= *limit);
             row.sizes[class.unwrap_or(SIZE_LIMITS.len())] += 1;
+            if calls::flags(call.nr) & calls::PLACED != 0 {
+                row.went_on += u64::from(row.next_place == call.args[3]);
+                row.next_place = call.args[3] + bytes;
+            }
             let buffered = calls::flags(call.nr) & calls::BUFFER1 != 0;
             let looks = buffered && bytes > 0 && row.looked_at < calls::LOOKS_FOR_LINES;
             if let Some(last) = looks.then(|| memory(call.args[1] + bytes - 1, 1))

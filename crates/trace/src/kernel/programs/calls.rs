@@ -12,7 +12,7 @@ use super::{
     Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, sched, tell,
 };
 use crate::calls::{
-    self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LOOKS_FOR_LINES, POLL, POLLS_ONE,
+    self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LOOKS_FOR_LINES, PLACED, POLL, POLLS_ONE,
     SELECTS_ONE, TABLE_SIZE, TELL, TOTALLED,
 };
 use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
@@ -317,12 +317,31 @@ fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     }
     add_one(a, R0, call::SIZES + 8 * SIZE_LIMITS.len() as i16, R1);
     a.bind(sized);
-    let written = a.label();
+    let (written, unplaced) = (a.label(), a.label());
     a.load(Width::Word, R1, R7, task::FLAGS);
+    a.mov(R2, R1).alu_imm(Alu::And, R2, PLACED as i32);
+    a.jump_if_imm(Cond::Equal, R2, 0, unplaced);
+    note_place(c, a);
+    a.load(Width::Word, R1, R7, task::FLAGS);
+    a.bind(unplaced);
     a.jump_if_imm(Cond::AnySet, R1, BUFFER1 as i32, written);
     a.jump(done);
     a.bind(written);
     look_for_line(c, a, done);
+}
+
+/// Notes in the row in `R0` where the call that moved as many bytes as `R8` says ended, and whether it began where the
+/// one before had. Uses `R9`.
+fn note_place(c: &Context<'_>, a: &mut Asm) {
+    let jumped = a.label();
+    a.load(Width::Double, R9, R6, 0); // registers
+    load_argument(c, a, R3, 3);
+    a.load(Width::Double, R1, R0, call::NEXT_PLACE);
+    a.jump_if(Cond::NotEqual, R1, R3, jumped);
+    add_one(a, R0, call::WENT_ON, R1);
+    a.bind(jumped);
+    a.alu(Alu::Add, R3, R8);
+    a.store(Width::Double, R0, call::NEXT_PLACE, R3);
 }
 
 /// Notes in the row in `R0` whether the write that moved as many bytes as `R8` says ended a line, or goes on at `done`
