@@ -85,6 +85,8 @@ pub(crate) const CALL_SECONDS: f64 = 0.25e-6;
 /// CPU time of fetching for each wait for a disk, at most, where nobody measured it: 0.4 to 1.6 times the wait
 /// in a VM.
 pub(crate) const FETCHING_PER_WAIT: f64 = 1.5;
+/// Whoever asks for one path so often in vain, and then it is there, waits for it.
+pub(crate) const LOOKUPS_OF_A_WAIT: u64 = 200;
 /// Reads of so many bytes are no small ones.
 pub(crate) const LARGE_READ_BYTES: f64 = 256.0 * 1024.0;
 /// Less than this part of the wait needs no words.

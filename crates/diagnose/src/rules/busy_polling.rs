@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_model::{Finding, Place, Spent};
 use fathom_trace::SyscallRow;
 
+use super::awaited_paths::{Awaited, awaited};
 use crate::Language;
 use crate::account::Life;
 use crate::classify;
@@ -13,8 +14,40 @@ use crate::edges::cpu_in_calls;
 use crate::thresholds as t;
 use crate::view::View;
 
+/// Lookups of paths until they are there.
+struct Lookups<'a> {
+    calls: u64,
+    ns: u64,
+    /// One of the paths.
+    path: &'a str,
+}
+
+/// By process and call.
+fn lookups<'a>(view: &View<'a>) -> BTreeMap<(u32, &'a str), Lookups<'a>> {
+    let mut sums = BTreeMap::new();
+    for Awaited { lookups: row, ns } in awaited(view) {
+        let none = Lookups {
+            calls: 0,
+            ns: 0,
+            path: &row.path,
+        };
+        let sum = sums.entry((row.pid, row.call.as_str())).or_insert(none);
+        sum.calls += row.calls;
+        sum.ns += ns;
+    }
+    sums
+}
+
 /// Calls of this row that came back at once with nothing. `children`: of its process.
-fn empty_turns(view: &View<'_>, row: &SyscallRow, children: u64) -> u64 {
+fn empty_turns(
+    view: &View<'_>,
+    lookups: Option<&Lookups<'_>>,
+    row: &SyscallRow,
+    children: u64,
+) -> u64 {
+    if let Some(lookups) = lookups {
+        return row.errors.min(lookups.calls);
+    }
     let quick = (row.total_ns as f64) < row.calls as f64 * t::SHORTEST_SLEEP_NS;
     let name = row.name.as_str();
     if name == "sched_yield" || classify::is_sleep(name) && quick {
@@ -92,7 +125,8 @@ struct Loop<'a> {
     rules: bool,
 }
 
-fn loops<'a>(view: &'a View<'_>) -> Vec<Loop<'a>> {
+fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Lookups<'_>>) -> Vec<Loop<'a>> {
+    let lookups = |row: &'a SyscallRow| lookups.get(&(row.pid, row.name.as_str()));
     let callers = callers(view);
     let found = callers.into_iter().filter_map(|(tid, life)| {
         let rows = || view.rows_of(tid);
@@ -106,8 +140,8 @@ fn loops<'a>(view: &'a View<'_>) -> Vec<Loop<'a>> {
                 classify::is_sleep(&row.name) && view.language(Some(row.pid)) == Some(Language::Go);
             !by_runtime && (tid == life.tid || !waits && !row.name.starts_with("wait"))
         };
-        let empty_turns = |row: &SyscallRow| match told_by_call(row) {
-            true => empty_turns(view, row, children),
+        let empty_turns = |row: &'a SyscallRow| match told_by_call(row) {
+            true => empty_turns(view, lookups(row), row, children),
             false => 0,
         };
         let turns: u64 = rows().map(empty_turns).sum();
@@ -138,6 +172,7 @@ fn loops<'a>(view: &'a View<'_>) -> Vec<Loop<'a>> {
             false => own_ns.min(polls_ns * t::LOOP_PER_CALL),
         };
         let row = rows().max_by_key(|row| empty_turns(row))?;
+        let own_ns = own_ns.min(lookups(row).map_or(f64::INFINITY, |it| it.ns as f64));
         let within: u64 = rows()
             .filter(|row| empty_turns(row) > 0)
             .map(|row| row.total_ns)
@@ -156,7 +191,8 @@ fn loops<'a>(view: &'a View<'_>) -> Vec<Loop<'a>> {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let all = loops(view);
+    let lookups = lookups(view);
+    let all = loops(view, &lookups);
     let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;
     // Others that ask the same are the same fault.
     let alike =
@@ -195,17 +231,25 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         },
     );
     let row = first.row;
+    let asked = lookups.get(&(row.pid, row.name.as_str()));
+    let path = match asked {
+        Some(lookups) => Some(lookups.path.to_owned()),
+        None => row.fd.and_then(|fd| view.name_of(row.pid, fd)),
+    };
     Some(
         Draft::new("busy-polling", view, burnt, statement)
             .of_cpu_time(wall)
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
-            .advice("Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.")
+            .advice(match asked {
+                Some(_) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two looks.",
+                None => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.",
+            })
             .place(Place {
                 pid: Some(first.life.pid),
                 tid: Some(first.life.tid),
                 fd: row.fd,
-                path: row.fd.and_then(|fd| view.name_of(row.pid, fd)),
+                path,
             })
             .finish(),
     )

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use fathom_model::{Finding, Place};
 use fathom_trace::{LookupRow, SyscallRow};
 
+use super::awaited_paths::{ENOENT, awaited};
 use super::call_cost::CallCost;
 use super::small_calls::Small;
 use crate::draft::{count, matters};
 use crate::thresholds as t;
 use crate::view::View;
 
-const ENOENT: i32 = 2;
 const ENOTDIR: i32 = 20;
 
 /// Misses whose paths are not kept, where the table of paths was full: of the errors of these calls that no
@@ -95,9 +95,16 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let absent = |errno| errno == ENOENT || errno == ENOTDIR;
     let places = Places::new(view);
+    // Who asks until something is there searches for nothing.
+    let awaited = awaited(view);
+    let awaited = awaited.iter().map(|it| it.lookups.path.as_str());
+    let awaited: HashSet<&str> = awaited.collect();
+    let is_search = |row: &LookupRow| {
+        absent(row.errno) && !places.are_made(row) && !awaited.contains(row.path.as_str())
+    };
     let rows = || {
         let failed = view.trace.failed_lookups.iter();
-        failed.filter(|row| absent(row.errno) && !places.are_made(row))
+        failed.filter(|row| is_search(row))
     };
     let calls: BTreeSet<&str> = rows().map(|row| row.call.as_str()).collect();
     let named: u64 = rows().map(|row| row.calls).sum();
@@ -227,6 +234,31 @@ mod tests {
         assert!(told(0));
         // One file that is written where a thousand are searched.
         assert!(told(1));
+    }
+
+    #[test]
+    fn who_asks_until_something_is_there_is_a_loop_and_no_search() {
+        let told = |made_by_ms: Option<u64>| {
+            let mut fake = Fake::new(1000);
+            let asked = fake.calls("newfstatat", None, 300_020, 0, 2_000);
+            asked.errors = 300_000;
+            fake.misses("newfstatat", "/spool/7.done", 300_000);
+            if let Some(ms) = made_by_ms {
+                fake.file("/spool/7.done", 1, 0, 0, 0);
+                let file = fake.trace.files.last_mut().expect("just made");
+                file.first_ns = ms * 1_000_000;
+            }
+            fake.findings().swap_remove(0)
+        };
+        assert_eq!(told(None).id, "missing-file-lookups");
+        let found = told(Some(900));
+        assert_eq!(found.id, "busy-polling");
+        assert_eq!(found.place.path.as_deref(), Some("/spool/7.done"));
+        assert!(
+            found.statement.contains("300,000 times by `newfstatat`"),
+            "{}",
+            found.statement
+        );
     }
 
     #[test]

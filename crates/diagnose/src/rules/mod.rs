@@ -5,6 +5,7 @@
 
 mod allocation;
 mod allocator_churn;
+mod awaited_paths;
 mod busy_polling;
 mod call_cost;
 mod children;

@@ -29,6 +29,8 @@ const AROUND: &[&str] = &[
 enum Way {
     Read,
     Written,
+    /// Some are read and others written, as where each becomes one.
+    Moved,
     Mapped,
 }
 
@@ -38,6 +40,7 @@ impl Way {
         match self {
             Way::Read => file.reads,
             Way::Written => file.writes,
+            Way::Moved => file.reads + file.writes,
             Way::Mapped => 0,
         }
     }
@@ -47,6 +50,7 @@ impl Way {
         match self {
             Way::Read => (file.reads > 0).then_some(file.read_bytes),
             Way::Written => (file.reads == 0 && file.writes > 0).then_some(file.written_bytes),
+            Way::Moved => Way::Read.bytes(file).or(Way::Written.bytes(file)),
             Way::Mapped if file.reads + file.writes > 0 => None,
             Way::Mapped => file
                 .size_bytes
@@ -119,7 +123,7 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let ways = [Way::Read, Way::Written, Way::Mapped];
+    let ways = [Way::Read, Way::Written, Way::Moved, Way::Mapped];
     ways.into_iter().find_map(|way| one_by_one(view, way))
 }
 
@@ -170,9 +174,11 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         of_it(row) && on_fd && AROUND.contains(&row.name.as_str())
     };
     let opens = CallCost::of(view, |row| opening(row) || around(row));
+    let is_move = |row: &SyscallRow| is_read(row) || is_write(row);
     let of_data = match way {
         Way::Read => CallCost::of(view, is_read).part(part(files.moves, seen(&is_read))),
         Way::Written => CallCost::of(view, is_write).part(part(files.moves, seen(&is_write))),
+        Way::Moved => CallCost::of(view, is_move).part(part(files.moves, seen(&is_move))),
         Way::Mapped => CallCost::of(view, is_map)
             .part(part(files.opens, seen(&is_map)))
             .plus(CallCost::of(view, is_unmap).part(part(files.opens, seen(&is_unmap))))
@@ -187,6 +193,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         let of_data = match way {
             Way::Read => classify::is_read(call),
             Way::Written => classify::is_write(call),
+            Way::Moved => classify::is_read(call) || classify::is_write(call),
             Way::Mapped => false,
         };
         let meant = of_data || classify::opens_file(call) || call == "close";
@@ -209,6 +216,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         match way {
             Way::Read => "read",
             Way::Written => "written",
+            Way::Moved => "read or written",
             Way::Mapped => "mapped (`mmap`)",
         },
         match each_once {
@@ -217,13 +225,14 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         },
         match way {
             _ if waited > calls.in_kernel_ns / 4.0 => "the calls and their waits for the disk",
-            Way::Read | Way::Written => "the calls",
+            Way::Read | Way::Written | Way::Moved => "the calls",
             Way::Mapped => "the calls and the page faults",
         },
         cost.told(view),
         match way {
             Way::Read => "Opening costs more than reading.",
             Way::Written => "Making a file costs more than writing it.",
+            Way::Moved => "Opening and making them costs more than their data.",
             Way::Mapped => "Opening and mapping cost more than the data.",
         },
     );
@@ -235,7 +244,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
                 Way::Read => {
                     "Keep small items together in one file or in a database, and read it once."
                 }
-                Way::Written => {
+                Way::Written | Way::Moved => {
                     "Put small items into one file (an archive, or one with records) or a database."
                 }
                 Way::Mapped => {
@@ -282,6 +291,26 @@ mod tests {
             "{}",
             found[0].statement
         );
+    }
+
+    #[test]
+    fn small_sources_that_become_small_pages_count_together() {
+        let told = |each: u64| {
+            let mut fake = reads(each, 300);
+            fake.calls("openat", None, each, 0, 15_000);
+            fake.calls("write", Some(4), each, 900, 2_000);
+            for i in 0..each {
+                fake.file(&format!("/site/{i}.html"), 1, 0, 0, 0);
+                let file = fake.trace.files.last_mut().expect("just made");
+                (file.writes, file.written_bytes) = (1, 900);
+            }
+            fake.findings()
+        };
+        let found = &told(1_500)[0];
+        let begin =
+            "3,000 files of 600 bytes each on average were opened, read or written and closed";
+        assert!(found.statement.starts_with(begin), "{}", found.statement);
+        assert!(told(900).is_empty());
     }
 
     fn writes(files: u64, bytes: u64) -> Fake {
