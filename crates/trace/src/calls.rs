@@ -44,12 +44,16 @@ pub const POLLS_ONE: u32 = 1 << 14;
 pub const BUFFER1: u32 = 1 << 15;
 
 /// The second and third arguments point to the sets of descriptors that are waited for to become readable and writable, a
-/// bit each, the first says how many bits there are. Where that is one bit in one set, in its first 8 bytes, the call is on
-/// that descriptor.
+/// bit each, and the first says how many bits there are. Where one set is given, and of its first 64 bits one is set, the
+/// call is on that descriptor.
 pub const SELECTS_ONE: u32 = 1 << 16;
 
-/// The fourth argument is the place in the file at which it begins.
+/// The fourth argument is the place in the file at which it begins; -1: where the file is at.
 pub const PLACED: u32 = 1 << 17;
+
+/// A call at a given place goes on from the one before if it begins less than so many bytes behind its end: what a
+/// buffer brings in anyway.
+pub const SHORT_SKIP: u64 = 4096;
 
 /// Of so many first writes of a row the last byte is looked at: whether it ends a line.
 pub const LOOKS_FOR_LINES: u64 = 256;
@@ -256,7 +260,7 @@ pub fn flags_of_name(name: &str) -> u32 {
             "select" | "pselect6" => SELECTS_ONE,
             "write" => BUFFER1,
             "pwrite64" => BUFFER1 | PLACED,
-            "pread64" | "preadv" | "pwritev" => PLACED,
+            "pread64" | "preadv" | "preadv2" | "pwritev" | "pwritev2" => PLACED,
             "pipe" | "pipe2" => PAIR0 | TELL_OK,
             "socketpair" => PAIR3 | TELL_OK,
             "connect" | "bind" => ADDRESS | TELL,

@@ -1,6 +1,9 @@
 //! Own code takes memory for objects and gives it back, most of the time, without asking the system.
 
+use std::collections::HashSet;
+
 use fathom_model::Finding;
+use fathom_trace::FunctionRow;
 
 use crate::Language;
 use crate::draft::{Draft, matters, percent, time};
@@ -9,27 +12,31 @@ use crate::thresholds as t;
 use crate::view::View;
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let bare = view.in_functions(is_allocator);
+    // A shell makes a string for each word of each command, whatever the script does.
+    let pids = view.trace.processes.iter().map(|process| process.pid);
+    let is_shell = |pid: &u32| view.language(Some(*pid)) == Some(Language::Shell);
+    let shells: HashSet<u32> = pids.filter(is_shell).collect();
+    let shells = &shells;
+    let own = |fits: fn(&FunctionRow) -> bool| {
+        move |row: &FunctionRow| !shells.contains(&row.pid) && fits(row)
+    };
+    let bare = view.in_functions(own(is_allocator));
     // What is made is filled; without the allocator nobody knows whether it was memory of its own.
     let allocator = match view.share(bare) >= t::LEAST_SHARE {
-        true => view.in_functions(|row| is_allocator(row) || makes_objects(row)),
+        true => view.in_functions(own(|row| is_allocator(row) || makes_objects(row))),
         false => bare,
     };
-    let collector = view.in_functions(is_collector);
+    let collector = view.in_functions(own(is_collector));
     let cost = allocator + collector;
     if !matters(view, cost) || view.share(cost) < t::ALLOCATION_SHARE {
         return None;
     }
     let fits = match allocator >= collector {
-        true => is_allocator,
-        false => is_collector,
+        true => own(is_allocator),
+        false => own(is_collector),
     };
     let first = view.main_function(fits)?;
     let language = view.language(Some(first.pid));
-    // A shell makes a string for each word of each command, whatever the script does.
-    if language == Some(Language::Shell) {
-        return None;
-    }
     let whose = match allocator >= collector {
         true => "the allocator and in what fills the memory that it gives",
         false => "handing out memory and collecting what is unused",

@@ -14,43 +14,18 @@ use crate::edges::cpu_in_calls;
 use crate::thresholds as t;
 use crate::view::View;
 
-/// Lookups of paths until they are there.
-struct Lookups<'a> {
-    calls: u64,
-    ns: u64,
-    /// One of the paths.
-    path: &'a str,
-}
-
-/// By process and call.
-fn lookups<'a>(view: &View<'a>) -> BTreeMap<(u32, &'a str), Lookups<'a>> {
-    let mut sums = BTreeMap::new();
-    for Awaited { lookups: row, ns } in awaited(view) {
-        let none = Lookups {
-            calls: 0,
-            ns: 0,
-            path: &row.path,
-        };
-        let sum = sums.entry((row.pid, row.call.as_str())).or_insert(none);
-        sum.calls += row.calls;
-        sum.ns += ns;
-    }
-    sums
-}
-
 /// Calls of this row that came back at once with nothing. `children`: of its process.
 fn empty_turns(
     view: &View<'_>,
-    lookups: Option<&Lookups<'_>>,
+    lookups: Option<&Awaited<'_>>,
     row: &SyscallRow,
     children: u64,
 ) -> u64 {
-    if let Some(lookups) = lookups {
-        return row.errors.min(lookups.calls);
-    }
     let quick = (row.total_ns as f64) < row.calls as f64 * t::SHORTEST_SLEEP_NS;
     let name = row.name.as_str();
-    if name == "sched_yield" || classify::is_sleep(name) && quick {
+    if let Some(lookups) = lookups {
+        lookups.calls.min(row.errors)
+    } else if name == "sched_yield" || classify::is_sleep(name) && quick {
         row.calls
     } else if classify::is_poll(name) {
         awake(view, row)
@@ -125,8 +100,8 @@ struct Loop<'a> {
     rules: bool,
 }
 
-fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Lookups<'_>>) -> Vec<Loop<'a>> {
-    let lookups = |row: &'a SyscallRow| lookups.get(&(row.pid, row.name.as_str()));
+fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>) -> Vec<Loop<'a>> {
+    let lookups = |row: &'a SyscallRow| lookups.get(&(row.tid, row.name.as_str()));
     let callers = callers(view);
     let found = callers.into_iter().filter_map(|(tid, life)| {
         let rows = || view.rows_of(tid);
@@ -172,7 +147,7 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Lookups<'_>>
             false => own_ns.min(polls_ns * t::LOOP_PER_CALL),
         };
         let row = rows().max_by_key(|row| empty_turns(row))?;
-        let own_ns = own_ns.min(lookups(row).map_or(f64::INFINITY, |it| it.ns as f64));
+        let own_ns = own_ns.min(lookups(row).map_or(f64::INFINITY, |it| it.ns() as f64));
         let within: u64 = rows()
             .filter(|row| empty_turns(row) > 0)
             .map(|row| row.total_ns)
@@ -191,7 +166,7 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Lookups<'_>>
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let lookups = lookups(view);
+    let lookups = awaited(view);
     let all = loops(view, &lookups);
     let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;
     // Others that ask the same are the same fault.
@@ -231,9 +206,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         },
     );
     let row = first.row;
-    let asked = lookups.get(&(row.pid, row.name.as_str()));
+    let asked = lookups.get(&(row.tid, row.name.as_str()));
     let path = match asked {
-        Some(lookups) => Some(lookups.path.to_owned()),
+        Some(awaited) => awaited.paths.first().map(|path| (*path).to_owned()),
         None => row.fd.and_then(|fd| view.name_of(row.pid, fd)),
     };
     Some(

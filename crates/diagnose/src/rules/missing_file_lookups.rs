@@ -97,8 +97,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let places = Places::new(view);
     // Who asks until something is there searches for nothing.
     let awaited = awaited(view);
-    let awaited = awaited.iter().map(|it| it.lookups.path.as_str());
-    let awaited: HashSet<&str> = awaited.collect();
+    let awaited: HashSet<&str> = awaited.values().flat_map(|it| &it.paths).copied().collect();
     let is_search = |row: &LookupRow| {
         absent(row.errno) && !places.are_made(row) && !awaited.contains(row.path.as_str())
     };

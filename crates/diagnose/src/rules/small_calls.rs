@@ -151,10 +151,10 @@ impl Small {
 
 /// Calls of a row that moved to another place of a file, or began at one.
 fn moves_about(row: &SyscallRow) -> u64 {
-    let placed = row.name.starts_with("pread") || row.name.starts_with("pwrite");
-    match row.name == "lseek" || placed {
-        true => row.calls.saturating_sub(row.went_on.unwrap_or(0)),
-        false => 0,
+    match row.went_on {
+        Some(went_on) => row.calls.saturating_sub(went_on),
+        None if row.name == "lseek" => row.calls,
+        None => 0,
     }
 }
 
@@ -177,7 +177,7 @@ pub(super) fn is_stream_of_file(view: &View<'_>, small: &Small) -> bool {
         && !is_gone_about(view, small)
 }
 
-/// Whether every tenth call or more goes elsewhere in the file, or the other way.
+/// Whether every tenth call or more goes elsewhere in the file, or is a write among reads, or a read among writes.
 pub(super) fn is_gone_about(view: &View<'_>, small: &Small) -> bool {
     let rows = view.rows_of_process(small.pid);
     let on_it = rows.filter(|row| row.fd == Some(small.fd));

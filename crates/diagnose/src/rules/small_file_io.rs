@@ -1,4 +1,4 @@
-//! A file is read or written a record a call, or opened for each, or gone about by seeks; or files are tiny.
+//! A file is gone about for a record a call, or opened for each; or files are tiny.
 
 use fathom_model::Finding;
 use fathom_trace::SyscallRow;
@@ -48,6 +48,12 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
         n => format!(", with {} calls to open and close around them", count(n)),
     };
     let path = view.name_of(small.pid, small.fd);
+    let language = view.language(Some(small.pid));
+    // A shell goes back after each line; what is opened for each record has first to be kept open.
+    let is_scattered = !small.writes
+        && around.calls == 0
+        && language != Some(Language::Shell)
+        && small_calls::is_gone_about(view, &small);
     let statement = format!(
         "{} {what} {} moved {:.1} bytes each{opened}; the calls {}",
         count(tally.calls),
@@ -60,15 +66,10 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("bytes per call", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(
-                match !small.writes && small_calls::is_gone_about(view, &small) {
-                    true => ABOUT.to_owned(),
-                    false => {
-                        let language = view.language(Some(small.pid));
-                        advice(language, small.writes, around.calls > 0)
-                    }
-                },
-            )
+            .advice(match is_scattered {
+                true => SCATTERED.to_owned(),
+                false => advice(language, small.writes, around.calls > 0),
+            })
             .limit(Small::limit(view))
             .place(small.place(view))
             .finish(),
@@ -76,7 +77,7 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
 }
 
 /// What to say where each record is read somewhere else.
-const ABOUT: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or ask for them in the order in which they lie, through a buffer.";
+const SCATTERED: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or ask for them in the order in which they lie, through a buffer. Where a database reads them: one transaction for many questions.";
 
 /// Calls that open and close a file, and put it in place of standard output as shells do.
 const OPENING: &[&str] = &["open", "openat", "close", "dup2", "dup3", "fcntl"];

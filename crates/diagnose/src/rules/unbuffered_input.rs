@@ -3,6 +3,7 @@
 use fathom_model::Finding;
 use fathom_trace::{Cause, OffCpuRow};
 
+use super::made_up_files::is_made_up;
 use super::small_calls::{self, Small};
 use super::small_file_io;
 use crate::Language;
@@ -21,8 +22,16 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let on_input = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
         !writes && (comes(pid, fd) || view.descriptors.last(pid, fd) == Kind::File)
     };
-    let is_own =
-        |small: &Small| comes(small.pid, small.fd) || small_calls::is_stream_of_file(view, small);
+    // What the kernel makes up comes in the pieces in which it tells it.
+    let is_told_in_pieces = |small: &Small| {
+        let name = view.name_of(small.pid, small.fd);
+        let pieces = small.tally.bytes_per_call() >= t::PIECE_BYTES;
+        pieces && name.is_some_and(|name| is_made_up(&name))
+    };
+    let is_own = |small: &Small| {
+        let streams = small_calls::is_stream_of_file(view, small) && !is_told_in_pieces(small);
+        comes(small.pid, small.fd) || streams
+    };
     let is_file = |small: &Small| view.descriptors.mostly(small.pid, small.fd) == Kind::File;
     let small = small_calls::find(view, on_input).into_iter().find(is_own)?;
     let tally = &small.tally;

@@ -69,7 +69,7 @@ pub struct SyscallRow {
     #[serde(default)]
     pub lines: Option<Lines>,
     /// Of calls at a given place of a file (`pread64`, `pwrite64`): those that began where the one before of this row had
-    /// ended, or at the front. `None` of other calls.
+    /// ended, the first at the front, or less than 4096 bytes further on. `None` of other calls.
     #[serde(default)]
     pub went_on: Option<u64>,
     /// When the first of them was entered.

@@ -92,6 +92,12 @@ pub fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
+/// Whether `schedstat` counts the thread's turns on a CPU: its third number. Where it doesn't, all are 0 for ever.
+pub fn counts_turns(text: &[u8]) -> bool {
+    let turns = text.trim_ascii().rsplit(|byte| *byte == b' ').next();
+    turns.is_some_and(|turns| turns != b"0")
+}
+
 /// Process numbers of `children`.
 pub fn children(text: &[u8]) -> Vec<u32> {
     let text = String::from_utf8_lossy(text);
@@ -150,6 +156,8 @@ mod tests {
     fn numbers_are_found_in_their_places() {
         assert_eq!(schedstat(b"123456 789 3\n"), Some((123_456, 789)));
         assert_eq!(schedstat(b"123456\n"), None);
+        assert!(counts_turns(b"123456 789 3\n"));
+        assert!(!counts_turns(b"0 0 0\n"));
         assert_eq!(children(b"12 13 \n"), [12, 13]);
         assert_eq!(children(b""), []);
     }

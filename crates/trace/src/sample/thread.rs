@@ -132,7 +132,8 @@ impl Looked {
             call,
             renamed,
         };
-        if let Some(schedstat) = schedstat.filter(|_| cause != Cause::Running) {
+        let waits = cause != Cause::Running;
+        if let Some(schedstat) = schedstat.filter(|text| waits && parse::counts_turns(text)) {
             self.wait = Some(Wait {
                 syscall,
                 schedstat,

@@ -48,13 +48,16 @@ impl Entered {
 
 /// The descriptor that a `select` waits for, if it is one.
 fn selected(args: &[u64; 6], memory: impl Fn(u64, usize) -> Vec<u8>) -> Option<i32> {
-    let highest = args[0].checked_sub(1).filter(|highest| *highest < 64)?;
-    let set = match (args[1], args[2]) {
-        (set, 0) | (0, set) => memory(set, 8),
+    let set = match (args[1], args[2], args[3]) {
+        (set, 0, 0) | (0, set, 0) => memory(set, 8),
         _ => return None,
     };
     let bits = u64::from_ne_bytes(set.try_into().ok()?);
-    (bits == 1 << highest).then_some(highest as i32)
+    let asked = match u32::try_from(args[0]) {
+        Ok(count @ 0..64) => bits & ((1 << count) - 1),
+        _ => bits,
+    };
+    (asked.count_ones() == 1).then(|| asked.trailing_zeros() as i32)
 }
 
 fn key(who: Who, call: &Entered) -> CallKey {
@@ -105,8 +108,12 @@ impl Table {
             let class = SIZE_LIMITS.iter().position(|limit| bytes <= *limit);
             row.sizes[class.unwrap_or(SIZE_LIMITS.len())] += 1;
             if calls::flags(call.nr) & calls::PLACED != 0 {
-                row.went_on += u64::from(row.next_place == call.args[3]);
-                row.next_place = call.args[3] + bytes;
+                let place = call.args[3];
+                let skipped = place.wrapping_sub(row.next_place);
+                row.went_on += u64::from(place == u64::MAX || skipped < calls::SHORT_SKIP);
+                if place != u64::MAX {
+                    row.next_place = place + bytes;
+                }
             }
             let buffered = calls::flags(call.nr) & calls::BUFFER1 != 0;
             let looks = buffered && bytes > 0 && row.looked_at < calls::LOOKS_FOR_LINES;
@@ -228,6 +235,52 @@ mod tests {
         let (nr, fd) = (write.nr, 1);
         let row = t.rows[&CallKey { who: ME, nr, fd }];
         assert_eq!((row.calls, row.looked_at, row.lines), (6, 3, 2));
+    }
+
+    #[test]
+    fn a_select_is_on_the_one_descriptor_that_is_asked_for() {
+        let on = |args: [u64; 6], bits: u64| {
+            let memory = |at: u64, _| match at {
+                100 => bits.to_ne_bytes().to_vec(),
+                _ => Vec::new(),
+            };
+            let nr = calls::number("select").expect("a call of this architecture");
+            Entered::new(nr, args, 0, memory).fd
+        };
+        assert_eq!(on([6, 100, 0, 0, 0, 0], 1 << 5), 5);
+        assert_eq!(on([64, 0, 100, 0, 0, 0], 1 << 63), 63);
+        // Perl says how many bits there are in whole bytes, others in all that there could be.
+        assert_eq!(on([8, 100, 0, 0, 0, 0], 1 << 3), 3);
+        assert_eq!(on([1024, 100, 0, 0, 0, 0], 1 << 63), 63);
+        assert_eq!(
+            on([4, 100, 0, 0, 0, 0], 1 << 5 | 1 << 3),
+            3,
+            "5 isn't asked for"
+        );
+        assert_eq!(on([6, 100, 0, 0, 0, 0], 1 << 5 | 1), -1);
+        assert_eq!(on([0, 100, 0, 0, 0, 0], 1), -1);
+        assert_eq!(on([6, 100, 100, 0, 0, 0], 1), -1);
+        assert_eq!(on([6, 100, 0, 100, 0, 0], 1), -1);
+        assert_eq!(on([6, 0, 0, 0, 0, 0], 1), -1, "a pause");
+    }
+
+    #[test]
+    fn reads_that_go_on_are_told_from_those_elsewhere() {
+        let mut t = Table::default();
+        let nr = calls::number("pread64").expect("a call of this architecture");
+        let mut read = |at: u64, result| {
+            let call = Entered::new(nr, [7, 0, 24, at, 0, 0], 10, |_, _| Vec::new());
+            t.returned(ME, &call, result, 15, |_, _| Vec::new());
+            t.rows.values().map(|row| row.went_on).sum::<u64>()
+        };
+        assert_eq!(read(0, 24), 1);
+        assert_eq!(read(24, 24), 2);
+        assert_eq!(read(24, -5), 2, "an error");
+        assert_eq!(read(48 + 4095, 24), 3, "a short skip");
+        assert_eq!(read(48, 24), 3, "back");
+        assert_eq!(read(72 + 4096, 24), 3, "far on");
+        assert_eq!(read(u64::MAX, 24), 4, "where the file is at");
+        assert_eq!(read(96 + 4096, 24), 5);
     }
 
     #[test]

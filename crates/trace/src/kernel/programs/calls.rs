@@ -13,7 +13,7 @@ use super::{
 };
 use crate::calls::{
     self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LOOKS_FOR_LINES, PLACED, POLL, POLLS_ONE,
-    SELECTS_ONE, TABLE_SIZE, TELL, TOTALLED,
+    SELECTS_ONE, SHORT_SKIP, TABLE_SIZE, TELL, TOTALLED,
 };
 use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::SIZE_LIMITS;
@@ -126,10 +126,11 @@ fn load_polled(c: &Context<'_>, a: &mut Asm) {
 
 /// The same of `select`. Uses `R8`.
 fn load_selected(c: &Context<'_>, a: &mut Asm) {
-    let (to_write, look, none, done) = (a.label(), a.label(), a.label(), a.label());
-    load_argument(c, a, R8, 0);
-    a.alu_imm(Alu::Add, R8, -1); // the highest
-    a.jump_if_imm(Cond::Greater, R8, 63, none);
+    let (to_write, look, masked) = (a.label(), a.label(), a.label());
+    let (none, done) = (a.label(), a.label());
+    load_argument(c, a, R8, 0); // how many bits
+    load_argument(c, a, R1, 3);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, none);
     load_argument(c, a, R3, 1);
     load_argument(c, a, R1, 2);
     a.jump_if_imm(Cond::Equal, R3, 0, to_write);
@@ -141,10 +142,24 @@ fn load_selected(c: &Context<'_>, a: &mut Asm) {
     a.mov(R1, R10).alu_imm(Alu::Add, R1, ROW.into());
     a.mov_imm(R2, 8).call(Helper::ProbeReadUser);
     a.jump_if_imm(Cond::NotEqual, R0, 0, none);
+    a.load(Width::Double, R3, R10, ROW);
+    a.jump_if_imm(Cond::Greater, R8, 63, masked);
     a.mov_imm(R1, 1).alu(Alu::ShiftLeft, R1, R8);
-    a.load(Width::Double, R2, R10, ROW);
-    a.jump_if(Cond::NotEqual, R1, R2, none);
-    a.mov(R1, R8);
+    a.alu_imm(Alu::Add, R1, -1).alu(Alu::And, R3, R1);
+    a.bind(masked);
+    // One bit: nothing is left without it.
+    a.jump_if_imm(Cond::Equal, R3, 0, none);
+    a.mov(R1, R3).alu_imm(Alu::Add, R1, -1);
+    a.alu(Alu::And, R1, R3);
+    a.jump_if_imm(Cond::NotEqual, R1, 0, none);
+    for step in [32, 16, 8, 4, 2, 1] {
+        let within = a.label();
+        a.mov(R2, R3).alu_imm(Alu::ShiftLeft, R2, 64 - step);
+        a.jump_if_imm(Cond::NotEqual, R2, 0, within);
+        a.alu_imm(Alu::ShiftRight, R3, step);
+        a.alu_imm(Alu::Add, R1, step);
+        a.bind(within);
+    }
     a.jump(done);
     a.bind(none);
     a.mov_imm(R1, -1);
@@ -331,17 +346,20 @@ fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
 }
 
 /// Notes in the row in `R0` where the call that moved as many bytes as `R8` says ended, and whether it began where the
-/// one before had. Uses `R9`.
+/// one before had, or less than [`SHORT_SKIP`] further on. Uses `R9`.
 fn note_place(c: &Context<'_>, a: &mut Asm) {
-    let jumped = a.label();
+    let (jumped, streams) = (a.label(), a.label());
     a.load(Width::Double, R9, R6, 0); // registers
     load_argument(c, a, R3, 3);
+    a.jump_if_imm(Cond::Equal, R3, -1, streams);
     a.load(Width::Double, R1, R0, call::NEXT_PLACE);
-    a.jump_if(Cond::NotEqual, R1, R3, jumped);
-    add_one(a, R0, call::WENT_ON, R1);
-    a.bind(jumped);
+    a.mov(R2, R3).alu(Alu::Sub, R2, R1);
     a.alu(Alu::Add, R3, R8);
     a.store(Width::Double, R0, call::NEXT_PLACE, R3);
+    a.jump_if_imm(Cond::GreaterEqual, R2, SHORT_SKIP as i32, jumped);
+    a.bind(streams);
+    add_one(a, R0, call::WENT_ON, R1);
+    a.bind(jumped);
 }
 
 /// Notes in the row in `R0` whether the write that moved as many bytes as `R8` says ended a line, or goes on at `done`
