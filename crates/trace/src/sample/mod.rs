@@ -3,6 +3,7 @@
 //! Needs no privilege and does not slow the target, but sees shares and no counts. Where the kernel also
 //! records the switches (the perf tier), the times of waits are exact.
 
+mod aside;
 mod observe;
 mod parse;
 mod thread;

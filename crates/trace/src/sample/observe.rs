@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::aside::Aside;
 use super::tree::Tree;
 use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::TraceError;
@@ -53,6 +54,7 @@ fn watch(
 ) -> Result<GroupTrace, TraceError> {
     let limits = Limits::start(timeout, options.stop.clone());
     let _slack = Slack::least();
+    let mut aside = Aside::begin();
     let orphans = Orphans::adopt();
     let roots = group.pids();
     let mut recorder = match tier {
@@ -104,6 +106,7 @@ fn watch(
         sampling.late_ticks += u64::from(late > period / 2);
         sampling.worst_lateness_ns = sampling.worst_lateness_ns.max(late);
         tree.look(now);
+        aside.leave(&tree.busy_cpus());
         let news = recorder.as_mut().map(|one| one.read(tree.taken()));
         let is_new = match &news {
             Some(news) => news.begun,

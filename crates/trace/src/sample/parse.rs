@@ -53,6 +53,8 @@ pub struct Stat {
     pub flags: u64,
     /// Minor and major page faults of the thread so far.
     pub faults: (u64, u64),
+    /// The CPU that it is on, or was on last.
+    pub cpu: Option<usize>,
 }
 
 /// Parses a `stat` line. The name is in brackets and may hold anything, brackets included.
@@ -68,12 +70,15 @@ pub fn stat(text: &[u8]) -> Option<Stat> {
     let flags = words.nth(4)?.parse().ok()?;
     let minor = words.next()?.parse().ok()?;
     let major = words.nth(1)?.parse().ok()?;
+    // Field 39, which lines of tests may lack.
+    let cpu = words.nth(26).and_then(|cpu| cpu.parse().ok());
     Some(Stat {
         name: String::from_utf8_lossy(name).into_owned(),
         state,
         parent,
         flags,
         faults: (minor, major),
+        cpu,
     })
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Looked {
     pub ready: Option<u64>,
     /// Page faults likewise.
     pub faults: Option<(u64, u64)>,
+    /// The CPU that it was running on, or ready to, when last looked at.
+    pub runs_on: Option<usize>,
     syscall: File,
     stat: File,
     schedstat: Option<File>,
@@ -75,6 +77,7 @@ impl Looked {
             on_cpu: None,
             ready: None,
             faults: None,
+            runs_on: None,
             syscall: file("syscall")?,
             stat: file("stat")?,
             schedstat: file("schedstat").ok(),
@@ -99,6 +102,7 @@ impl Looked {
         // Who hasn't been on a CPU since, and isn't about to be, waits for the same thing.
         let waits =
             |wait: &&Wait| wait.syscall == syscall && Some(&wait.schedstat) == schedstat.as_ref();
+        self.runs_on = None;
         if let Some(wait) = self.wait.as_ref().filter(waits) {
             return Ok(Some(wait.look.clone()));
         }
@@ -127,6 +131,7 @@ impl Looked {
             _ => Cause::Asleep,
         };
         let call = call.filter(|_| cause != Cause::Running);
+        self.runs_on = stat.cpu.filter(|_| cause == Cause::Running);
         let look = Look {
             cause,
             call,

@@ -146,6 +146,12 @@ impl Tree {
         self.look_for_ends_of_refused(&now);
     }
 
+    /// CPUs that the threads were running on, or ready to, when last looked at.
+    pub fn busy_cpus(&self) -> Vec<usize> {
+        let threads = self.alive.iter();
+        threads.filter_map(|thread| thread.runs_on).collect()
+    }
+
     /// A process turned out not to be allowed to be looked at. What it runs anybody may know.
     fn refuse(&mut self, pid: u32, at: u64) {
         let new = Refused {
