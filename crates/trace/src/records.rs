@@ -212,6 +212,8 @@ pub struct CallTotals {
     /// Writes whose last byte was looked at, and of these the ones that ended a line.
     pub looked_at: u64,
     pub lines: u64,
+    /// Looks at a last byte, those included that found the memory not there yet.
+    pub looks: u64,
     /// Where in the file the last call at a given place ended, and how many went on where the one before had ended.
     pub next_place: u64,
     pub went_on: u64,
@@ -238,6 +240,7 @@ impl CallTotals {
         self.unfinished += later.unfinished;
         self.looked_at += later.looked_at;
         self.lines += later.lines;
+        self.looks += later.looks;
         self.next_place = later.next_place;
         self.went_on += later.went_on;
         for (sum, size) in self.sizes.iter_mut().zip(later.sizes) {
@@ -265,6 +268,7 @@ impl CallTotals {
             last_moved: u64_at(bytes, call::LAST_MOVED)?,
             looked_at: u64_at(bytes, call::LOOKED_AT)?,
             lines: u64_at(bytes, call::LINES)?,
+            looks: u64_at(bytes, call::LOOKS)?,
             next_place: u64_at(bytes, call::NEXT_PLACE)?,
             went_on: u64_at(bytes, call::WENT_ON)?,
             sizes,

@@ -82,7 +82,9 @@ pub mod call {
     /// Where in the file the last call at a given place ended, and how many went on where the one before had ended.
     pub const NEXT_PLACE: i16 = 168;
     pub const WENT_ON: i16 = 176;
-    pub const SIZE: usize = 184;
+    /// Looks at a last byte, those included that found the memory not there yet.
+    pub const LOOKS: i16 = 184;
+    pub const SIZE: usize = 192;
 }
 
 /// One row of the off-CPU table.

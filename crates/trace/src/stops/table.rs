@@ -116,7 +116,8 @@ impl Table {
                 }
             }
             let buffered = calls::flags(call.nr) & calls::BUFFER1 != 0;
-            let looks = buffered && bytes > 0 && row.looked_at < calls::LOOKS_FOR_LINES;
+            let looks = buffered && bytes > 0 && row.looks < calls::LOOKS_FOR_LINES;
+            row.looks += u64::from(looks);
             if let Some(last) = looks.then(|| memory(call.args[1] + bytes - 1, 1))
                 && let [last] = last[..]
             {
@@ -235,6 +236,20 @@ mod tests {
         let (nr, fd) = (write.nr, 1);
         let row = t.rows[&CallKey { who: ME, nr, fd }];
         assert_eq!((row.calls, row.looked_at, row.lines), (6, 3, 2));
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_not_looked_at_for_ever() {
+        let mut t = Table::default();
+        let write = call("write", [1, 4096, 8, 0, 0, 0]);
+        let looks = std::cell::Cell::new(0);
+        for _ in 0..1_000 {
+            t.returned(ME, &write, 8, 15, |_, _| {
+                looks.set(looks.get() + 1);
+                Vec::new()
+            });
+        }
+        assert_eq!(looks.get(), calls::LOOKS_FOR_LINES);
     }
 
     #[test]
