@@ -37,6 +37,12 @@ impl Awaited<'_> {
 
 /// What threads do nothing but wait for by asking, by thread and call.
 pub(super) fn awaited<'a>(view: &View<'a>) -> BTreeMap<(u32, &'a str), Awaited<'a>> {
+    let lookups = view.trace.failed_lookups.iter();
+    let often = |row: &&LookupRow| row.errno == ENOENT && row.calls >= t::LOOKUPS_OF_A_WAIT;
+    let mut often = lookups.filter(often).peekable();
+    if often.peek().is_none() {
+        return BTreeMap::new();
+    }
     let mut opened: HashMap<&str, Vec<u64>> = HashMap::new();
     for file in view.trace.files.iter().filter(|file| file.opens > 0) {
         let times = opened.entry(file.name.as_str()).or_default();
@@ -47,8 +53,7 @@ pub(super) fn awaited<'a>(view: &View<'a>) -> BTreeMap<(u32, &'a str), Awaited<'
         times.copied().filter(|at| *at > row.first_ns).min()
     };
     let mut by_call: BTreeMap<&str, Awaited<'a>> = BTreeMap::new();
-    let lookups = view.trace.failed_lookups.iter();
-    for row in lookups.filter(|row| row.errno == ENOENT && row.calls >= t::LOOKUPS_OF_A_WAIT) {
+    for row in often {
         let Some(until) = until(row) else { continue };
         let all = by_call.entry(row.call.as_str()).or_default();
         all.calls += row.calls;

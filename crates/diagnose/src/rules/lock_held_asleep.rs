@@ -42,7 +42,7 @@ fn handed_on(view: &View<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>) -> f64
     let ends = view.ends_of_waits_by(classify::is_lock, |_, by| all.contains(&by));
     let (mut sum, mut within) = (0.0, 0.0);
     for (_, ends) in ends.iter().filter(|(tid, _)| waiting.contains(tid)) {
-        sum += (ends.own.ns + ends.others.ns + ends.unknown.ns) as f64;
+        sum += ends.all().ns as f64;
         within += ends.own.ns as f64;
     }
     if sum > 0.0 { within / sum } else { 0.0 }

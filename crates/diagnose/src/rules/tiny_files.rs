@@ -36,16 +36,6 @@ enum Way {
 }
 
 impl Way {
-    /// Calls that moved the data of a file in this way.
-    fn calls(self, file: &FileRow) -> u64 {
-        match self {
-            Way::Read => file.reads,
-            Way::Written => file.writes,
-            Way::Moved => file.reads + file.writes,
-            Way::Mapped => 0,
-        }
-    }
-
     /// So many different files are many; `None` if they aren't had in this way.
     fn many(self, files: &Files) -> Option<u64> {
         match self {
@@ -80,8 +70,7 @@ struct Files {
     pid: u32,
     different: u64,
     opens: u64,
-    moves: u64,
-    /// Of the moves: reads and writes.
+    /// Calls that moved their data.
     reads: u64,
     writes: u64,
     bytes: u64,
@@ -111,7 +100,7 @@ pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
     let is_so = |files: &Files| {
         let each_once = files.opens < files.different * 2;
         let calls = calls.get(&files.pid).copied().unwrap_or(0);
-        each_once && files.moves <= files.opens * CALLS_FOR_EACH_FILE && files.moves * 2 > calls
+        each_once && files.reads <= files.opens * CALLS_FOR_EACH_FILE && files.reads * 2 > calls
     };
     let all = had_by_process(view, Way::Read, |_| true).into_iter();
     all.filter(is_so).map(|files| files.pid).collect()
@@ -129,7 +118,6 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
             pid: file.pid,
             different: 0,
             opens: 0,
-            moves: 0,
             reads: 0,
             writes: 0,
             bytes: 0,
@@ -139,7 +127,6 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
         });
         sum.different += 1;
         sum.opens += file.opens;
-        sum.moves += way.calls(file);
         sum.reads += file.reads;
         sum.writes += file.writes;
         sum.read += u64::from(file.reads > 0);

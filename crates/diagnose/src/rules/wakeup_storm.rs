@@ -177,10 +177,7 @@ fn works_little(view: &View<'_>, threads: &BTreeMap<u32, (u64, f64)>, waits: u64
 /// event loops, not a server's requests.
 fn polls_of_each_other(view: &View<'_>) -> HashSet<u32> {
     let polls = view.ends_of_waits(classify::is_poll);
-    let mostly = |ends: &Ends| {
-        let all = ends.own.count + ends.others.count + ends.unknown.count;
-        ends.own.count * 5 >= all * 4
-    };
+    let mostly = |ends: &Ends| ends.own.count * 5 >= ends.all().count * 4;
     let threads = polls.into_iter().filter(|(_, ends)| mostly(ends));
     threads.map(|(tid, _)| tid).collect()
 }

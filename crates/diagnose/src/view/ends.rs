@@ -24,6 +24,17 @@ pub(crate) struct Ends {
     pub unknown: Waits,
 }
 
+impl Ends {
+    /// All of them, however they ended.
+    pub(crate) fn all(self) -> Waits {
+        let each = [self.own, self.others, self.unknown];
+        Waits {
+            count: each.iter().map(|waits| waits.count).sum(),
+            ns: each.iter().map(|waits| waits.ns).sum(),
+        }
+    }
+}
+
 impl View<'_> {
     /// The waits in these calls, for each thread that had one; empty without a timeline.
     pub(crate) fn ends_of_waits(&self, is_meant: impl Fn(&str) -> bool) -> HashMap<u32, Ends> {

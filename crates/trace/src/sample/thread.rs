@@ -46,7 +46,7 @@ struct Wait {
 }
 
 /// What one look saw.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
     /// Why it is not running, or that it is.
     pub cause: Cause,
@@ -104,7 +104,7 @@ impl Looked {
             |wait: &&Wait| wait.syscall == syscall && Some(&wait.schedstat) == schedstat.as_ref();
         self.runs_on = None;
         if let Some(wait) = self.wait.as_ref().filter(waits) {
-            return Ok(Some(wait.look.clone()));
+            return Ok(Some(wait.look));
         }
         self.wait = None;
         let doing = parse::doing(&syscall);
@@ -144,7 +144,7 @@ impl Looked {
                 schedstat,
                 look: Look {
                     renamed: false,
-                    ..look.clone()
+                    ..look
                 },
             });
         }
