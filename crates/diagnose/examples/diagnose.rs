@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::process::ExitCode;
 
-use fathom_diagnose::{Language, Limits, Subject, diagnose};
+use fathom_diagnose::{Language, Limits, Observation, diagnose};
 use fathom_measure::{
     Attempt, CommandLine, Executor, Hooks, Input, Output, ProcessExecutor, ProcessOptions, lookup,
 };
@@ -126,16 +126,6 @@ fn explain(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     if let Some(file) = &arguments.trace {
         serde_json::to_writer_pretty(File::create(file)?, &trace)?;
     }
-    let subject = Subject {
-        trace: &trace,
-        timed: &timed,
-        floor_seconds: None,
-        cpus: std::thread::available_parallelism().map_or(1, usize::from),
-        limits: Limits::default(),
-        language: arguments.language,
-        languages: &fathom_diagnose::Languages::new(),
-        python_unbuffered: std::env::var_os("PYTHONUNBUFFERED").is_some_and(|it| !it.is_empty()),
-    };
     let walls: Vec<String> = timed
         .iter()
         .map(|r| format!("{:.1}", r.wall_ns as f64 / 1e6))
@@ -145,7 +135,17 @@ fn explain(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         walls.join(" "),
         trace.duration_ns as f64 / 1e6
     );
-    let diagnosis = diagnose(&subject);
+    let observation = Observation {
+        trace,
+        timed,
+        floor_seconds: None,
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        limits: Limits::default(),
+        language: arguments.language,
+        languages: fathom_diagnose::Languages::new(),
+        python_unbuffered: std::env::var_os("PYTHONUNBUFFERED").is_some_and(|it| !it.is_empty()),
+    };
+    let diagnosis = diagnose(&observation);
     for part in diagnosis.account.parts {
         eprintln!("  {:>10.3} ms {:?}", part.ns as f64 / 1e6, part.spent);
     }

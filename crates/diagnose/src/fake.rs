@@ -6,7 +6,7 @@ use fathom_trace::{
     Profile, SyscallRow, Thread, Tier, Trace,
 };
 
-use crate::{Language, Languages, Limits, Subject};
+use crate::{Language, Languages, Limits, Observation};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const ROOT: u32 = 100;
@@ -279,7 +279,7 @@ impl Fake {
         let cpu: u64 = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
         self.trace.accounts.user_ns = cpu;
         let timed = [self.run()];
-        crate::diagnose(&self.subject(&timed)).findings
+        crate::diagnose(&self.observation(&timed)).findings
     }
 
     pub(crate) fn ids(&mut self) -> Vec<String> {
@@ -289,15 +289,15 @@ impl Fake {
             .collect()
     }
 
-    pub(crate) fn subject<'a>(&'a self, timed: &'a [Run]) -> Subject<'a> {
-        Subject {
-            trace: &self.trace,
-            timed,
+    pub(crate) fn observation(&self, timed: &[Run]) -> Observation {
+        Observation {
+            trace: self.trace.clone(),
+            timed: timed.to_vec(),
             floor_seconds: None,
             cpus: self.cpus,
             limits: self.limits,
             language: self.language,
-            languages: &self.languages,
+            languages: self.languages.clone(),
             python_unbuffered: self.python_unbuffered,
         }
     }

@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn measured_time_is_a_part_of_the_account_without_the_tracers() {
         let fake = timed();
-        let account = crate::diagnose(&fake.subject(&[])).account;
+        let account = crate::diagnose(&fake.observation(&[])).account;
         assert_eq!(account.ns(Spent::PageFaults), 100_000_000);
         assert_eq!(account.wall_ns, 200_000_000);
     }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn an_untraced_run_does_not_pay_the_tracer() {
         let fake = timed();
-        let subject = fake.subject(&[]);
+        let subject = fake.observation(&[]);
         let cost = cost(&View::new(&subject));
         assert!(cost.measured);
         assert_eq!(cost.count, 100_000);
@@ -176,7 +176,7 @@ mod tests {
         let mut fake = timed();
         fake.trace.accounts.user_ns = 200_000_000;
         let timed = [crate::fake::run(200_000_000, 195_000_000)];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         // 20 ms were estimated, 5 ms can be.
         let cost = cost(&View::new(&subject));
         assert!((cost.ns - 115e6).abs() < 1.0, "{cost:?}");
@@ -186,7 +186,7 @@ mod tests {
     fn without_times_the_cost_is_modelled() {
         let mut fake = timed();
         fake.trace.fault_edges = None;
-        let subject = fake.subject(&[]);
+        let subject = fake.observation(&[]);
         let cost = cost(&View::new(&subject));
         assert!(!cost.measured);
         assert_eq!(crate::diagnose(&subject).account.ns(Spent::PageFaults), 0);
@@ -196,7 +196,7 @@ mod tests {
     fn faults_take_no_more_than_the_thread_ran() {
         let mut fake = timed();
         fake.trace.threads[0].fault_ns = Some(900_000_000);
-        let account = crate::diagnose(&fake.subject(&[])).account;
+        let account = crate::diagnose(&fake.observation(&[])).account;
         assert!(account.ns(Spent::PageFaults) <= 200_000_000);
         assert_eq!(account.ns(Spent::UserCode), 0);
     }

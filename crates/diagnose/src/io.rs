@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn rows(fake: &Fake) -> Vec<(String, u64, u64)> {
-        let subject = fake.subject(&[]);
+        let subject = fake.observation(&[]);
         let rows = io_rows(&View::new(&subject));
         let told = |row: IoRow| (row.name, row.reads, row.read_bytes);
         rows.into_iter().map(told).collect()

@@ -1,7 +1,10 @@
 //! In which words is advice given?
 
+use serde::{Deserialize, Serialize};
+
 /// A programming language, as far as advice differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Language {
     /// C or C++.

@@ -1,6 +1,6 @@
 //! Time account and trace in, findings out: pure functions.
 //!
-//! A [`Subject`] is a traced run together with the untraced, timed runs of the same command.
+//! An [`Observation`] is a traced run together with the untraced, timed runs of the same command.
 //! [`diagnose`] says where the wall time of the traced run went and names what can be changed and what
 //! that would win, in time of an untraced run. Nothing here touches the machine.
 //!
@@ -30,36 +30,38 @@ mod view;
 
 use fathom_model::{CallRow, Finding, IoRow, OwnCode, Run, ThreadAccount, TimeAccount};
 use fathom_trace::{Tier, Trace};
+use serde::{Deserialize, Serialize};
 
 pub use language::Language;
 pub use rows::{phases, process_rows};
 pub use timeline::timeline;
 
-/// A command that was timed and traced.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+/// A command that was timed and traced: all that a diagnosis is made from. It is kept as JSON where
+/// a diagnosis is to be made again, in tests of the rules.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
     /// The traced run.
-    pub trace: &'a Trace,
+    pub trace: Trace,
     /// Untraced runs of the same command; their times are the times. May be empty: the trace then
     /// stands in for them.
-    pub timed: &'a [Run],
+    pub timed: Vec<Run>,
     /// Wall time of the empty program on this machine in seconds.
     pub floor_seconds: Option<f64>,
     /// CPUs that the command may use, at least 1.
     pub cpus: usize,
     /// What this machine can do at best.
     pub limits: Limits,
-    /// What the command's program is written in, if the caller can tell better than by its name.
+    /// What the command's program is written in, if the caller knows better than by its name.
     pub language: Option<Language>,
     /// What the other programs of the tree are written in, likewise.
-    pub languages: &'a Languages,
+    pub languages: Languages,
     /// Whether `PYTHONUNBUFFERED` is set in the command's environment, and not to nothing: Python then
     /// writes each print at once.
     pub python_unbuffered: bool,
 }
 
 /// What probes of this machine measured. What is absent is modelled by an ordinary value.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes that one thread copies in a second.
     pub memory_bandwidth: Option<f64>,
@@ -78,7 +80,7 @@ pub struct Limits {
 /// What programs are written in, by the path under which the trace knows them.
 pub type Languages = std::collections::BTreeMap<String, Language>;
 
-/// What is made of a subject.
+/// What is made of an observation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
     /// Where the median wall time of the untraced runs goes, along the critical path of the traced one.
@@ -102,19 +104,19 @@ pub struct Diagnosis {
 ///
 /// The critical path begins at the end of the command and follows what was waited for: a child, a
 /// thread that is joined, the other end of a pipe of the tree. Other waits are shown as such.
-pub fn diagnose(subject: &Subject<'_>) -> Diagnosis {
-    let view = view::View::new(subject);
+pub fn diagnose(observation: &Observation) -> Diagnosis {
+    let view = view::View::new(observation);
     let findings = findings(&view);
     Diagnosis {
-        threads: match subject.trace.tier {
+        threads: match observation.trace.tier {
             Some(Tier::Stops) => Vec::new(),
-            _ => account::of_threads(subject.trace, &view.lives),
+            _ => account::of_threads(&observation.trace, &view.lives),
         },
         warnings: view.warnings(&findings),
         findings,
         io: io::io_rows(&view),
         calls: rows::call_rows(&view),
-        own_code: subject.trace.profile.as_ref().and_then(own_code::of),
+        own_code: observation.trace.profile.as_ref().and_then(own_code::of),
         account: view.account,
     }
 }

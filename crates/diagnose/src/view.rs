@@ -30,11 +30,11 @@ use crate::edges::{self, Edges};
 use crate::path::{self, CriticalPath};
 use crate::thresholds as t;
 use crate::untraced::{self, Divided, Known};
-use crate::{Subject, classify, faults, ticks};
+use crate::{Observation, classify, faults, ticks};
 
 /// A subject with everything that is worked out of it.
 pub(crate) struct View<'a> {
-    pub subject: &'a Subject<'a>,
+    pub subject: &'a Observation,
     pub trace: &'a Trace,
     pub descriptors: Descriptors<'a>,
     /// What each off-CPU row of the trace counts as.
@@ -132,8 +132,8 @@ fn least_wall_ns(lives: &[Life], cpu_ns: f64, cpus: usize) -> f64 {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(subject: &'a Subject<'a>) -> Self {
-        let trace = subject.trace;
+    pub(crate) fn new(subject: &'a Observation) -> Self {
+        let trace = &subject.trace;
         let descriptors = Descriptors::new(trace);
         let classifier = Classifier::new(trace, &descriptors);
         let of = |value: fn(&Run) -> u64| median(subject.timed.iter().map(value).collect());
@@ -142,7 +142,7 @@ impl<'a> View<'a> {
         // A few hundred faults before the run told what tracing one costs; all of it together can't be more
         // than the CPU time that the traced run took beyond the others.
         let estimate = faults::tracer_ns(trace);
-        let faults_tracer_ns = match subject.timed {
+        let faults_tracer_ns = match subject.timed[..] {
             [] => estimate,
             _ => estimate.min((traced_cpu - cpu_ns).max(0.0)),
         };
@@ -153,10 +153,10 @@ impl<'a> View<'a> {
             ((traced_cpu - faults_tracer_ns - cpu_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
         let own_cpu = traced_cpu - faults_tracer_ns - overhead_ns * calls as f64;
         let factor = cpu_factor(cpu_ns, own_cpu);
-        let edges = edges::of(trace, subject.timed, fault_tracing, own_cpu, factor);
+        let edges = edges::of(trace, &subject.timed, fault_tracing, own_cpu, factor);
         let estimates = account::Estimates {
             edges,
-            kernel_share: ticks::kernel_share(trace, subject.timed),
+            kernel_share: ticks::kernel_share(trace, &subject.timed),
         };
         let lives = account::lives(trace, &classifier, estimates);
         let index = Index::new(trace, &lives);
@@ -183,7 +183,7 @@ impl<'a> View<'a> {
             1.0
         } else if trace.tier == Some(Tier::Stops) {
             // It sees no waits; the timed runs know how long they waited for a CPU.
-            1.0 - queued_share(subject.timed).min(0.95)
+            1.0 - queued_share(&subject.timed).min(0.95)
         } else {
             1.0 - ready.min(0.95)
         };
@@ -201,7 +201,7 @@ impl<'a> View<'a> {
             tracing_ns: calls_on_path(trace, &path) * overhead_ns,
             tracing_faults_ns: fault_tracing * faults::tracer_on_path_ns(trace, &path),
             queued_ns: match trace.threads.len() {
-                1 => queued_share(subject.timed) * timed_wall,
+                1 => queued_share(&subject.timed) * timed_wall,
                 _ => 0.0,
             },
             cpu_ns,
@@ -209,7 +209,7 @@ impl<'a> View<'a> {
         };
         let (account, factors) = match trace.tier {
             Some(Tier::Stops) => {
-                let in_kernel = ticks::Ticks::of_runs(subject.timed).system_share();
+                let in_kernel = ticks::Ticks::of_runs(&subject.timed).system_share();
                 let charged = untraced::charged(timed_wall, cpu_ns, in_kernel);
                 (charged, HashMap::new())
             }
@@ -434,7 +434,7 @@ mod tests {
         let mut run = crate::fake::run(800_000_000, 100_000_000);
         run.run_queue_wait_ns = Some(700_000_000);
         let timed = [run];
-        let diagnosis = crate::diagnose(&fake.subject(&timed));
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
         let finding = &diagnosis.findings[0];
         assert_eq!(finding.id, "unbuffered-input");
         // 200,000 calls of 245 ns are 49 ms of 800, however little of them the program had a CPU.
@@ -454,7 +454,7 @@ mod tests {
         let mut fake = crate::fake::Fake::new(400);
         fake.calls("getdents64", Some(3), 4_000, 256, 500);
         fake.calls("read", Some(3), 10, 832, 500);
-        let subject = fake.subject(&[]);
+        let subject = fake.observation(&[]);
         let rows = crate::io::io_rows(&View::new(&subject));
         let seen: Vec<_> = rows.iter().map(|row| (row.reads, row.writes)).collect();
         assert_eq!(seen, [(10, 0)]);

@@ -1,29 +1,22 @@
 //! Traces of real runs, trimmed: what is said of them must not change with the rules.
 
-use fathom_diagnose::{Languages, Limits, Subject, diagnose};
+use fathom_diagnose::{Observation, diagnose};
 use fathom_trace::Trace;
-
-static NO_OTHERS: Languages = Languages::new();
 
 fn read(text: &str) -> Trace {
     serde_json::from_str(text).expect("a fixture is a trace")
 }
 
-fn subject(trace: &Trace) -> Subject<'_> {
-    Subject {
-        trace,
-        timed: &[],
-        floor_seconds: None,
+fn observation(trace: &Trace) -> Observation {
+    Observation {
+        trace: trace.clone(),
         cpus: 2,
-        limits: Limits::default(),
-        language: None,
-        languages: &NO_OTHERS,
-        python_unbuffered: false,
+        ..Observation::default()
     }
 }
 
 fn ids(trace: &Trace) -> Vec<String> {
-    let found = diagnose(&subject(trace)).findings;
+    let found = diagnose(&observation(trace)).findings;
     found.into_iter().map(|finding| finding.id).collect()
 }
 
@@ -54,7 +47,7 @@ fn the_parts_of_an_account_add_up_to_the_wall_time() {
         include_str!("fixtures/mutex_queue.json"),
     ] {
         let trace = read(text);
-        let diagnosis = diagnose(&subject(&trace));
+        let diagnosis = diagnose(&observation(&trace));
         let account = diagnosis.account;
         assert_eq!(account.wall_ns, trace.duration_ns);
         let sum: u64 = account.parts.iter().map(|part| part.ns).sum();

@@ -283,7 +283,7 @@ mod tests {
     use crate::fake::{Fake, MS, ROOT};
 
     fn account(fake: &Fake) -> TimeAccount {
-        let account = crate::diagnose(&fake.subject(&[])).account;
+        let account = crate::diagnose(&fake.observation(&[])).account;
         let sum: u64 = account.parts.iter().map(|part| part.ns).sum();
         assert_eq!(sum, fake.trace.duration_ns, "the parts add up");
         account

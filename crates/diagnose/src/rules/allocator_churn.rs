@@ -119,7 +119,7 @@ mod tests {
             let mut run = fake.run();
             run.peak_memory_bytes = peak;
             let timed = [run];
-            let found = crate::diagnose(&fake.subject(&timed)).findings;
+            let found = crate::diagnose(&fake.observation(&timed)).findings;
             found
                 .into_iter()
                 .map(|finding| finding.id)

@@ -98,7 +98,7 @@ mod tests {
             file.first_ns = ms * 1_000_000;
         }
         let timed = [];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         let found = awaited(&View::new(&subject)).into_iter();
         let told = found.map(|((tid, _), it)| (tid, it.calls, it.ns() / 1_000_000));
         told.collect()

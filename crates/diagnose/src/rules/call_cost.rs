@@ -125,7 +125,7 @@ mod tests {
             system_ns: 100_000_000,
             ..fake.run()
         }];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         let view = View::new(&subject);
         let cost = CallCost::of(&view, |row| row.name == "write");
         assert!(view.tally_calls(|name| name == "write").cost_ns > view.in_kernel_ns());

@@ -222,7 +222,7 @@ mod tests {
             exec.path = format!("/bin/{}", exec.arguments[0]);
         }
         change(&mut fake);
-        let subject = fake.subject(&[]);
+        let subject = fake.observation(&[]);
         let pids: Vec<u32> = (200..200 + lines.len() as u32).collect();
         let groups = alike(&View::new(&subject), &pids);
         let mut sizes: Vec<usize> = groups.iter().map(Vec::len).collect();

@@ -170,7 +170,7 @@ mod tests {
     }
 
     fn is_code(fake: &Fake, file: &FileRow) -> bool {
-        let subject = fake.subject(&[]);
+        let subject = fake.observation(&[]);
         CodeFiles::of(&View::new(&subject), ROOT).holds(file)
     }
 

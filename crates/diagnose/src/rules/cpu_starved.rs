@@ -153,14 +153,14 @@ mod tests {
             cpu_ns: 990 * MS,
             ..fake.run()
         };
-        let free = crate::diagnose(&fake.subject(std::slice::from_ref(&timed))).findings;
+        let free = crate::diagnose(&fake.observation(std::slice::from_ref(&timed))).findings;
         assert!(
             free[0].statement.contains("share 2 CPUs:"),
             "{}",
             free[0].statement
         );
         fake.calls("sched_setaffinity", None, 6, 0, 1_000);
-        let found = crate::diagnose(&fake.subject(&[timed])).findings;
+        let found = crate::diagnose(&fake.observation(&[timed])).findings;
         assert_eq!(found.len(), 1, "{found:?}");
         let bound = &found[0];
         assert!(
@@ -185,7 +185,7 @@ mod tests {
             cpu_ns: if calls.is_some() { 980 } else { 300 } * MS,
             ..fake.run()
         };
-        let found = crate::diagnose(&fake.subject(&[timed])).findings;
+        let found = crate::diagnose(&fake.observation(&[timed])).findings;
         found
             .into_iter()
             .next()
@@ -216,7 +216,7 @@ mod tests {
             cpu_ns: 1950 * MS,
             ..fake.run()
         };
-        let found = crate::diagnose(&fake.subject(&[timed])).findings;
+        let found = crate::diagnose(&fake.observation(&[timed])).findings;
         assert!(found.is_empty(), "{found:?}");
     }
 

@@ -337,7 +337,7 @@ mod tests {
             let loader = "/usr/lib64/ld-linux-x86-64.so.2";
             fake.in_function(crate::fake::ROOT, loader, function, 150);
             fake.in_function(crate::fake::ROOT, "/bin/program", "work", 150);
-            let subject = fake.subject(&[]);
+            let subject = fake.observation(&[]);
             super::bound(&crate::view::View::new(&subject)).map(|found| found.share)
         };
         let share = told(100, "do_lookup_x").expect("half of it");

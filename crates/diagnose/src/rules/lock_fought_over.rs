@@ -172,7 +172,7 @@ mod tests {
         let found = |us| {
             let fake = fought_over(2_000, us);
             let timed = [fake.run()];
-            find(&View::new(&fake.subject(&timed))).is_some()
+            find(&View::new(&fake.observation(&timed))).is_some()
         };
         assert!(found(50));
         assert!(!found(450));

@@ -102,7 +102,7 @@ mod tests {
         let mut fake = Fake::new(300);
         fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 2, 40_070);
         let timed = of_another_length(150);
-        let diagnosis = crate::diagnose(&fake.subject(&timed));
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
         let found = &diagnosis.findings[0];
         assert!(
             found
@@ -144,7 +144,7 @@ mod tests {
         let mut fake = Fake::new(500);
         fake.waits(Some("pause"), None, Cause::Asleep, 1, 480_000);
         let timed = of_another_length(500);
-        let diagnosis = crate::diagnose(&fake.subject(&timed));
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
         assert!(diagnosis.findings.is_empty());
         assert_eq!(
             diagnosis.account.ns(fathom_model::Spent::Signals),

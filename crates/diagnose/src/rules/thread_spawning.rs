@@ -226,7 +226,7 @@ mod tests {
         fake.language = Some(language);
         fake.calls("clone3", None, 20_000, 0, 30_000);
         let timed = [fake.run()];
-        let diagnosis = crate::diagnose(&fake.subject(&timed));
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
         diagnosis.findings[0].could_win_ns as f64 / 1e6
     }
 

@@ -210,7 +210,7 @@ mod tests {
                 let (from, to) = (from + 25, to + 25);
                 fake.wait_for(101, "write", Some(4), (from, to, to), Some(by[1]));
             }
-            let subject = fake.subject(&[]);
+            let subject = fake.observation(&[]);
             let view = crate::view::View::new(&subject);
             let mut threads = [ROOT, 101].map(|tid| (tid, (5_000, 400e6))).into();
             super::leave_those_paced_by_others(&view, &mut threads);

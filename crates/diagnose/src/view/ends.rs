@@ -84,7 +84,7 @@ mod tests {
         fake.wait_for(ROOT, "futex", None, (30, 32, 32), None);
         fake.wait_for(ROOT, "poll", None, (40, 90, 90), Some(worker));
         let timed = [];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         let ends = View::new(&subject).ends_of_waits(classify::is_lock);
         let ms = |ms: u64| Waits {
             count: 1,

@@ -179,7 +179,7 @@ mod tests {
         fake.language = language;
         fake.calls("read", Some(0), calls, 1, 500);
         let timed = [fake.run()];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         View::new(&subject).library_ns(|row| row.name == "read")
     }
 
@@ -197,7 +197,7 @@ mod tests {
             fake.language = Some(Language::Node);
             fake.calls("write", Some(fd), 100_000, 5_000_000, 500);
             let timed = [fake.run()];
-            let subject = fake.subject(&timed);
+            let subject = fake.observation(&timed);
             View::new(&subject).library_ns(|row| row.name == "write")
         };
         assert_eq!(of_writes(1), 150e6);
@@ -218,7 +218,7 @@ mod tests {
         (0..100).for_each(|i| fake.child(200 + i, 0, 900, 1));
         let of = |fake: &Fake| {
             let timed = [fake.run()];
-            let subject = fake.subject(&timed);
+            let subject = fake.observation(&timed);
             View::new(&subject).library_of_starts_ns(200..300)
         };
         assert_eq!(of(&fake), 20e6);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::View;
-use crate::{Language, Subject};
+use crate::{Language, Observation};
 
 impl<'a> View<'a> {
     /// Path of the program that a process runs: its own last one, or that of whom it is a copy of.
@@ -30,7 +30,7 @@ impl<'a> View<'a> {
 
 /// The name of a program tells for interpreters, else the caller. `command`: the command's own program.
 fn language(
-    subject: &Subject<'_>,
+    subject: &Observation,
     program: Option<&str>,
     command: Option<&str>,
 ) -> Option<Language> {
@@ -42,7 +42,7 @@ fn language(
 }
 
 /// Processes of runtimes that hand work around between their threads.
-pub(super) fn pools(subject: &Subject<'_>) -> HashSet<u32> {
+pub(super) fn pools(subject: &Observation) -> HashSet<u32> {
     let mut programs: HashMap<u32, Option<&str>> = HashMap::new();
     let mut command = None;
     let mut found = HashSet::new();
@@ -81,14 +81,14 @@ mod tests {
         fake.wait_for(200, "futex", None, (320, 980, 980), Some(202));
         fake.wait_for(202, "nanosleep", None, (30, 980, 980), None);
         let sleeping = |fake: &crate::fake::Fake| {
-            let account = crate::diagnose(&fake.subject(&[])).account;
+            let account = crate::diagnose(&fake.observation(&[])).account;
             account.ns(Spent::Sleeping) / 1_000_000
         };
         assert_eq!(sleeping(&fake), 660);
         let go = ("/bin/child".to_owned(), crate::Language::Go);
         fake.languages = [go].into();
         assert!(sleeping(&fake) < 100, "{}", sleeping(&fake));
-        let subject = fake.subject(&[]);
+        let subject = fake.observation(&[]);
         assert_eq!(
             View::new(&subject).language(Some(200)),
             Some(crate::Language::Go)

@@ -122,7 +122,7 @@ mod tests {
             ..Default::default()
         });
         let timed = [run];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         let view = View::new(&subject);
         let of = |fd| view.tally(|row| row.fd == Some(fd));
         assert_eq!((of(3).calls, of(3).bytes), (300_000, 300_000));
@@ -149,7 +149,7 @@ mod tests {
                 system_ns: system_ms * 1_000_000,
                 ..fake.run()
             }];
-            let subject = fake.subject(&timed);
+            let subject = fake.observation(&timed);
             View::new(&subject).tally_calls(classify::is_clock).cost_ns
         };
         // 20 ms of ticks are too few: three times 0.25 us and 45 ns around each call.

@@ -118,7 +118,7 @@ impl View<'_> {
 
     /// The kernel's time of an untraced run by the ticks of all of them.
     fn system_ns(&self) -> Option<f64> {
-        let runs = self.subject.timed;
+        let runs = &self.subject.timed;
         let sum: u64 = runs.iter().map(|run| run.system_ns).sum();
         (!runs.is_empty()).then(|| sum as f64 / runs.len() as f64)
     }
@@ -314,7 +314,7 @@ mod tests {
             }),
             ..fake.run()
         }];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         View::new(&subject).tally_calls(|call| call == name).calls
     }
 
@@ -376,7 +376,7 @@ mod tests {
             system_ns: 600_000_000,
             ..fake.run()
         }];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         let view = View::new(&subject);
         let all = view.tally_calls(|_| true);
         assert!((all.cost_ns - 600e6).abs() < 6e6, "{}", all.cost_ns);
@@ -396,7 +396,7 @@ mod tests {
                 system_ns: 600_000_000,
                 ..fake.run()
             }];
-            let subject = fake.subject(&timed);
+            let subject = fake.observation(&timed);
             View::new(&subject).tally_calls(|call| call == name).cost_ns
         };
         // 600 ms less 1.6 us for each of 18,000: the rest is of the 6,000.
@@ -413,7 +413,7 @@ mod tests {
             system_ns: 600_000_000,
             ..fake.run()
         }];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         let polls = View::new(&subject).tally_calls(|call| call == "poll");
         assert!(polls.cost_ns < 2e6, "{}", polls.cost_ns);
     }
@@ -426,7 +426,7 @@ mod tests {
             voluntary_switches: 40_000,
             ..fake.run()
         }];
-        let subject = fake.subject(&timed);
+        let subject = fake.observation(&timed);
         let view = View::new(&subject);
         assert_eq!(view.tally_calls(|name| name == "sched_yield").calls, 19_900);
     }
@@ -439,7 +439,7 @@ mod tests {
             ..fake.run()
         };
         let calls = |timed: &[Run]| {
-            let subject = fake.subject(timed);
+            let subject = fake.observation(timed);
             View::new(&subject)
                 .tally_calls(|call| call == "ioctl")
                 .calls
@@ -483,7 +483,7 @@ mod tests {
                 }),
                 ..fake.run()
             }];
-            let subject = fake.subject(&timed);
+            let subject = fake.observation(&timed);
             View::new(&subject)
                 .tally_calls(|call| call == "read")
                 .cost_ns

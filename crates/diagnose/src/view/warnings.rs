@@ -179,7 +179,7 @@ mod tests {
         let mut run = crate::fake::run(wall, 50_000_000);
         run.run_queue_wait_ns = Some(wait);
         let timed = [run];
-        crate::diagnose(&fake.subject(&timed)).warnings.pop()
+        crate::diagnose(&fake.observation(&timed)).warnings.pop()
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
             fake.trace.calls_cut = cut;
             fake.calls("ioctl", None, 20_000, 0, 1_000);
             let timed = [fake.run()];
-            crate::diagnose(&fake.subject(&timed)).warnings
+            crate::diagnose(&fake.observation(&timed)).warnings
         };
         assert!(told(true)[0].starts_with("The first 20,000 calls were looked at"));
         assert!(told(false).is_empty());
@@ -204,7 +204,7 @@ mod tests {
             fake.calls("read", Some(0), 5_000, 1, 1_000);
             fake.limits.entry_32_seconds = Some(6.25e-6);
             let timed = [fake.run()];
-            crate::diagnose(&fake.subject(&timed)).warnings
+            crate::diagnose(&fake.observation(&timed)).warnings
         };
         let said = &told(fathom_trace::calls::ENTRY_32 | 1)[0];
         let begin = "20,000 of 25,000 calls came through the 32-bit entry of x86";
@@ -232,7 +232,7 @@ mod tests {
                 cpu_ns: cpu_ms * MS,
                 ..fake.run()
             };
-            let warnings = crate::diagnose(&fake.subject(&[run])).warnings;
+            let warnings = crate::diagnose(&fake.observation(&[run])).warnings;
             warnings.iter().any(|told| told.contains("quiet machine"))
         };
         assert!(!told(1950));
@@ -249,7 +249,7 @@ mod tests {
         (interval.cause, interval.call) = (Cause::Unseen, None);
         let row = fake.trace.off_cpu.last_mut().expect("the wait");
         (row.cause, row.call) = (Cause::Unseen, None);
-        let told = crate::diagnose(&fake.subject(&[]));
+        let told = crate::diagnose(&fake.observation(&[]));
         assert_eq!(told.account.ns(Spent::Unaccounted), 350 * MS);
         assert_eq!(told.warnings.len(), 1, "{:?}", told.warnings);
         assert!(told.warnings[0].contains("took on other rights"));
@@ -260,7 +260,7 @@ mod tests {
         let told = |names, calls| {
             let mut fake = crate::fake::Fake::new(400);
             (fake.trace.lost.names, fake.trace.lost.calls) = (names, calls);
-            crate::diagnose(&fake.subject(&[])).warnings
+            crate::diagnose(&fake.observation(&[])).warnings
         };
         assert_eq!(told(1_211, 0), Vec::<String>::new());
         assert!(told(0, 1)[0].contains("lower limits"));

@@ -76,6 +76,11 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
+    /// Write what was timed and traced, which the findings are made from: a test of them, or a report
+    /// of a wrong one, begins with it
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub save_observation: Option<PathBuf>,
+
     /// Write a summary for a pull request
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,

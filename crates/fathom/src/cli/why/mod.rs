@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub use arguments::Arguments;
-use fathom_diagnose::{Language, Languages, Limits, Subject};
+use fathom_diagnose::{Language, Languages, Limits, Observation};
 use fathom_measure::{CommandLine, interrupt};
 use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION, TimedRuns};
 use fathom_report as report;
@@ -39,7 +39,12 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     if arguments.tiers {
         return tiers();
     }
-    let files = [&arguments.html, &arguments.json, &arguments.export_markdown];
+    let files = [
+        &arguments.html,
+        &arguments.json,
+        &arguments.export_markdown,
+        &arguments.save_observation,
+    ];
     write::check(files.into_iter().filter_map(|path| path.as_deref()))?;
     let target = target_of(&arguments)?;
     let written = files.into_iter().filter_map(|path| path.as_deref());
@@ -54,7 +59,11 @@ pub fn run(arguments: Arguments) -> Result<i32, Failure> {
     let before = (stopped && trace.end.cut_short).then(|| timing.take());
     let floor = timing.timed.floor.map(|floor| floor.value);
     let limits = limits::limits(arguments.limits, floor, &trace);
-    let mut explanation = explain(&target, &timing, &trace, limits);
+    let observation = observation(&target, &timing, trace, limits);
+    if let Some(path) = &arguments.save_observation {
+        keep(path, &observation)?;
+    }
+    let mut explanation = explain(&target, &timing, &observation);
     if let Some(before) = before {
         explanation.end = ended_by_signal(&before);
     }
@@ -155,22 +164,36 @@ fn languages(target: &Target, trace: &Trace) -> Languages {
     known.collect()
 }
 
-fn explain(target: &Target, timing: &Timing, trace: &Trace, limits: Limits) -> Explanation {
-    let languages = languages(target, trace);
+/// Writes what the diagnosis is made from.
+fn keep(path: &Path, observation: &Observation) -> Result<(), Failure> {
+    let bytes = serde_json::to_vec(observation).map_err(|error| Failure::Write {
+        path: path.to_path_buf(),
+        error: error.into(),
+    })?;
+    write::export(path, bytes)
+}
+
+/// What was timed and traced, with what the files of its programs say.
+fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -> Observation {
+    let languages = languages(target, &trace);
     let root = trace.processes.first();
     let last = root.and_then(|process| process.execs.last());
     let program = program_of(&target.command, last.map(|exec| exec.path.as_str()));
-    let subject = Subject {
-        trace,
-        timed: &timing.runs,
+    Observation {
+        timed: timing.runs.clone(),
         floor_seconds: timing.timed.floor.map(|floor| floor.value),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         limits,
         language: language::language_of(&program),
-        languages: &languages,
+        languages,
         python_unbuffered: language::python_unbuffered(&target.command.variables),
-    };
-    let mut diagnosis = fathom_diagnose::diagnose(&subject);
+        trace,
+    }
+}
+
+fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Explanation {
+    let trace = &observation.trace;
+    let mut diagnosis = fathom_diagnose::diagnose(observation);
     let less_work = null_output::warning(0, &target.benchmark);
     diagnosis.warnings.extend(less_work.map(|it| it.message));
     let slowdown = slowdown(timing, trace);
