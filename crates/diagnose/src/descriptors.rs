@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use fathom_trace::{FileRow, NODELAY, Trace, UseRow};
 
-use crate::classify;
-use crate::used::{all_told, is_nearly_all};
+use crate::calls;
+use crate::use_names::{all_told, is_nearly_all};
 
 /// An open for each two calls is one for each record: some write a record in two pieces.
 const OPENS_FOR_EACH_CALL: u64 = 2;
@@ -210,7 +210,7 @@ impl<'a> Descriptors<'a> {
 
     /// Whether what a call moves goes through a socket.
     pub(crate) fn is_socket(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
-        let by_name = call.starts_with("recv") || call.starts_with("send") && call != "sendfile";
+        let by_name = calls::is_message(call);
         match fd.map(|fd| self.waited_for(pid, fd)) {
             Some(Kind::Pipe) => false,
             kind => by_name || kind == Some(Kind::Socket),
@@ -300,7 +300,7 @@ fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
 fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {
     let mut moving = HashMap::new();
     for row in &trace.syscalls {
-        let moves = classify::is_read(&row.name) || classify::is_write(&row.name) || row.bytes > 0;
+        let moves = calls::is_read(&row.name) || calls::is_write(&row.name) || row.bytes > 0;
         if let Some(fd) = row.fd.filter(|_| moves) {
             *moving.entry((row.pid, fd)).or_default() += row.calls;
         }

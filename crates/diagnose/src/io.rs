@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use fathom_model::IoRow;
 use fathom_trace::{Flow, SyscallRow, UseRow};
 
-use crate::classify;
+use crate::analysis::Analysis;
+use crate::calls;
 use crate::rows::{blocked_of, plus, time_of};
-use crate::used::all_told;
-use crate::view::View;
+use crate::use_names::all_told;
 
 /// Of a descriptor that was several things each gets a row that has this part of its calls, bytes or time.
 const PART_OF_ITS_OWN: f64 = 0.05;
@@ -27,7 +27,7 @@ struct Side {
 }
 
 impl Side {
-    fn add(&mut self, view: &View<'_>, row: &SyscallRow) {
+    fn add(&mut self, analysis: &Analysis<'_>, row: &SyscallRow) {
         self.flow += Flow {
             calls: row.calls,
             bytes: row.bytes,
@@ -35,8 +35,8 @@ impl Side {
             total_ns: row.total_ns,
             blocked_ns: row.blocked_ns.unwrap_or(0),
         };
-        self.total_ns = plus(self.total_ns, time_of(view, row));
-        self.blocked_ns = plus(self.blocked_ns, blocked_of(view, row));
+        self.total_ns = plus(self.total_ns, time_of(analysis, row));
+        self.blocked_ns = plus(self.blocked_ns, blocked_of(analysis, row));
     }
 
     /// What of it went through one thing: `flow`, and as much of the untraced time as that has of the traced.
@@ -73,13 +73,13 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, view: &View<'_>, row: &SyscallRow) {
+    fn add(&mut self, analysis: &Analysis<'_>, row: &SyscallRow) {
         let side = match &row.name {
             name if name == "lseek" => &mut self.sought,
-            name if classify::is_read(name) => &mut self.read,
+            name if calls::is_read(name) => &mut self.read,
             _ => &mut self.written,
         };
-        side.add(view, row);
+        side.add(analysis, row);
     }
 
     fn part(&self, one: &UseRow) -> Self {
@@ -134,20 +134,20 @@ impl Sum {
 /// that list it are among the calls, not here.
 ///
 /// A descriptor that was several things has a row for each that got a part worth telling, and one for the others.
-pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
+pub(crate) fn io_rows(analysis: &Analysis<'_>) -> Vec<IoRow> {
     let mut sums: BTreeMap<(u32, i32), Sum> = BTreeMap::new();
-    for call in &view.trace.syscalls {
+    for call in &analysis.trace.syscalls {
         let Some(fd) = call.fd else { continue };
-        let moves = classify::is_read(&call.name)
-            || classify::is_write(&call.name)
-            || call.bytes > 0 && !classify::lists_folder(&call.name);
+        let moves = calls::is_read(&call.name)
+            || calls::is_write(&call.name)
+            || call.bytes > 0 && !calls::lists_folder(&call.name);
         if moves || call.name == "lseek" {
-            sums.entry((call.pid, fd)).or_default().add(view, call);
+            sums.entry((call.pid, fd)).or_default().add(analysis, call);
         }
     }
     let sums = sums.into_iter();
     let mut rows: Vec<IoRow> = sums
-        .flat_map(|((pid, fd), sum)| of_descriptor(view, pid, fd, sum))
+        .flat_map(|((pid, fd), sum)| of_descriptor(analysis, pid, fd, sum))
         .collect();
     rows.sort_by_key(|row| {
         let calls = row.reads + row.writes;
@@ -156,10 +156,10 @@ pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
     rows
 }
 
-fn of_descriptor(view: &View<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<IoRow> {
-    let uses = view.descriptors.uses(pid, fd);
+fn of_descriptor(analysis: &Analysis<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<IoRow> {
+    let uses = analysis.descriptors.uses(pid, fd);
     if uses.len() < 2 {
-        let name = view.descriptors.told(pid, fd).unwrap_or_default();
+        let name = analysis.descriptors.told(pid, fd).unwrap_or_default();
         return vec![sum.row(pid, fd, name)];
     }
     let all = sum.sizes();
@@ -183,7 +183,7 @@ fn of_descriptor(view: &View<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<IoRow> {
         return rows;
     }
     let of_others: u64 = others.iter().map(|one| one.moved.calls()).sum();
-    let last = || view.descriptors.names(pid, fd).last().cloned();
+    let last = || analysis.descriptors.names(pid, fd).last().cloned();
     let name = match of_others * 2 >= calls {
         true => all_told(&others),
         // Most of them are of calls that are not told apart by what the descriptor was.
@@ -219,8 +219,8 @@ mod tests {
     }
 
     fn rows(fake: &Fake) -> Vec<(String, u64, u64)> {
-        let subject = fake.observation(&[]);
-        let rows = io_rows(&View::new(&subject));
+        let observation = fake.observation(&[]);
+        let rows = io_rows(&Analysis::new(&observation));
         let told = |row: IoRow| (row.name, row.reads, row.read_bytes);
         rows.into_iter().map(told).collect()
     }

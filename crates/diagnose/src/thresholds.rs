@@ -299,7 +299,7 @@ pub(crate) const LEAST_QUIET: f64 = 0.2;
 /// Part of the busy threads' delay that the command's own way to its end was off a CPU at least, if that delayed it.
 pub(crate) const DELAY_ON_PATH: f64 = 0.5;
 /// Threads that want a CPU, for each CPU there is.
-pub(crate) const CROWD_PER_CPU: f64 = 2.0;
+pub(crate) const OVERSUBSCRIBED_PER_CPU: f64 = 2.0;
 /// Up to so many have one each, nearly: lives overlap a little.
 pub(crate) const ONE_FOR_EACH: f64 = 1.2;
 /// Threads of a start are many for a moment: git's that look at files ahead of time wait for 7 ms each.

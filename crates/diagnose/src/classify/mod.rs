@@ -1,6 +1,5 @@
 //! What does time in a call count as?
 
-mod calls;
 mod polls;
 mod timers;
 
@@ -9,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::Spent;
 use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
 
-pub(crate) use calls::*;
 pub(crate) use polls::PollContext;
 
+use crate::calls;
 use crate::descriptors::{Descriptors, Kind};
 use polls::{Asked, Ends};
 
@@ -34,7 +33,9 @@ pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool
     match (cause, call) {
         (Cause::Disk, _) => true,
         (Cause::Uninterruptible, call) if trace.tier.is_some_and(Tier::only_looks) => match call {
-            Some(call) => is_sync(call) || is_read(call) || is_write(call) || FILES.contains(&call),
+            Some(call) => {
+                calls::is_sync(call) || calls::moves_bytes(call) || calls::is_on_files(call)
+            }
             None => trace.accounts.major_faults > 0,
         },
         _ => false,
@@ -54,25 +55,25 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
     let Some(call) = off.call else {
         return Spent::OtherWait;
     };
-    if is_sync(call) {
+    if calls::is_sync(call) {
         Spent::Disk
-    } else if SIGNAL_WAITS.contains(&call) && polls.children {
+    } else if calls::is_signal_wait(call) && polls.children {
         Spent::WaitingForChild
-    } else if SIGNAL_WAITS.contains(&call) {
+    } else if calls::is_signal_wait(call) {
         Spent::Signals
-    } else if is_sleep(call) {
+    } else if calls::is_sleep(call) {
         Spent::Sleeping
-    } else if is_lock(call) {
+    } else if calls::is_lock(call) {
         if off.timed_out {
             Spent::Sleeping
         } else {
             Spent::Locks
         }
-    } else if is_file_lock(call) {
+    } else if calls::is_file_lock(call) {
         Spent::Locks
-    } else if is_child_wait(call) {
+    } else if calls::is_child_wait(call) {
         Spent::WaitingForChild
-    } else if is_poll(call) {
+    } else if calls::is_poll(call) {
         polls.spent()
     } else if let Some(fd) = off.fd {
         on_descriptor(off, fd, call, descriptors)
@@ -153,10 +154,10 @@ impl Classifier<'_> {
 fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
     let pid = off.pid;
     // Nothing is asked of a peer where the writing itself has to wait.
-    if is_write(call) && descriptors.is_local_socket(pid, fd) {
+    if calls::is_write(call) && descriptors.is_local_socket(pid, fd) {
         return Spent::WaitingForOutput;
     }
-    if is_of_sockets(call) && descriptors.waited_for(pid, fd) != Kind::Pipe {
+    if calls::is_of_sockets(call) && descriptors.waited_for(pid, fd) != Kind::Pipe {
         return Spent::Network;
     }
     let kind = match descriptors.waited_for(pid, fd) {
@@ -165,12 +166,12 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
         kind => kind,
     };
     let of_command = descriptors.is_of_command(pid, fd);
-    let fifo = || descriptors.is_outer_fifo(pid, fd, is_read(call));
-    if is_read(call) && (fd == 0 && of_command && kind != Kind::File || fifo()) {
+    let fifo = || descriptors.is_outer_fifo(pid, fd, calls::is_read(call));
+    if calls::is_read(call) && (fd == 0 && of_command && kind != Kind::File || fifo()) {
         return Spent::WaitingForInput;
     }
     let standard = fd == 1 || fd == 2;
-    if is_write(call) && (standard && of_command && kind != Kind::File || fifo()) {
+    if calls::is_write(call) && (standard && of_command && kind != Kind::File || fifo()) {
         return Spent::WaitingForOutput;
     }
     match kind {
@@ -178,7 +179,7 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
         Kind::Pipe | Kind::Terminal => Spent::WaitingForPipe,
         Kind::Timer => Spent::Sleeping,
         Kind::Events => Spent::WaitingForEvents,
-        Kind::File | Kind::Unknown if is_read(call) || is_write(call) => Spent::Disk,
+        Kind::File | Kind::Unknown if calls::moves_bytes(call) => Spent::Disk,
         Kind::File | Kind::Unknown => Spent::OtherWait,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::Spent;
 use fathom_trace::{PollEnds, Process, SyscallRow, Trace};
 
-use super::calls::{is_of_sockets, is_poll, is_read, is_write};
+use crate::calls::{is_of_sockets, is_poll, is_read, is_write};
 use crate::descriptors::{Descriptors, Kind};
 use crate::thresholds as t;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use fathom_trace::{Cause, Tier, Trace};
 
-use super::calls::is_lock;
+use crate::calls::is_lock;
 
 /// A thread that is ended in a wait is gone so soon after it.
 const DYING_NS: u64 = 200_000;
@@ -60,16 +60,16 @@ pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let all_wakers_seen = !trace.tier.is_some_and(Tier::only_looks) || processes.len() < 2;
     let sleeps = |thread: &&fathom_trace::Thread| {
         let end = thread.ended_ns.unwrap_or(trace.duration_ns);
-        let life = end.saturating_sub(thread.started_ns);
+        let times = end.saturating_sub(thread.started_ns);
         let timed = timed.get(&thread.tid).copied().unwrap_or(0);
         let waits = waits.get(&thread.tid).copied().unwrap_or(0);
         let own = thread.on_cpu_ns.unwrap_or(0);
         let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
         let (by_nobody, in_all) = nobody.get(&thread.tid).copied().unwrap_or_default();
         let mostly_by_nobody =
-            all_wakers_seen && in_all * 2 >= life && by_nobody * 10 >= in_all * 9;
+            all_wakers_seen && in_all * 2 >= times && by_nobody * 10 >= in_all * 9;
         let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
-        by_limit && own * 2 < life && others * 2 < life
+        by_limit && own * 2 < times && others * 2 < times
     };
     trace
         .threads

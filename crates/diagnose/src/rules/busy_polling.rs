@@ -5,18 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_model::{Finding, Place, Spent};
 use fathom_trace::SyscallRow;
 
-use super::awaited_paths::{Awaited, awaited};
-use crate::Language;
-use crate::account::Life;
-use crate::classify;
-use crate::draft::{Draft, count, matters, percent, time};
-use crate::edges::cpu_in_calls;
+use super::polled_paths::{Awaited, awaited};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::entry_exit_overhead::cpu_in_calls;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::language::Language;
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// Calls of this row that came back at once with nothing. `children`: of its process.
 fn empty_turns(
-    view: &View<'_>,
+    analysis: &Analysis<'_>,
     lookups: Option<&Awaited<'_>>,
     row: &SyscallRow,
     children: u64,
@@ -25,14 +26,14 @@ fn empty_turns(
     let name = row.name.as_str();
     if let Some(lookups) = lookups {
         lookups.calls.min(row.errors)
-    } else if name == "sched_yield" || classify::is_sleep(name) && quick {
+    } else if name == "sched_yield" || calls::is_sleep(name) && quick {
         row.calls
-    } else if classify::is_poll(name) {
-        awake(view, row)
+    } else if calls::is_poll(name) {
+        awake(analysis, row)
     } else if name == "wait4" || name == "waitid" {
         // Each child ends once: the others of these calls had nothing to tell (WNOHANG).
-        awake(view, row).saturating_sub(row.errors + children)
-    } else if classify::is_lock(name) {
+        awake(analysis, row).saturating_sub(row.errors + children)
+    } else if calls::is_lock(name) {
         // A lock that was let go of just then: whoever wanted it goes on.
         0
     } else {
@@ -41,13 +42,13 @@ fn empty_turns(
 }
 
 /// Calls that came back without a sleep. Where waits aren't counted: all, if hardly any of the time was one.
-fn awake(view: &View<'_>, row: &SyscallRow) -> u64 {
+fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     let asleep = row.blocked_ns.unwrap_or(0) as f64;
     if asleep < 0.2 * row.total_ns as f64 {
         row.calls
-    } else if view.counts_waits() {
+    } else if analysis.counts_waits() {
         row.calls
-            .saturating_sub(view.waits_in(row.tid, |call| call == row.name))
+            .saturating_sub(analysis.waits_in(row.tid, |call| call == row.name))
     } else {
         0
     }
@@ -56,29 +57,32 @@ fn awake(view: &View<'_>, row: &SyscallRow) -> u64 {
 /// Threads with calls, by the number that the calls have and their lives. Calls that were seen in another run
 /// have that run's numbers: of a process's threads the one with the most calls is taken for the busiest, and so
 /// on.
-fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
+fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
     let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for row in &view.trace.syscalls {
+    for row in &analysis.trace.syscalls {
         *calls.entry((row.pid, row.tid)).or_default() += row.calls;
     }
-    let mut found: Vec<(u32, &Life)> = Vec::new();
+    let mut found: Vec<(u32, &ThreadTimes)> = Vec::new();
     let (own, mut others): (Vec<_>, Vec<_>) = calls
         .into_iter()
-        .partition(|((_, tid), _)| view.life(*tid).is_some());
+        .partition(|((_, tid), _)| analysis.thread(*tid).is_some());
     found.extend(
         own.iter()
-            .filter_map(|((_, tid), _)| Some((*tid, view.life(*tid)?))),
+            .filter_map(|((_, tid), _)| Some((*tid, analysis.thread(*tid)?))),
     );
-    if view.by_stops() {
+    if analysis.by_stops() {
         let taken: BTreeSet<u32> = own.iter().map(|((_, tid), _)| *tid).collect();
-        let rest = view.lives.iter().filter(|life| !taken.contains(&life.tid));
-        let mut rest: Vec<&Life> = rest.collect();
+        let rest = analysis
+            .threads
+            .iter()
+            .filter(|times| !taken.contains(&times.tid));
+        let mut rest: Vec<&ThreadTimes> = rest.collect();
         rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
         others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
         for ((pid, tid), _) in others {
             // Go's threads yield while they look for work.
-            let go = view.language(Some(pid)) == Some(Language::Go);
-            if let Some(at) = rest.iter().position(|life| life.pid == pid && !go) {
+            let go = analysis.language(Some(pid)) == Some(Language::Go);
+            if let Some(at) = rest.iter().position(|times| times.pid == pid && !go) {
                 found.push((tid, rest.remove(at)));
             }
         }
@@ -88,7 +92,7 @@ fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
 
 /// A thread that asks in a loop.
 struct Loop<'a> {
-    life: &'a Life,
+    times: &'a ThreadTimes,
     /// Calls that had nothing to tell.
     turns: u64,
     /// CPU time in these calls, and in all of the loop, in the traced run.
@@ -100,23 +104,26 @@ struct Loop<'a> {
     rules: bool,
 }
 
-fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>) -> Vec<Loop<'a>> {
+fn loops<'a>(
+    analysis: &'a Analysis<'_>,
+    lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>,
+) -> Vec<Loop<'a>> {
     let lookups = |row: &'a SyscallRow| lookups.get(&(row.tid, row.name.as_str()));
-    let callers = callers(view);
-    let found = callers.into_iter().filter_map(|(tid, life)| {
-        let rows = || view.rows_of(tid);
-        let children = view.children_of(life.pid).count() as u64;
+    let callers = callers(analysis);
+    let found = callers.into_iter().filter_map(|(tid, times)| {
+        let rows = || analysis.rows_of(tid);
+        let children = analysis.children_of(times.pid).count() as u64;
         // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short: the threads of
         // a runtime look for work in such.
         let told_by_call = |row: &SyscallRow| {
-            let waits = classify::is_sleep(&row.name) || classify::is_poll(&row.name);
+            let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);
             // Go's runtime naps for microseconds while it waits for a lock of its own or looks for work.
-            let by_runtime =
-                classify::is_sleep(&row.name) && view.language(Some(row.pid)) == Some(Language::Go);
-            !by_runtime && (tid == life.tid || !waits && !row.name.starts_with("wait"))
+            let by_runtime = calls::is_sleep(&row.name)
+                && analysis.language(Some(row.pid)) == Some(Language::Go);
+            !by_runtime && (tid == times.tid || !waits && !row.name.starts_with("wait"))
         };
         let empty_turns = |row: &'a SyscallRow| match told_by_call(row) {
-            true => empty_turns(view, lookups(row), row, children),
+            true => empty_turns(analysis, lookups(row), row, children),
             false => 0,
         };
         let turns: u64 = rows().map(empty_turns).sum();
@@ -126,7 +133,7 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>
             .map(|row| row.calls - row.would_block.min(row.calls))
             .sum();
         // Stops see as many calls as their time allows; a loop that only asks fills it.
-        let least = match view.by_stops() {
+        let least = match analysis.by_stops() {
             true => t::MANY_POLLS / 6,
             false => t::MANY_POLLS,
         };
@@ -138,11 +145,11 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>
         let calls: u64 = rows().map(|row| row.calls).sum();
         let polls_ns: f64 = rows()
             .filter(|row| empty_turns(row) > 0)
-            .map(|row| cpu_in_calls(row, view.edges.call_ns))
+            .map(|row| cpu_in_calls(row, analysis.entry_exit.call_ns))
             .sum();
-        let own_ns = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
+        let own_ns = times.on_cpu_ns * turns as f64 / calls.max(1) as f64;
         // A thread that computes for long and asks in between doesn't burn what it computes.
-        let own_ns = match view.by_stops() {
+        let own_ns = match analysis.by_stops() {
             true => own_ns,
             false => own_ns.min(polls_ns * t::LOOP_PER_CALL),
         };
@@ -152,9 +159,10 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>
             .filter(|row| empty_turns(row) > 0)
             .map(|row| row.total_ns)
             .sum();
-        let rules = within as f64 * view.weight(life.tid) > 0.5 * view.trace.duration_ns as f64;
+        let rules =
+            within as f64 * analysis.weight(times.tid) > 0.5 * analysis.trace.duration_ns as f64;
         Some(Loop {
-            life,
+            times,
             turns,
             polls_ns,
             own_ns,
@@ -165,9 +173,9 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>
     found.collect()
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let lookups = awaited(view);
-    let all = loops(view, &lookups);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let lookups = awaited(analysis);
+    let all = loops(analysis, &lookups);
     let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;
     // Others that ask the same are the same fault.
     let alike =
@@ -175,31 +183,31 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let alike: Vec<&Loop<'_>> = all.iter().filter(alike).collect();
     let turns: u64 = alike.iter().map(|other| other.turns).sum();
     let sum = |ns: fn(&Loop<'_>) -> f64| {
-        let each = alike.iter().map(|other| view.untraced(ns(other)));
+        let each = alike.iter().map(|other| analysis.untraced(ns(other)));
         each.sum::<f64>()
     };
     let burnt = sum(|other| other.own_ns);
     // A thread that only yields leaves the CPU to whoever has work, and burns little of it.
     // What calls take is not known of those that were stopped at.
-    let calls_are_dear = view.by_stops() || view.share(sum(|other| other.polls_ns)) >= 0.03;
-    let dear = calls_are_dear && view.share(burnt) >= t::LEAST_SHARE;
+    let calls_are_dear = analysis.by_stops() || analysis.share(sum(|other| other.polls_ns)) >= 0.03;
+    let dear = calls_are_dear && analysis.share(burnt) >= t::LEAST_SHARE;
     if !(dear && burnt >= t::LEAST_WIN_NS || first.rules) {
         return None;
     }
-    let lives: Vec<&Life> = alike.iter().map(|one| one.life).collect();
-    let wall = kept_from_others(view, &lives);
+    let threads: Vec<&ThreadTimes> = alike.iter().map(|one| one.times).collect();
+    let wall = kept_from_others(analysis, &threads);
     let (who, their) = match alike.len() {
         1 => ("A thread".to_owned(), "its loop"),
         threads => (format!("{threads} threads"), "their loops"),
     };
     let statement = format!(
         "{who} asked {}{} times by `{}` and got nothing; {their} took {} of CPU time, {} of the wall time{}.",
-        if view.by_stops() { "at least " } else { "" },
+        if analysis.by_stops() { "at least " } else { "" },
         count(turns),
         first.row.name,
         time(burnt),
-        percent(view, burnt),
-        if matters(view, wall) {
+        percent(analysis, burnt),
+        if is_significant(analysis, wall) {
             ", while others had work and no CPU"
         } else {
             ", which nobody else wanted"
@@ -209,10 +217,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let asked = lookups.get(&(row.tid, row.name.as_str()));
     let path = match asked {
         Some(awaited) => awaited.paths.first().map(|path| (*path).to_owned()),
-        None => row.fd.and_then(|fd| view.name_of(row.pid, fd)),
+        None => row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
     };
     Some(
-        Draft::new("busy-polling", view, burnt, statement)
+        FindingBuilder::new("busy-polling", analysis, burnt, statement)
             .of_cpu_time(wall)
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
@@ -221,8 +229,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 None => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.",
             })
             .place(Place {
-                pid: Some(first.life.pid),
-                tid: Some(first.life.tid),
+                pid: Some(first.times.pid),
+                tid: Some(first.times.tid),
                 fd: row.fd,
                 path,
             })
@@ -232,16 +240,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 
 /// Wall time that these loops take from others: the longest that one of them was ready and had no CPU while
 /// they ran. Without them the run takes what the busiest of the others computes.
-pub(super) fn kept_from_others(view: &View<'_>, loops: &[&Life]) -> f64 {
-    let others = view.lives.iter();
-    let others: Vec<&Life> = others
+pub(super) fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
+    let others = analysis.threads.iter();
+    let others: Vec<&ThreadTimes> = others
         .filter(|other| loops.iter().all(|one| one.tid != other.tid))
         .collect();
-    let most = |ns: fn(&Life) -> f64| others.iter().map(|life| ns(life)).fold(0.0, f64::max);
-    let ran: f64 = loops.iter().map(|life| life.on_cpu_ns).sum();
-    let kept = view.untraced(most(|life| life.sums.get(Spent::Ready)).min(ran));
-    let busiest = view.untraced(most(|life| life.on_cpu_ns));
-    kept.min((view.timed_ns - busiest).max(0.0))
+    let most =
+        |ns: fn(&ThreadTimes) -> f64| others.iter().map(|times| ns(times)).fold(0.0, f64::max);
+    let ran: f64 = loops.iter().map(|times| times.on_cpu_ns).sum();
+    let kept = analysis.untraced(most(|times| times.sums.get(Spent::Ready)).min(ran));
+    let busiest = analysis.untraced(most(|times| times.on_cpu_ns));
+    kept.min((analysis.timed_ns - busiest).max(0.0))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use fathom_trace::FileRow;
 
-use crate::Language;
-use crate::view::View;
+use crate::analysis::Analysis;
+use crate::language::Language;
 
 /// Most bytes that a loader reads of a library: it reads the header and maps the rest. Who copies or searches one
 /// reads it to its end.
@@ -24,20 +24,20 @@ pub(super) struct CodeFiles {
 }
 
 impl CodeFiles {
-    pub(super) fn of(view: &View<'_>, pid: u32) -> Self {
-        let language = view.language(Some(pid));
+    pub(super) fn of(analysis: &Analysis<'_>, pid: u32) -> Self {
+        let language = analysis.language(Some(pid));
         Self {
             language,
             missed: match language {
-                Some(Language::Python) => uncompiled(view, pid),
-                Some(Language::Node) => lookups(view).map(str::to_owned).collect(),
+                Some(Language::Python) => uncompiled(analysis, pid),
+                Some(Language::Node) => lookups(analysis).map(str::to_owned).collect(),
                 _ => HashSet::new(),
             },
             of_packages: match language {
-                Some(Language::Node) => of_packages(view, pid),
+                Some(Language::Node) => of_packages(analysis, pid),
                 _ => HashSet::new(),
             },
-            operands: operands(view, pid),
+            operands: operands(analysis, pid),
         }
     }
 
@@ -97,26 +97,28 @@ impl CodeFiles {
 
 const PACKAGE: &str = "/package.json";
 
-fn lookups<'a>(view: &View<'a>) -> impl Iterator<Item = &'a str> {
-    let missed = &view.trace.failed_lookups;
+fn lookups<'a>(analysis: &Analysis<'a>) -> impl Iterator<Item = &'a str> {
+    let missed = &analysis.trace.failed_lookups;
     missed.iter().map(|row| row.path.as_str())
 }
 
-fn of_packages(view: &View<'_>, pid: u32) -> HashSet<String> {
-    let files = view.files_of(pid);
-    let asked = files.map(|file| file.name.as_str()).chain(lookups(view));
+fn of_packages(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
+    let files = analysis.files_of(pid);
+    let asked = files
+        .map(|file| file.name.as_str())
+        .chain(lookups(analysis));
     let folders = asked.filter_map(|path| path.strip_suffix(PACKAGE));
     folders.map(str::to_owned).collect()
 }
 
 /// Modules that Python looked up in its cache in vain. Who writes compiled modules is filling the cache, as
 /// `compileall` does, and who reads a `.py` without asking for its compiled form reads it as data.
-fn uncompiled(view: &View<'_>, pid: u32) -> HashSet<String> {
-    let mut files = view.files_of(pid);
+fn uncompiled(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
+    let mut files = analysis.files_of(pid);
     if files.any(|file| file.writes > 0 && file.name.contains(".pyc")) {
         return HashSet::new();
     }
-    lookups(view).filter_map(module_of).collect()
+    lookups(analysis).filter_map(module_of).collect()
 }
 
 /// Of `/a/__pycache__/b.cpython-311.pyc`: `/a/b`.
@@ -137,8 +139,10 @@ fn class_path(arguments: &[String]) -> impl Iterator<Item = &str> {
 
 /// Arguments that aren't options, without an interpreter's first one, which is its script. A folder that code is
 /// loaded from is one of code, whatever else is told of it.
-fn operands(view: &View<'_>, pid: u32) -> Vec<String> {
-    let exec = view.process(pid).and_then(|process| process.execs.last());
+fn operands(analysis: &Analysis<'_>, pid: u32) -> Vec<String> {
+    let exec = analysis
+        .process(pid)
+        .and_then(|process| process.execs.last());
     let Some(exec) = exec else { return Vec::new() };
     let is_interpreter = Language::from_program_name(&exec.path).is_some();
     let given = exec.arguments.iter().skip(1);
@@ -155,8 +159,8 @@ fn operands(view: &View<'_>, pid: u32) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Analysis;
     use crate::fake::{Fake, ROOT};
-    use crate::view::View;
 
     fn file(name: &str) -> FileRow {
         FileRow {
@@ -170,8 +174,8 @@ mod tests {
     }
 
     fn is_code(fake: &Fake, file: &FileRow) -> bool {
-        let subject = fake.observation(&[]);
-        CodeFiles::of(&View::new(&subject), ROOT).holds(file)
+        let observation = fake.observation(&[]);
+        CodeFiles::of(&Analysis::new(&observation), ROOT).holds(file)
     }
 
     fn running(line: &str) -> Fake {

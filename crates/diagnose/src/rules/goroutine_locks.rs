@@ -3,10 +3,11 @@
 use fathom_model::{Finding, Spent};
 use fathom_trace::MutexRow;
 
-use crate::account::Life;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// The goroutines of a process, and what they do while one of them at least waits for a mutex.
 pub(super) struct Queue<'a> {
@@ -21,42 +22,49 @@ pub(super) struct Queue<'a> {
 }
 
 /// The process with the most to win.
-pub(super) fn queue<'a>(view: &'a View<'_>) -> Option<Queue<'a>> {
-    if view.quiet < t::LEAST_QUIET || is_paced_outside(view) {
+pub(super) fn queue<'a>(analysis: &'a Analysis<'_>) -> Option<Queue<'a>> {
+    if analysis.quiet < t::LEAST_QUIET || is_paced_outside(analysis) {
         return None;
     }
-    let queues = view.trace.mutexes.iter().filter_map(|row| of(view, row));
+    let queues = analysis
+        .trace
+        .mutexes
+        .iter()
+        .filter_map(|row| of(analysis, row));
     queues
-        .filter(|queue| matters(view, queue.win_ns))
+        .filter(|queue| is_significant(analysis, queue.win_ns))
         .max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
 }
 
-fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
+fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let contended_ns = row.contended_ns as f64;
     let often = row.waits >= t::MANY_LOCK_WAITS;
-    let long = contended_ns >= t::LOCK_SHARE * view.trace.duration_ns as f64;
+    let long = contended_ns >= t::LOCK_SHARE * analysis.trace.duration_ns as f64;
     if !often || !long {
         return None;
     }
-    let threads = || view.lives.iter().filter(|life| life.pid == row.pid);
-    let from = threads().map(|life| life.from_ns).min()?;
-    let to = threads().map(|life| life.to_ns).max()?;
-    let sum = |of: fn(&Life) -> f64| threads().map(of).sum::<f64>();
-    let on_cpu = sum(|life| life.on_cpu_ns);
-    let all: f64 = view.lives.iter().map(|life| life.on_cpu_ns).sum();
+    let threads = || analysis.threads.iter().filter(|times| times.pid == row.pid);
+    let from = threads().map(|times| times.from_ns).min()?;
+    let to = threads().map(|times| times.to_ns).max()?;
+    let sum = |of: fn(&ThreadTimes) -> f64| threads().map(of).sum::<f64>();
+    let on_cpu = sum(|times| times.on_cpu_ns);
+    let all: f64 = analysis.threads.iter().map(|times| times.on_cpu_ns).sum();
     // By what the untraced runs were charged: what a hypervisor takes from a thread is no use of a CPU.
-    let life = (to - from) as f64 / view.trace.duration_ns.max(1) as f64;
-    let used = view.cpu_ns * on_cpu / all.max(1.0) / (view.timed_ns * life).max(1.0);
-    let waking = sum(|life| life.sums.get(Spent::KernelWaiting)) / on_cpu.max(1.0);
-    let fought = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(view, row.pid)));
+    let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
+    let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
+    let waking = sum(|times| times.sums.get(Spent::KernelWaiting)) / on_cpu.max(1.0);
+    let fought = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
     let holder_waits = used < t::ABLE_HOLDER;
     // Who waited queued with one that held it.
     let queueing = row.goroutines.max(2) as f64;
     let (work, side_by_side) = match holder_waits {
         true => (1.0, queueing),
-        false => (used - fought, queueing.min(view.subject.cpus as f64)),
+        false => (
+            used - fought,
+            queueing.min(analysis.observation.cpus as f64),
+        ),
     };
-    let win_ns = view.untraced(contended_ns * (view.quiet - work / side_by_side).max(0.0));
+    let win_ns = analysis.untraced(contended_ns * (analysis.quiet - work / side_by_side).max(0.0));
     Some(Queue {
         row,
         used,
@@ -68,14 +76,14 @@ fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
 
 /// Whether who writes or reads at the other end sets the pace: whoever holds the lock waits for that, as a logger does whose
 /// reader is slow.
-fn is_paced_outside(view: &View<'_>) -> bool {
+fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
     let ends = [
         Spent::WaitingForInput,
         Spent::WaitingForOutput,
         Spent::WaitingForPipe,
     ];
-    let waited: f64 = ends.iter().map(|spent| view.spent_ns(*spent)).sum();
-    waited >= t::PACED_BY_READER * view.timed_ns
+    let waited: f64 = ends.iter().map(|spent| analysis.spent_ns(*spent)).sum();
+    waited >= t::PACED_BY_READER * analysis.timed_ns
 }
 
 /// What of the runtime waits for locks, looks for goroutines that can run, and wakes threads.
@@ -107,8 +115,8 @@ const SCHEDULER: [&str; 24] = [
 ];
 
 /// Part of a process's own code that is in there, 0 to 1; 0 where nobody looked.
-fn in_scheduler(view: &View<'_>, pid: u32) -> f64 {
-    let functions = view.trace.profile.iter().flat_map(|it| &it.functions);
+fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
+    let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
     let (mut all, mut fought) = (0, 0);
     for row in functions.filter(|row| row.pid == pid) {
         let name = row.function.as_deref().unwrap_or_default();
@@ -121,8 +129,8 @@ fn in_scheduler(view: &View<'_>, pid: u32) -> f64 {
     fought as f64 / all.max(1) as f64
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let queue = queue(view)?;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let queue = queue(analysis)?;
     let row = queue.row;
     let waited = format!(
         "{} goroutines waited {} times for a mutex that another one held, {} in all",
@@ -139,17 +147,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             };
             format!(
                 "while the program used {:.2} of {} CPUs{spinning}",
-                queue.used, view.subject.cpus
+                queue.used, analysis.observation.cpus
             )
         }
     };
     let statement = format!(
         "{waited}, {meanwhile}; side by side they would take {} less, {} of the wall time.",
         time(queue.win_ns),
-        percent(view, queue.win_ns),
+        percent(analysis, queue.win_ns),
     );
     Some(
-        Draft::new("lock-contention", view, queue.win_ns, statement)
+        FindingBuilder::new("lock-contention", analysis, queue.win_ns, statement)
             .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
             .evidence("waits", row.waits as f64, "waits")
             .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
@@ -168,8 +176,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 mod tests {
     use fathom_trace::MutexRow;
 
-    use crate::Language;
     use crate::fake::{Fake, ROOT};
+    use crate::language::Language;
 
     /// A Go program that uses so much CPU time in a second; one at least waits so long for a mutex.
     fn program(cpu_ms: u64, contended_ms: u64) -> Fake {

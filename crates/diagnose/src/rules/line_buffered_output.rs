@@ -2,22 +2,23 @@
 
 use fathom_model::Finding;
 
-use super::small_calls::Small;
+use super::small_io::Small;
 use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, is_of_pieces, on_output};
-use crate::Language;
+use crate::analysis::Analysis;
 use crate::descriptors::Kind;
-use crate::draft::count;
-use crate::view::View;
+use crate::language::Language;
+use crate::numbers::count;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let watched = |s: &Small| view.descriptors.waited_for(s.pid, s.fd) == Kind::Terminal;
-    let small = on_output(view).find(|small| !is_of_pieces(view, small) && !watched(small))?;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == Kind::Terminal;
+    let small =
+        on_output(analysis).find(|small| !is_of_pieces(analysis, small) && !watched(small))?;
     let tally = &small.tally;
     // Without a look at what is written, it takes what everybody writes there.
-    let seen = small.lines(view).is_some();
-    let lines = seen || view.descriptors.is_output(small.pid, small.fd);
-    let cost = small.cost_of_output(view);
-    if !cost.matters(view) {
+    let seen = small.lines(analysis).is_some();
+    let lines = seen || analysis.descriptors.is_output(small.pid, small.fd);
+    let cost = small.cost_of_output(analysis);
+    if !cost.is_significant(analysis) {
         return None;
     }
     let statement = format!(
@@ -30,23 +31,23 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 tally.bytes_per_call()
             ),
         },
-        small.output_name(view),
-        cost.told(view),
+        small.output_name(analysis),
+        cost.told(analysis),
     );
-    let draft = cost
-        .draft("line-buffered-output", view, statement)
+    let finding = cost
+        .finding("line-buffered-output", analysis, statement)
         .evidence("write calls", tally.calls as f64, "calls")
         .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
         .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-        .advice(small.advice_on_output(view, advice_on_standard))
-        .limit(Small::limit(view))
-        .place(small.place(view));
-    Some(if seen { draft } else { draft.likely() }.finish())
+        .advice(small.advice_on_output(analysis, advice_on_standard))
+        .limit(Small::limit(analysis))
+        .place(small.place(analysis));
+    Some(if seen { finding } else { finding.likely() }.finish())
 }
 
-fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
+fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'static str {
     match language {
-        Some(Language::Python) if view.subject.python_unbuffered => UNSET_PYTHONUNBUFFERED,
+        Some(Language::Python) if analysis.observation.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
             "`println!` writes each line: use `writeln!` into `BufWriter::new(stdout().lock())`."
         }

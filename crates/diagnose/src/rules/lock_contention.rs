@@ -2,48 +2,49 @@
 
 use fathom_model::{Finding, Place};
 
-use super::lock_queues::{Queue, queues};
+use super::lock_convoys::{Queue, queues};
 use super::wakeup_storm;
-use crate::Language;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::language::Language;
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    if view.quiet < t::LEAST_QUIET {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    if analysis.quiet < t::LEAST_QUIET {
         return None;
     }
-    let by_yields = wakeup_storm::is_by_yields(view);
-    let queue = queues(view)
+    let by_yields = wakeup_storm::is_by_yields(analysis);
+    let queue = queues(analysis)
         .into_iter()
         .filter(|q| !q.is_storm() && (q.file.is_some() || !by_yields))
         .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
         .filter(|q| q.for_reader_ns < t::PACED_BY_READER * q.span_ns)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
-    let language = view.language(Some(queue.pid));
-    let side_by_side = view.subject.cpus.min(queue.threads).max(1) as f64;
+    let language = analysis.language(Some(queue.pid));
+    let side_by_side = analysis.observation.cpus.min(queue.threads).max(1) as f64;
     // What other programs took of the CPU is nobody's queueing, and who waits for input does so without the lock too;
     // and nothing wins more than to use all CPUs.
     let work_ns = queue.cpu_ns - queue.spun_ns;
-    let win =
-        view.untraced(queue.span_ns * view.quiet - queue.elsewhere_ns - work_ns / side_by_side);
-    let all_work_ns = view.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
-    let win = win.min(view.wall_ns - all_work_ns / view.subject.cpus.max(1) as f64);
-    if !matters(view, win) {
+    let win = analysis
+        .untraced(queue.span_ns * analysis.quiet - queue.elsewhere_ns - work_ns / side_by_side);
+    let all_work_ns = analysis.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
+    let win = win.min(analysis.wall_ns - all_work_ns / analysis.observation.cpus.max(1) as f64);
+    if !is_significant(analysis, win) {
         return None;
     }
     let gil = language == Some(Language::Python) && !queue.between_processes;
-    let locked = queue.file.and_then(|fd| view.name_of(queue.pid, fd));
+    let locked = queue.file.and_then(|fd| analysis.name_of(queue.pid, fd));
     let statement = format!(
         "{}; side by side they would take {}{} less, {} of the wall time.",
-        waited(view, &queue, locked.as_deref()),
+        waited(analysis, &queue, locked.as_deref()),
         // The interpreter's own lock can't be split: only what processes would win is known.
         if gil { "at most " } else { "" },
         time(win),
-        percent(view, win),
+        percent(analysis, win),
     );
     Some(
-        Draft::new("lock-contention", view, win, statement)
+        FindingBuilder::new("lock-contention", analysis, win, statement)
             .evidence("threads that queue", queue.threads as f64, "threads")
             .evidence("waits", queue.waits as f64, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")
@@ -61,7 +62,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 }
 
 /// Who waited for what, and how little they got done together.
-fn waited(view: &View<'_>, queue: &Queue, locked: Option<&str>) -> String {
+fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> String {
     let who = match queue.between_processes {
         true => "processes",
         false => "threads",
@@ -82,7 +83,7 @@ fn waited(view: &View<'_>, queue: &Queue, locked: Option<&str>) -> String {
         count(queue.waits),
         time(queue.waited_ns),
         queue.cpu_ns / span_ns,
-        view.subject.cpus,
+        analysis.observation.cpus,
     )
 }
 

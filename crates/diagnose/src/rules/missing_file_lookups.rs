@@ -5,47 +5,27 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use fathom_model::{Finding, Place};
 use fathom_trace::{LookupRow, SyscallRow};
 
-use super::awaited_paths::{ENOENT, awaited};
 use super::call_cost::CallCost;
-use super::small_calls::Small;
-use crate::draft::{count, matters};
+use super::polled_paths::{ENOENT, awaited};
+use super::small_io::Small;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::is_significant;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
 
 const ENOTDIR: i32 = 20;
 
 /// Misses whose paths are not kept, where the table of paths was full: of the errors of these calls that no
 /// path is known for, the part that misses are of those whose path is.
-fn without_names(view: &View<'_>, calls: &BTreeSet<&str>, named: u64) -> u64 {
-    let failed = view.trace.failed_lookups.iter();
+fn without_names(analysis: &Analysis<'_>, calls: &BTreeSet<&str>, named: u64) -> u64 {
+    let failed = analysis.trace.failed_lookups.iter();
     let failed = failed.filter(|row| calls.contains(row.call.as_str()));
     let known: u64 = failed.map(|row| row.calls).sum();
-    let errors = view.tally_calls(|name| calls.contains(name)).errors;
-    let unknown = errors.saturating_sub(known).min(view.trace.lost.names);
+    let errors = analysis.tally_calls(|name| calls.contains(name)).errors;
+    let unknown = errors.saturating_sub(known).min(analysis.trace.lost.names);
     (unknown as f64 * named as f64 / known.max(1) as f64) as u64
 }
-
-/// Calls that make a path be there or not: they search for nothing.
-const CHANGING: &[&str] = &[
-    "unlink",
-    "unlinkat",
-    "rmdir",
-    "rename",
-    "renameat",
-    "renameat2",
-    "mkdir",
-    "mkdirat",
-    "link",
-    "linkat",
-    "symlink",
-    "symlinkat",
-    "creat",
-    "chmod",
-    "fchmodat",
-    "chown",
-    "fchownat",
-    "utimensat",
-];
 
 /// More lookups than this for each file that is made are a search, wherever they look.
 const LOOKUPS_FOR_EACH_FILE: usize = 8;
@@ -59,12 +39,12 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn new(view: &View<'a>) -> Self {
-        let made = view.trace.files.iter().filter(|file| file.writes > 0);
+    fn new(analysis: &Analysis<'a>) -> Self {
+        let made = analysis.trace.files.iter().filter(|file| file.writes > 0);
         let made = made.map(|file| file.name.as_str());
         let files: HashSet<&str> = made.filter(|name| name.contains('/')).collect();
         let folders: HashSet<&str> = files.iter().flat_map(|file| folders_of(file)).collect();
-        let failed = view.trace.failed_lookups.iter();
+        let failed = analysis.trace.failed_lookups.iter();
         let there =
             failed.filter(|row| folder_of(&row.path).is_some_and(|it| folders.contains(it)));
         Self {
@@ -79,7 +59,7 @@ impl<'a> Places<'a> {
         let path = row.path.as_str();
         let is_later_there = self.files.contains(path) || self.folders.contains(path);
         let folder = folder_of(path).is_some_and(|folder| self.folders.contains(folder));
-        CHANGING.contains(&row.call.as_str()) || is_later_there || folder && self.are_filled
+        calls::changes_path(&row.call) || is_later_there || folder && self.are_filled
     }
 }
 
@@ -92,40 +72,43 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(folder_of(path), |folder| folder_of(folder)).filter(|it| !it.is_empty())
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let absent = |errno| errno == ENOENT || errno == ENOTDIR;
-    let places = Places::new(view);
+    let places = Places::new(analysis);
     // Who asks until something is there searches for nothing.
-    let awaited = awaited(view);
+    let awaited = awaited(analysis);
     let awaited: HashSet<&str> = awaited.values().flat_map(|it| &it.paths).copied().collect();
     let is_search = |row: &LookupRow| {
         absent(row.errno) && !places.are_made(row) && !awaited.contains(row.path.as_str())
     };
     let rows = || {
-        let failed = view.trace.failed_lookups.iter();
+        let failed = analysis.trace.failed_lookups.iter();
         failed.filter(|row| is_search(row))
     };
     let calls: BTreeSet<&str> = rows().map(|row| row.call.as_str()).collect();
     let named: u64 = rows().map(|row| row.calls).sum();
-    let looked_at = named + without_names(view, &calls, named);
-    let stretch = view.stretch(|row| calls.contains(row.name.as_str()));
-    let misses = view.told_calls(looked_at as f64 * stretch);
+    let looked_at = named + without_names(analysis, &calls, named);
+    let stretch = analysis.stretch(|row| calls.contains(row.name.as_str()));
+    let misses = analysis.shown_calls(looked_at as f64 * stretch);
     if misses < t::MANY_MISSES {
         return None;
     }
     let asks =
         |row: &SyscallRow| calls.contains(row.name.as_str()) && !row.name.starts_with("exec");
     // A miss costs about what a hit costs: the walk along the path is the same.
-    let asked = view.tally(asks);
+    let asked = analysis.tally(asks);
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
-    let cost = CallCost::with(&asked, view, asks).part(part);
+    let cost = CallCost::with(&asked, analysis, asks).part(part);
     let is_futile = misses >= t::MISSES_OF_NO_SEARCH && part >= t::NEARLY_ALL_MISS;
     // Where nearly nothing was found it is no search whose misses are its nature: the library's part is as vain.
     let (vain, least) = match is_futile {
-        true => (cost.ns(view).min(2.0 * cost.in_kernel_ns), t::LEAST_SHARE),
+        true => (
+            cost.ns(analysis).min(2.0 * cost.in_kernel_ns),
+            t::LEAST_SHARE,
+        ),
         false => (cost.in_kernel_ns, t::MISSES_SHARE),
     };
-    if !matters(view, vain) || view.share(vain) < least {
+    if !is_significant(analysis, vain) || analysis.share(vain) < least {
         return None;
     }
     let most = of_the_commonest_folder(rows())?;
@@ -133,14 +116,14 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         "{} lookups of paths that aren't there, such as `{}`, {}",
         count(misses),
         shortened(&most.path),
-        cost.told(view),
+        cost.told(analysis),
     );
     Some(
-        cost.draft("missing-file-lookups", view, statement)
+        cost.finding("missing-file-lookups", analysis, statement)
             .evidence("failed lookups", misses as f64, "calls")
             .evidence("different paths kept", rows().count() as f64, "files")
             .advice("Shorten the search path, name files in full, or remember what isn't there.")
-            .limit(Small::limit(view))
+            .limit(Small::limit(analysis))
             .place(Place {
                 pid: Some(most.pid),
                 tid: None,

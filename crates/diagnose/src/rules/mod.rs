@@ -5,7 +5,8 @@
 
 mod allocation;
 mod allocator_churn;
-mod awaited_paths;
+mod blocking_in_lock;
+mod buffer_advice;
 mod busy_polling;
 mod call_cost;
 mod children;
@@ -15,32 +16,32 @@ mod code_files;
 mod cold_files;
 mod cpu_starved;
 mod delayed_ack_stall;
+mod discarded_buffers;
 mod dynamic_linking;
-mod far_end;
-mod fetching;
+mod futex_thrashing;
 mod goroutine_locks;
 mod idle_cores;
 mod idle_processes;
+mod io_latency;
 mod kernel_bound;
 mod line_buffered_output;
+mod lock_barging;
 mod lock_contention;
-mod lock_fought_over;
-mod lock_held_asleep;
-mod lock_queues;
-mod lock_taken_back;
-mod made_up_files;
+mod lock_convoys;
 mod missing_file_lookups;
-mod opened_again;
 mod page_fault_heavy;
+mod peer;
+mod polled_paths;
 mod process_spawning;
-mod refilled_buffers;
-mod relisting;
+mod pseudo_files;
+mod reopened_files;
+mod repeated_listing;
 mod reread_cost;
-mod reread_in_place;
 mod rereading;
+mod seek_rereads;
 mod sleeping;
-mod small_calls;
 mod small_file_io;
+mod small_io;
 mod spinning;
 mod startup_dominated;
 mod sync_writes;
@@ -57,9 +58,9 @@ mod wakeup_storm;
 
 use fathom_model::Finding;
 
-use crate::view::View;
+use crate::analysis::Analysis;
 
-type Rule = fn(&View<'_>) -> Option<Finding>;
+type Rule = fn(&Analysis<'_>) -> Option<Finding>;
 
 const RULES: &[Rule] = &[
     unbuffered_input::find,
@@ -134,46 +135,46 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
 
 /// The ways in which a lock is contended, of which one is told: what was seen of mutexes goes first, then where whoever holds
 /// it is asleep.
-fn locks(view: &View<'_>) -> Option<Finding> {
-    goroutine_locks::find(view)
-        .or_else(|| lock_held_asleep::find(view))
-        .or_else(|| queued_or_fought(view))
-        .or_else(|| lock_taken_back::find(view))
-        .or_else(|| lock_fought_over::find(view))
-        .or_else(|| spinning::for_lock(view))
+fn locks(analysis: &Analysis<'_>) -> Option<Finding> {
+    goroutine_locks::find(analysis)
+        .or_else(|| blocking_in_lock::find(analysis))
+        .or_else(|| convoy_or_thrashing(analysis))
+        .or_else(|| lock_barging::find(analysis))
+        .or_else(|| futex_thrashing::find(analysis))
+        .or_else(|| spinning::for_lock(analysis))
 }
 
 /// Threads that queue for a lock may lose more by the calls for it than by waiting.
-fn queued_or_fought(view: &View<'_>) -> Option<Finding> {
-    let queued = lock_contention::find(view)?;
-    let fought = lock_fought_over::find(view);
+fn convoy_or_thrashing(analysis: &Analysis<'_>) -> Option<Finding> {
+    let queued = lock_contention::find(analysis)?;
+    let fought = futex_thrashing::find(analysis);
     let costs_more = |fought: &Finding| fought.could_win_ns > queued.could_win_ns;
     Some(fought.filter(costs_more).unwrap_or(queued))
 }
 
 /// Asking again and again, by calls or by looks at memory.
-fn polls(view: &View<'_>) -> Option<Finding> {
-    busy_polling::find(view).or_else(|| spinning::find(view))
+fn polls(analysis: &Analysis<'_>) -> Option<Finding> {
+    busy_polling::find(analysis).or_else(|| spinning::find(analysis))
 }
 
 /// Memory that is taken and given back, by calls or within the program.
-fn memory(view: &View<'_>) -> Option<Finding> {
-    allocator_churn::find(view).or_else(|| allocation::find(view))
+fn memory(analysis: &Analysis<'_>) -> Option<Finding> {
+    allocator_churn::find(analysis).or_else(|| allocation::find(analysis))
 }
 
 /// Clocks that are read, by calls or without.
-fn clocks(view: &View<'_>) -> Option<Finding> {
-    clock_calls::find(view).or_else(|| clock_reads::find(view))
+fn clocks(analysis: &Analysis<'_>) -> Option<Finding> {
+    clock_calls::find(analysis).or_else(|| clock_reads::find(analysis))
 }
 
 /// All findings, the largest first.
-pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
+pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(analysis)).collect();
     found = explained_by(named_for_locks(named_for_linking(found)));
     found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
     found = kernel_bound::unless_explained(found);
     if found.is_empty() {
-        found.extend(cpu_starved::by_others(view));
+        found.extend(cpu_starved::by_others(analysis));
     }
     found
 }

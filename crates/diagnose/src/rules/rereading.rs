@@ -4,30 +4,26 @@ use fathom_model::Finding;
 use fathom_trace::FileRow;
 
 use super::call_cost::CallCost;
-use super::made_up_files::is_of_system;
-use super::opened_again::OpenedAgain;
-use super::relisting;
+use super::pseudo_files::is_of_system;
+use super::reopened_files::ReopenedFile;
+use super::repeated_listing;
 use super::reread_cost::{Cost, from_memory, part_of, work_ns};
-use super::reread_in_place::{rewound, sought};
-use crate::classify;
-use crate::draft::{bytes, count, matters};
+use super::seek_rereads::{rewound, sought, stays_as_it_is};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::is_significant;
+use crate::numbers::{bytes, count};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let found = [
-        reopened(view),
-        rewound(view),
-        sought(view),
-        relisting::find(view),
+        reopened(analysis),
+        rewound(analysis),
+        sought(analysis),
+        repeated_listing::find(analysis),
     ];
     let found = found.into_iter().flatten();
     found.max_by_key(|finding| finding.could_win_ns)
-}
-
-/// Whether a file is written once at most, as by a program that makes it first, and then read again and again.
-pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
-    file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
 }
 
 /// Whether each opening is for one record of many: nothing need be read twice, and another rule tells of it.
@@ -44,24 +40,24 @@ fn is_read_again(file: &FileRow) -> bool {
     meant && file.read_bytes > 0 && stays_as_it_is(file)
 }
 
-fn reopened(view: &View<'_>) -> Option<Finding> {
-    let files = OpenedAgain::most(view, is_read_again, |file| {
+fn reopened(analysis: &Analysis<'_>) -> Option<Finding> {
+    let files = ReopenedFile::most(analysis, is_read_again, |file| {
         file.read_bytes + 4096 * file.opens
     })?;
     let file = &files.together;
-    let is_read = files.own(classify::is_read);
-    let all_reads = view.tally(is_read);
+    let is_read = files.own(calls::is_read);
+    let all_reads = analysis.tally(is_read);
     let of_bytes = part_of(file.read_bytes, all_reads.bytes);
     let of_reads = of_bytes.max(part_of(file.reads, all_reads.calls));
-    let reads = CallCost::with(&all_reads, view, is_read).part(of_reads);
+    let reads = CallCost::with(&all_reads, analysis, is_read).part(of_reads);
     let again = files.again();
-    let calls = reads.plus(files.cost_of_opening(view)).part(again);
+    let calls = reads.plus(files.cost_of_opening(analysis)).part(again);
     let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
     let cost = Cost {
         calls,
-        work_ns: work_ns(view, file.pid, read_again, of_bytes, &calls),
+        work_ns: work_ns(analysis, file.pid, read_again, of_bytes, &calls),
     };
-    if !matters(view, cost.ns(view)) {
+    if !is_significant(analysis, cost.ns(analysis)) {
         return None;
     }
     let name = file.name.rsplit('/').next().unwrap_or(&file.name);
@@ -70,11 +66,11 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
         files.subject("files", name),
         count(file.opens),
         bytes(file.read_bytes as f64),
-        cost.told(view),
+        cost.told(analysis),
     );
     let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
     Some(
-        cost.draft(view, statement)
+        cost.finding(analysis, statement)
             .evidence("opens", file.opens as f64, "calls")
             .evidence("reads", file.reads as f64, "calls")
             .evidence("bytes read", file.read_bytes as f64, "bytes")
@@ -82,7 +78,7 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
                 1 => "Read the file once and keep what is needed of it.",
                 _ => "Read each file once and keep what is needed of it.",
             })
-            .limit(from_memory(view, once))
+            .limit(from_memory(analysis, once))
             .place(files.place())
             .finish(),
     )

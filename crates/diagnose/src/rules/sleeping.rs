@@ -3,38 +3,39 @@
 use fathom_model::{Finding, Spent};
 use fathom_trace::{Cause, OffCpuRow};
 
-use super::{goroutine_locks, lock_held_asleep};
-use crate::classify;
-use crate::draft::{Draft, count, percent, time, wait_matters};
+use super::{blocking_in_lock, goroutine_locks};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let sleep = view.spent_ns(Spent::Sleeping);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let sleep = analysis.spent_ns(Spent::Sleeping);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
     let in_turn = || {
-        let goroutines = goroutine_locks::queue(view).is_some_and(|queue| queue.holder_waits);
-        goroutines || lock_held_asleep::turns(view).is_some()
+        let goroutines = goroutine_locks::queue(analysis).is_some_and(|queue| queue.holder_waits);
+        goroutines || blocking_in_lock::turns(analysis).is_some()
     };
-    if !wait_matters(view, sleep) || in_turn() {
+    if !is_significant_wait(analysis, sleep) || in_turn() {
         return None;
     }
     // What follows a sleep, ready but not running, is a row of its own.
-    let on_path = |row: &OffCpuRow| row.cause == Cause::Asleep && view.weight(row.tid) > 0.0;
+    let on_path = |row: &OffCpuRow| row.cause == Cause::Asleep && analysis.weight(row.tid) > 0.0;
     let (asleep, naps) =
-        view.off(|row| on_path(row) && row.call.as_deref().is_some_and(classify::is_sleep));
+        analysis.off(|row| on_path(row) && row.call.as_deref().is_some_and(calls::is_sleep));
     // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
     let naps = naps.filter(|_| asleep >= 0.9 * sleep);
     // A pause as short as that is a loop that asks: who is awaited decides how long it lasts.
     let asks = naps.is_some_and(|n| n > 0 && asleep / n as f64 <= t::PAUSE_OF_AN_ASKER_NS);
-    if asks && others_compute(view) {
+    if asks && others_compute(analysis) {
         return None;
     }
     let statement = match naps {
         None | Some(0) => format!(
             "The program waited for timers for {}, {} of the wall time.",
             time(sleep),
-            percent(view, sleep)
+            percent(analysis, sleep)
         ),
         Some(n) => format!(
             "The program slept {}, {} in all, {} of the wall time.",
@@ -44,11 +45,11 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 format!("{} times", count(n))
             },
             time(sleep),
-            percent(view, sleep)
+            percent(analysis, sleep)
         ),
     };
     Some(
-        Draft::new("sleeping", view, sleep, statement)
+        FindingBuilder::new("sleeping", analysis, sleep, statement)
             .evidence("time asleep", sleep, "ns")
             .evidence_if("sleeps", naps, "calls")
             .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
@@ -58,10 +59,13 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 }
 
 /// Whether threads that are not on the critical path computed for most of the time.
-fn others_compute(view: &View<'_>) -> bool {
-    let others = view.lives.iter().filter(|l| view.weight(l.tid) < 0.5);
-    let busiest = others.map(|life| life.on_cpu_ns).fold(0.0, f64::max);
-    busiest >= 0.5 * view.trace.duration_ns as f64
+fn others_compute(analysis: &Analysis<'_>) -> bool {
+    let others = analysis
+        .threads
+        .iter()
+        .filter(|l| analysis.weight(l.tid) < 0.5);
+    let busiest = others.map(|times| times.on_cpu_ns).fold(0.0, f64::max);
+    busiest >= 0.5 * analysis.trace.duration_ns as f64
 }
 
 #[cfg(test)]

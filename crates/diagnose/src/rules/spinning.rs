@@ -6,23 +6,24 @@ use fathom_model::{Finding, Place};
 use fathom_trace::FunctionRow;
 
 use super::busy_polling::kept_from_others;
-use crate::account::Life;
-use crate::draft::{Draft, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::functions::{asks_channel, is_of_channels};
+use crate::numbers::time;
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// Until something happens.
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let functions = &view.trace.profile.as_ref()?.functions;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let functions = &analysis.trace.profile.as_ref()?.functions;
     let spins = spinners(functions, What::Memory).or_else(|| askers(functions))?;
-    told(view, &spins)
+    told(analysis, &spins)
 }
 
 /// Until a lock is free.
-pub(super) fn for_lock(view: &View<'_>) -> Option<Finding> {
-    let functions = &view.trace.profile.as_ref()?.functions;
-    told(view, &spinners(functions, What::Lock)?)
+pub(super) fn for_lock(analysis: &Analysis<'_>) -> Option<Finding> {
+    let functions = &analysis.trace.profile.as_ref()?.functions;
+    told(analysis, &spinners(functions, What::Lock)?)
 }
 
 /// What is waited for.
@@ -126,24 +127,24 @@ fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     })
 }
 
-fn told(view: &View<'_>, spins: &Spinning<'_>) -> Option<Finding> {
+fn told(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
     let Spinning { what, looks, first } = spins;
-    let lives: Vec<&Life> = view
-        .lives
+    let threads: Vec<&ThreadTimes> = analysis
+        .threads
         .iter()
-        .filter(|life| looks.contains_key(&life.tid))
+        .filter(|times| looks.contains_key(&times.tid))
         .collect();
-    let period = view.trace.profile.as_ref()?.period_ns as f64;
+    let period = analysis.trace.profile.as_ref()?.period_ns as f64;
     let burnt: f64 = looks
         .values()
-        .map(|looks| view.untraced(*looks as f64 * period))
+        .map(|looks| analysis.untraced(*looks as f64 * period))
         .sum();
     // Of many threads each may spin for a moment: a part of what all of them compute.
-    if !matters(view, burnt) || burnt < t::LEAST_SHARE * view.cpu_ns {
+    if !is_significant(analysis, burnt) || burnt < t::LEAST_SHARE * analysis.cpu_ns {
         return None;
     }
     let name = first.function.as_deref().unwrap_or_default();
-    let wall = kept_from_others(view, &lives);
+    let wall = kept_from_others(analysis, &threads);
     let who = match looks.len() {
         1 => "A thread".to_owned(),
         threads => format!("{threads} threads"),
@@ -159,8 +160,8 @@ fn told(view: &View<'_>, spins: &Spinning<'_>) -> Option<Finding> {
     let statement = format!(
         "{who} spun{for_what}{within} for {} of CPU time, {} of the wall time{}.",
         time(burnt),
-        percent(view, burnt),
-        if matters(view, wall) {
+        percent(analysis, burnt),
+        if is_significant(analysis, wall) {
             ", while others had work and no CPU"
         } else {
             ""
@@ -171,7 +172,7 @@ fn told(view: &View<'_>, spins: &Spinning<'_>) -> Option<Finding> {
         What::Memory | What::Channel => "busy-polling",
     };
     Some(
-        Draft::new(id, view, burnt, statement)
+        FindingBuilder::new(id, analysis, burnt, statement)
             .of_cpu_time(wall)
             .evidence("CPU time of spinning", burnt, "ns")
             .advice(match what {

@@ -6,24 +6,15 @@ use fathom_model::{Finding, Place, Spent};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
-use super::made_up_files::is_of_system;
-use super::small_calls::Small;
+use super::pseudo_files::is_of_system;
+use super::small_io::Small;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::classify;
 use crate::descriptors::Kind;
-use crate::draft::{count, matters};
+use crate::finding_builder::is_significant;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
-use crate::{classify, faults};
-
-/// What runtimes ask of a file that they have opened, and its end.
-const AROUND: &[&str] = &[
-    "close",
-    "fstat",
-    "newfstatat",
-    "statx",
-    "lseek",
-    "ioctl",
-    "fcntl",
-];
 
 /// How the files' data is had or put there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,10 +82,10 @@ impl Files {
 const CALLS_FOR_EACH_FILE: u64 = 3;
 
 /// Processes that read one file after another, each of them once: no buffer makes the calls fewer.
-pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
+pub(super) fn read_one_by_one(analysis: &Analysis<'_>) -> HashSet<u32> {
     let mut calls: HashMap<u32, u64> = HashMap::new();
-    let rows = view.trace.syscalls.iter();
-    for row in rows.filter(|row| classify::is_read(&row.name)) {
+    let rows = analysis.trace.syscalls.iter();
+    for row in rows.filter(|row| calls::is_read(&row.name)) {
         *calls.entry(row.pid).or_default() += row.calls;
     }
     let is_so = |files: &Files| {
@@ -102,15 +93,19 @@ pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
         let calls = calls.get(&files.pid).copied().unwrap_or(0);
         each_once && files.reads <= files.opens * CALLS_FOR_EACH_FILE && files.reads * 2 > calls
     };
-    let all = had_by_process(view, Way::Read, |_| true).into_iter();
+    let all = had_by_process(analysis, Way::Read, |_| true).into_iter();
     all.filter(is_so).map(|files| files.pid).collect()
 }
 
 /// What each process had of such files, most files first.
-fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) -> Vec<Files> {
+fn had_by_process(
+    analysis: &Analysis<'_>,
+    way: Way,
+    fits: impl Fn(&FileRow) -> bool,
+) -> Vec<Files> {
     let is_real = |file: &&FileRow| file.name.contains('/') && fits(file);
     let mut by_process: HashMap<u32, Files> = HashMap::new();
-    for file in view.trace.files.iter().filter(is_real) {
+    for file in analysis.trace.files.iter().filter(is_real) {
         let Some(bytes) = way.bytes(file).filter(|_| file.opens > 0) else {
             continue;
         };
@@ -138,28 +133,28 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
     all
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let ways = [Way::Read, Way::Written, Way::Moved, Way::Mapped];
-    ways.into_iter().find_map(|way| one_by_one(view, way))
+    ways.into_iter().find_map(|way| one_by_one(analysis, way))
 }
 
 /// What the first touch of each mapping costs: a page fault, of those that there were.
-fn first_touches(view: &View<'_>, mappings: f64) -> CallCost {
-    let faults = faults::cost(view);
+fn first_touches(analysis: &Analysis<'_>, mappings: f64) -> CallCost {
+    let faults = analysis.fault_cost();
     CallCost {
         in_kernel_ns: faults.each_ns * mappings.min(faults.count as f64),
         library_ns: 0.0,
     }
 }
 
-fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
+fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
     let is_real = |file: &FileRow| !is_of_system(&file.name);
-    let files = had_by_process(view, way, is_real).into_iter().next()?;
+    let files = had_by_process(analysis, way, is_real).into_iter().next()?;
     let of_it = |row: &SyscallRow| row.pid == files.pid;
-    let opening = |row: &SyscallRow| of_it(row) && classify::opens_file(&row.name);
+    let opening = |row: &SyscallRow| of_it(row) && calls::opens_file(&row.name);
     let each_once = files.opens < files.different * 2;
     let number = match each_once {
-        true => (files.different as f64 * view.stretch(opening)).round() as u64,
+        true => (files.different as f64 * analysis.stretch(opening)).round() as u64,
         false => files.different,
     };
     // What is read more than once is another rule's, which knows nothing of what is mapped.
@@ -170,7 +165,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
     // What else the process reads and opens has no part in it, as far as it was seen.
     let part = |seen: u64, all: u64| (seen as f64 / all.max(1) as f64).min(1.0);
     let seen = |is: &dyn Fn(&SyscallRow) -> bool| {
-        let rows = view
+        let rows = analysis
             .trace
             .syscalls
             .iter()
@@ -178,11 +173,11 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         rows.map(|row| row.calls).sum::<u64>()
     };
     let on_file = |row: &SyscallRow| {
-        let kind = row.fd.map(|fd| view.descriptors.mostly(row.pid, fd));
+        let kind = row.fd.map(|fd| analysis.descriptors.mostly(row.pid, fd));
         of_it(row) && !matches!(kind, Some(Kind::Pipe | Kind::Socket | Kind::Terminal))
     };
-    let is_read = |row: &SyscallRow| on_file(row) && classify::is_read(&row.name);
-    let is_write = |row: &SyscallRow| on_file(row) && classify::is_write(&row.name);
+    let is_read = |row: &SyscallRow| on_file(row) && calls::is_read(&row.name);
+    let is_write = |row: &SyscallRow| on_file(row) && calls::is_write(&row.name);
     let is_map = |row: &SyscallRow| of_it(row) && row.name == "mmap";
     let is_unmap = |row: &SyscallRow| of_it(row) && row.name == "munmap";
     // Files that are opened and neither read nor mapped are looked at, or locked.
@@ -191,43 +186,45 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
     }
     let around = |row: &SyscallRow| {
         let on_fd = row.fd.is_some_and(|fd| fd > 2);
-        of_it(row) && on_fd && AROUND.contains(&row.name.as_str())
+        of_it(row) && on_fd && (calls::is_around_read(&row.name) || row.name == "fcntl")
     };
-    let opens = CallCost::of(view, |row| opening(row) || around(row));
-    let read = || CallCost::of(view, is_read).part(part(files.reads, seen(&is_read)));
-    let written = || CallCost::of(view, is_write).part(part(files.writes, seen(&is_write)));
+    let opens = CallCost::of(analysis, |row| opening(row) || around(row));
+    let read = || CallCost::of(analysis, is_read).part(part(files.reads, seen(&is_read)));
+    let written = || CallCost::of(analysis, is_write).part(part(files.writes, seen(&is_write)));
     let of_data = match way {
         Way::Read => read(),
         Way::Written => written(),
         Way::Moved => read().plus(written()),
-        Way::Mapped => CallCost::of(view, is_map)
+        Way::Mapped => CallCost::of(analysis, is_map)
             .part(part(files.opens, seen(&is_map)))
-            .plus(CallCost::of(view, is_unmap).part(part(files.opens, seen(&is_unmap))))
+            .plus(CallCost::of(analysis, is_unmap).part(part(files.opens, seen(&is_unmap))))
             .plus(first_touches(
-                view,
-                files.opens as f64 * view.stretch(opening),
+                analysis,
+                files.opens as f64 * analysis.stretch(opening),
             )),
     };
     // Each of them is somewhere else on the disk, and so is what the folder says of it.
-    let (waited, _) = view.off(|row| {
+    let (waited, _) = analysis.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
         let of_data = match way {
-            Way::Read => classify::is_read(call),
-            Way::Written => classify::is_write(call),
-            Way::Moved => classify::is_read(call) || classify::is_write(call),
+            Way::Read => calls::is_read(call),
+            Way::Written => calls::is_write(call),
+            Way::Moved => calls::is_read(call) || calls::is_write(call),
             Way::Mapped => false,
         };
-        let meant = of_data || classify::opens_file(call) || call == "close";
-        row.pid == files.pid && meant && classify::from_disk(view.trace, row.cause, Some(call))
+        let meant = of_data || calls::opens_file(call) || call == "close";
+        row.pid == files.pid && meant && classify::from_disk(analysis.trace, row.cause, Some(call))
     });
-    let waited = waited.min(view.spent_ns(Spent::Disk));
+    let waited = waited.min(analysis.spent_ns(Spent::Disk));
     let waits = CallCost {
         in_kernel_ns: waited,
         library_ns: 0.0,
     };
     let calls = opens.part(part(files.opens, seen(&opening))).plus(of_data);
     let cost = calls.plus(waits);
-    if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE {
+    if !is_significant(analysis, cost.in_kernel_ns)
+        || analysis.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE
+    {
         return None;
     }
     let statement = format!(
@@ -249,7 +246,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
             Way::Read | Way::Written | Way::Moved => "the calls",
             Way::Mapped => "the calls and the page faults",
         },
-        cost.told(view),
+        cost.told(analysis),
         match way {
             Way::Read => "Opening costs more than reading.",
             Way::Written => "Making a file costs more than writing it.",
@@ -258,7 +255,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         },
     );
     Some(
-        cost.draft("small-file-io", view, statement)
+        cost.finding("small-file-io", analysis, statement)
             .evidence("files", number as f64, "files")
             .evidence("bytes of a file", files.bytes_each(), "bytes")
             .advice(match way {
@@ -272,7 +269,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
                     "Keep small items together in one file, map that once, and keep the mapping."
                 }
             })
-            .limit(Small::limit(view))
+            .limit(Small::limit(analysis))
             .place(Place {
                 pid: Some(files.pid),
                 tid: None,

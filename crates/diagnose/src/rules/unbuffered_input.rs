@@ -3,92 +3,95 @@
 use fathom_model::Finding;
 use fathom_trace::{Cause, OffCpuRow};
 
-use super::made_up_files::is_made_up;
-use super::small_calls::{self, Small};
-use super::small_file_io;
-use crate::Language;
-use crate::classify;
+use super::buffer_advice;
+use super::pseudo_files::is_pseudo;
+use super::small_io::{self, Small};
+use crate::analysis::Analysis;
+use crate::calls;
 use crate::descriptors::Kind;
-use crate::draft::{count, wait_matters};
+use crate::finding_builder::is_significant_wait;
+use crate::language::Language;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let comes = |pid: u32, fd: i32| {
-        let kind = || view.descriptors.mostly(pid, fd);
-        view.descriptors.is_input(pid, fd)
+        let kind = || analysis.descriptors.mostly(pid, fd);
+        analysis.descriptors.is_input(pid, fd)
             || matches!(kind(), Kind::Pipe | Kind::Socket | Kind::Terminal)
     };
-    let on_input = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
-        !writes && (comes(pid, fd) || view.descriptors.last(pid, fd) == Kind::File)
+    let on_input = |analysis: &Analysis<'_>, pid: u32, fd: i32, writes: bool| {
+        !writes && (comes(pid, fd) || analysis.descriptors.last(pid, fd) == Kind::File)
     };
     // What the kernel makes up comes in the pieces in which it tells it.
     let is_told_in_pieces = |small: &Small| {
-        let name = view.name_of(small.pid, small.fd);
+        let name = analysis.name_of(small.pid, small.fd);
         let pieces = small.tally.bytes_per_call() >= t::PIECE_BYTES;
-        pieces && name.is_some_and(|name| is_made_up(&name))
+        pieces && name.is_some_and(|name| is_pseudo(&name))
     };
     let is_own = |small: &Small| {
-        let streams = small_calls::is_stream_of_file(view, small) && !is_told_in_pieces(small);
+        let streams = small_io::is_stream_of_file(analysis, small) && !is_told_in_pieces(small);
         comes(small.pid, small.fd) || streams
     };
-    let is_file = |small: &Small| view.descriptors.mostly(small.pid, small.fd) == Kind::File;
-    let small = small_calls::find(view, on_input).into_iter().find(is_own)?;
+    let is_file = |small: &Small| analysis.descriptors.mostly(small.pid, small.fd) == Kind::File;
+    let small = small_io::find(analysis, on_input)
+        .into_iter()
+        .find(is_own)?;
     let tally = &small.tally;
-    let standard = view.descriptors.is_input(small.pid, small.fd);
-    let cost = small.cost(view);
-    if !cost.matters(view) || is_paced_by_writer(view, &small) {
+    let standard = analysis.descriptors.is_input(small.pid, small.fd);
+    let cost = small.cost(analysis);
+    if !cost.is_significant(analysis) || is_paced_by_writer(analysis, &small) {
         return None;
     }
-    let language = view.language(Some(small.pid));
+    let language = analysis.language(Some(small.pid));
     let statement = format!(
         "{} reads of {} brought {:.1} bytes each; the calls {}",
         count(tally.calls),
         match standard {
             true => "standard input".to_owned(),
             false if is_file(&small) => {
-                let path = view.name_of(small.pid, small.fd);
+                let path = analysis.name_of(small.pid, small.fd);
                 path.unwrap_or_else(|| "a file".to_owned())
             }
             false => {
-                let name = view.descriptors.waited_for_name(small.pid, small.fd);
+                let name = analysis.descriptors.waited_for_name(small.pid, small.fd);
                 format!("the {} (descriptor {})", name.unwrap_or("pipe"), small.fd)
             }
         },
         tally.bytes_per_call(),
-        cost.told(view),
+        cost.told(analysis),
     );
     Some(
-        cost.draft("unbuffered-input", view, statement)
+        cost.finding("unbuffered-input", analysis, statement)
             .evidence("read calls", tally.calls as f64, "calls")
             .evidence("bytes per read", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(match standard {
-                true => advice(view, &small).to_owned(),
-                false if is_file(&small) => small_file_io::advice(language, false, false),
+                true => advice(analysis, &small).to_owned(),
+                false if is_file(&small) => buffer_advice::of_file(language, false, false),
                 false => advice_elsewhere(language).to_owned(),
             })
-            .limit(Small::limit(view))
-            .place(small.place(view))
+            .limit(Small::limit(analysis))
+            .place(small.place(analysis))
             .finish(),
     )
 }
 
 /// Whether the reads are hidden behind waits for the writer, again and again: then the command would end
 /// no sooner without them. One long wait is the writer's start.
-fn is_paced_by_writer(view: &View<'_>, small: &Small) -> bool {
+fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
     let waits = |row: &&OffCpuRow| {
-        let reads = row.call.as_deref().is_some_and(classify::is_read);
+        let reads = row.call.as_deref().is_some_and(calls::is_read);
         let here = row.pid == small.pid && row.fd == Some(small.fd);
         here && reads && row.cause == Cause::Asleep
     };
-    let rows: Vec<&OffCpuRow> = view.trace.off_cpu.iter().filter(waits).collect();
+    let rows: Vec<&OffCpuRow> = analysis.trace.off_cpu.iter().filter(waits).collect();
     let all: u64 = rows.iter().map(|row| row.total_ns).sum();
     let Some(longest) = rows.iter().filter_map(|row| row.longest_ns).max() else {
         return false;
     };
-    let waited = view.untraced(all as f64);
-    wait_matters(view, waited)
+    let waited = analysis.untraced(all as f64);
+    is_significant_wait(analysis, waited)
         && waited * t::WAIT_THAT_HIDES >= small.tally.cost_ns
         && longest.saturating_mul(4) <= all
 }
@@ -116,9 +119,9 @@ fn advice_elsewhere(language: Option<Language>) -> &'static str {
     }
 }
 
-fn advice(view: &View<'_>, small: &Small) -> &'static str {
-    let file = view.descriptors.mostly(small.pid, small.fd) == Kind::File;
-    match view.language(Some(small.pid)) {
+fn advice(analysis: &Analysis<'_>, small: &Small) -> &'static str {
+    let file = analysis.descriptors.mostly(small.pid, small.fd) == Kind::File;
+    match analysis.language(Some(small.pid)) {
         Some(Language::Rust) => {
             "Read through `stdin().lock()` or a `BufReader` instead of the bare file."
         }

@@ -2,35 +2,35 @@
 
 use fathom_model::Finding;
 
-use super::small_calls::{self, Small};
-use crate::Language;
+use super::small_io::{self, Small};
+use crate::analysis::Analysis;
 use crate::descriptors::Kind;
-use crate::draft::count;
+use crate::language::Language;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let small = on_output(view).find(|small| is_of_pieces(view, small))?;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let small = on_output(analysis).find(|small| is_of_pieces(analysis, small))?;
     let tally = &small.tally;
-    let cost = small.cost_of_output(view);
-    if !cost.matters(view) {
+    let cost = small.cost_of_output(analysis);
+    if !cost.is_significant(analysis) {
         return None;
     }
     let statement = format!(
         "{} writes to {} carried {:.1} bytes each; the calls {}",
         count(tally.calls),
-        small.output_name(view),
+        small.output_name(analysis),
         tally.bytes_per_call(),
-        cost.told(view),
+        cost.told(analysis),
     );
     Some(
-        cost.draft("unbuffered-output", view, statement)
+        cost.finding("unbuffered-output", analysis, statement)
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(small.advice_on_output(view, advice_on_standard))
-            .limit(Small::limit(view))
-            .place(small.place(view))
+            .advice(small.advice_on_output(analysis, advice_on_standard))
+            .limit(Small::limit(analysis))
+            .place(small.place(analysis))
             .finish(),
     )
 }
@@ -38,39 +38,39 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 /// Whether what is written is less than a line, or no line: the blocks of which a copy is made. Where nobody looked
 /// whether the writes end lines, short ones are pieces; and those of a program of Rust to its standard output, where
 /// each of the pieces that it prints ends with a line because nothing but lines is collected there.
-pub(super) fn is_of_pieces(view: &View<'_>, small: &Small) -> bool {
+pub(super) fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     let are_short = small.tally.bytes_per_call() < t::PIECE_BYTES;
-    let by_rust = small.fd == 1 && view.language(Some(small.pid)) == Some(Language::Rust);
-    let are_pieces = match small.lines(view) {
+    let by_rust = small.fd == 1 && analysis.language(Some(small.pid)) == Some(Language::Rust);
+    let are_pieces = match small.lines(analysis) {
         Some(part) => part < t::LINES_OF_WRITES || are_short && by_rust,
         None => are_short,
     };
-    are_pieces || small.is_copied_in_blocks(view)
+    are_pieces || small.is_copied_in_blocks(analysis)
 }
 
 /// Small writes to descriptors 1 and 2 and to files that are written as these are, most cost first. A file that is
 /// opened for each of them is not the output that the command was given.
-pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
-    let fits = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
-        let fits = match view.descriptors.is_output(pid, fd) {
-            true => !view.descriptors.is_reopened_file(pid, fd),
-            false => view.descriptors.last(pid, fd) == Kind::File,
+pub(super) fn on_output(analysis: &Analysis<'_>) -> impl Iterator<Item = Small> {
+    let fits = |analysis: &Analysis<'_>, pid: u32, fd: i32, writes: bool| {
+        let fits = match analysis.descriptors.is_output(pid, fd) {
+            true => !analysis.descriptors.is_reopened_file(pid, fd),
+            false => analysis.descriptors.last(pid, fd) == Kind::File,
         };
         writes && fits
     };
     let is_own = |small: &Small| {
-        view.descriptors.is_output(small.pid, small.fd)
-            || small_calls::is_stream_of_file(view, small)
+        analysis.descriptors.is_output(small.pid, small.fd)
+            || small_io::is_stream_of_file(analysis, small)
     };
-    small_calls::find(view, fits).into_iter().filter(is_own)
+    small_io::find(analysis, fits).into_iter().filter(is_own)
 }
 
 /// What to say where Python was told to by its environment.
 pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line. (Each `os.write` is a call in any case: collect the pieces.)";
 
-fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
+fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'static str {
     match language {
-        Some(Language::Python) if view.subject.python_unbuffered => UNSET_PYTHONUNBUFFERED,
+        Some(Language::Python) if analysis.observation.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
             "Write into `BufWriter::new(stdout().lock())`, and flush it at the end."
         }

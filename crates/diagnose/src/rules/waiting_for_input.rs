@@ -2,19 +2,20 @@
 
 use fathom_model::{Finding, Spent};
 
-use super::far_end::FarEnd;
-use crate::draft::{Draft, percent, time, wait_matters};
+use super::peer::Peer;
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::time;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let all = view.spent_ns(Spent::WaitingForInput);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let all = analysis.spent_ns(Spent::WaitingForInput);
     if all <= 0.0 {
         return None;
     }
-    let end = FarEnd::find(view, Spent::WaitingForInput, 0);
-    let wait = all - view.partners_start_ns(end.fd);
-    if wait < t::LEAST_PACE_NS || !wait_matters(view, wait) {
+    let end = Peer::find(analysis, Spent::WaitingForInput, 0);
+    let wait = all - analysis.partners_start_ns(end.fd);
+    if wait < t::LEAST_PACE_NS || !is_significant_wait(analysis, wait) {
         return None;
     }
     let statement = format!(
@@ -22,12 +23,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         end.in_words()
             .unwrap_or_else(|| "standard input".to_owned()),
         time(wait),
-        percent(view, wait),
+        percent(analysis, wait),
     );
     Some(
-        Draft::new("waiting-for-input", view, wait, statement)
+        FindingBuilder::new("waiting-for-input", analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
-            .evidence("CPU time", view.cpu_ns, "ns")
+            .evidence("CPU time", analysis.cpu_ns, "ns")
             .advice("Make the producer faster, or give the program a file. The program itself is not the limit.")
             .place(end.place())
             .seen()

@@ -1,24 +1,25 @@
 //! The command waits for replies from a socket.
 
-use super::far_end::waited_for;
-use crate::account::Life;
-use crate::classify;
+use super::peer::waited_for;
+use crate::analysis::Analysis;
+use crate::calls;
 use crate::descriptors::is_local;
-use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 use fathom_model::{Finding, Spent};
 use fathom_trace::Tier;
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait, by the reads that
 /// followed. With it whether there is anybody else.
-fn peer<'a>(view: &View<'a>) -> Option<(&'a str, bool)> {
+fn peer<'a>(analysis: &Analysis<'a>) -> Option<(&'a str, bool)> {
     let peers = waited_for(
-        view,
-        |row| view.descriptors.peer(row.pid, row.fd?),
+        analysis,
+        |row| analysis.descriptors.peer(row.pid, row.fd?),
         |row| {
-            let fd = row.fd.filter(|_| classify::is_read(&row.name))?;
-            view.descriptors.peer(row.pid, fd)
+            let fd = row.fd.filter(|_| calls::is_read(&row.name))?;
+            analysis.descriptors.peer(row.pid, fd)
         },
     );
     let several = peers.len() > 1;
@@ -28,36 +29,37 @@ fn peer<'a>(view: &View<'a>) -> Option<(&'a str, bool)> {
 
 /// Looks don't see who ended a wait: another thread of the command that computes for as long, and hardly waits for the
 /// network itself, may have sent the answer.
-fn may_be_own(view: &View<'_>, wait: f64) -> bool {
-    let waited = |life: &Life| life.sums.get(Spent::Network);
-    let on_path = |life: &Life| waited(life) * view.path.wait_weight(life.tid, Spent::Network);
-    let waiter = view
-        .lives
+fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
+    let waited = |times: &ThreadTimes| times.sums.get(Spent::Network);
+    let on_path =
+        |times: &ThreadTimes| waited(times) * analysis.path.wait_weight(times.tid, Spent::Network);
+    let waiter = analysis
+        .threads
         .iter()
         .max_by(|a, b| on_path(a).total_cmp(&on_path(b)));
-    let answers = |life: &Life| {
-        let computed = life.on_cpu_ns;
-        let is_other = Some(life.tid) != waiter.map(|it| it.tid);
-        is_other && waited(life) < computed && view.untraced(computed) >= t::BUSY_THREAD * wait
+    let answers = |times: &ThreadTimes| {
+        let computed = times.on_cpu_ns;
+        let is_other = Some(times.tid) != waiter.map(|it| it.tid);
+        is_other && waited(times) < computed && analysis.untraced(computed) >= t::BUSY_THREAD * wait
     };
-    view.trace.tier.is_some_and(Tier::only_looks) && view.lives.iter().any(answers)
+    analysis.trace.tier.is_some_and(Tier::only_looks) && analysis.threads.iter().any(answers)
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let wait = view.spent_ns(Spent::Network);
-    if !wait_matters(view, wait) {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let wait = analysis.spent_ns(Spent::Network);
+    if !is_significant_wait(analysis, wait) {
         return None;
     }
     // Polls are among them: nothing names the socket of those.
-    let waits = view.waits_for(Spent::Network);
+    let waits = analysis.waits_for(Spent::Network);
     // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these are no slow answers.
     let only_wakes = waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS);
     if only_wakes && wait < t::LEAST_OF_SHORT_REPLIES_NS {
         return None;
     }
-    let peer = peer(view);
-    let is_own = view.descriptors.accepts() && peer.is_some_and(|(peer, _)| is_local(peer));
-    if may_be_own(view, wait) || is_own && view.share(wait) < t::SHARE_OF_OWN_REPLIES {
+    let peer = peer(analysis);
+    let is_own = analysis.descriptors.accepts() && peer.is_some_and(|(peer, _)| is_local(peer));
+    if may_be_own(analysis, wait) || is_own && analysis.share(wait) < t::SHARE_OF_OWN_REPLIES {
         return None;
     }
     let whom = match peer {
@@ -65,8 +67,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Some((peer, false)) => format!(", for {peer}"),
         None => String::new(),
     };
-    let (in_vain, in_vain_ns) = view.unanswered;
-    let in_vain = (view.untraced(in_vain_ns as f64) >= t::PART_BY_LIMIT * wait).then_some(in_vain);
+    let (in_vain, in_vain_ns) = analysis.unanswered;
+    let in_vain =
+        (analysis.untraced(in_vain_ns as f64) >= t::PART_BY_LIMIT * wait).then_some(in_vain);
     let unanswered = match in_vain {
         Some(1) => "; one of the waits ended by its time limit, without an answer".to_owned(),
         Some(n) => format!(
@@ -78,7 +81,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let statement = format!(
         "The command waited for the network for {}, {} of the wall time{whom}{unanswered}.",
         time(wait),
-        percent(view, wait),
+        percent(analysis, wait),
     );
     let advice = match in_vain {
         Some(_) => {
@@ -89,7 +92,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         }
     };
     Some(
-        Draft::new("waiting-for-network", view, wait, statement)
+        FindingBuilder::new("waiting-for-network", analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence_if("waits", waits, "calls")
             .evidence_if("waits that a time limit ended", in_vain, "calls")

@@ -2,23 +2,24 @@
 
 use fathom_model::{Finding, Spent};
 
-use super::far_end::FarEnd;
-use crate::draft::{Draft, percent, time, wait_matters};
+use super::peer::Peer;
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::time;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let all = view.spent_ns(Spent::WaitingForOutput);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let all = analysis.spent_ns(Spent::WaitingForOutput);
     if all <= 0.0 {
         return None;
     }
-    let end = FarEnd::find(view, Spent::WaitingForOutput, 1);
+    let end = Peer::find(analysis, Spent::WaitingForOutput, 1);
     let by_network = end
         .path
         .as_deref()
         .is_some_and(|path| path.starts_with("socket"));
-    let wait = all - view.partners_start_ns(end.fd);
-    if wait < t::LEAST_PACE_NS || !wait_matters(view, wait) {
+    let wait = all - analysis.partners_start_ns(end.fd);
+    if wait < t::LEAST_PACE_NS || !is_significant_wait(analysis, wait) {
         return None;
     }
     let statement = format!(
@@ -28,12 +29,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             None => "its output".to_owned(),
         },
         time(wait),
-        percent(view, wait),
+        percent(analysis, wait),
     );
     Some(
-        Draft::new("waiting-for-output", view, wait, statement)
+        FindingBuilder::new("waiting-for-output", analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
-            .evidence("CPU time", view.cpu_ns, "ns")
+            .evidence("CPU time", analysis.cpu_ns, "ns")
             .advice(match by_network {
                 true => "Make the reader faster, send less, or compress what is sent. The program itself is not the limit.",
                 false => "Make the reader faster, or write to a file. The program itself is not the limit.",
