@@ -65,6 +65,10 @@ const SCAN: u32 = 1 << 25;
 /// Asks for the time, or for what was used.
 const CLOCK: u32 = 1 << 26;
 
+/// Takes bytes from its first descriptor and gives them to another, which the trace counts for no file.
+const TAKE_WITHIN_KERNEL: u32 = 1 << 27;
+/// Puts bytes into its first descriptor, likewise.
+const PUT_WITHIN_KERNEL: u32 = 1 << 28;
 /// What takes a name out of a folder does all of this.
 const UNLINK: u32 = CHANGE_FOLDER | REMOVE | CHANGE_PATH | JOURNAL;
 
@@ -89,9 +93,9 @@ const CALLS: &[(Spent, &[Row])] = &[
             ("pwritev", 1.0, WRITE),
             ("preadv2", 1.0, READ),
             ("pwritev2", 1.0, WRITE),
-            ("sendfile", 1.0, COPY | COUNTED_AS_BOTH),
-            ("splice", 1.0, COPY),
-            ("tee", 1.0, 0),
+            ("sendfile", 1.0, COPY | COUNTED_AS_BOTH | PUT_WITHIN_KERNEL),
+            ("splice", 1.0, COPY | TAKE_WITHIN_KERNEL),
+            ("tee", 1.0, TAKE_WITHIN_KERNEL),
             ("copy_file_range", 1.0, COPY | COUNTED_AS_BOTH),
             ("recvfrom", 3.0, READ | MESSAGE | SOCKET),
             ("recvmsg", 3.0, READ | MESSAGE | SOCKET),
@@ -251,6 +255,7 @@ const CALLS: &[(Spent, &[Row])] = &[
     (
         Spent::KernelOther,
         &[
+            ("vmsplice", 1.0, PUT_WITHIN_KERNEL),
             ("accept", 30.0, SOCKET),
             ("accept4", 30.0, SOCKET),
             ("connect", 30.0, SOCKET),
@@ -361,6 +366,8 @@ questions! {
     is_file_lock: FILE_LOCK,
     scans_descriptors: SCAN,
     is_clock: CLOCK,
+    takes_within_kernel: TAKE_WITHIN_KERNEL,
+    puts_within_kernel: PUT_WITHIN_KERNEL,
 }
 
 /// Whether it moves bytes through a descriptor.

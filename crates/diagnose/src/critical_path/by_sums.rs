@@ -11,8 +11,9 @@ use fathom_model::Spent;
 use fathom_trace::{Tier, Trace};
 
 use super::path::{self, CriticalPath};
-use super::waits::{covered_ns, lock_rows, lock_waits, woken_ns};
+use super::waits::{covered_ns, lock_rows, lock_waits};
 use crate::calls;
+use crate::intervals::woken_ns;
 use crate::sums::Sums;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;

@@ -13,9 +13,9 @@ use fathom_trace::{Interval, Trace};
 
 use super::by_sums;
 use super::path::CriticalPath;
-use super::waits::woken_ns;
 use super::wake_graph::{ON_PIPES, WaitAtPipe, WakeGraph};
 use crate::classify::Classifier;
+use crate::intervals::woken_ns;
 use crate::sums::Sums;
 use crate::thread_times::ThreadTimes;
 

@@ -1,17 +1,8 @@
-//! When waits ended, how many were for locks, and what time several of them cover.
+//! How many waits were for locks, and what time several of them cover.
 
-use fathom_trace::{Cause, Interval, OffCpuRow, Trace};
+use fathom_trace::{OffCpuRow, Trace};
 
 use crate::calls;
-
-/// When a wait was over and only a CPU was missing.
-pub(super) fn woken_ns(interval: &Interval) -> u64 {
-    match (interval.cause, interval.woken_ns) {
-        (Cause::Preempted | Cause::Ready, _) => interval.from_ns,
-        (_, Some(woken)) => woken.clamp(interval.from_ns, interval.to_ns),
-        (_, None) => interval.to_ns,
-    }
-}
 
 pub(super) fn lock_rows(trace: &Trace, tid: u32) -> impl Iterator<Item = &OffCpuRow> {
     let in_lock = |row: &&OffCpuRow| row.call.as_deref().is_some_and(calls::is_lock);

@@ -6,9 +6,10 @@ use fathom_model::Spent;
 use fathom_trace::{Interval, Trace};
 
 use super::path::{GIVING_BACK_NS, leading};
-use super::waits::{lock_waits, woken_ns};
+use super::waits::lock_waits;
 use crate::calls;
 use crate::classify::Classifier;
+use crate::intervals::woken_ns;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 

@@ -1,14 +1,11 @@
-//! From a trace to the stretches of a start. Reads executables, to know where they begin.
+//! From a trace to the stretches of a start.
 
-use std::path::Path;
-
+use fathom_measure::startup::ResolvedPaths;
 use fathom_model::{PhaseTime, StartupPhase};
-use fathom_trace::{Exec, Process, Trace};
+use fathom_trace::{Process, Trace};
 
-use super::chain;
-use super::elf::{self, Elf};
-use super::starved;
-use super::story::{HEADERS, Story, before, files_of_exec};
+use super::cpu_waits;
+use super::timeline::{StartTimeline, before, files_of_exec};
 
 /// The stretches from the first `execve` to the exit of the command. Of one that was ended before, those up to
 /// its first output, if there was any.
@@ -16,7 +13,7 @@ pub(super) fn of(
     trace: &Trace,
     line: &[&Process],
     writer: Option<&Process>,
-    directory: &Path,
+    paths: &ResolvedPaths,
 ) -> Vec<PhaseTime> {
     let Some(start) = trace
         .processes
@@ -51,7 +48,10 @@ pub(super) fn of(
     };
     let is_static = match exec.entered {
         Some(entered) => !entered.loaded,
-        None => program(exec, directory).is_some_and(|elf| elf.is_static),
+        None => {
+            let program = files_of_exec(exec, paths).last();
+            program.is_some_and(|program| paths.is_static(program))
+        }
     };
     let entered = exec.entered.map(|entered| entered.at_ns);
     let mut points = vec![(StartupPhase::Wrappers, start, called)];
@@ -77,24 +77,24 @@ pub(super) fn of(
             points.push((StartupPhase::Exit, at + took.unwrap_or(0), end));
         }
     }
-    let starved = starved::moments(trace);
-    let without = |from, to| starved.as_ref().map_or(0, |all| all.within(from, to));
+    let cpu_waits = cpu_waits::of(trace);
+    let waited = |from, to| cpu_waits.as_ref().map_or(0, |all| all.within(from, to));
     let mut times: Vec<PhaseTime> = points
         .into_iter()
         .map(|(phase, from, to)| PhaseTime {
             phase,
-            ns: to.saturating_sub(from).saturating_sub(without(from, to)),
+            ns: to.saturating_sub(from).saturating_sub(waited(from, to)),
         })
         .filter(|time| {
             let may_lack = [StartupPhase::Wrappers, StartupPhase::Exec];
             !may_lack.contains(&time.phase) || time.ns > 0
         })
         .collect();
-    if let Some(starved) = starved {
+    if let Some(cpu_waits) = cpu_waits {
         // Also where it is nothing: that is known then.
         times.push(PhaseTime {
             phase: StartupPhase::WaitingForCpu,
-            ns: starved.within(start, end),
+            ns: cpu_waits.within(start, end),
         });
     }
     times
@@ -110,32 +110,30 @@ fn first_write_ns(trace: &Trace, writer: Option<&Process>, at: u64) -> Option<u6
     (row.calls == 1 && row.unfinished == 0).then_some(row.total_ns)
 }
 
-/// The program that an `execve` put in place.
-fn program(exec: &Exec, directory: &Path) -> Option<Elf> {
-    let program = files_of_exec(exec, directory).pop()?;
-    elf::parse(&chain::start_of(&program, HEADERS))
-}
-
-/// The median of each phase, where all runs have the same ones. Runs that tell none are passed over.
-pub(super) fn median(stories: &[Story]) -> Vec<PhaseTime> {
-    let stories: Vec<&Story> = stories.iter().filter(|s| !s.phases.is_empty()).collect();
+/// The median of each phase, where all runs have the same ones. Runs without any are passed over.
+pub(super) fn median(timelines: &[StartTimeline]) -> Vec<PhaseTime> {
+    let timelines: Vec<&StartTimeline> =
+        timelines.iter().filter(|s| !s.phases.is_empty()).collect();
     // A run may lack the entry, when its page was in place already: take the kind that most have.
-    let kinds = |story: &Story| -> Vec<StartupPhase> {
-        story.phases.iter().map(|phase| phase.phase).collect()
+    let kinds = |timeline: &StartTimeline| -> Vec<StartupPhase> {
+        timeline.phases.iter().map(|phase| phase.phase).collect()
     };
-    let count = |wanted: &[StartupPhase]| stories.iter().filter(|s| kinds(s) == wanted).count();
-    let Some(most) = stories
+    let count = |wanted: &[StartupPhase]| timelines.iter().filter(|s| kinds(s) == wanted).count();
+    let Some(most) = timelines
         .iter()
         .map(|s| kinds(s))
         .max_by_key(|kind| count(kind))
     else {
         return Vec::new();
     };
-    let alike: Vec<&Story> = stories.into_iter().filter(|s| kinds(s) == most).collect();
+    let alike: Vec<&StartTimeline> = timelines.into_iter().filter(|s| kinds(s) == most).collect();
     most.iter()
         .enumerate()
         .map(|(at, phase)| {
-            let mut values: Vec<u64> = alike.iter().map(|story| story.phases[at].ns).collect();
+            let mut values: Vec<u64> = alike
+                .iter()
+                .map(|timeline| timeline.phases[at].ns)
+                .collect();
             values.sort_unstable();
             PhaseTime {
                 phase: *phase,
@@ -151,7 +149,7 @@ mod tests {
 
     #[test]
     fn phases_are_the_median_of_the_runs_that_have_the_same_ones() {
-        let story = |times: &[(StartupPhase, u64)]| Story {
+        let timeline = |times: &[(StartupPhase, u64)]| StartTimeline {
             phases: times
                 .iter()
                 .map(|(phase, ns)| PhaseTime {
@@ -159,21 +157,21 @@ mod tests {
                     ns: *ns,
                 })
                 .collect(),
-            ..Story::default()
+            ..StartTimeline::default()
         };
         use StartupPhase::{Exec, Loader, LoaderToMain};
-        let stories = [
-            story(&[(Exec, 10), (Loader, 100)]),
-            story(&[(Exec, 9999), (LoaderToMain, 1)]),
-            story(&[(Exec, 30), (Loader, 300)]),
-            story(&[(Exec, 20), (Loader, 200)]),
-            story(&[]),
-            story(&[]),
-            story(&[]),
-            story(&[]),
+        let timelines = [
+            timeline(&[(Exec, 10), (Loader, 100)]),
+            timeline(&[(Exec, 9999), (LoaderToMain, 1)]),
+            timeline(&[(Exec, 30), (Loader, 300)]),
+            timeline(&[(Exec, 20), (Loader, 200)]),
+            timeline(&[]),
+            timeline(&[]),
+            timeline(&[]),
+            timeline(&[]),
         ];
-        let told: Vec<_> = median(&stories).iter().map(|p| p.ns).collect();
-        assert_eq!(told, [20, 200]);
-        assert!(median(&[]).is_empty() && median(&[story(&[])]).is_empty());
+        let medians: Vec<_> = median(&timelines).iter().map(|p| p.ns).collect();
+        assert_eq!(medians, [20, 200]);
+        assert!(median(&[]).is_empty() && median(&[timeline(&[])]).is_empty());
     }
 }

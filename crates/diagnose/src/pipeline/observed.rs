@@ -1,26 +1,27 @@
-//! What does a trace of the whole pipeline say of each stage? Pure.
+//! What does a trace of the whole pipeline say of each stage?
 
-use fathom_model::{Exit, PipeRound, StageRun};
-use fathom_trace::{Cause, End, GroupTrace, MemberEnd, Tier, Trace, calls};
+use fathom_measure::pipeline::TracedRound;
+use fathom_model::{Exit, PipeRound, PipeState, StageRun};
+use fathom_trace::{Cause, End, MemberEnd, Tier, Trace};
 
+use super::by_stage::ByStage;
 use super::modelled::{Moment, Phases};
 use super::picture::stretches;
-use super::sweep::{self, Doing, Span};
-pub use super::view::Links;
-use super::view::View;
+use super::timeline::{self, Span};
+use crate::calls::is_poll;
 
 /// An observed round.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// The stages.
     pub round: PipeRound,
-    /// How each stage's own time lies around its input; empty where first and last bytes are not seen.
+    /// How each stage's own time lies around its input; empty where first and last bytes are not known.
     pub phases: Vec<Phases>,
     /// Own time of each stage, nanoseconds: neither waiting for a neighbour nor for a CPU.
     pub own_ns: Vec<u64>,
     /// What the tier could not see.
     pub not_visible: Vec<String>,
-    /// What was seen and could not be kept.
+    /// What was observed and could not be kept.
     pub lost: Vec<String>,
     /// A run that was ended by its time limit or by the user says nothing of the whole.
     pub cut_short: bool,
@@ -30,9 +31,10 @@ pub struct Seen {
 const WORTH_SAYING: f64 = 0.05;
 
 /// What the trace says.
-pub fn seen(group: &GroupTrace, links: &Links) -> Seen {
+pub fn observed_round(traced: &TracedRound) -> Seen {
+    let group = &traced.group;
     let trace = &group.trace;
-    let view = View::of(group, links);
+    let by_stage = ByStage::of(traced);
     let mut result = Seen {
         round: PipeRound {
             wall_ns: trace.duration_ns,
@@ -45,46 +47,46 @@ pub fn seen(group: &GroupTrace, links: &Links) -> Seen {
         lost: losses(trace),
         cut_short: group.members.iter().any(|member| member.end.cut_short),
     };
-    let ends = (0..group.members.len()).map(|stage| view.end_of(stage));
+    let ends = (0..group.members.len()).map(|stage| by_stage.end_of(stage));
     if let Some(last) = ends.max() {
         result.round.wall_ns = last;
     }
     let mut spans = Vec::new();
     for (stage, member) in group.members.iter().enumerate() {
-        let (run, did, own) = view.stage(stage, member, result.round.wall_ns);
+        let (run, did, own) = by_stage.stage(stage, member, result.round.wall_ns);
         result.round.stages.push(run);
         spans.push(did);
         result.own_ns.push(own);
     }
     if trace.tier == Some(Tier::Kernel) {
-        let phases = |(stage, spans): (usize, &Vec<Span>)| view.phases(stage, &result, spans);
+        let phases = |(stage, spans): (usize, &Vec<Span>)| by_stage.phases(stage, &result, spans);
         result.phases = spans.iter().enumerate().map(phases).collect();
     }
-    result.not_visible.extend(view.polls());
+    result.not_visible.extend(by_stage.polls());
     result
 }
 
-impl View<'_> {
+impl ByStage<'_> {
     fn stage(&self, stage: usize, member: &MemberEnd, wall: u64) -> (StageRun, Vec<Span>, u64) {
         let (start, end) = (self.start_of(stage), self.end_of(stage));
-        let lives = self.lives(stage, end);
-        let spans = sweep::stage(&lives, start, end);
-        let total = |doing| sweep::time_of(&spans, doing, start, end);
-        let exact = (lives.len() == 1).then(|| self.exact(stage)).flatten();
+        let threads = self.threads(stage, end);
+        let spans = timeline::of_stage(&threads, start, end);
+        let total = |state| timeline::time_in(&spans, state, start, end);
+        let exact = (threads.len() == 1).then(|| self.exact(stage)).flatten();
         let (input, reader, other, ready) = exact.unwrap_or_else(|| {
             (
-                total(Doing::WaitsForInput),
-                total(Doing::WaitsForReader),
-                total(Doing::WaitsForOther),
-                total(Doing::Ready),
+                total(PipeState::WaitingForInput),
+                total(PipeState::WaitingForReader),
+                total(PipeState::OtherWait),
+                total(PipeState::NoCpu),
             )
         });
-        let life = end.saturating_sub(start);
-        let able = life.saturating_sub(input + reader + other + ready);
+        let lasted = end.saturating_sub(start);
+        let able = lasted.saturating_sub(input + reader + other + ready);
         let cpu = member.accounts.user_ns + member.accounts.system_ns;
         let sampled = self.trace.tier == Some(Tier::Sample);
-        // Samples can't tell running from ready; the accounts tell how much of it was running.
-        let (running, ready) = match sampled && lives.len() == 1 && able > cpu {
+        // Samples show no difference between running and ready; the accounts say how much of it was running.
+        let (running, ready) = match sampled && threads.len() == 1 && able > cpu {
             true => (cpu, ready + able - cpu),
             false => (able, ready),
         };
@@ -100,7 +102,7 @@ impl View<'_> {
             wait_input_ns: Some(input),
             wait_output_ns: Some(reader),
             other_wait_ns: Some(other + ready),
-            no_cpu_ns: (!sampled || lives.len() == 1).then_some(ready),
+            no_cpu_ns: (!sampled || threads.len() == 1).then_some(ready),
             bytes_in: moved.bytes_in,
             bytes_out: moved.bytes_out,
             peak_memory_bytes: member.accounts.peak_memory_bytes,
@@ -112,16 +114,16 @@ impl View<'_> {
     }
 
     /// How the own time lies around the input and the output.
-    fn phases(&self, stage: usize, seen: &Seen, spans: &[Span]) -> Phases {
-        let stages = &seen.round.stages;
+    fn phases(&self, stage: usize, observed: &Seen, spans: &[Span]) -> Phases {
+        let stages = &observed.round.stages;
         let run = &stages[stage];
         let until = |to: u64| {
-            let own = [Doing::Running, Doing::WaitsForOther];
-            let sums = own.map(|doing| sweep::time_of(spans, doing, run.start_ns, to));
+            let own = [PipeState::Running, PipeState::OtherWait];
+            let sums = own.map(|state| timeline::time_in(spans, state, run.start_ns, to));
             sums.iter().sum::<u64>() as f64
         };
         // Short waits are in no span: the spans' sum is a little more than the own time.
-        let scale = seen.own_ns[stage] as f64 / until(run.end_ns).max(1.0);
+        let scale = observed.own_ns[stage] as f64 / until(run.end_ns).max(1.0);
         let at = |to: u64| {
             let own = until(to) * scale;
             Moment {
@@ -145,13 +147,13 @@ impl View<'_> {
             input_end: input_end.map(at),
             first_out: run.first_out_ns.map(at),
             last_out: last_out.map(at),
-            whole: seen.own_ns[stage] as f64 / 1e9,
+            whole: observed.own_ns[stage] as f64 / 1e9,
             cpu: run.cpu_ns as f64 / 1e9,
             start: run.start_ns as f64 / 1e9,
         }
     }
 
-    /// Says of which stages waits could not be told apart.
+    /// Says of which stages it is not known for which descriptor they waited.
     fn polls(&self) -> Option<String> {
         let mut stages = Vec::new();
         for stage in 0..self.members.len() {
@@ -162,17 +164,17 @@ impl View<'_> {
                 .filter(|row| self.is(stage, row.pid));
             let polled = rows.filter(|row| {
                 let call = row.call.as_deref().unwrap_or("");
-                row.cause == Cause::Asleep && calls::is_poll(call)
+                row.cause == Cause::Asleep && is_poll(call)
             });
             let ns: u64 = polled.map(|row| row.total_ns).sum();
-            let life = self.end_of(stage).saturating_sub(self.start_of(stage));
-            if ns as f64 > WORTH_SAYING * life as f64 {
+            let lasted = self.end_of(stage).saturating_sub(self.start_of(stage));
+            if ns as f64 > WORTH_SAYING * lasted as f64 {
                 stages.push((stage + 1).to_string());
             }
         }
         (!stages.is_empty()).then(|| {
             format!(
-                "stage {} waits in poll, select or epoll: for which descriptor is not seen, so such \
+                "stage {} waits in poll, select or epoll: for which descriptor is not known, so such \
                  waits are among the other waits",
                 stages.join(", ")
             )
@@ -208,8 +210,9 @@ fn losses(trace: &Trace) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_model::PipeState;
-    use fathom_trace::{DescriptorRow, FileRow, Interval, OffCpuRow, Process, SyscallRow, Thread};
+    use fathom_trace::{
+        DescriptorRow, FileRow, GroupTrace, Interval, OffCpuRow, Process, SyscallRow, Thread,
+    };
 
     const MS: u64 = 1_000_000;
 
@@ -241,8 +244,10 @@ mod tests {
         }
     }
 
+    const PIPE: &str = "pipe:[9]";
+
     /// A writer of 10 ms that sleeps first, and a reader that waits for it.
-    fn group() -> GroupTrace {
+    fn traced() -> TracedRound {
         let intervals = vec![
             asleep(1, 1, 7, "clock_nanosleep", -1),
             asleep(2, 1, 8, "read", 0),
@@ -261,7 +266,7 @@ mod tests {
         let pipe = |pid: u32, fd: i32| DescriptorRow {
             pid,
             fd,
-            names: vec!["pipe:[9]".to_string()],
+            names: vec![PIPE.to_string()],
             more_names: 0,
         };
         let call = |pid: u32, name: &str, fd: i32, first: u64| SyscallRow {
@@ -277,12 +282,12 @@ mod tests {
         };
         let file = |pid: u32, read_bytes: u64, written_bytes: u64| FileRow {
             pid,
-            name: "pipe:[9]".to_string(),
+            name: PIPE.to_string(),
             read_bytes,
             written_bytes,
             ..FileRow::default()
         };
-        GroupTrace {
+        let group = GroupTrace {
             trace: Trace {
                 tier: Some(Tier::Kernel),
                 duration_ns: 11 * MS,
@@ -301,13 +306,17 @@ mod tests {
                     ..MemberEnd::default()
                 })
                 .to_vec(),
+        };
+        TracedRound {
+            group,
+            links: vec![PIPE.to_string()],
         }
     }
 
     #[test]
-    fn waiting_for_the_pipe_is_told_from_sleeping() {
-        let seen = seen(&group(), &Links(vec!["pipe:[9]".to_string()]));
-        let [writer, reader] = &seen.round.stages[..] else {
+    fn waiting_for_the_pipe_is_no_sleep() {
+        let observed = observed_round(&traced());
+        let [writer, reader] = &observed.round.stages[..] else {
             panic!("two stages");
         };
         assert_eq!(writer.other_wait_ns, Some(6 * MS));
@@ -322,15 +331,14 @@ mod tests {
             (Some(8 * MS), Some(100))
         );
         assert_eq!((writer.first_out_ns, writer.bytes_in), (Some(7 * MS), None));
-        assert_eq!(seen.round.wall_ns, 11 * MS);
-        assert_eq!(seen.own_ns, [10 * MS, 4 * MS]);
+        assert_eq!(observed.round.wall_ns, 11 * MS);
+        assert_eq!(observed.own_ns, [10 * MS, 4 * MS]);
     }
 
     #[test]
     fn what_is_done_while_the_writer_ends_lies_before_the_end_of_the_input() {
-        let links = Links(vec!["pipe:[9]".to_string()]);
-        let seen = seen(&group(), &links);
-        let [writer, reader] = &seen.phases[..] else {
+        let observed = observed_round(&traced());
+        let [writer, reader] = &observed.phases[..] else {
             panic!("two stages");
         };
         let at = |own: f64, waited: f64| Some(Moment { own, waited });
@@ -343,16 +351,16 @@ mod tests {
             (reader.last_in, reader.input_end),
             (at(0.001, 0.007), at(0.003, 0.007))
         );
-        let mut ended = group();
-        ended.trace.processes[0].ended_ns = Some(20 * MS);
-        let reader = &super::seen(&ended, &links).phases[1];
+        let mut ended = traced();
+        ended.group.trace.processes[0].ended_ns = Some(20 * MS);
+        let reader = &observed_round(&ended).phases[1];
         assert_eq!(reader.input_end, None, "it did not wait for that");
     }
 
     #[test]
     fn the_picture_has_no_gap() {
-        let seen = seen(&group(), &Links(vec!["pipe:[9]".to_string()]));
-        for stage in &seen.round.stages {
+        let observed = observed_round(&traced());
+        for stage in &observed.round.stages {
             let joined = stage.stretches.windows(2);
             assert!(
                 joined
@@ -362,7 +370,7 @@ mod tests {
             assert_eq!(stage.stretches[0].from_ns, stage.start_ns);
             assert_eq!(stage.stretches.last().unwrap().to_ns, stage.end_ns);
         }
-        let waits = seen.round.stages[1].stretches.iter();
+        let waits = observed.round.stages[1].stretches.iter();
         assert_eq!(
             waits
                 .filter(|s| s.state == PipeState::WaitingForInput)
@@ -373,24 +381,25 @@ mod tests {
 
     #[test]
     fn a_number_that_led_elsewhere_later_counts_only_with_bytes_through_the_pipe() {
-        let links = Links(vec!["pipe:[9]".to_string()]);
-        let mut mixed = group();
-        mixed.trace.descriptors[1]
+        let mut mixed = traced();
+        mixed.group.trace.descriptors[1]
             .names
             .push("/lib/x.so".to_string());
         assert_eq!(
-            seen(&mixed, &links).round.stages[1].first_in_ns,
+            observed_round(&mixed).round.stages[1].first_in_ns,
             Some(8 * MS)
         );
-        mixed.trace.files.pop();
-        let reader = &seen(&mixed, &links).round.stages[1];
+        mixed.group.trace.files.pop();
+        let reader = &observed_round(&mixed).round.stages[1];
         assert_eq!((reader.first_in_ns, reader.bytes_in), (None, Some(0)));
     }
 
     #[test]
     fn another_pipe_on_the_same_number_is_not_the_pipeline() {
-        let seen = seen(&group(), &Links(vec!["pipe:[10]".to_string()]));
-        let reader = &seen.round.stages[1];
+        let mut other = traced();
+        other.links = vec!["pipe:[10]".to_string()];
+        let observed = observed_round(&other);
+        let reader = &observed.round.stages[1];
         assert_eq!(reader.wait_input_ns, Some(0));
         assert_eq!(reader.other_wait_ns, Some(7 * MS));
         assert_eq!(reader.bytes_in, Some(0));

@@ -1,29 +1,25 @@
-//! The trace, divided by stage: whose process, which descriptor, what kind of wait. Pure.
+//! The trace, divided by stage: whose process, which descriptor, what kind of wait.
 
 use std::collections::HashMap;
 
-use fathom_trace::{Cause, GroupTrace, Interval, MemberEnd, OffCpuRow, Tier, Trace};
+use fathom_measure::pipeline::TracedRound;
+use fathom_model::PipeState;
+use fathom_trace::{Cause, Interval, MemberEnd, OffCpuRow, Tier, Trace};
 
-use super::sweep::{Doing, Life, Span};
+use super::timeline::{STATES, Span, ThreadTimeline};
+use crate::calls;
+use crate::intervals::woken_ns;
 
-/// The names under which the trace knows the pipes between the stages, in their order.
-#[derive(Debug, Clone)]
-pub struct Links(pub Vec<String>);
+fn takes(call: &str) -> bool {
+    calls::is_read(call) || calls::takes_within_kernel(call)
+}
 
-/// Calls that wait for bytes, by name.
-const READS: [&str; 9] = [
-    "read", "readv", "pread64", "preadv", "preadv2", "recvfrom", "recvmsg", "splice", "tee",
-];
-/// And those that wait for room. Of `sendfile` the first argument is where it writes to.
-const WRITES: [&str; 9] = [
-    "write", "writev", "pwrite64", "pwritev", "pwritev2", "sendto", "sendmsg", "sendfile",
-    "vmsplice",
-];
-/// Of both: calls between two descriptors, whose bytes the trace gives to no file.
-const UNFILED: [&str; 4] = ["splice", "tee", "sendfile", "vmsplice"];
+fn puts(call: &str) -> bool {
+    calls::is_write(call) || calls::puts_within_kernel(call)
+}
 
 /// The trace, by stage.
-pub(super) struct View<'a> {
+pub(super) struct ByStage<'a> {
     pub trace: &'a Trace,
     pub members: &'a [MemberEnd],
     links: &'a [String],
@@ -34,8 +30,9 @@ pub(super) struct View<'a> {
     moved: HashMap<(u32, &'a str), (u64, u64)>,
 }
 
-impl<'a> View<'a> {
-    pub fn of(group: &'a GroupTrace, links: &'a Links) -> View<'a> {
+impl<'a> ByStage<'a> {
+    pub fn of(traced: &'a TracedRound) -> ByStage<'a> {
+        let group = &traced.group;
         let trace = &group.trace;
         let roots = group.members.iter().enumerate();
         let mut stage_of: HashMap<u32, usize> = roots.map(|(at, one)| (one.pid, at)).collect();
@@ -65,11 +62,11 @@ impl<'a> View<'a> {
             sums.0 += file.read_bytes;
             sums.1 += file.written_bytes;
         }
-        View {
+        ByStage {
             trace,
             moved,
             members: &group.members,
-            links: &links.0,
+            links: &traced.links,
             stage_of,
             names,
             intervals,
@@ -89,7 +86,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether the descriptor was this pipe. A number that was several things in turn counts only in a
-    /// process that moved bytes through the pipe: that a descriptor is closed unused is not told.
+    /// process that moved bytes through the pipe: that a descriptor is closed unused is in no row.
     pub fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
         let (Some(fd), Some(link)) = (fd, link) else {
             return false;
@@ -103,26 +100,26 @@ impl<'a> View<'a> {
         self.moved.get(&(pid, link)).copied().unwrap_or_default()
     }
 
-    pub fn doing(
+    pub fn state(
         &self,
         stage: usize,
         pid: u32,
         call: Option<&str>,
         fd: Option<i32>,
         cause: Cause,
-    ) -> Doing {
+    ) -> PipeState {
         let call = call.unwrap_or("");
         match cause {
-            Cause::Preempted | Cause::Ready => Doing::Ready,
-            Cause::Running => Doing::Running,
-            Cause::Disk | Cause::Stopped | Cause::Unseen => Doing::WaitsForOther,
+            Cause::Preempted | Cause::Ready => PipeState::NoCpu,
+            Cause::Running => PipeState::Running,
+            Cause::Disk | Cause::Stopped | Cause::Unseen => PipeState::OtherWait,
             Cause::Asleep | Cause::Uninterruptible => {
-                if READS.contains(&call) && self.leads_to(pid, fd, self.input(stage)) {
-                    Doing::WaitsForInput
-                } else if WRITES.contains(&call) && self.leads_to(pid, fd, self.output(stage)) {
-                    Doing::WaitsForReader
+                if takes(call) && self.leads_to(pid, fd, self.input(stage)) {
+                    PipeState::WaitingForInput
+                } else if puts(call) && self.leads_to(pid, fd, self.output(stage)) {
+                    PipeState::WaitingForReader
                 } else {
-                    Doing::WaitsForOther
+                    PipeState::OtherWait
                 }
             }
         }
@@ -138,40 +135,39 @@ impl<'a> View<'a> {
     pub fn end_of(&self, stage: usize) -> u64 {
         let member = &self.members[stage];
         let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
-        let told = process.and_then(|process| process.ended_ns);
-        told.unwrap_or(member.ended_ns)
+        let ended = process.and_then(|process| process.ended_ns);
+        ended.unwrap_or(member.ended_ns)
     }
 
-    pub fn lives(&self, stage: usize, end: u64) -> Vec<Life> {
-        let mut lives: HashMap<u32, Life> = HashMap::new();
+    pub fn threads(&self, stage: usize, end: u64) -> Vec<ThreadTimeline> {
+        let mut timelines: HashMap<u32, ThreadTimeline> = HashMap::new();
         for thread in self.trace.threads.iter().filter(|t| self.is(stage, t.pid)) {
-            let life = lives.entry(thread.tid).or_default();
-            life.from = match life.to {
+            let timeline = timelines.entry(thread.tid).or_default();
+            timeline.from = match timeline.to {
                 0 => thread.started_ns,
-                _ => life.from.min(thread.started_ns),
+                _ => timeline.from.min(thread.started_ns),
             };
-            life.to = life.to.max(thread.ended_ns.unwrap_or(end).min(end));
+            timeline.to = timeline.to.max(thread.ended_ns.unwrap_or(end).min(end));
         }
         for interval in self.intervals.get(&stage).into_iter().flatten() {
             let call = interval.call.as_deref();
-            let doing = self.doing(stage, interval.pid, call, interval.fd, interval.cause);
-            let Some(life) = lives.get_mut(&interval.tid) else {
+            let state = self.state(stage, interval.pid, call, interval.fd, interval.cause);
+            let Some(timeline) = timelines.get_mut(&interval.tid) else {
                 continue;
             };
-            let woken = interval.woken_ns.unwrap_or(interval.to_ns);
-            let woken = woken.clamp(interval.from_ns, interval.to_ns);
-            life.off.push(Span {
+            let woken = woken_ns(interval);
+            timeline.off.push(Span {
                 from: interval.from_ns,
                 to: woken,
-                doing,
+                state,
             });
-            life.off.push(Span {
+            timeline.off.push(Span {
                 from: woken,
                 to: interval.to_ns,
-                doing: Doing::Ready,
+                state: PipeState::NoCpu,
             });
         }
-        lives.into_values().collect()
+        timelines.into_values().collect()
     }
 
     /// Whether the stage asked for bytes of the stage before, whatever came.
@@ -179,7 +175,7 @@ impl<'a> View<'a> {
         let input = self.input(stage);
         let rows = self.trace.syscalls.iter();
         let mut asked = rows.filter(|row| self.is(stage, row.pid));
-        asked.any(|row| READS.contains(&row.name.as_str()) && self.leads_to(row.pid, row.fd, input))
+        asked.any(|row| takes(&row.name) && self.leads_to(row.pid, row.fd, input))
     }
 
     /// The waits of a stage of one thread, none of them too short to be counted: for input, for the
@@ -189,18 +185,18 @@ impl<'a> View<'a> {
             return None;
         }
         let rows = self.trace.off_cpu.iter().filter(|r| self.is(stage, r.pid));
-        let mut sums = [0u64; 5];
+        let mut sums = [0u64; STATES];
         for row in rows {
             let OffCpuRow { pid, fd, cause, .. } = row;
-            let doing = self.doing(stage, *pid, row.call.as_deref(), *fd, *cause);
-            sums[doing as usize] += row.total_ns;
+            let state = self.state(stage, *pid, row.call.as_deref(), *fd, *cause);
+            sums[state as usize] += row.total_ns;
         }
-        let of = |doing: Doing| sums[doing as usize];
+        let of = |state: PipeState| sums[state as usize];
         Some((
-            of(Doing::WaitsForInput),
-            of(Doing::WaitsForReader),
-            of(Doing::WaitsForOther),
-            of(Doing::Ready),
+            of(PipeState::WaitingForInput),
+            of(PipeState::WaitingForReader),
+            of(PipeState::OtherWait),
+            of(PipeState::NoCpu),
         ))
     }
 
@@ -220,17 +216,17 @@ impl<'a> View<'a> {
         moved.bytes_out = output.map(|link| pids().map(|pid| self.moved(pid, link).1).sum());
         for row in self.trace.syscalls.iter().filter(|r| self.is(stage, r.pid)) {
             let name = row.name.as_str();
-            if READS.contains(&name) && self.leads_to(row.pid, row.fd, input) {
+            if takes(name) && self.leads_to(row.pid, row.fd, input) {
                 moved.first_in = earlier(moved.first_in, row.first_moved_ns);
                 moved.last_in = moved.last_in.max(row.last_moved_ns);
-                if UNFILED.contains(&name) {
+                if calls::takes_within_kernel(name) {
                     moved.bytes_in = moved.bytes_in.map(|bytes| bytes + row.bytes);
                 }
             }
-            if WRITES.contains(&name) && self.leads_to(row.pid, row.fd, output) {
+            if puts(name) && self.leads_to(row.pid, row.fd, output) {
                 moved.first_out = earlier(moved.first_out, Some(row.first_ns));
                 moved.last_out = moved.last_out.max(row.last_moved_ns);
-                if UNFILED.contains(&name) {
+                if calls::puts_within_kernel(name) {
                     moved.bytes_out = moved.bytes_out.map(|bytes| bytes + row.bytes);
                 }
             }

@@ -1,42 +1,41 @@
-//! When did the first byte of an observed run reach the command's own standard output? Pure.
+//! When did the first byte of a traced run reach the command's own standard output?
 //!
-//! The tracer tells when a process first wrote to its descriptor 1. Where that was something else for a while (a
-//! shell puts standard error there for `echo text >&2`), that write may have gone elsewhere: then the
-//! moment is the one at which the parent saw the byte.
+//! The tracer reports when a process first wrote to its descriptor 1. Where that was something else
+//! for a while (a shell puts standard error there for `echo text >&2`), that write may have gone
+//! elsewhere: then the moment is the one at which the parent saw the byte.
 
+use fathom_measure::startup::STDOUT;
 use fathom_trace::{Process, Trace};
 
-use super::story::STDOUT;
-
-/// What the parent saw of the output of one observed run.
+/// What the parent saw of the output of one traced run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct Output {
     /// Bytes that came.
     pub bytes: u64,
     /// When the first came, ns of the monotonic clock; `None` if none came, or if it is not known when.
     pub first_ns: Option<u64>,
 }
 
-/// Who told when the first byte was written.
+/// How it is known when the first byte was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToldBy {
+pub(super) enum Source {
     /// There was none.
     Silence,
     /// The call that wrote it.
     Call,
     /// The parent, which saw it come.
     Parent,
-    /// It came, and nobody can tell when.
-    Nobody,
+    /// It came, and nothing says when.
+    Unknown,
 }
 
 /// Keeps of the first outputs of a trace that shows calls those that reached standard output.
-pub(super) fn settle(trace: &mut Trace, seen: Seen) -> ToldBy {
-    if seen.bytes == 0 {
+pub(super) fn settle(trace: &mut Trace, output: Output) -> Source {
+    if output.bytes == 0 {
         for process in &mut trace.processes {
             process.first_output_ns = None;
         }
-        return ToldBy::Silence;
+        return Source::Silence;
     }
     let unsure: Vec<bool> = trace
         .processes
@@ -44,16 +43,16 @@ pub(super) fn settle(trace: &mut Trace, seen: Seen) -> ToldBy {
         .map(|process| wrote(trace, process.pid) && is_unsure(trace, process))
         .collect();
     if !unsure.contains(&true) {
-        return ToldBy::Call;
+        return Source::Call;
     }
-    let parents = seen.first_ns.map(|at| since_start(trace, at));
+    let parents = output.first_ns.map(|at| since_start(trace, at));
     for (process, unsure) in trace.processes.iter_mut().zip(&unsure) {
         if *unsure {
             process.first_output_ns = parents;
         }
     }
     let Some(parents) = parents else {
-        return ToldBy::Nobody;
+        return Source::Unknown;
     };
     // The parent sees a byte after the call that wrote it.
     let by_a_call = trace
@@ -65,31 +64,31 @@ pub(super) fn settle(trace: &mut Trace, seen: Seen) -> ToldBy {
             !unsure && before && wrote(trace, process.pid)
         });
     match by_a_call {
-        true => ToldBy::Call,
-        false => ToldBy::Parent,
+        true => Source::Call,
+        false => Source::Parent,
     }
 }
 
-/// The same for a run of which no call was seen. Whose the byte was is known where one process ran programs.
-pub(super) fn settle_without_calls(trace: &mut Trace, seen: Seen) -> ToldBy {
+/// The same for a run of which no call was output. Whose the byte was is known where one process ran programs.
+pub(super) fn settle_without_calls(trace: &mut Trace, output: Output) -> Source {
     let called = trace
         .exec_called_clock_ns
         .map(|called| since_start(trace, called));
     // All programs that write are held before they do: see `Trace::held_ns`.
-    let byte = seen
+    let byte = output
         .first_ns
         .map(|at| since_start(trace, at).saturating_sub(trace.held_ns));
     let Some(root) = trace.processes.first_mut() else {
-        return ToldBy::Nobody;
+        return Source::Unknown;
     };
-    root.first_output_ns = byte.filter(|_| seen.bytes > 0);
+    root.first_output_ns = byte.filter(|_| output.bytes > 0);
     if let Some(first) = root.execs.first_mut() {
         first.called_ns = called;
     }
-    match (seen.bytes, root.first_output_ns) {
-        (0, _) => ToldBy::Silence,
-        (_, Some(_)) => ToldBy::Parent,
-        (_, None) => ToldBy::Nobody,
+    match (output.bytes, root.first_output_ns) {
+        (0, _) => Source::Silence,
+        (_, Some(_)) => Source::Parent,
+        (_, None) => Source::Unknown,
     }
 }
 
@@ -153,16 +152,16 @@ mod tests {
         trace
     }
 
-    fn settled(mut trace: Trace, bytes: u64, first_ns: Option<u64>) -> (ToldBy, Vec<Option<u64>>) {
-        let told = settle(&mut trace, Seen { bytes, first_ns });
+    fn settled(mut trace: Trace, bytes: u64, first_ns: Option<u64>) -> (Source, Vec<Option<u64>>) {
+        let source = settle(&mut trace, Output { bytes, first_ns });
         let firsts = trace.processes.iter().map(|p| p.first_output_ns);
-        (told, firsts.collect())
+        (source, firsts.collect())
     }
 
     #[test]
     fn a_write_of_which_no_byte_came_is_no_output() {
         let only = trace(&[(&[STDOUT, "standard error"], Some(70))]);
-        assert_eq!(settled(only, 0, None), (ToldBy::Silence, vec![None]));
+        assert_eq!(settled(only, 0, None), (Source::Silence, vec![None]));
     }
 
     #[test]
@@ -170,19 +169,19 @@ mod tests {
         let only = trace(&[(&[STDOUT], Some(70))]);
         assert_eq!(
             settled(only.clone(), 4, Some(1090)),
-            (ToldBy::Call, vec![Some(70)])
+            (Source::Call, vec![Some(70)])
         );
-        assert_eq!(settled(only, 4, None), (ToldBy::Call, vec![Some(70)]));
+        assert_eq!(settled(only, 4, None), (Source::Call, vec![Some(70)]));
     }
 
     #[test]
-    fn where_the_descriptor_was_something_else_too_the_parent_tells() {
+    fn where_the_descriptor_was_something_else_too_the_parent_stamps_it() {
         let only = trace(&[(&[STDOUT, "standard error"], Some(70))]);
         assert_eq!(
             settled(only.clone(), 4, Some(1500)),
-            (ToldBy::Parent, vec![Some(500)])
+            (Source::Parent, vec![Some(500)])
         );
-        assert_eq!(settled(only, 4, None), (ToldBy::Nobody, vec![None]));
+        assert_eq!(settled(only, 4, None), (Source::Unknown, vec![None]));
     }
 
     #[test]
@@ -193,22 +192,22 @@ mod tests {
         ]);
         assert_eq!(
             settled(both, 4, Some(1500)),
-            (ToldBy::Call, vec![Some(500), Some(490)])
+            (Source::Call, vec![Some(500), Some(490)])
         );
     }
 
     #[test]
-    fn without_calls_the_parent_tells_and_the_time_at_stops_is_taken_off() {
+    fn without_calls_the_parent_stamps_it_and_the_time_at_stops_is_taken_off() {
         let mut only = trace(&[(&[STDOUT], None)]);
         only.held_ns = 100;
-        let seen = |bytes, first_ns| Seen { bytes, first_ns };
-        let told = settle_without_calls(&mut only, seen(4, Some(1500)));
-        assert_eq!(told, ToldBy::Parent);
+        let output = |bytes, first_ns| Output { bytes, first_ns };
+        let source = settle_without_calls(&mut only, output(4, Some(1500)));
+        assert_eq!(source, Source::Parent);
         assert_eq!(only.processes[0].first_output_ns, Some(400));
-        let told = settle_without_calls(&mut only, seen(0, None));
-        assert_eq!(told, ToldBy::Silence);
+        let source = settle_without_calls(&mut only, output(0, None));
+        assert_eq!(source, Source::Silence);
         assert_eq!(only.processes[0].first_output_ns, None);
-        let told = settle_without_calls(&mut only, seen(4, None));
-        assert_eq!(told, ToldBy::Nobody);
+        let source = settle_without_calls(&mut only, output(4, None));
+        assert_eq!(source, Source::Unknown);
     }
 }

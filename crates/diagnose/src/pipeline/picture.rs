@@ -1,14 +1,13 @@
-//! What a stage did, as a picture can show it. Pure.
+//! What a stage did, as a picture can show it.
 
 use fathom_model::{PipeState, PipeStretch};
 
-use super::sweep::{Doing, Span};
+use super::timeline::{BY_RANK, STATES, Span};
 
-/// Cells of time into which a picture divides the pipeline's life.
+/// Cells of time into which a picture divides the pipeline's wall time.
 const CELLS: u64 = 480;
 
-/// What the stage did in each cell of the picture, whatever it did most of it; neighbours that are
-/// alike are one.
+/// What the stage did during most of each cell of the picture; neighbours that are alike are one.
 pub(super) fn stretches(spans: &[Span], wall: u64) -> Vec<PipeStretch> {
     let cell = (wall / CELLS).max(1);
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
@@ -22,11 +21,11 @@ pub(super) fn stretches(spans: &[Span], wall: u64) -> Vec<PipeStretch> {
         while at < spans.len() && spans[at].to <= from {
             at += 1;
         }
-        let mut times = [0u64; 5];
+        let mut times = [0u64; STATES];
         for span in spans[at..].iter().take_while(|span| span.from < to) {
-            times[span.doing as usize] += span.to.min(to).saturating_sub(span.from.max(from));
+            times[span.state as usize] += span.to.min(to).saturating_sub(span.from.max(from));
         }
-        let state = most(&times);
+        let state = longest(&times);
         match stretches.last_mut() {
             Some(last) if last.state == state => last.to_ns = to,
             _ => stretches.push(PipeStretch {
@@ -40,17 +39,11 @@ pub(super) fn stretches(spans: &[Span], wall: u64) -> Vec<PipeStretch> {
     stretches
 }
 
-fn most(times: &[u64; 5]) -> PipeState {
-    let of = |doing: Doing| times[doing as usize];
-    let states = [
-        (PipeState::NoCpu, of(Doing::Ready)),
-        (PipeState::OtherWait, of(Doing::WaitsForOther)),
-        (PipeState::WaitingForReader, of(Doing::WaitsForReader)),
-        (PipeState::WaitingForInput, of(Doing::WaitsForInput)),
-        (PipeState::Running, of(Doing::Running)),
-    ];
-    let most = states.into_iter().max_by_key(|(_, time)| *time);
-    most.map_or(PipeState::OtherWait, |(state, _)| state)
+/// Of states that took the same time the one of higher rank.
+fn longest(times: &[u64; STATES]) -> PipeState {
+    let by_rank = BY_RANK.into_iter().rev();
+    let longest = by_rank.max_by_key(|state| times[*state as usize]);
+    longest.unwrap_or(PipeState::OtherWait)
 }
 
 #[cfg(test)]
@@ -59,19 +52,19 @@ mod tests {
 
     #[test]
     fn what_was_done_most_of_a_cell_is_shown_and_neighbours_that_are_alike_are_one() {
-        let span = |from, to, doing| Span { from, to, doing };
+        let span = |from, to, state| Span { from, to, state };
         let wall = CELLS * 10;
         let spans = [
-            span(0, 14, Doing::Running),
-            span(14, 19, Doing::WaitsForInput),
-            span(19, 20, Doing::Running),
-            span(20, 40, Doing::Ready),
+            span(0, 14, PipeState::Running),
+            span(14, 19, PipeState::WaitingForInput),
+            span(19, 20, PipeState::Running),
+            span(20, 40, PipeState::NoCpu),
         ];
-        let told: Vec<_> = stretches(&spans, wall)
+        let shown: Vec<_> = stretches(&spans, wall)
             .iter()
             .map(|s| (s.from_ns, s.to_ns, s.state))
             .collect();
         let wanted = [(0, 20, PipeState::Running), (20, 40, PipeState::NoCpu)];
-        assert_eq!(told, wanted);
+        assert_eq!(shown, wanted);
     }
 }

@@ -1,26 +1,22 @@
-//! From one trace to what it says of a start. Reads executables, to know where they begin.
+//! From one trace to what it says of a start.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use fathom_measure::startup::ResolvedPaths;
 use fathom_model::{FailedLookup, PhaseTime};
 use fathom_trace::{Exec, Process, Trace};
 
-use super::chain;
-use super::elf;
-use super::output;
+use super::first_output::wrote;
 use super::phases;
+use crate::calls::{is_of_sockets, is_read};
 
-/// What standard output is called in the trace, to tell it from other pipes.
-pub(crate) const STDOUT: &str = "standard output of the command";
-/// Paths that were looked for in vain that are kept.
+/// Failed look-ups that are kept.
 const MOST_MISSING: usize = 50;
-/// Enough of an executable for its headers.
-pub(super) const HEADERS: usize = 4096;
 
-/// What one traced run told.
+/// What one traced run says of a start.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Story {
+pub(super) struct StartTimeline {
     /// What ran up to the first output.
     pub ran: Vec<PathBuf>,
     /// In order; empty where the tier has no times.
@@ -41,17 +37,17 @@ pub(crate) struct Story {
 }
 
 /// Reads the trace. `with_times` only where tracing slows the program little.
-pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
+pub(super) fn read(trace: &Trace, paths: &ResolvedPaths, with_times: bool) -> StartTimeline {
     let writer = writer(trace);
     let line = line_to(trace, writer);
     let until = writer.and_then(|process| process.first_output_ns);
     let mut ran = Vec::new();
     for process in &line {
         for exec in before(process, until) {
-            ran.extend(files_of_exec(exec, directory));
+            ran.extend_from_slice(files_of_exec(exec, paths));
         }
     }
-    let (libraries, files) = opened(trace, directory, &ran);
+    let (libraries, files) = opened(trace, paths, &ran);
     let mut missing: Vec<FailedLookup> = trace
         .failed_lookups
         .iter()
@@ -66,9 +62,9 @@ pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
         .processes
         .first()
         .and_then(|root| root.execs.first()?.called_ns);
-    Story {
+    StartTimeline {
         phases: match with_times {
-            true => phases::of(trace, &line, writer, directory),
+            true => phases::of(trace, &line, writer, paths),
             false => Vec::new(),
         },
         first_output_ns: until
@@ -89,7 +85,7 @@ pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
         bytes_read: trace
             .syscalls
             .iter()
-            .filter(|row| ["read", "pread64", "readv", "preadv", "preadv2"].contains(&&*row.name))
+            .filter(|row| is_read(&row.name) && !is_of_sockets(&row.name))
             .map(|row| row.bytes)
             .sum(),
         minor_faults: trace.accounts.minor_faults,
@@ -100,7 +96,7 @@ pub(crate) fn read(trace: &Trace, directory: &Path, with_times: bool) -> Story {
 /// The process that first wrote to the command's own standard output. A shell's `$(...)` also writes to
 /// descriptor 1, but into another pipe.
 fn writer(trace: &Trace) -> Option<&Process> {
-    let wrote = |process: &&Process| output::wrote(trace, process.pid);
+    let wrote = |process: &&Process| wrote(trace, process.pid);
     let first = |processes: &mut dyn Iterator<Item = &'_ Process>| -> Option<u32> {
         processes
             .filter_map(|process| Some((process.first_output_ns?, process.pid)))
@@ -135,14 +131,14 @@ pub(super) fn before(process: &Process, until: Option<u64>) -> impl Iterator<Ite
         .filter(move |exec| until.is_none_or(|until| exec.at_ns <= until))
 }
 
-/// A script and its interpreters, or a program. The kernel tier's path is what was asked for, the stops tier
-/// tells that beside what came of it.
-pub(super) fn files_of_exec(exec: &Exec, directory: &Path) -> Vec<PathBuf> {
-    let really = chain::files_of(Path::new(&exec.path), directory);
+/// A script and its interpreters, or a program. The kernel tier gives the path that was asked for,
+/// the stops tier that of what ran, and beside it what was asked for.
+pub(super) fn files_of_exec<'a>(exec: &Exec, paths: &'a ResolvedPaths) -> &'a [PathBuf] {
+    let really = paths.chain(&exec.path);
     let Some(asked) = &exec.asked else {
         return really;
     };
-    let files = chain::files_of(Path::new(asked), directory);
+    let files = paths.chain(asked);
     // A script that is gone, or was written anew meanwhile, does not lead to what ran.
     match files.last() == really.last() {
         true => files,
@@ -151,33 +147,27 @@ pub(super) fn files_of_exec(exec: &Exec, directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Libraries and other regular files that were opened, each once, in the order of opening.
-fn opened(trace: &Trace, directory: &Path, ran: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+fn opened(trace: &Trace, paths: &ResolvedPaths, ran: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut rows: Vec<_> = trace.files.iter().filter(|file| file.opens > 0).collect();
     rows.sort_by_key(|file| file.first_ns);
-    let mut seen: BTreeSet<PathBuf> = ran.iter().cloned().collect();
+    let mut known: BTreeSet<&Path> = ran.iter().map(PathBuf::as_path).collect();
     let (mut libraries, mut files) = (Vec::new(), Vec::new());
-    let loaders = ran.iter().filter_map(|path| {
-        let loader = elf::parse(&chain::start_of(path, HEADERS))?.loader?;
-        std::fs::canonicalize(loader).ok()
-    });
-    for loader in loaders {
-        if seen.insert(loader.clone()) {
-            libraries.push(loader);
+    for loader in ran.iter().filter_map(|path| paths.loader(path)) {
+        if known.insert(loader) {
+            libraries.push(loader.to_path_buf());
         }
     }
     for row in rows {
-        let path = directory.join(&row.name);
-        let Ok(path) = std::fs::canonicalize(path) else {
+        let Some(path) = paths.file(&row.name) else {
             continue;
         };
-        let is_file = std::fs::metadata(&path).is_ok_and(|m| m.is_file());
-        if !is_file || path.starts_with("/proc") || path.starts_with("/sys") {
+        if path.starts_with("/proc") || path.starts_with("/sys") {
             continue;
         }
-        if seen.insert(path.clone()) {
+        if known.insert(path) {
             match is_library(&row.name) {
-                true => libraries.push(path),
-                false => files.push(path),
+                true => libraries.push(path.to_path_buf()),
+                false => files.push(path.to_path_buf()),
             }
         }
     }
@@ -199,8 +189,14 @@ fn is_library(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_measure::startup::STDOUT;
     use fathom_model::StartupPhase;
     use fathom_trace::{Cause, Entered, FileRow, Interval, SyscallRow, Thread};
+
+    fn timeline(trace: &Trace) -> StartTimeline {
+        let paths = ResolvedPaths::of(trace, Path::new("/"));
+        read(trace, &paths, true)
+    }
 
     fn process(pid: u32, parent: Option<u32>, first_output_ns: Option<u64>) -> Process {
         Process {
@@ -238,9 +234,9 @@ mod tests {
             ..Trace::default()
         };
         trace.processes[0].execs = vec![exec("/nowhere/a", 10, 20), exec("/nowhere/b", 200, 220)];
-        let story = read(&trace, Path::new("/"), true);
-        assert_eq!(story.first_output_ns, Some(490));
-        let phases: Vec<_> = story.phases.iter().map(|p| (p.phase, p.ns)).collect();
+        let timeline = timeline(&trace);
+        assert_eq!(timeline.first_output_ns, Some(490));
+        let phases: Vec<_> = timeline.phases.iter().map(|p| (p.phase, p.ns)).collect();
         assert_eq!(
             phases,
             [
@@ -251,7 +247,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            story.ran,
+            timeline.ran,
             [Path::new("/nowhere/a"), Path::new("/nowhere/b")]
         );
     }
@@ -279,8 +275,8 @@ mod tests {
             }],
             ..Trace::default()
         };
-        let story = read(&trace, Path::new("/"), true);
-        let phases: Vec<_> = story.phases.iter().map(|p| (p.phase, p.ns)).collect();
+        let timeline = timeline(&trace);
+        let phases: Vec<_> = timeline.phases.iter().map(|p| (p.phase, p.ns)).collect();
         assert_eq!(
             phases,
             [
@@ -321,8 +317,8 @@ mod tests {
             timeline: Some(vec![off(5, 70), off(300, 320), off(600, 700)]),
             ..Trace::default()
         };
-        let story = read(&trace, Path::new("/"), true);
-        let phases: Vec<_> = story.phases.iter().map(|p| (p.phase, p.ns)).collect();
+        let timeline = timeline(&trace);
+        let phases: Vec<_> = timeline.phases.iter().map(|p| (p.phase, p.ns)).collect();
         assert_eq!(
             phases,
             [
@@ -332,12 +328,12 @@ mod tests {
                 (StartupPhase::WaitingForCpu, 180),
             ]
         );
-        assert_eq!(story.exit_ns, Some(890));
+        assert_eq!(timeline.exit_ns, Some(890));
         assert_eq!(phases.iter().map(|p| p.1).sum::<u64>(), 890);
     }
 
     #[test]
-    fn every_link_of_a_chain_of_interpreters_is_told_by_what_was_asked_for() {
+    fn every_link_of_a_chain_of_interpreters_is_known_by_what_was_asked_for() {
         let folder = tempfile::tempdir().unwrap();
         let here = std::fs::canonicalize(folder.path()).unwrap();
         let (script, wrapper) = (here.join("script"), here.join("wrapper"));
@@ -345,20 +341,25 @@ mod tests {
         std::fs::write(&wrapper, "#!/bin/sh\n").unwrap();
         let shell = std::fs::canonicalize("/bin/sh").unwrap();
         let ran = |asked: Option<&Path>| {
-            let exec = Exec {
+            let mut only = process(1, None, None);
+            only.execs = vec![Exec {
                 asked: asked.map(|path| path.to_str().unwrap().to_string()),
                 ..exec(shell.to_str().unwrap(), 10, 20)
+            }];
+            let trace = Trace {
+                processes: vec![only],
+                ..Trace::default()
             };
-            files_of_exec(&exec, Path::new("/"))
+            timeline(&trace).ran
         };
         let chain = [script.clone(), wrapper, shell.clone()];
         assert_eq!(ran(Some(&script)), chain);
-        assert_eq!(ran(None), std::slice::from_ref(&shell));
+        assert_eq!(ran(None), [shell.clone()]);
         assert_eq!(ran(Some(&here.join("gone"))), [shell]);
     }
 
     #[test]
-    fn libraries_are_told_from_other_files() {
+    fn libraries_are_known_by_their_names() {
         for name in [
             "/lib/libc.so.6",
             "libz.so",

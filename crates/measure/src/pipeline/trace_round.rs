@@ -1,4 +1,4 @@
-//! One observed run of the pipeline.
+//! One traced round of the pipeline.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,7 +13,6 @@ use fathom_trace::{
 
 use super::rounds::PipePlan;
 use super::runner::Prepared;
-use super::seen::{Links, Seen, seen};
 use crate::process::cpu_mask;
 use crate::{CommandLine, MeasureError, Output, traced_input};
 
@@ -22,19 +21,28 @@ const SHORTEST_WAIT: Duration = Duration::from_micros(5);
 /// 40 MB of memory; waits beyond are counted but not placed in time.
 const MOST_WAITS: usize = 400_000;
 
-/// Runs the pipeline once and watches, under the conditions of the timed rounds. Must be called on a
+/// A traced round, as it was recorded.
+#[derive(Debug, Clone)]
+pub struct TracedRound {
+    /// What was traced; the members are the stages, in their order.
+    pub group: GroupTrace,
+    /// The names under which the trace knows the pipes between the stages, in their order.
+    pub links: Vec<String>,
+}
+
+/// Runs the pipeline once and traces it, under the conditions of the timed rounds. Must be called on a
 /// thread that lives until it returns.
 ///
 /// # Errors
 /// When the tier is not allowed, or a stage can't be started.
-pub fn explain(
+pub fn trace_round(
     plan: &PipePlan,
     delays: Option<&[Duration]>,
     tier: Tier,
     stop: Arc<AtomicBool>,
-) -> Result<Seen, MeasureError> {
+) -> Result<TracedRound, MeasureError> {
     let failed = |error| MeasureError::Launcher {
-        what: "could not make pipes for the observed run",
+        what: "could not make pipes for the traced round",
         error,
     };
     plan.prepare(0)?;
@@ -76,13 +84,13 @@ pub fn explain(
         ..TraceOptions::default()
     };
     let pinned = Pinned::to(&plan.pin);
-    let trace: GroupTrace = trace_group(members, tier, &options)?;
+    let group = trace_group(members, tier, &options)?;
     drop(pinned);
     if let Some(drain) = drain {
         // It only reads; if it failed the last stage saw a closed pipe.
         let _ = drain.join();
     }
-    Ok(seen(&trace, &Links(links)))
+    Ok(TracedRound { group, links })
 }
 
 fn command(plan: &PipePlan, stage: &CommandLine) -> Result<TraceCommand, MeasureError> {

@@ -1,4 +1,4 @@
-//! From runs to distributions, verdicts and the budget. Pure: the same runs always yield the same.
+//! From runs to distributions, verdicts and the budget: the same runs always yield the same.
 
 use fathom_model::{
     Budget, BudgetResult, ByCore, Cache, Estimate, Exit, Metric, StartupComparison, StartupMetric,
@@ -21,7 +21,7 @@ fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     Some(ns as f64 / 1e9)
 }
 
-/// The time to a run's exit; `None` if it was ended before, which tells of the limit and not of the program.
+/// The time to a run's exit; `None` if it was ended before, which is the limit and says nothing of the program.
 pub(super) fn own_exit_ns(run: &StartupRun) -> Option<u64> {
     (run.exit != Exit::TimedOut).then_some(run.exit_ns)
 }
@@ -58,7 +58,7 @@ pub fn summaries(runs: &[StartupRun], programs: usize) -> Vec<StartupSummary> {
 /// 10 %; from 20 % on starts take 25 to 40 % longer.
 const SHARED: f64 = 1.15;
 
-/// Runs below which nothing is told by their cores.
+/// Fewer runs say nothing about cores.
 const FEW: usize = 20;
 
 /// Most cycles that an addition may have taken after a run that had its core for itself.
@@ -353,16 +353,16 @@ mod tests {
         let by_core = summaries(&runs, 1)[0]
             .by_core
             .clone()
-            .expect("it can be told");
+            .expect("there are enough runs");
         assert_eq!((by_core.alone_runs, by_core.shared_runs), (60, 30));
         assert_eq!(by_core.alone_p50.map(|p50| p50.value), Some(0.0005));
         assert_eq!(by_core.shared_p50.map(|p50| p50.value), Some(0.00065));
-        // What lies a little above the quickest is chance; of few runs nothing is told.
+        // What lies a little above the quickest is chance; few runs say nothing.
         runs[3].cycles_per_addition = Some(0.25);
         let by_core = summaries(&runs[..70], 1)[0]
             .by_core
             .clone()
-            .expect("it can be told");
+            .expect("there are enough runs");
         assert_eq!((by_core.alone_runs, by_core.shared_p50), (60, None));
         assert_eq!(summaries(&runs[..10], 1)[0].by_core, None);
     }
@@ -376,9 +376,12 @@ mod tests {
                 ..run(0, round, Cache::Cold, Some(500_000), 600_000)
             });
         }
-        let told = summaries(&runs, 1);
-        assert!(told.iter().all(|s| s.cache == Cache::Warm), "{told:?}");
-        let budget = budget(&runs, 1, &told, 0.0167, "p90");
+        let summarized = summaries(&runs, 1);
+        assert!(
+            summarized.iter().all(|s| s.cache == Cache::Warm),
+            "{summarized:?}"
+        );
+        let budget = budget(&runs, 1, &summarized, 0.0167, "p90");
         assert!(!budget.held);
         let states: Vec<_> = budget.results.iter().map(|r| (r.cache, r.held)).collect();
         assert_eq!(states, [(Cache::Warm, true), (Cache::Cold, false)]);
@@ -391,17 +394,17 @@ mod tests {
             ..run(0, round, Cache::Warm, first, 1_000_000_000)
         };
         let server: Vec<_> = (0..20).map(|round| ended(round, Some(500_000))).collect();
-        let told = summaries(&server, 1);
-        let kinds: Vec<_> = told.iter().map(|s| s.metric).collect();
+        let summarized = summaries(&server, 1);
+        let kinds: Vec<_> = summarized.iter().map(|s| s.metric).collect();
         assert_eq!(kinds, [StartupMetric::FirstOutput]);
-        assert!(budget(&server, 1, &told, 0.0167, "max").held);
+        assert!(budget(&server, 1, &summarized, 0.0167, "max").held);
 
         let silent: Vec<_> = (0..20).map(|round| ended(round, None)).collect();
         assert!(summaries(&silent, 1).is_empty());
         let held = |runs: &[StartupRun], quantile| {
-            let told = budget(runs, 1, &summaries(runs, 1), 60.0, quantile);
-            assert_eq!(told.results[0].seconds.is_some(), told.held);
-            told.held
+            let judged = budget(runs, 1, &summaries(runs, 1), 60.0, quantile);
+            assert_eq!(judged.results[0].seconds.is_some(), judged.held);
+            judged.held
         };
         assert!(!held(&silent, "p50"), "nobody knows how long they take");
 
@@ -421,8 +424,8 @@ mod tests {
                 run(0, round, Cache::Warm, Some(ns), ns)
             })
             .collect();
-        let told = summaries(&runs, 1);
-        let holds = |quantile| budget(&runs, 1, &told, 0.0167, quantile).held;
+        let summarized = summaries(&runs, 1);
+        let holds = |quantile| budget(&runs, 1, &summarized, 0.0167, quantile).held;
         assert!(holds("p50") && holds("p90"));
         assert!(!holds("max"));
     }

@@ -1,12 +1,12 @@
-//! When did a traced program want a CPU and have none? Pure.
+//! When did a traced program want a CPU and have none?
 
 use fathom_trace::{Cause, Interval, Thread, Trace};
 
-/// Stretches of time, apart and in order.
+/// Stretches of time that don't touch, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Moments(Vec<(u64, u64)>);
+pub(super) struct CpuWaits(Vec<(u64, u64)>);
 
-impl Moments {
+impl CpuWaits {
     /// How much of them lies between two points in time, ns.
     pub(super) fn within(&self, from: u64, to: u64) -> u64 {
         let part = |(begin, end): &(u64, u64)| (*end).min(to).saturating_sub((*begin).max(from));
@@ -21,9 +21,9 @@ struct Change {
     ready: i64,
 }
 
-/// Moments in which a thread of the tree was ready to run and none was on a CPU: while one works, another's wait
-/// costs the start nothing that could be told. `None` where the tier keeps no intervals, or lost some.
-pub(super) fn moments(trace: &Trace) -> Option<Moments> {
+/// CpuWaits in which a thread of the tree was ready to run and none was on a CPU: while one works, another's wait
+/// costs the start nothing that could be known. `None` where the tier keeps no intervals, or lost some.
+pub(super) fn of(trace: &Trace) -> Option<CpuWaits> {
     let intervals = trace.timeline.as_ref()?;
     if trace.lost.intervals > 0 || trace.lost.records > 0 {
         return None;
@@ -40,7 +40,7 @@ pub(super) fn moments(trace: &Trace) -> Option<Moments> {
     };
     let (on, ready) = (1, 1);
     for thread in &trace.threads {
-        let (from, to) = life(thread, trace);
+        let (from, to) = lifetime(thread, trace);
         add(
             from,
             to,
@@ -54,7 +54,7 @@ pub(super) fn moments(trace: &Trace) -> Option<Moments> {
         let Some(thread) = trace.threads.iter().find(|t| t.tid == interval.tid) else {
             continue;
         };
-        let (born, dead) = life(thread, trace);
+        let (born, dead) = lifetime(thread, trace);
         let inside = |at: u64| at.clamp(born, dead);
         let off = (inside(interval.from_ns), inside(interval.to_ns));
         add(
@@ -69,10 +69,10 @@ pub(super) fn moments(trace: &Trace) -> Option<Moments> {
             add(inside(since), off.1, Change { on_cpu: 0, ready });
         }
     }
-    Some(starved(changes))
+    Some(CpuWaits(waits(changes)))
 }
 
-fn life(thread: &Thread, trace: &Trace) -> (u64, u64) {
+fn lifetime(thread: &Thread, trace: &Trace) -> (u64, u64) {
     let end = thread.ended_ns.unwrap_or(trace.duration_ns);
     (thread.started_ns, end.max(thread.started_ns))
 }
@@ -85,20 +85,20 @@ fn ready_since(interval: &Interval) -> Option<u64> {
     }
 }
 
-fn starved(mut changes: Vec<(u64, Change)>) -> Moments {
+fn waits(mut changes: Vec<(u64, Change)>) -> Vec<(u64, u64)> {
     changes.sort_by_key(|(at, _)| *at);
     let mut now = Change::default();
-    let mut moments = Vec::new();
+    let mut waits = Vec::new();
     let mut since = 0;
     for (at, change) in changes {
         if now.on_cpu <= 0 && now.ready > 0 && since < at {
-            moments.push((since, at));
+            waits.push((since, at));
         }
         now.on_cpu += change.on_cpu;
         now.ready += change.ready;
         since = at;
     }
-    Moments(moments)
+    waits
 }
 
 #[cfg(test)]
@@ -146,32 +146,29 @@ mod tests {
             off(1, Cause::Asleep, 300, Some(400), 420),
             off(1, Cause::Asleep, 600, None, 700),
         ];
-        let moments = moments(&trace(vec![thread(1, 0, 1000)], timeline)).unwrap();
-        assert_eq!(moments, Moments(vec![(100, 150), (400, 420)]));
-        assert_eq!(moments.within(0, 1000), 70);
-        assert_eq!(moments.within(120, 410), 40);
-        assert_eq!(moments.within(500, 900), 0);
+        let waits = of(&trace(vec![thread(1, 0, 1000)], timeline)).unwrap();
+        assert_eq!(waits, CpuWaits(vec![(100, 150), (400, 420)]));
+        assert_eq!(waits.within(0, 1000), 70);
+        assert_eq!(waits.within(120, 410), 40);
+        assert_eq!(waits.within(500, 900), 0);
     }
 
     #[test]
     fn a_wait_beside_a_thread_that_works_is_none_and_beside_a_parent_that_waits_is_one() {
         let works = vec![off(2, Cause::Ready, 100, None, 200)];
         let threads = || vec![thread(1, 0, 1000), thread(2, 100, 500)];
-        assert_eq!(
-            moments(&trace(threads(), works)).unwrap().within(0, 1000),
-            0
-        );
+        assert_eq!(of(&trace(threads(), works)).unwrap().within(0, 1000), 0);
         let waits = vec![
             off(1, Cause::Asleep, 110, Some(500), 510),
             off(2, Cause::Ready, 100, None, 200),
         ];
-        let waits = moments(&trace(threads(), waits)).unwrap();
-        assert_eq!(waits, Moments(vec![(110, 200), (500, 510)]));
+        let waits = of(&trace(threads(), waits)).unwrap();
+        assert_eq!(waits, CpuWaits(vec![(110, 200), (500, 510)]));
     }
 
     #[test]
-    fn without_all_intervals_nothing_is_told() {
-        assert_eq!(moments(&Trace::default()), None);
+    fn without_all_intervals_nothing_is_known() {
+        assert_eq!(of(&Trace::default()), None);
         let lossy = Trace {
             lost: Losses {
                 intervals: 1,
@@ -179,6 +176,6 @@ mod tests {
             },
             ..trace(vec![thread(1, 0, 1000)], Vec::new())
         };
-        assert_eq!(moments(&lossy), None);
+        assert_eq!(of(&lossy), None);
     }
 }
