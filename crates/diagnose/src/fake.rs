@@ -283,10 +283,10 @@ impl Fake {
         crate::diagnose(&self.observation(&timed)).findings
     }
 
-    pub(crate) fn ids(&mut self) -> Vec<String> {
+    pub(crate) fn ids(&mut self) -> Vec<&'static str> {
         self.findings()
             .into_iter()
-            .map(|finding| finding.id)
+            .map(|finding| finding.id.as_str())
             .collect()
     }
 

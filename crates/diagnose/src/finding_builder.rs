@@ -1,6 +1,6 @@
 //! A finding while it is put together.
 
-use fathom_model::{Confidence, Evidence, Finding, Place};
+use fathom_model::{Confidence, Evidence, Finding, FindingId, Place};
 
 use crate::analysis::Analysis;
 use crate::thresholds as t;
@@ -16,9 +16,14 @@ pub(crate) struct FindingBuilder {
 
 impl FindingBuilder {
     /// `win_ns`: time of an untraced run that goes to this cause and could be won.
-    pub(crate) fn new(id: &str, analysis: &Analysis<'_>, win_ns: f64, statement: String) -> Self {
+    pub(crate) fn new(
+        id: FindingId,
+        analysis: &Analysis<'_>,
+        win_ns: f64,
+        statement: String,
+    ) -> Self {
         let finding = Finding {
-            id: id.to_owned(),
+            id,
             statement,
             evidence: Vec::new(),
             share: analysis.of_wall(win_ns),

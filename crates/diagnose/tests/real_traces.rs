@@ -15,9 +15,12 @@ fn observation(trace: &Trace) -> Observation {
     }
 }
 
-fn ids(trace: &Trace) -> Vec<String> {
+fn ids(trace: &Trace) -> Vec<&'static str> {
     let found = diagnose(&observation(trace)).findings;
-    found.into_iter().map(|finding| finding.id).collect()
+    found
+        .into_iter()
+        .map(|finding| finding.id.as_str())
+        .collect()
 }
 
 #[test]

@@ -257,6 +257,8 @@ impl Analysis<'_> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use super::*;
 
     #[test]
@@ -270,7 +272,7 @@ mod tests {
         let timed = [run];
         let diagnosis = crate::diagnose(&fake.observation(&timed));
         let finding = &diagnosis.findings[0];
-        assert_eq!(finding.id, "unbuffered-input");
+        assert_eq!(finding.id, FindingId::UnbufferedInput);
         // 200,000 calls of 245 ns are 49 ms of 800, however little of them the program had a CPU.
         let share = diagnosis.account.share(Spent::KernelIo);
         assert!((finding.share - 0.061).abs() < 0.001, "{}", finding.share);

@@ -1,6 +1,6 @@
 //! What must be known to trust the answer?
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::{Cause, Tier};
 
 use super::Analysis;
@@ -140,8 +140,9 @@ impl Analysis<'_> {
     pub(crate) fn warnings(&self, findings: &[Finding]) -> Vec<String> {
         let mut told = Vec::new();
         // Where its own threads had the CPU, no others are to blame.
-        let its_own =
-            |finding: &Finding| ["cpu-starved", "busy-polling"].contains(&finding.id.as_str());
+        let its_own = |finding: &Finding| {
+            [FindingId::CpuStarved, FindingId::BusyPolling].contains(&finding.id)
+        };
         if !findings.iter().any(its_own) {
             told.extend(self.neighbours());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::FunctionRow;
 
 use crate::analysis::Analysis;
@@ -48,7 +48,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, cost),
     );
     Some(
-        FindingBuilder::new("allocator-churn", analysis, cost, statement)
+        FindingBuilder::new(FindingId::AllocatorChurn, analysis, cost, statement)
             .evidence("time in the allocator", bare + collector, "ns")
             .evidence("with what fills what it gives", cost, "ns")
             .advice(advice(language, allocator >= collector))
@@ -77,6 +77,8 @@ fn advice(language: Option<Language>, own_allocator: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::{Fake, ROOT};
     use crate::language::Language;
 
@@ -89,7 +91,7 @@ mod tests {
             fake.findings()
         };
         let found = told(500);
-        assert_eq!(found[0].id, "allocator-churn");
+        assert_eq!(found[0].id, FindingId::AllocatorChurn);
         assert!((found[0].share - 0.5).abs() < 0.02, "{}", found[0].share);
         // A parser of trees allocates for a quarter of its time.
         assert!(told(250).is_empty());
@@ -103,7 +105,7 @@ mod tests {
         fake.in_function(ROOT, "/bin/program", "runtime.mallocgc", 200);
         fake.in_function(ROOT, "/bin/program", "main.main", 400);
         let found = &fake.findings()[0];
-        assert_eq!(found.id, "allocator-churn");
+        assert_eq!(found.id, FindingId::AllocatorChurn);
         assert!(found.advice.contains("sync.Pool"));
     }
 

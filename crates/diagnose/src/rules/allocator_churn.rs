@@ -1,6 +1,6 @@
 //! Memory is taken from the system and given back, again and again.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 
 use crate::analysis::Analysis;
 use crate::calls;
@@ -51,7 +51,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, cost),
     );
     Some(
-        FindingBuilder::new("allocator-churn", analysis, cost, statement)
+        FindingBuilder::new(FindingId::AllocatorChurn, analysis, cost, statement)
             .evidence("memory calls", all.calls as f64, "calls")
             .evidence("of them give memory back", given_back.calls as f64, "calls")
             .advice("Take large buffers once and reuse them; with glibc raise M_MMAP_THRESHOLD and M_TRIM_THRESHOLD (`mallopt`), or use an allocator that keeps memory. If it is a file that is mapped again and again, map it once.")
@@ -110,7 +110,7 @@ mod tests {
             fake.calls("mmap", None, 2_775, 0, 4_000);
             fake.calls("munmap", None, 2_755, 0, 4_000);
             fake.calls("openat", None, opens, 0, 3_000);
-            fake.ids().contains(&"allocator-churn".to_owned())
+            fake.ids().contains(&"allocator-churn")
         };
         assert!(told(1));
         assert!(!told(2_780));
@@ -129,7 +129,7 @@ mod tests {
             let found = crate::diagnose(&fake.observation(&timed)).findings;
             found
                 .into_iter()
-                .map(|finding| finding.id)
+                .map(|finding| finding.id.as_str())
                 .collect::<Vec<_>>()
         };
         assert_eq!(told(3 << 20), ["allocator-churn"]);
@@ -158,7 +158,7 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.calls("madvise", None, 30_000, 0, 10_000);
             fake.waits(None, None, Cause::Disk, disk_ms, 1_000);
-            fake.ids().contains(&"allocator-churn".to_owned())
+            fake.ids().contains(&"allocator-churn")
         };
         assert!(told(0));
         assert!(!told(300));
@@ -168,6 +168,6 @@ mod tests {
     fn a_heap_that_only_grows_is_not() {
         let mut fake = Fake::new(1000);
         fake.calls("mmap", None, 3_000, 0, 30_000);
-        assert!(!fake.ids().contains(&"allocator-churn".to_owned()));
+        assert!(!fake.ids().contains(&"allocator-churn"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 
 use crate::analysis::Analysis;
 use crate::calls;
@@ -127,7 +127,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, turns.win_ns),
     );
     Some(
-        FindingBuilder::new("lock-contention", analysis, turns.win_ns, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, turns.win_ns, statement)
             .evidence("threads that queue", turns.threads as f64, "threads")
             .evidence("waits", turns.waits as f64, "calls")
             .evidence("time queued, all threads", turns.waited_ns, "ns")
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_pool_that_is_given_work_by_another_thread_is_not() {
         let ids = sleepers(19, |_| ROOT).ids();
-        assert!(!ids.contains(&"lock-contention".to_owned()), "{ids:?}");
+        assert!(!ids.contains(&"lock-contention"), "{ids:?}");
     }
 
     #[test]
@@ -187,6 +187,6 @@ mod tests {
         let mut fake = sleepers(19, |tid| 101 + (tid - 100) % 4);
         fake.language = Some(crate::Language::Go);
         let ids = fake.ids();
-        assert!(!ids.contains(&"lock-contention".to_owned()), "{ids:?}");
+        assert!(!ids.contains(&"lock-contention"), "{ids:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, Spent};
 use fathom_trace::SyscallRow;
 
 use super::polled_paths::{Awaited, awaited};
@@ -220,7 +220,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         None => row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
     };
     Some(
-        FindingBuilder::new("busy-polling", analysis, burnt, statement)
+        FindingBuilder::new(FindingId::BusyPolling, analysis, burnt, statement)
             .of_cpu_time(wall)
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
@@ -255,6 +255,8 @@ pub(super) fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) 
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -304,7 +306,7 @@ mod tests {
         let row = fake.calls_of(555, "read", Some(4), 6_600, 0, 0);
         (row.would_block, row.errors) = (6_600, 6_600);
         let found = fake.findings();
-        assert_eq!(found[0].id, "busy-polling");
+        assert_eq!(found[0].id, FindingId::BusyPolling);
         let begin = "A thread asked at least 6,600 times by `read`";
         assert!(
             found[0].statement.starts_with(begin),
@@ -323,7 +325,7 @@ mod tests {
         fake.calls("mmap", None, 30, 0, 0);
         fake.calls_of(555, "nanosleep", None, 4_000, 0, 0);
         fake.calls_of(555, "epoll_pwait", Some(4), 4_000, 0, 0);
-        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+        assert!(!fake.ids().contains(&"busy-polling"));
     }
 
     #[test]
@@ -331,7 +333,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         let row = fake.calls("futex", None, 9_000, 0, 20_000);
         (row.would_block, row.errors) = (9_000, 9_000);
-        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+        assert!(!fake.ids().contains(&"busy-polling"));
     }
 
     #[test]
@@ -343,7 +345,7 @@ mod tests {
             let ready = fathom_trace::Cause::Preempted;
             fake.waits_of(101, None, None, ready, 100, ready_ms * 10);
             let found = &fake.findings()[0];
-            assert_eq!(found.id, "busy-polling");
+            assert_eq!(found.id, FindingId::BusyPolling);
             assert_eq!(found.could_win_ns / 1_000_000, wall_ms);
             assert_eq!(found.could_win_cpu_ns / 1_000_000, 1000);
         }
@@ -398,7 +400,7 @@ mod tests {
         );
         let row = fake.calls("epoll_wait", None, 10_000, 0, 60_000);
         row.blocked_ns = Some(495_000_000);
-        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+        assert!(!fake.ids().contains(&"busy-polling"));
     }
 
     #[test]
@@ -406,6 +408,6 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("epoll_wait", None, 100_000, 0, 400);
         fake.calls("recvfrom", Some(9), 100_000, 500, 900);
-        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+        assert!(!fake.ids().contains(&"busy-polling"));
     }
 }

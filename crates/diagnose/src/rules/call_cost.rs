@@ -1,5 +1,6 @@
 //! Shared by what makes too many calls: what these cost in the kernel, and in the library around them.
 
+use fathom_model::FindingId;
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, Tally};
@@ -97,7 +98,7 @@ impl CallCost {
     /// A finding about the calls, with what goes with them.
     pub(super) fn finding(
         self,
-        id: &str,
+        id: FindingId,
         analysis: &Analysis<'_>,
         statement: String,
     ) -> FindingBuilder {

@@ -1,6 +1,6 @@
 //! The time is asked for by real calls.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
@@ -25,7 +25,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     Some(
-        cost.finding("clock-calls", analysis, statement)
+        cost.finding(FindingId::ClockCalls, analysis, statement)
             .evidence("time calls", clocks.calls as f64, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
             .advice(match analysis.language(clocks.pid) {

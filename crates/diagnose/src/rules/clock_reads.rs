@@ -1,6 +1,6 @@
 //! The time is read so often that reading it weighs, though no call is made for it.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, is_significant, percent};
@@ -21,7 +21,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, cost),
     );
     Some(
-        FindingBuilder::new("clock-calls", analysis, cost, statement)
+        FindingBuilder::new(FindingId::ClockCalls, analysis, cost, statement)
             .evidence("time in reading clocks", cost, "ns")
             .advice(match analysis.language(Some(first.pid)) {
                 Some(Language::Python) => "Read the clock less often: once for many pieces of work, not before and after each.",

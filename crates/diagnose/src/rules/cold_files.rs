@@ -1,6 +1,6 @@
 //! Mapped files and programs come from the disk, page by page.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
 use super::io_latency;
 use crate::analysis::Analysis;
@@ -32,7 +32,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, win),
     );
     Some(
-        FindingBuilder::new("cold-files", analysis, win, statement)
+        FindingBuilder::new(FindingId::ColdFiles, analysis, win, statement)
             .evidence("major faults", faults as f64, "faults")
             .evidence("CPU time of fetching", io_latency.round(), "ns")
             .evidence_if("waits", waits, "calls")
@@ -62,11 +62,7 @@ mod tests {
             fake.trace.accounts.major_faults = waits;
             // 2 ms each.
             fake.waits(None, None, Cause::Disk, waits, 2_000);
-            assert_eq!(
-                fake.ids().contains(&"cold-files".to_owned()),
-                told,
-                "{wall_ms}"
-            );
+            assert_eq!(fake.ids().contains(&"cold-files"), told, "{wall_ms}");
         }
     }
 }

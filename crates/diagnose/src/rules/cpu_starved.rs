@@ -1,6 +1,6 @@
 //! More threads want a CPU than there are CPUs, or than the command gets.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, is_runnable};
@@ -59,10 +59,10 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     );
     let on_all_cpus = analysis.timed_ns - analysis.cpu_ns / cpus;
     let finding = match others_idle {
-        true => FindingBuilder::new("cpu-starved", analysis, on_all_cpus, statement)
+        true => FindingBuilder::new(FindingId::CpuStarved, analysis, on_all_cpus, statement)
             .advice("Let the threads run on all CPUs, or bind each to one of its own.")
             .evidence("CPUs used", used, "CPUs"),
-        false => FindingBuilder::new("cpu-starved", analysis, delay, statement)
+        false => FindingBuilder::new(FindingId::CpuStarved, analysis, delay, statement)
             .of_latency(on_all_cpus)
             .advice("Start as many busy threads or processes as there are CPUs, and give them the work from a queue."),
     };
@@ -114,7 +114,7 @@ pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Finding> {
         }
     };
     Some(
-        FindingBuilder::new("cpu-starved", analysis, ready, statement)
+        FindingBuilder::new(FindingId::CpuStarved, analysis, ready, statement)
             .evidence("ready and not running", ready, "ns")
             .advice(advice)
             .finish(),
@@ -194,7 +194,7 @@ mod tests {
         found
             .into_iter()
             .next()
-            .map(|it| it.id + ": " + &it.statement)
+            .map(|it| format!("{}: {}", it.id, it.statement))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, Spent};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
@@ -129,7 +129,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, wait),
     );
     Some(
-        FindingBuilder::new("delayed-ack-stall", analysis, wait, statement)
+        FindingBuilder::new(FindingId::DelayedAckStall, analysis, wait, statement)
             .evidence("stalls", stalls as f64, "calls")
             .evidence("mean stall", mean, "ns")
             .evidence("sends", sends.calls as f64, "calls")
@@ -163,7 +163,7 @@ mod tests {
         let mut fake = Fake::new(2100);
         fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 200_000);
         fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
-        assert!(!fake.ids().contains(&"delayed-ack-stall".to_owned()));
+        assert!(!fake.ids().contains(&"delayed-ack-stall"));
     }
 
     #[test]

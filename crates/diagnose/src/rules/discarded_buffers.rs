@@ -1,6 +1,6 @@
 //! A stream's buffer is filled anew after each seek, for one record of it.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
 use super::call_cost::CallCost;
 use super::seek_rereads::{most_sought, place, reads_of, seeks_of};
@@ -33,7 +33,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     Some(
-        cost.finding("small-file-io", analysis, statement)
+        cost.finding(FindingId::SmallFileIo, analysis, statement)
             .evidence("reads", found.reads.calls as f64, "calls")
             .evidence("bytes per call", found.reads.bytes_per_call(), "bytes/call")
             .evidence("size of the file", found.size as f64, "bytes")
@@ -48,7 +48,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 mod tests {
     use crate::fake::Fake;
 
-    fn told(seeks: u64, size: u64) -> Vec<String> {
+    fn told(seeks: u64, size: u64) -> Vec<&'static str> {
         let mut fake = Fake::new(1000);
         fake.calls("lseek", Some(3), seeks, 0, 300);
         fake.calls("read", Some(3), 120_000, 8_191, 2_000);

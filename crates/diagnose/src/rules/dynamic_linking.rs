@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::{FileRow, FunctionRow};
 
 use crate::analysis::{Analysis, Tally};
@@ -58,7 +58,7 @@ fn bound(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, cost),
     );
     Some(
-        FindingBuilder::new("dynamic-linking", analysis, cost, statement)
+        FindingBuilder::new(FindingId::DynamicLinking, analysis, cost, statement)
             .evidence("libraries", libraries as f64, "files")
             .evidence("time in the loader's own code", loader, "ns")
             .advice("Link what belongs together into one library, open plugins when they are needed and without `RTLD_GLOBAL` (each one is searched for every symbol), and export few symbols (`-fvisibility=hidden`).")
@@ -123,7 +123,7 @@ fn again_and_again(analysis: &Analysis<'_>) -> Option<Finding> {
         },
     );
     Some(
-        FindingBuilder::new("dynamic-linking", analysis, cost, statement)
+        FindingBuilder::new(FindingId::DynamicLinking, analysis, cost, statement)
             .evidence("times opened", opens as f64, "calls")
             .advice(match them {
                 "it" => "Open it once, keep it, and call `dlclose` at the end.",
@@ -197,7 +197,7 @@ fn before_it_began(analysis: &Analysis<'_>) -> Option<Finding> {
         }
     };
     Some(
-        FindingBuilder::new("dynamic-linking", analysis, spent, statement)
+        FindingBuilder::new(FindingId::DynamicLinking, analysis, spent, statement)
             .evidence("libraries", many as f64, "files")
             .evidence("places searched in vain", tried as f64, "calls")
             .advice(advice)
@@ -308,7 +308,7 @@ mod tests {
             fake.calls("openat", None, 400, 0, 10_000);
             fake.calls("mmap", None, 2_000, 0, 60_000);
             fake.calls("munmap", None, given_back, 0, 150_000);
-            fake.ids().contains(&"dynamic-linking".to_owned())
+            fake.ids().contains(&"dynamic-linking")
         };
         assert!(told(400, 400));
         assert!(!told(1, 400));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::{Cause, SyscallRow};
 
 use super::call_cost::CallCost;
@@ -65,7 +65,7 @@ fn by_own_code(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, cost),
     );
     Some(
-        FindingBuilder::new("lock-contention", analysis, cost, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, cost, statement)
             .evidence("threads that take it", threads as f64, "threads")
             .evidence("in its code", in_code, "ns")
             .evidence("in the kernel for it (modelled)", in_kernel, "ns")
@@ -103,7 +103,7 @@ fn by_calls(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     Some(
-        cost.finding("lock-contention", analysis, statement)
+        cost.finding(FindingId::LockContention, analysis, statement)
             .evidence("threads that take it", threads as f64, "threads")
             .evidence("calls", calls.calls as f64, "calls")
             .evidence("sleeps", sleeps as f64, "calls")
@@ -167,7 +167,7 @@ mod tests {
         fake
     }
 
-    fn told(sleeps: u64) -> Vec<String> {
+    fn told(sleeps: u64) -> Vec<&'static str> {
         fought_over(sleeps, 1).ids()
     }
 
@@ -202,9 +202,9 @@ mod tests {
         };
         // 160 of each thread's 250 ms, and as much of all that both CPUs did.
         let lock = found(400_000);
-        assert_eq!(lock.id, "lock-contention");
+        assert_eq!(lock.id, FindingId::LockContention);
         assert!((0.5..0.8).contains(&lock.share), "{lock:?}");
-        assert_eq!(found(20_000).id, "cpu-starved");
+        assert_eq!(found(20_000).id, FindingId::CpuStarved);
     }
 
     #[test]
@@ -250,6 +250,6 @@ mod tests {
 
     #[test]
     fn hand_overs_that_sleep_are_not() {
-        assert!(!told(150_000).contains(&"lock-contention".to_owned()));
+        assert!(!told(150_000).contains(&"lock-contention"));
     }
 }

@@ -1,6 +1,6 @@
 //! Goroutines queue for a mutex: `lock-contention` of which threads and calls show nothing.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::MutexRow;
 
 use crate::analysis::Analysis;
@@ -157,7 +157,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, queue.win_ns),
     );
     Some(
-        FindingBuilder::new("lock-contention", analysis, queue.win_ns, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, queue.win_ns, statement)
             .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
             .evidence("waits", row.waits as f64, "waits")
             .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
@@ -174,6 +174,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::MutexRow;
 
     use crate::fake::{Fake, ROOT};
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn goroutines_that_compute_in_turn_are_told() {
         let found = program(1000, 990).findings();
-        assert_eq!(found[0].id, "lock-contention");
+        assert_eq!(found[0].id, FindingId::LockContention);
         let begin = "4 goroutines waited 3,000 times for a mutex";
         assert!(
             found[0].statement.starts_with(begin),
@@ -214,7 +216,9 @@ mod tests {
     #[test]
     fn whoever_sleeps_with_the_mutex_is_told_so() {
         let found = program(20, 950).findings();
-        let told = found.iter().find(|found| found.id == "lock-contention");
+        let told = found
+            .iter()
+            .find(|found| found.id == FindingId::LockContention);
         let told = told.expect("they wait");
         assert!(
             told.statement.contains("slept or waited"),
@@ -242,7 +246,7 @@ mod tests {
     fn a_mutex_that_is_seldom_waited_for_is_not() {
         let told = |cpu, contended| {
             let ids = program(cpu, contended).ids();
-            ids.contains(&"lock-contention".to_owned())
+            ids.contains(&"lock-contention")
         };
         assert!(!told(1900, 100));
         assert!(!told(1980, 900), "all CPUs are used");

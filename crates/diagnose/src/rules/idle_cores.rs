@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
@@ -230,7 +230,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, win),
     );
     Some(
-        FindingBuilder::new("idle-cores", analysis, win, statement)
+        FindingBuilder::new(FindingId::IdleCores, analysis, win, statement)
             .evidence("threads", threads as f64, "threads")
             .evidence("CPUs used", used, "CPUs")
             .advice("Give the work to as many threads as there are CPUs, in more and smaller pieces than that, and see that no lock or single stage makes them take turns.")
@@ -336,7 +336,7 @@ mod tests {
                 let name = format!("Thread-{}", tid - 101);
                 fake.trace.threads.last_mut().unwrap().name = name;
             }
-            fake.ids().contains(&"idle-cores".to_owned())
+            fake.ids().contains(&"idle-cores")
         };
         assert!(told(1));
         assert!(!told(600), "the other worked as well");
@@ -358,7 +358,7 @@ mod tests {
                 let by = awaited.then_some(101 + job as u32 % 4);
                 fake.wait_for(ROOT, "futex", None, (from, to, to), by);
             }
-            fake.ids().contains(&"idle-cores".to_owned())
+            fake.ids().contains(&"idle-cores")
         };
         assert!(told(true));
         assert!(!told(false));
@@ -372,7 +372,7 @@ mod tests {
             fake.descriptor(3, "socket");
             fake.waits_of(tid, Some("recvfrom"), Some(3), Cause::Asleep, 50, 10_000);
         }
-        assert!(!fake.ids().contains(&"idle-cores".to_owned()));
+        assert!(!fake.ids().contains(&"idle-cores"));
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
         for (tid, from) in (101..).zip([0, 250, 500, 750]) {
             fake.thread(ROOT, tid, from, from + 249, 240);
         }
-        assert!(!fake.ids().contains(&"idle-cores".to_owned()));
+        assert!(!fake.ids().contains(&"idle-cores"));
     }
 
     #[test]

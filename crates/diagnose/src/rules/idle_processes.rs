@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::{Process, Tier};
 
 use crate::analysis::Analysis;
@@ -132,7 +132,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, win),
     );
     Some(
-        FindingBuilder::new("idle-cores", analysis, win, statement)
+        FindingBuilder::new(FindingId::IdleCores, analysis, win, statement)
             .evidence("processes", processes as f64, "processes")
             .evidence("CPU time of the busiest", busiest.cpu_ns.round(), "ns")
             .advice("Cut the work into more and smaller pieces than there are processes, and hand them out one at a time (Python: a smaller `chunksize`).")
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn tells(mut fake: Fake) -> bool {
-        fake.ids().contains(&"idle-cores".to_owned())
+        fake.ids().contains(&"idle-cores")
     }
 
     #[test]

@@ -70,7 +70,7 @@ mod tests {
 
     fn won(fake: &mut Fake) -> (String, u64) {
         let first = &fake.findings()[0];
-        (first.id.clone(), first.could_win_ns / MS)
+        (first.id.to_string(), first.could_win_ns / MS)
     }
 
     #[test]

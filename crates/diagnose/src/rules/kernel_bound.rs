@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
@@ -126,7 +126,7 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     Some(
-        cost.finding("kernel-bound", analysis, statement)
+        cost.finding(FindingId::KernelBound, analysis, statement)
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(match name {
@@ -149,29 +149,31 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
 pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
     let Some(own) = found
         .iter()
-        .find(|f| f.id == "kernel-bound")
+        .find(|f| f.id == FindingId::KernelBound)
         .map(|f| f.could_win_ns)
     else {
         return found;
     };
-    let least = |id: &str| match id {
+    let least = |id: FindingId| match id {
         // What the kernel does to wake threads is in the calls, and not in the waits.
-        "wakeup-storm" | "lock-contention" => 4,
+        FindingId::WakeupStorm | FindingId::LockContention => 4,
         // To do it side by side makes it no less.
-        "waiting-for-child" | "idle-cores" => 1,
+        FindingId::WaitingForChild | FindingId::IdleCores => 1,
         _ => 2,
     };
     let explained = found
         .iter()
-        .any(|f| f.id != "kernel-bound" && f.rank_ns() * least(&f.id) >= own);
+        .any(|f| f.id != FindingId::KernelBound && f.rank_ns() * least(f.id) >= own);
     found
         .into_iter()
-        .filter(|f| !(explained && f.id == "kernel-bound"))
+        .filter(|f| !(explained && f.id == FindingId::KernelBound))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -213,7 +215,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("getpid", None, 2_000_000, 0, 250);
         let found = fake.findings();
-        assert_eq!(found[0].id, "kernel-bound");
+        assert_eq!(found[0].id, FindingId::KernelBound);
         assert!(found[0].statement.contains("`getpid`"));
     }
 
@@ -232,7 +234,7 @@ mod tests {
         fake.calls("newfstatat", None, 60_000, 0, 1_600);
         fake.calls("faccessat2", None, 80_000, 0, 1_600);
         let found = fake.findings();
-        assert_eq!(found[0].id, "kernel-bound");
+        assert_eq!(found[0].id, FindingId::KernelBound);
         assert!(
             found[0]
                 .statement

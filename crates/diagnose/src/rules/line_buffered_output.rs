@@ -1,6 +1,6 @@
 //! Output that nobody watches is written line by line.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
 use super::small_io::Small;
 use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, is_of_pieces, on_output};
@@ -35,7 +35,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     let finding = cost
-        .finding("line-buffered-output", analysis, statement)
+        .finding(FindingId::LineBufferedOutput, analysis, statement)
         .evidence("write calls", tally.calls as f64, "calls")
         .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
         .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
@@ -79,6 +79,8 @@ fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -127,7 +129,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.descriptor(1, "/dev/pts/0");
         fake.calls("write", Some(1), 500_000, 60, 500);
-        assert!(!fake.ids().contains(&"line-buffered-output".to_owned()));
+        assert!(!fake.ids().contains(&"line-buffered-output"));
     }
 
     #[test]
@@ -138,7 +140,7 @@ mod tests {
         fake.descriptor(1, "pipe");
         fake.calls("write", Some(1), 500_000, 40, 900);
         let found = fake.findings();
-        assert_eq!(found[0].id, "line-buffered-output");
+        assert_eq!(found[0].id, FindingId::LineBufferedOutput);
         assert!(found[0].advice.contains("unset it"), "{}", found[0].advice);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, FindingId, Place};
 use fathom_trace::{Cause, Interval};
 
 use super::lock_convoys::is_of_runtime;
@@ -147,7 +147,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, win),
     );
     Some(
-        FindingBuilder::new("lock-contention", analysis, win, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, win, statement)
             .evidence("waits", pair.waits as f64, "calls")
             .evidence("time queued", pair.waited_ns, "ns")
             .advice("Compute outside of the lock and hold it only to store the result; keep a sum per worker, or split the lock.")
@@ -164,6 +164,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::{Fake, ROOT};
 
     /// A process that waits 50 times for another one and works `own` ms between two waits; later it works alone.
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn a_lock_that_is_taken_back_each_time_is_told() {
         let found = pair(0, 490).findings();
-        assert_eq!(found[0].id, "lock-contention");
+        assert_eq!(found[0].id, FindingId::LockContention);
         assert!(
             found[0].statement.contains("50 times"),
             "{}",
@@ -195,7 +197,7 @@ mod tests {
         let mut fake = pair(0, 490);
         let thread = fake.trace.threads.iter_mut().find(|it| it.tid == 201);
         thread.expect("it is there").name = "C2 CompilerThre".to_owned();
-        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+        assert!(!fake.ids().contains(&"lock-contention"));
     }
 
     #[test]
@@ -224,12 +226,12 @@ mod tests {
         for (i, wait) in (0..).zip(waits.filter(|wait| wait.tid == 201)) {
             (wait.from_ns, wait.to_ns) = (i * 100_000, i * 100_000 + 60_000);
         }
-        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+        assert!(!fake.ids().contains(&"lock-contention"));
     }
 
     #[test]
     fn who_works_on_what_it_waited_for_is_given_work() {
-        assert!(!pair(4, 490).ids().contains(&"lock-contention".to_owned()));
+        assert!(!pair(4, 490).ids().contains(&"lock-contention"));
     }
 
     #[test]
@@ -244,11 +246,11 @@ mod tests {
         let thread = fake.trace.threads.iter_mut().find(|it| it.tid == 201);
         let thread = thread.expect("it is there");
         (thread.ended_ns, thread.on_cpu_ns) = (Some(930_000_000), Some(430_000_000));
-        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+        assert!(!fake.ids().contains(&"lock-contention"));
     }
 
     #[test]
     fn who_has_next_to_nothing_to_do_tells_of_progress() {
-        assert!(!pair(0, 20).ids().contains(&"lock-contention".to_owned()));
+        assert!(!pair(0, 20).ids().contains(&"lock-contention"));
     }
 }

@@ -1,6 +1,6 @@
 //! Threads queue for a lock.
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, FindingId, Place};
 
 use super::lock_convoys::{Queue, queues};
 use super::wakeup_storm;
@@ -44,7 +44,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, win),
     );
     Some(
-        FindingBuilder::new("lock-contention", analysis, win, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, win, statement)
             .evidence("threads that queue", queue.threads as f64, "threads")
             .evidence("waits", queue.waits as f64, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")
@@ -106,6 +106,8 @@ fn advice(queue: &Queue, language: Option<Language>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::{Fake, ROOT};
@@ -135,7 +137,7 @@ mod tests {
                 fake.in_function(tid, java, "work", 100 - spun);
             }
             let mut found = fake.findings().into_iter();
-            found.rfind(|one| one.id == "lock-contention")
+            found.rfind(|one| one.id == FindingId::LockContention)
         };
         let (none, some) = (told(0).unwrap(), told(50).unwrap());
         assert!(some.could_win_ns > none.could_win_ns * 3 / 2, "{some:?}");
@@ -155,7 +157,7 @@ mod tests {
                 let tid = 101 + (turn % 4) as u32;
                 fake.wait_for(tid, "write", Some(1), (from, to, to), None);
             }
-            fake.ids().contains(&"lock-contention".to_owned())
+            fake.ids().contains(&"lock-contention")
         };
         assert!(told(10));
         assert!(!told(30));
@@ -177,7 +179,7 @@ mod tests {
                 );
             }
             let mut found = fake.findings().into_iter();
-            let found = found.find(|one| one.id == "lock-contention");
+            let found = found.find(|one| one.id == FindingId::LockContention);
             found.map_or(0, |one| one.could_win_ns)
         };
         assert!(told(40) < told(1), "{} and {}", told(40), told(1));
@@ -188,7 +190,7 @@ mod tests {
     fn threads_that_wait_for_work_are_idle() {
         let mut fake = threads(10, 100, 9_800);
         fake.thread(ROOT, 110, 0, 1000, 990);
-        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+        assert!(!fake.ids().contains(&"lock-contention"));
     }
 
     #[test]
@@ -251,7 +253,7 @@ mod tests {
                 fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 100, locks_ms * 10);
                 fake.waits_of(tid, None, None, Cause::Preempted, 10, ready_ms * 100);
             }
-            fake.ids().contains(&"lock-contention".to_owned())
+            fake.ids().contains(&"lock-contention")
         };
         assert!(told(700));
         assert!(!told(850));
@@ -259,7 +261,7 @@ mod tests {
 
     #[test]
     fn nobody_queues_where_nobody_runs() {
-        let queue = "lock-contention".to_owned();
+        let queue = "lock-contention";
         assert!(threads(160, 100, 8_400).ids().contains(&queue));
         assert!(!threads(100, 100, 9_000).ids().contains(&queue));
     }
@@ -275,7 +277,7 @@ mod tests {
                     fake.wait_for(tid, "futex", None, (at, at + 2, at + 2), by);
                 }
             }
-            fake.ids().contains(&"lock-contention".to_owned())
+            fake.ids().contains(&"lock-contention")
         };
         let hub = |tid: u32, turn: u64| match tid {
             101 => 102 + (turn % 3) as u32,
@@ -298,7 +300,7 @@ mod tests {
                 waits,
                 900_000 / waits,
             );
-            fake.ids().contains(&"lock-contention".to_owned())
+            fake.ids().contains(&"lock-contention")
         };
         assert!(!told(380));
         assert!(told(4));
@@ -321,10 +323,6 @@ mod tests {
 
     #[test]
     fn one_long_wait_each_is_a_join() {
-        assert!(
-            !threads(245, 1, 750_000)
-                .ids()
-                .contains(&"lock-contention".to_owned())
-        );
+        assert!(!threads(245, 1, 750_000).ids().contains(&"lock-contention"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, FindingId, Place};
 use fathom_trace::{LookupRow, SyscallRow};
 
 use super::call_cost::CallCost;
@@ -119,7 +119,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     Some(
-        cost.finding("missing-file-lookups", analysis, statement)
+        cost.finding(FindingId::MissingFileLookups, analysis, statement)
             .evidence("failed lookups", misses as f64, "calls")
             .evidence("different paths kept", rows().count() as f64, "files")
             .advice("Shorten the search path, name files in full, or remember what isn't there.")
@@ -210,7 +210,7 @@ mod tests {
                 fake.file(&format!("new/{i}/a.rs"), 1, 0, 0, 0);
                 fake.trace.files.last_mut().expect("just made").writes = 1;
             }
-            fake.ids().contains(&"missing-file-lookups".to_owned())
+            fake.ids().contains(&"missing-file-lookups")
         };
         assert!(!told(2_000));
         assert!(told(0));
@@ -232,9 +232,9 @@ mod tests {
             }
             fake.findings().swap_remove(0)
         };
-        assert_eq!(told(None).id, "missing-file-lookups");
+        assert_eq!(told(None).id, FindingId::MissingFileLookups);
         let found = told(Some(900));
-        assert_eq!(found.id, "busy-polling");
+        assert_eq!(found.id, FindingId::BusyPolling);
         assert_eq!(found.place.path.as_deref(), Some("/spool/7.done"));
         assert!(
             found.statement.contains("300,000 times by `newfstatat`"),
@@ -255,7 +255,7 @@ mod tests {
             fake.ids()
         };
         assert_eq!(told(80_000), ["missing-file-lookups"]);
-        assert!(!told(0).contains(&"missing-file-lookups".to_owned()));
+        assert!(!told(0).contains(&"missing-file-lookups"));
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.calls("stat", None, 40_000 + found, 0, 2_500);
             fake.misses("stat", "/lib/x/a.conf", 40_000);
-            fake.ids().contains(&"missing-file-lookups".to_owned())
+            fake.ids().contains(&"missing-file-lookups")
         };
         assert!(told(0));
         assert!(!told(20_000));

@@ -56,7 +56,7 @@ mod waiting_for_network;
 mod waiting_for_output;
 mod wakeup_storm;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
 use crate::analysis::Analysis;
 
@@ -96,41 +96,70 @@ const RULES: &[Rule] = &[
 
 /// Findings of the first kind that are left out where one of the second is told: the second names
 /// the cause, the first its effect.
-const EXPLAINED_BY: &[(&str, &[&str])] = &[
-    ("waiting-for-network", &["delayed-ack-stall"]),
-    ("idle-cores", &["lock-contention", "wakeup-storm"]),
+const EXPLAINED_BY: &[(FindingId, &[FindingId])] = &[
+    (FindingId::WaitingForNetwork, &[FindingId::DelayedAckStall]),
     (
-        "wakeup-storm",
-        &["lock-contention", "cpu-starved", "thread-spawning"],
+        FindingId::IdleCores,
+        &[FindingId::LockContention, FindingId::WakeupStorm],
     ),
-    ("page-fault-heavy", &["allocator-churn"]),
-    ("waiting-for-child", &["process-spawning", "idle-cores"]),
-    ("dynamic-linking", &["process-spawning"]),
     (
-        "startup-dominated",
+        FindingId::WakeupStorm,
         &[
-            "dynamic-linking",
-            "missing-file-lookups",
-            "process-spawning",
+            FindingId::LockContention,
+            FindingId::CpuStarved,
+            FindingId::ThreadSpawning,
         ],
     ),
-    ("allocator-churn", &["process-spawning", "thread-spawning"]),
+    (FindingId::PageFaultHeavy, &[FindingId::AllocatorChurn]),
+    (
+        FindingId::WaitingForChild,
+        &[FindingId::ProcessSpawning, FindingId::IdleCores],
+    ),
+    (FindingId::DynamicLinking, &[FindingId::ProcessSpawning]),
+    (
+        FindingId::StartupDominated,
+        &[
+            FindingId::DynamicLinking,
+            FindingId::MissingFileLookups,
+            FindingId::ProcessSpawning,
+        ],
+    ),
+    (
+        FindingId::AllocatorChurn,
+        &[FindingId::ProcessSpawning, FindingId::ThreadSpawning],
+    ),
     // Memory for what is read again is a part of the work on it.
-    ("page-fault-heavy", &["process-spawning", "rereading"]),
-    ("small-file-io", &["rereading", "process-spawning"]),
-    ("unbuffered-input", &["rereading"]),
+    (
+        FindingId::PageFaultHeavy,
+        &[FindingId::ProcessSpawning, FindingId::Rereading],
+    ),
+    (
+        FindingId::SmallFileIo,
+        &[FindingId::Rereading, FindingId::ProcessSpawning],
+    ),
+    (FindingId::UnbufferedInput, &[FindingId::Rereading]),
     // What is waited for is each of the files.
-    ("waiting-for-disk", &["small-file-io"]),
-    ("line-buffered-output", &["process-spawning"]),
-    ("sleeping", &["delayed-ack-stall", "wakeup-storm"]),
+    (FindingId::WaitingForDisk, &[FindingId::SmallFileIo]),
+    (FindingId::LineBufferedOutput, &[FindingId::ProcessSpawning]),
+    (
+        FindingId::Sleeping,
+        &[FindingId::DelayedAckStall, FindingId::WakeupStorm],
+    ),
     // Java's threads that await processes wait for each other too.
     (
-        "lock-contention",
-        &["cpu-starved", "process-spawning", "thread-spawning"],
+        FindingId::LockContention,
+        &[
+            FindingId::CpuStarved,
+            FindingId::ProcessSpawning,
+            FindingId::ThreadSpawning,
+        ],
     ),
-    ("idle-cores", &["busy-polling", "cpu-starved"]),
+    (
+        FindingId::IdleCores,
+        &[FindingId::BusyPolling, FindingId::CpuStarved],
+    ),
     // Who hands over to another thread looks for it for a while before it sleeps.
-    ("busy-polling", &["wakeup-storm"]),
+    (FindingId::BusyPolling, &[FindingId::WakeupStorm]),
 ];
 
 /// The ways in which a lock is contended, of which one is told: what was seen of mutexes goes first, then where whoever holds
@@ -171,7 +200,7 @@ fn clocks(analysis: &Analysis<'_>) -> Option<Finding> {
 pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(analysis)).collect();
     found = explained_by(named_for_locks(named_for_linking(found)));
-    found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
+    found.sort_by(|a, b| (b.rank_ns(), a.id).cmp(&(a.rank_ns(), b.id)));
     found = kernel_bound::unless_explained(found);
     if found.is_empty() {
         found.extend(cpu_starved::by_others(analysis));
@@ -181,11 +210,13 @@ pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
 
 /// Short processes that spend half of their time on finding and binding libraries are named for that.
 fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
-    let of = |id: &str| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
-    if let (Some(linking), Some(spawning)) = (of("dynamic-linking"), of("process-spawning"))
-        && linking * 2 >= spawning
+    let of = |id: FindingId| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
+    if let (Some(linking), Some(spawning)) = (
+        of(FindingId::DynamicLinking),
+        of(FindingId::ProcessSpawning),
+    ) && linking * 2 >= spawning
     {
-        found.retain(|finding| finding.id != "process-spawning");
+        found.retain(|finding| finding.id != FindingId::ProcessSpawning);
     }
     found
 }
@@ -193,22 +224,22 @@ fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
 /// More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock costs a good part of what
 /// each of them waits, it is what makes them slow, and without it they are no crowd.
 fn named_for_locks(mut found: Vec<Finding>) -> Vec<Finding> {
-    let lock = found.iter().find(|f| f.id == "lock-contention");
+    let lock = found.iter().find(|f| f.id == FindingId::LockContention);
     if let Some(lock) = lock.map(|lock| lock.could_win_ns) {
         let only_later =
-            |f: &Finding| f.id == "cpu-starved" && f.could_win_ns < f.could_win_latency_ns;
-        found.retain(|f| !only_later(f) || lock * least_times(&f.id) < f.rank_ns());
+            |f: &Finding| f.id == FindingId::CpuStarved && f.could_win_ns < f.could_win_latency_ns;
+        found.retain(|f| !only_later(f) || lock * least_times(f.id) < f.rank_ns());
     }
     found
 }
 
 /// The cause must be of this part of the effect's size. Who finds a lock taken and who is woken to find it are counted
 /// apart, so that the lock shows less of itself.
-fn least_times(effect: &str) -> u64 {
+fn least_times(effect: FindingId) -> u64 {
     match effect {
-        "wakeup-storm" => 4,
+        FindingId::WakeupStorm => 4,
         // It holds these waits, if they are of its files.
-        "waiting-for-disk" => 1,
+        FindingId::WaitingForDisk => 1,
         _ => 3,
     }
 }
@@ -219,18 +250,18 @@ fn is_of_file(finding: &Finding) -> bool {
 }
 
 fn explained_by(found: Vec<Finding>) -> Vec<Finding> {
-    let win = |id: &str| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
+    let win = |id: FindingId| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
     // A small cause doesn't hide a large effect.
     let is_explained = |finding: &Finding| {
         // What comes by a pipe isn't what is read again from a file.
-        let comes = finding.id == "unbuffered-input" && !is_of_file(finding);
+        let comes = finding.id == FindingId::UnbufferedInput && !is_of_file(finding);
         !comes
             && EXPLAINED_BY.iter().any(|(effect, causes)| {
                 *effect == finding.id
                     && causes
                         .iter()
-                        .filter_map(|id| win(id))
-                        .any(|ns| ns * least_times(&finding.id) >= finding.rank_ns())
+                        .filter_map(|id| win(*id))
+                        .any(|ns| ns * least_times(finding.id) >= finding.rank_ns())
             })
     };
     found

@@ -1,6 +1,6 @@
 //! Much memory is touched for the first time.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
 use super::process_spawning::faults_are_of_copies;
 use crate::analysis::Analysis;
@@ -35,7 +35,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         false => "cost of a fault (modelled)",
     };
     Some(
-        FindingBuilder::new("page-fault-heavy", analysis, cost, statement)
+        FindingBuilder::new(FindingId::PageFaultHeavy, analysis, cost, statement)
             .evidence("minor faults", faults as f64, "faults")
             .evidence(each, all.each_ns, "ns")
             .advice(match analysis.language(None) {

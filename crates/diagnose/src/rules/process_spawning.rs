@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Process;
 
 use super::children::{is_copy, starts_of_interpreter};
@@ -90,7 +90,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         None => advice(analysis.language(maker), are_copies).to_owned(),
     };
     Some(
-        FindingBuilder::new("process-spawning", analysis, win, statement)
+        FindingBuilder::new(FindingId::ProcessSpawning, analysis, win, statement)
             .evidence("short processes", short.len() as f64, "processes")
             .evidence("wall time each", win / short.len() as f64, "ns")
             .advice(advice)
@@ -220,6 +220,8 @@ fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32>
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
@@ -274,7 +276,7 @@ mod tests {
     fn starts_of_one_interpreter_are_told_with_their_number() {
         // Some are above the limit of a short child, some below.
         let found = interpreters(|i| 14 + i % 5).findings();
-        assert_eq!(found[0].id, "process-spawning");
+        assert_eq!(found[0].id, FindingId::ProcessSpawning);
         assert_eq!(found.len(), 1);
         let statement = &found[0].statement;
         assert!(
@@ -302,7 +304,7 @@ mod tests {
         }
         fake.calls("clone", None, 100, 0, 6_000_000);
         let found = fake.findings();
-        assert_eq!(found[0].id, "process-spawning");
+        assert_eq!(found[0].id, FindingId::ProcessSpawning);
         assert!(
             found[0].could_win_ns > 550_000_000,
             "{}",
@@ -321,7 +323,7 @@ mod tests {
             }
             fake
         };
-        let told = |mut fake: Fake| fake.ids().contains(&"process-spawning".to_owned());
+        let told = |mut fake: Fake| fake.ids().contains(&"process-spawning");
         assert!(told(copies(4)));
         assert!(!told(copies(14)));
         let mut naps = spawns(60);
@@ -346,6 +348,6 @@ mod tests {
         for i in 0..50 {
             fake.child(200 + i, u64::from(i) * 2, u64::from(i) * 2 + 2, 1);
         }
-        assert!(!fake.ids().contains(&"process-spawning".to_owned()));
+        assert!(!fake.ids().contains(&"process-spawning"));
     }
 }

@@ -1,6 +1,6 @@
 //! Files that the kernel makes up as they are read, in `/proc` and `/sys`, are read again and again.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::FileRow;
 
 use super::call_cost::CallCost;
@@ -43,7 +43,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis)
     );
     Some(
-        cost.finding("kernel-bound", analysis, statement)
+        cost.finding(FindingId::KernelBound, analysis, statement)
             .evidence("opens", opens as f64, "calls")
             .evidence("reads", reads as f64, "calls")
             .advice(
@@ -57,6 +57,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -74,7 +76,7 @@ mod tests {
             first.filter(|found| found.statement.contains("makes up"))
         };
         let found = told("/proc/self/statm", 80_000).expect("a finding");
-        assert_eq!(found.id, "kernel-bound");
+        assert_eq!(found.id, FindingId::KernelBound);
         let begins = "`/proc/self/statm` was opened and read 80,000 times";
         assert!(found.statement.starts_with(begins), "{}", found.statement);
         assert!(

@@ -58,6 +58,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -69,7 +71,9 @@ mod tests {
             fake.file("/srv/spool/in", 2_000, 0, 0, 0);
             fake.file("/srv/spool/out", 2_000, 0, 0, 0);
             let findings = fake.findings();
-            let found = findings.iter().find(|found| found.id == "rereading");
+            let found = findings
+                .iter()
+                .find(|found| found.id == FindingId::Rereading);
             assert_eq!(found.is_some(), told);
             if let Some(found) = found {
                 let words = "2 folders such as `/srv/spool/out` were listed 4,000 times";

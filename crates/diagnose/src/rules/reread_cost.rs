@@ -1,5 +1,7 @@
 //! Shared by the ways of reading the same again: what the calls cost, and the work on what they brought.
 
+use fathom_model::FindingId;
+
 use super::call_cost::CallCost;
 use crate::analysis::Analysis;
 use crate::finding_builder::{FindingBuilder, percent};
@@ -40,7 +42,8 @@ impl Cost {
     }
 
     pub(super) fn finding(&self, analysis: &Analysis<'_>, statement: String) -> FindingBuilder {
-        let finding = FindingBuilder::new("rereading", analysis, self.ns(analysis), statement);
+        let finding =
+            FindingBuilder::new(FindingId::Rereading, analysis, self.ns(analysis), statement);
         let finding = self.calls.evidence(finding).evidence(
             "cost of the calls",
             self.calls.in_kernel_ns.round(),

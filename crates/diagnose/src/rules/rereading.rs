@@ -86,6 +86,8 @@ fn reopened(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -96,7 +98,7 @@ mod tests {
             fake.calls("read", Some(3), 100_000, 64, 1_000);
             fake.file("/srv/table.dat", 100_000, 100_000, 6_400_000, 0);
             fake.trace.files[0].size_bytes = Some(size);
-            assert_eq!(fake.ids().contains(&"rereading".to_owned()), told);
+            assert_eq!(fake.ids().contains(&"rereading"), told);
         }
     }
 
@@ -109,7 +111,7 @@ mod tests {
             fake.calls("read", Some(3), 20_000, 8_000, 10_000);
             fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
             fake.trace.files[0].written_bytes = written;
-            assert_eq!(fake.ids().contains(&"rereading".to_owned()), told);
+            assert_eq!(fake.ids().contains(&"rereading"), told);
         }
     }
 
@@ -126,13 +128,17 @@ mod tests {
         };
         // 15 ms of calls, and 15 ns for each of 30 MB.
         let found = &told(0)[0];
-        assert_eq!(found.id, "rereading");
+        assert_eq!(found.id, FindingId::Rereading);
         let win = found.could_win_ns / 1_000_000;
         assert!((440..480).contains(&win), "{win} ms");
         let words = "in the kernel and up to 448 ms of work on what was read";
         assert!(found.statement.contains(words), "{}", found.statement);
         // It is a tenth of what the program reads.
-        assert!(told(2_700).iter().all(|found| found.id != "rereading"));
+        assert!(
+            told(2_700)
+                .iter()
+                .all(|found| found.id != FindingId::Rereading)
+        );
     }
 
     #[test]
@@ -157,7 +163,7 @@ mod tests {
             fake.calls("read", Some(3), 600, 5_000_000, 1_000_000);
             fake.file("/etc/table.json", 300, 600, 3_000_000_000, 0);
             let found = fake.findings().remove(0);
-            assert_eq!(found.id, "rereading");
+            assert_eq!(found.id, FindingId::Rereading);
             found.statement
         };
         // 0.4 s of its own code are 0.13 ns for each of 3 GB.

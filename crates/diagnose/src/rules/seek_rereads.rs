@@ -198,6 +198,8 @@ pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -217,9 +219,9 @@ mod tests {
         fake.calls("read", Some(3), 10_000, 0, 300);
         fake.file("/etc/passwd", 1, 2, 4096, 0);
         fake.trace.files[0].fd = Some(3);
-        assert!(!fake.ids().contains(&"rereading".to_owned()));
+        assert!(!fake.ids().contains(&"rereading"));
         // A log that is looked at for news.
-        assert!(!rewound(100).contains(&"rereading".to_owned()));
+        assert!(!rewound(100).contains(&"rereading"));
     }
 
     #[test]
@@ -231,7 +233,7 @@ mod tests {
             fake.trace.files[0].fd = Some(0);
             fake.trace.files[0].size_bytes = Some(500_000);
             fake.language = Some(language);
-            fake.ids().contains(&"rereading".to_owned())
+            fake.ids().contains(&"rereading")
         };
         assert!(told(crate::Language::C));
         assert!(!told(crate::Language::Shell));
@@ -248,7 +250,7 @@ mod tests {
             fake.findings()
         };
         let found = sought(1 << 20, 16_384);
-        assert_eq!(found[0].id, "rereading");
+        assert_eq!(found[0].id, FindingId::Rereading);
         let told = "120,000 reads brought 1.8 GiB of one file of 1.0 MiB, 1,875 times its size";
         assert!(
             found[0].statement.starts_with(told),
@@ -259,7 +261,7 @@ mod tests {
         assert!(
             sought(1 << 16, 100)
                 .iter()
-                .all(|found| found.id != "rereading")
+                .all(|found| found.id != FindingId::Rereading)
         );
     }
 }

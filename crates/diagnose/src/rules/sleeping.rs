@@ -1,6 +1,6 @@
 //! The program pauses by its own wish.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::{Cause, OffCpuRow};
 
 use super::{blocking_in_lock, goroutine_locks};
@@ -49,7 +49,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         ),
     };
     Some(
-        FindingBuilder::new("sleeping", analysis, sleep, statement)
+        FindingBuilder::new(FindingId::Sleeping, analysis, sleep, statement)
             .evidence("time asleep", sleep, "ns")
             .evidence_if("sleeps", naps, "calls")
             .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
@@ -70,6 +70,8 @@ fn others_compute(analysis: &Analysis<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::{Fake, ROOT};
@@ -79,7 +81,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
         let found = fake.findings();
-        assert_eq!(found[0].id, "sleeping");
+        assert_eq!(found[0].id, FindingId::Sleeping);
         assert!(found[0].statement.contains("slept 40 times"));
     }
 
@@ -89,7 +91,7 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.thread(ROOT, 101, 0, 1000, cpu_ms);
             fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 9_000, 80);
-            fake.ids().contains(&"sleeping".to_owned())
+            fake.ids().contains(&"sleeping")
         };
         assert!(!pauses(950));
         assert!(pauses(10));
@@ -130,7 +132,7 @@ mod tests {
         }
         fake.wait_for(crate::fake::ROOT, "futex", None, (1, 405, 405), Some(104));
         let found = fake.findings();
-        assert_eq!(found[0].id, "sleeping");
+        assert_eq!(found[0].id, FindingId::Sleeping);
         assert!(
             found[0].statement.contains("slept 80 times"),
             "{}",
@@ -174,7 +176,7 @@ mod tests {
         fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
         fake.trace.tier = Some(fathom_trace::Tier::Sample);
         let found = fake.findings();
-        assert_eq!(found[0].id, "sleeping");
+        assert_eq!(found[0].id, FindingId::Sleeping);
         assert!(!found[0].statement.contains("40"), "{}", found[0].statement);
     }
 

@@ -1,6 +1,6 @@
 //! A file is gone about for a record a call, or opened for each; or files are tiny.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::SyscallRow;
 
 use super::buffer_advice;
@@ -67,7 +67,7 @@ fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     Some(
-        cost.finding("small-file-io", analysis, statement)
+        cost.finding(FindingId::SmallFileIo, analysis, statement)
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("bytes per call", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
@@ -107,6 +107,8 @@ fn opening_costs(analysis: &Analysis<'_>, pid: u32, small: &Tally) -> Opening {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -119,11 +121,11 @@ mod tests {
             fake.findings().remove(0)
         };
         let found = told(200);
-        assert_eq!(found.id, "small-file-io");
+        assert_eq!(found.id, FindingId::SmallFileIo);
         assert_eq!(found.place.path.as_deref(), Some("/tmp/records"));
         assert!(found.advice.contains("mmap"));
         // One after the other they need no more than a buffer.
-        assert_eq!(told(499_990).id, "unbuffered-input");
+        assert_eq!(told(499_990).id, FindingId::UnbufferedInput);
     }
 
     #[test]
@@ -137,7 +139,7 @@ mod tests {
         let file = fake.trace.files.last_mut().expect("just made");
         (file.fd, file.writes) = (Some(1), 20_000);
         let found = fake.findings();
-        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].id, FindingId::SmallFileIo);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].place.path.as_deref(), Some("/tmp/log"));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, FindingId, Place};
 use fathom_trace::FunctionRow;
 
 use super::busy_polling::kept_from_others;
@@ -168,8 +168,8 @@ fn told(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
         },
     );
     let id = match what {
-        What::Lock => "lock-contention",
-        What::Memory | What::Channel => "busy-polling",
+        What::Lock => FindingId::LockContention,
+        What::Memory | What::Channel => FindingId::BusyPolling,
     };
     Some(
         FindingBuilder::new(id, analysis, burnt, statement)
@@ -193,6 +193,8 @@ fn told(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::{Fake, ROOT};
 
     fn spinning(function: &str) -> Fake {
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn spinning_for_a_lock_is_contention() {
         let found = &spinning("pthread_spin_lock").findings()[0];
-        assert_eq!(found.id, "lock-contention");
+        assert_eq!(found.id, FindingId::LockContention);
     }
 
     #[test]
@@ -246,7 +248,7 @@ mod tests {
         fake.in_function(ROOT, "/bin/program", "runtime.chanrecv", 300);
         fake.in_function(ROOT, "/bin/program", "main.main", 300);
         let found = &fake.findings()[0];
-        assert_eq!(found.id, "busy-polling");
+        assert_eq!(found.id, FindingId::BusyPolling);
         assert!(found.advice.contains("`default`"), "{}", found.advice);
     }
 
@@ -256,7 +258,7 @@ mod tests {
         let function = "std::sync::mpmc::list::Channel<T>::try_recv";
         fake.in_function(ROOT, "/bin/program", function, 900);
         let found = &fake.findings()[0];
-        assert_eq!(found.id, "busy-polling");
+        assert_eq!(found.id, FindingId::BusyPolling);
         assert!(found.advice.contains("`recv`"), "{}", found.advice);
     }
 

@@ -1,6 +1,6 @@
 //! The start takes longer than the work.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::{FileRow, Process};
 
 use super::code_files::CodeFiles;
@@ -56,7 +56,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         _ => "Load only what is used, when it is used; or do many items in one start.",
     };
     Some(
-        FindingBuilder::new("startup-dominated", analysis, loading, statement)
+        FindingBuilder::new(FindingId::StartupDominated, analysis, loading, statement)
             .evidence("files of code", opened.len() as f64, "files")
             .evidence("time to the last of them", start, "ns")
             .advice(advice)
@@ -193,7 +193,7 @@ mod tests {
                 Some(pid),
             );
         }
-        assert!(!fake.ids().contains(&"startup-dominated".to_owned()));
+        assert!(!fake.ids().contains(&"startup-dominated"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::Cause;
 
 use super::io_latency;
@@ -46,7 +46,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, total),
     );
     Some(
-        FindingBuilder::new("sync-writes", analysis, total, statement)
+        FindingBuilder::new(FindingId::SyncWrites, analysis, total, statement)
             .evidence("sync calls", calls as f64, "calls")
             .evidence("mean", total / calls as f64, "ns")
             .advice("Sync once for many records: put them in one transaction or batch, or sync at the end. Leave it out where the data can be made again.")

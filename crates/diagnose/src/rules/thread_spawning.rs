@@ -1,6 +1,6 @@
 //! A thread is made for each small piece of work.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
@@ -54,7 +54,7 @@ fn node_workers(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, cost),
     );
     Some(
-        FindingBuilder::new("thread-spawning", analysis, cost, statement)
+        FindingBuilder::new(FindingId::ThreadSpawning, analysis, cost, statement)
             .evidence("threads made", workers.len() as f64, "threads")
             .evidence("CPU time of the quickest", start, "ns")
             .advice("Keep a few workers, as many as there are CPUs, and send them one message for each piece of work.")
@@ -109,7 +109,7 @@ fn many(analysis: &Analysis<'_>) -> Option<Finding> {
         }
     };
     Some(
-        FindingBuilder::new("thread-spawning", analysis, cost, statement)
+        FindingBuilder::new(FindingId::ThreadSpawning, analysis, cost, statement)
             .evidence("threads made", threads as f64, "threads")
             .advice(advice)
             .pid(made.pid)
@@ -165,7 +165,7 @@ mod tests {
         fake.calls("clone3", None, threads, 0, 15_000);
         fake.calls("mprotect", None, threads * 2, 0, 2_500);
         fake.calls("getppid", None, others, 0, 100);
-        fake.ids().contains(&"thread-spawning".to_owned())
+        fake.ids().contains(&"thread-spawning")
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
                     Some(ROOT + 1),
                 );
             }
-            fake.ids().contains(&"thread-spawning".to_owned())
+            fake.ids().contains(&"thread-spawning")
         };
         assert!(told(1_000));
         // Joins of a few, and none.
@@ -212,7 +212,7 @@ mod tests {
                 let from = 20 + n * 1000 / workers.max(1) * 9 / 10;
                 fake.thread(ROOT, ROOT + 1 + n as u32, from, from + each_ms, 20);
             }
-            fake.ids().contains(&"thread-spawning".to_owned())
+            fake.ids().contains(&"thread-spawning")
         };
         assert!(told(40, crate::Language::Node, 25));
         // A pool, a few, and threads of another language.

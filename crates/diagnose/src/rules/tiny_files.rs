@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, Spent};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
@@ -255,7 +255,7 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
         },
     );
     Some(
-        cost.finding("small-file-io", analysis, statement)
+        cost.finding(FindingId::SmallFileIo, analysis, statement)
             .evidence("files", number as f64, "files")
             .evidence("bytes of a file", files.bytes_each(), "bytes")
             .advice(match way {
@@ -282,6 +282,8 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     fn reads(files: u64, bytes: u64) -> Fake {
@@ -300,7 +302,7 @@ mod tests {
     fn thousands_of_tiny_files_are_told() {
         let found = reads(10_000, 46).findings();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].id, FindingId::SmallFileIo);
         // 7.5 us for each, and what calls take beside their timed part.
         assert!((75..79).contains(&(found[0].could_win_ns / 1_000_000)));
         let begin = "10,000 files of 46 bytes each on average were opened, read and closed";
@@ -353,7 +355,7 @@ mod tests {
     #[test]
     fn thousands_of_tiny_files_that_are_made_are_told() {
         let found = writes(10_000, 551).findings();
-        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].id, FindingId::SmallFileIo);
         let begin = "10,000 files of 551 bytes each on average were opened, written and closed";
         assert!(
             found[0].statement.starts_with(begin),
@@ -388,7 +390,7 @@ mod tests {
     fn thousands_of_tiny_files_that_are_mapped_are_told() {
         let found = maps(8_000, 5, 200, 40_000).findings();
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].id, FindingId::SmallFileIo);
         let begin = "8,000 files of 200 bytes each on average were opened, mapped (`mmap`) and closed, 40,000 times in all";
         assert!(
             found[0].statement.starts_with(begin),
@@ -409,7 +411,7 @@ mod tests {
             fake.trace.accounts.minor_faults = faults;
             fake.trace.threads[0].minor_faults = Some(faults);
             let found = fake.findings();
-            let of_files = found.iter().find(|it| it.id == "small-file-io");
+            let of_files = found.iter().find(|it| it.id == FindingId::SmallFileIo);
             of_files.expect("it is told").could_win_ns
         };
         assert!(gain(8_000) > gain(0));
@@ -419,7 +421,7 @@ mod tests {
 
     #[test]
     fn large_files_that_are_mapped_and_tiny_ones_that_are_only_opened_are_not() {
-        let small = "small-file-io".to_owned();
+        let small = "small-file-io";
         assert!(!maps(8_000, 5, 20_000, 40_000).ids().contains(&small));
         assert!(!maps(8_000, 5, 200, 20).ids().contains(&small));
     }
@@ -433,6 +435,6 @@ mod tests {
         for file in &mut fake.trace.files {
             file.name = file.name.replace("/data", "/proc");
         }
-        assert!(!fake.ids().contains(&"small-file-io".to_owned()));
+        assert!(!fake.ids().contains(&"small-file-io"));
     }
 }

@@ -1,6 +1,6 @@
 //! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its end.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::{Cause, OffCpuRow};
 
 use super::buffer_advice;
@@ -62,7 +62,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     Some(
-        cost.finding("unbuffered-input", analysis, statement)
+        cost.finding(FindingId::UnbufferedInput, analysis, statement)
             .evidence("read calls", tally.calls as f64, "calls")
             .evidence("bytes per read", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
@@ -152,6 +152,8 @@ fn advice(analysis: &Analysis<'_>, small: &Small) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
@@ -183,7 +185,7 @@ mod tests {
         fake.descriptor(0, "pipe");
         fake.calls("read", Some(0), 500_000, 1, 500);
         fake.waits(Some("read"), Some(0), Cause::Asleep, 1, 300_000);
-        assert!(fake.ids().contains(&"unbuffered-input".to_owned()));
+        assert!(fake.ids().contains(&"unbuffered-input"));
     }
 
     #[test]
@@ -191,7 +193,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(0), 1_000_000, 1, 500);
         let found = fake.findings();
-        assert_eq!(found[0].id, "unbuffered-input");
+        assert_eq!(found[0].id, FindingId::UnbufferedInput);
         assert!(found[0].statement.contains("1,000,000 reads"));
         assert_eq!(found[0].could_win_ns, 545_000_000);
     }
@@ -222,7 +224,7 @@ mod tests {
             fake.findings()
         };
         let found = told(100);
-        assert_eq!(found[0].id, "unbuffered-input");
+        assert_eq!(found[0].id, FindingId::UnbufferedInput);
         let begin = "500,000 reads of the pipe (descriptor 3) brought 1.0 bytes each";
         assert!(
             found[0].statement.starts_with(begin),
@@ -234,7 +236,7 @@ mod tests {
         assert!(
             told(400_000)
                 .iter()
-                .all(|found| found.id != "unbuffered-input")
+                .all(|found| found.id != FindingId::UnbufferedInput)
         );
     }
 

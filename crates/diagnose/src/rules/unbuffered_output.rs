@@ -1,6 +1,6 @@
 //! Output is written in pieces of a few bytes.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
 use super::small_io::{self, Small};
 use crate::analysis::Analysis;
@@ -24,7 +24,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         cost.told(analysis),
     );
     Some(
-        cost.finding("unbuffered-output", analysis, statement)
+        cost.finding(FindingId::UnbufferedOutput, analysis, statement)
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
@@ -100,6 +100,8 @@ fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
@@ -158,7 +160,7 @@ mod tests {
         fake.waits(Some("wait4"), None, fathom_trace::Cause::Asleep, 1, 500_000);
         fake.calls_of(200, "read", Some(0), 300_000, 4, 500);
         let found = fake.findings();
-        assert_eq!(found[0].id, "unbuffered-output");
+        assert_eq!(found[0].id, FindingId::UnbufferedOutput);
         assert!(found[0].could_win_ns > alone);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 
 use super::children::alike;
 use crate::analysis::Analysis;
@@ -45,7 +45,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, win),
     );
     Some(
-        FindingBuilder::new("waiting-for-child", analysis, win, statement)
+        FindingBuilder::new(FindingId::WaitingForChild, analysis, win, statement)
             .evidence("children in turn", children as f64, "processes")
             .evidence("their lives", analysis.untraced(total), "ns")
             .advice("Start the children that don't need each other together, as many at a time as there are CPUs, or do their work in one pass.")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::OffCpuRow;
 
 use super::{io_latency, sync_writes};
@@ -112,7 +112,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, win),
     );
     Some(
-        FindingBuilder::new("waiting-for-disk", analysis, win, statement)
+        FindingBuilder::new(FindingId::WaitingForDisk, analysis, win, statement)
             .evidence_if("waits", waits, "calls")
             .evidence("CPU time of fetching", io_latency.round(), "ns")
             .advice(advice(on_names, reads.bytes_per_call()))
@@ -122,6 +122,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
@@ -161,7 +163,7 @@ mod tests {
         };
         assert!(waits_in("unlinkat", 1).is_empty());
         let found = waits_in("renameat2", 8_000);
-        assert_eq!(found[0].id, "waiting-for-disk");
+        assert_eq!(found[0].id, FindingId::WaitingForDisk);
         assert!(found[0].advice.contains("journal"));
         assert!(waits_in("pread64", 8_000)[0].advice.contains("O_DIRECT"));
         let large = waits_in("read", 1 << 20);

@@ -1,6 +1,6 @@
 //! The other end of standard input, or of a named pipe, is slower than the command.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 
 use super::peer::Peer;
 use crate::analysis::Analysis;
@@ -26,7 +26,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, wait),
     );
     Some(
-        FindingBuilder::new("waiting-for-input", analysis, wait, statement)
+        FindingBuilder::new(FindingId::WaitingForInput, analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence("CPU time", analysis.cpu_ns, "ns")
             .advice("Make the producer faster, or give the program a file. The program itself is not the limit.")
@@ -38,6 +38,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
@@ -70,7 +72,7 @@ mod tests {
             }
             let found = fake.findings();
             assert_eq!(found.len(), 1);
-            assert_eq!(found[0].id, "waiting-for-input");
+            assert_eq!(found[0].id, FindingId::WaitingForInput);
             let named = "waited for the named pipe /run/samples for";
             assert!(found[0].statement.contains(named), "{}", found[0].statement);
             assert_eq!(found[0].place.fd, Some(3));
@@ -86,6 +88,6 @@ mod tests {
         fake.file("named pipe /run/samples", 1, 0, 0, 0);
         let written = fake.trace.files.last_mut().expect("just made");
         (written.pid, written.fd, written.writes) = (200, Some(4), 60);
-        assert!(!fake.ids().contains(&"waiting-for-input".to_owned()));
+        assert!(!fake.ids().contains(&"waiting-for-input"));
     }
 }

@@ -8,7 +8,7 @@ use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Tier;
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait, by the reads that
@@ -92,7 +92,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         }
     };
     Some(
-        FindingBuilder::new("waiting-for-network", analysis, wait, statement)
+        FindingBuilder::new(FindingId::WaitingForNetwork, analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence_if("waits", waits, "calls")
             .evidence_if("waits that a time limit ended", in_vain, "calls")
@@ -132,7 +132,7 @@ mod tests {
                 fake.calls("sendto", Some(5), 16, 12, 1_000);
             }
             let found = fake.findings();
-            (found[0].id.clone(), found[0].statement.clone())
+            (found[0].id.as_str(), found[0].statement.clone())
         };
         let (id, statement) = told(true);
         assert_eq!(id, "waiting-for-network");

@@ -1,6 +1,6 @@
 //! The other end of standard output, of a named pipe or of a socket on this machine is slower than the command.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 
 use super::peer::Peer;
 use crate::analysis::Analysis;
@@ -32,7 +32,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, wait),
     );
     Some(
-        FindingBuilder::new("waiting-for-output", analysis, wait, statement)
+        FindingBuilder::new(FindingId::WaitingForOutput, analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence("CPU time", analysis.cpu_ns, "ns")
             .advice(match by_network {
@@ -47,6 +47,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
@@ -74,7 +76,7 @@ mod tests {
         fake.calls("write", Some(3), 60, 65_536, 2_000);
         fake.waits(Some("write"), Some(3), Cause::Asleep, 60, 10_000);
         let found = fake.findings();
-        assert_eq!(found[0].id, "waiting-for-output");
+        assert_eq!(found[0].id, FindingId::WaitingForOutput);
         let named = "what it wrote to the named pipe /run/rows was taken";
         assert!(found[0].statement.contains(named), "{}", found[0].statement);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::{Analysis, Ends};
@@ -106,7 +106,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         percent(analysis, cost),
     );
     Some(
-        FindingBuilder::new("wakeup-storm", analysis, cost, statement)
+        FindingBuilder::new(FindingId::WakeupStorm, analysis, cost, statement)
             .evidence("waits", waits as f64, "calls")
             .evidence("CPU time for each wait", per_wait, "ns")
             .evidence("threads", threads.len() as f64, "threads")
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn event_loops_that_wake_each_other_are_told_and_a_servers_are_not() {
-        let storm = "wakeup-storm".to_owned();
+        let storm = "wakeup-storm";
         assert_eq!(loops([Some(101), Some(ROOT)]).ids(), ["wakeup-storm"]);
         assert!(!loops([None, Some(7)]).ids().contains(&storm));
     }
@@ -251,16 +251,16 @@ mod tests {
     fn samples_are_no_wake_ups() {
         let mut fake = pair(30_000, 20);
         fake.trace.tier = Some(fathom_trace::Tier::Sample);
-        assert!(!fake.ids().contains(&"wakeup-storm".to_owned()));
+        assert!(!fake.ids().contains(&"wakeup-storm"));
     }
 
     #[test]
     fn a_few_hand_overs_of_much_work_are_not() {
-        assert!(!pair(100, 3_000).ids().contains(&"wakeup-storm".to_owned()));
+        assert!(!pair(100, 3_000).ids().contains(&"wakeup-storm"));
     }
 
     /// Two that wait 20 000 times each, with 50 us of CPU time for each wait, of which the calls take a part.
-    fn costly(call_us: u64, bytes: u64) -> Vec<String> {
+    fn costly(call_us: u64, bytes: u64) -> Vec<&'static str> {
         let mut fake = Fake::new(4_000);
         fake.trace.threads[0].on_cpu_ns = Some(3_000 * crate::fake::MS);
         fake.thread(ROOT, 101, 0, 4_000, 3_000);
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn hand_overs_that_cost_more_than_the_work_between_them_are_a_storm() {
         assert_eq!(costly(40, 8), ["wakeup-storm"]);
-        let storm = "wakeup-storm".to_owned();
+        let storm = "wakeup-storm";
         assert!(!costly(5, 8).contains(&storm), "45 us of work for each");
         assert!(!costly(40, 65_536).contains(&storm), "large blocks");
     }
@@ -290,7 +290,7 @@ mod tests {
             fake.trace.off_cpu.retain(|row| row.tid != 101);
             let other = fake.trace.threads.last_mut().expect("it is there");
             other.involuntary_switches = Some(taken);
-            fake.ids().contains(&"wakeup-storm".to_owned())
+            fake.ids().contains(&"wakeup-storm")
         };
         assert!(told(19_000));
         assert!(!told(900));
