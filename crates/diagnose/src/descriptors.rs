@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use fathom_trace::{FileRow, NODELAY, Trace, UseRow};
 
 use crate::calls;
-use crate::use_names::{all_told, is_nearly_all};
+use crate::use_names::{is_nearly_all, name_of_all};
 
 /// An open for each two calls is one for each record: some write a record in two pieces.
 const OPENS_FOR_EACH_CALL: u64 = 2;
@@ -96,13 +96,13 @@ impl<'a> Descriptors<'a> {
     /// What was behind a descriptor in words: the one file, the one that most calls were made on, or
     /// how many there were and one of them. `None` if nothing is known of it. Where far more calls were made
     /// than are known by file, as on sockets, it is what it last was.
-    pub(crate) fn told(&self, pid: u32, fd: i32) -> Option<String> {
+    pub(crate) fn describe(&self, pid: u32, fd: i32) -> Option<String> {
         let last = self.names(pid, fd).last().cloned();
         let used = self.uses(pid, fd);
         let known: u64 = used.iter().map(|one| one.moved.calls()).sum();
         let calls = self.moving.get(&(pid, fd)).copied().unwrap_or(0);
         match known * 2 >= calls {
-            true => all_told(used).or(last),
+            true => name_of_all(used).or(last),
             false => last,
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Descriptors<'a> {
         used.chain(names).find(|name| Kind::of(name) == kind)
     }
 
-    /// Reads from sockets on this number, which may have been files before; `None` if that isn't told apart.
+    /// Reads from sockets on this number, which may have been files before; `None` if that isn't divided.
     pub(crate) fn socket_reads(&self, pid: u32, fd: i32) -> Option<u64> {
         let files = self.files.get(&(pid, fd))?.iter();
         let sockets = files.filter(|file| Kind::of(&file.name) == Kind::Socket);
@@ -174,7 +174,7 @@ impl<'a> Descriptors<'a> {
         names.any(|name| name.starts_with("accepted socket"))
     }
 
-    /// Whether a small write to this socket may wait for the acknowledgement of the one before it: TCP, unless it was told
+    /// Whether a small write to this socket may wait for the acknowledgement of the one before it: TCP, unless it was asked
     /// otherwise. So does one that nobody knows.
     pub(crate) fn may_hold_back(&self, pid: u32, fd: i32) -> bool {
         let name = self.waited_for_name(pid, fd).unwrap_or_default();
@@ -217,7 +217,7 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// What it last was, or mostly, where it was too many things to be told in order.
+    /// What it last was, or mostly, where it was too many things to be kept in order.
     pub(crate) fn last(&self, pid: u32, fd: i32) -> Kind {
         if self.crowded.contains_key(&(pid, fd)) {
             return self.mostly(pid, fd);
@@ -349,31 +349,31 @@ mod tests {
         used
     }
 
-    fn told(uses: Vec<UseRow>) -> Option<String> {
+    fn reported(uses: Vec<UseRow>) -> Option<String> {
         let trace = Trace {
             uses,
             ..Trace::default()
         };
-        Descriptors::new(&trace).told(1, 3)
+        Descriptors::new(&trace).describe(1, 3)
     }
 
     #[test]
     fn a_number_that_was_many_files_names_the_one_at_fault() {
         let many = |n: u64| (0..n).map(|i| used(&format!("/data/in/{i}"), 5));
-        assert_eq!(told(vec![used("/a/b", 2)]).as_deref(), Some("/a/b"));
+        assert_eq!(reported(vec![used("/a/b", 2)]).as_deref(), Some("/a/b"));
         assert_eq!(
-            told(many(3).collect()).as_deref(),
+            reported(many(3).collect()).as_deref(),
             Some("3 files under /data/in, e.g. /data/in/0")
         );
         let ruled = [used("/log", 100)].into_iter().chain(many(2)).collect();
-        assert_eq!(told(ruled).as_deref(), Some("/log and 2 others"));
+        assert_eq!(reported(ruled).as_deref(), Some("/log and 2 others"));
         let alone = [used("/log", 200)].into_iter().chain(many(2)).collect();
-        assert_eq!(told(alone).as_deref(), Some("/log"));
+        assert_eq!(reported(alone).as_deref(), Some("/log"));
         assert_eq!(
-            told(vec![used("/a", 1), used("/b", 1)]).as_deref(),
+            reported(vec![used("/a", 1), used("/b", 1)]).as_deref(),
             Some("2 files, e.g. /a")
         );
-        assert_eq!(told(Vec::new()), None);
+        assert_eq!(reported(Vec::new()), None);
     }
 
     #[test]
@@ -397,8 +397,8 @@ mod tests {
             }],
             ..Trace::default()
         };
-        let told = Descriptors::new(&trace).told(1, 3);
-        assert_eq!(told.as_deref(), Some("socket pair"));
+        let reported = Descriptors::new(&trace).describe(1, 3);
+        assert_eq!(reported.as_deref(), Some("socket pair"));
     }
 
     #[test]
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_opened_for_each_call_is_told_from_one_that_is_kept_open() {
+    fn a_file_that_is_opened_for_each_call_is_distinguished_from_one_that_is_kept_open() {
         let reopened = |opens: u64, name: &str| {
             let row = FileRow {
                 opens,
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_what_a_descriptor_is() {
+    fn names_show_what_a_descriptor_is() {
         assert_eq!(Kind::of("pipe"), Kind::Pipe);
         assert_eq!(
             Kind::of("accepted socket from socket at [::]:80"),

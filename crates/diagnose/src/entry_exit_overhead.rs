@@ -2,13 +2,13 @@
 //!
 //! The tracer sees a call from its last look at the clock on the way in to its first one on the way
 //! out. The way into the kernel and back is missing, and a part of the tracer's own work is in it.
-//! Two measurements tell what that comes to for each call, and both scatter:
+//! Two measurements say what that comes to for each call, and both scatter:
 //!
 //! - the tracer tries cheap calls and faults of its own right before the run, on a machine whose speed moves;
 //! - the kernel counts, at each tick of its timer in the timed runs, whether the program was in the
 //!   kernel, which says how long all of them took when nobody looked.
 //!
-//! They are averaged, each by what it is worth: a program of a million cheap calls is told by the
+//! They are averaged, each by what it is worth: a program of a million cheap calls is measured by the
 //! ticks, one of a thousand by the tracer's own calls.
 
 use fathom_model::Run;
@@ -77,7 +77,7 @@ fn timed(row: &SyscallRow) -> f64 {
 pub(crate) struct EntryExitOverhead {
     /// What a call takes beside its timed part, ns; negative where the tracer's part in that is longer.
     pub call_ns: f64,
-    /// What a fault takes beside what the tracer's own told of it, ns; negative where that was too much.
+    /// What a fault takes beside what the tracer's own faults took, ns; negative where that was too much.
     pub fault_ns: f64,
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn of(
     let unticked = calls * of_call.each_ns + faults * of_fault.each_ns;
     let in_kernel = ticks::system_of(runs, own_cpu_timed) + unticked;
     let scatter = own_cpu_timed * (share * (1.0 - share) / ticks.count()).sqrt();
-    let untold = calls * of_call.scatter_ns + faults * of_fault.scatter_ns;
+    let unticked_scatter = calls * of_call.scatter_ns + faults * of_fault.scatter_ns;
     let seen: f64 = timed_rows(trace).map(timed).sum();
     let kernel = seen + calls * own.call_ns + faults_took;
     let observed = Divided {
@@ -151,7 +151,8 @@ pub(crate) fn of(
     };
     let of_calls = (calls * call_scatter).powi(2);
     let of_faults = (faults * own_faults_scatter).powi(2);
-    let part = missing / (of_calls + of_faults + scatter.powi(2) + untold.powi(2)).max(1.0);
+    let part =
+        missing / (of_calls + of_faults + scatter.powi(2) + unticked_scatter.powi(2)).max(1.0);
     let within = |ns: f64, most: f64| ns.clamp(-most, most);
     EntryExitOverhead {
         call_ns: within(own.call_ns + part * of_calls / calls, most_around),
@@ -186,7 +187,7 @@ fn timed_faults(trace: &Trace) -> f64 {
     }
 }
 
-/// What all faults took, by what the tracer's own told of them.
+/// What all faults took, by what the tracer's own faults took.
 fn ns_in_faults(trace: &Trace, fault_tracing: f64) -> f64 {
     let of = |thread| faults::untraced_ns(trace, thread, fault_tracing);
     trace.threads.iter().filter_map(of).sum()
@@ -223,21 +224,21 @@ mod tests {
     }
 
     #[test]
-    fn a_million_cheap_calls_are_told_by_the_ticks() {
+    fn a_million_cheap_calls_are_measured_by_the_ticks() {
         // 240 ms in the kernel by the ticks, and 40 ms on the ways back; 400 ms as the tracer saw it, and 20 less by
         // its own calls, which are believed by a sixth.
         let mut trace = trace(1_000_000, 400, -20.0);
         let around = |trace: &Trace| of(trace, &runs(5, 460, 240), 1.0, 700e6, 1.0).call_ns;
-        let told = around(&trace);
-        assert!((-115.0..-105.0).contains(&told), "{told}");
+        let reported = around(&trace);
+        assert!((-115.0..-105.0).contains(&reported), "{reported}");
         // Where the ways back were measured to take 30 ns more.
         trace.call_edges.as_mut().unwrap().late_ns = Some(70.0);
-        let later = around(&trace) - told;
+        let later = around(&trace) - reported;
         assert!((24.0..32.0).contains(&later), "{later}");
     }
 
     #[test]
-    fn faults_are_told_by_the_ticks_too_where_there_are_many() {
+    fn faults_are_measured_by_the_ticks_too_where_there_are_many() {
         // 200 000 faults that took 1.9 us each by the tracer's own, and 1.755 by the ticks, of which 85 ns were counted
         // as the program's: of the 145 between them two thirds are believed.
         let mut trace = trace(1_000, 1, -20.0);
@@ -262,18 +263,18 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_way_into_the_kernel_is_told_by_the_ticks_alone() {
+    fn a_foreign_way_into_the_kernel_is_measured_by_the_ticks_alone() {
         // 500 000 calls of which the tracer saw 250 ms, and the kernel charged 3.1 s.
         let mut trace = trace(500_000, 250, -20.0);
         let around = |trace: &Trace| of(trace, &runs(3, 50, 3_100), 1.0, 3_150e6, 1.0).call_ns;
         assert_eq!(around(&trace), MOST_AROUND_NS);
         trace.syscalls[0].number = fathom_trace::calls::ENTRY_32 | 1;
-        let told = around(&trace);
-        assert!((5_600.0..5_800.0).contains(&told), "{told}");
+        let reported = around(&trace);
+        assert!((5_600.0..5_800.0).contains(&reported), "{reported}");
     }
 
     #[test]
-    fn a_few_calls_are_told_by_the_tracers_own() {
+    fn a_few_calls_are_measured_by_the_tracers_own() {
         let around = of(&trace(1_000, 1, -20.0), &runs(5, 699, 1), 1.0, 700e6, 1.0).call_ns;
         assert!((-20.0..-19.0).contains(&around), "{around}");
     }

@@ -116,7 +116,7 @@ impl FindingBuilder {
     }
 }
 
-/// Whether so much time is worth telling.
+/// Whether so much time is worth reporting.
 pub(crate) fn is_significant(analysis: &Analysis<'_>, ns: f64) -> bool {
     ns >= t::LEAST_WIN_NS && analysis.share(ns) >= t::LEAST_SHARE
 }
@@ -131,7 +131,7 @@ pub(crate) fn is_significant_wait(analysis: &Analysis<'_>, ns: f64) -> bool {
 /// The share of the untraced runs' wall time in per cent.
 pub(crate) fn percent(analysis: &Analysis<'_>, ns: f64) -> String {
     let share = 100.0 * analysis.of_wall(ns);
-    // On a busy machine small parts of the wall time can be told too.
+    // On a busy machine small parts of the wall time can be reported too.
     let digits = usize::from(share < 9.95);
     format!("{share:.digits$} %")
 }

@@ -112,7 +112,7 @@ pub(crate) fn is_collector(row: &FunctionRow) -> bool {
     })
 }
 
-/// What tells the time without a call: the kernel's page for that, and what programs call to get there.
+/// What gives the time without a call: the kernel's page for that, and what programs call to get there.
 pub(crate) fn is_clock(row: &FunctionRow) -> bool {
     const ASKERS: [&str; 10] = [
         "clock_gettime",
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_the_kernel_tells_the_time() {
+    fn the_page_of_the_kernel_shows_the_time() {
         assert!(is_clock(&row("[vdso]", "")));
         assert!(is_clock(&row("[vdso]", "__vdso_clock_gettime")));
         assert!(!is_clock(&row("[vdso]", "__vdso_getrandom")));

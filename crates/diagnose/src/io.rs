@@ -8,7 +8,7 @@ use fathom_trace::{Flow, SyscallRow, UseRow};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::rows::{blocked_of, plus, time_of};
-use crate::use_names::all_told;
+use crate::use_names::name_of_all;
 
 /// Of a descriptor that was several things each gets a row that has this part of its calls, bytes or time.
 const PART_OF_ITS_OWN: f64 = 0.05;
@@ -133,7 +133,7 @@ impl Sum {
 /// Descriptors with what went through them, most time first. Names of a folder are not what it holds: calls
 /// that list it are among the calls, not here.
 ///
-/// A descriptor that was several things has a row for each that got a part worth telling, and one for the others.
+/// A descriptor that was several things has a row for each that got a part worth reporting, and one for the others.
 pub(crate) fn io_rows(analysis: &Analysis<'_>) -> Vec<IoRow> {
     let mut sums: BTreeMap<(u32, i32), Sum> = BTreeMap::new();
     for call in &analysis.trace.syscalls {
@@ -159,7 +159,7 @@ pub(crate) fn io_rows(analysis: &Analysis<'_>) -> Vec<IoRow> {
 fn of_descriptor(analysis: &Analysis<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<IoRow> {
     let uses = analysis.descriptors.uses(pid, fd);
     if uses.len() < 2 {
-        let name = analysis.descriptors.told(pid, fd).unwrap_or_default();
+        let name = analysis.descriptors.describe(pid, fd).unwrap_or_default();
         return vec![sum.row(pid, fd, name)];
     }
     let all = sum.sizes();
@@ -185,8 +185,8 @@ fn of_descriptor(analysis: &Analysis<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<Io
     let of_others: u64 = others.iter().map(|one| one.moved.calls()).sum();
     let last = || analysis.descriptors.names(pid, fd).last().cloned();
     let name = match of_others * 2 >= calls {
-        true => all_told(&others),
-        // Most of them are of calls that are not told apart by what the descriptor was.
+        true => name_of_all(&others),
+        // Most of them are of calls that are not divided by what the descriptor was.
         false => last(),
     };
     rows.push(rest.row(pid, fd, name.unwrap_or_default()));
@@ -221,28 +221,31 @@ mod tests {
     fn rows(fake: &Fake) -> Vec<(String, u64, u64)> {
         let observation = fake.observation(&[]);
         let rows = io_rows(&Analysis::new(&observation));
-        let told = |row: IoRow| (row.name, row.reads, row.read_bytes);
-        rows.into_iter().map(told).collect()
+        let reported = |row: IoRow| (row.name, row.reads, row.read_bytes);
+        rows.into_iter().map(reported).collect()
     }
 
     #[test]
-    fn what_a_number_was_for_a_moment_is_told_apart_from_what_was_read_for_long() {
+    fn what_a_number_was_for_a_moment_is_distinguished_from_what_was_read_for_long() {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 1_000_003, 1, 200).bytes = 1_002_496;
         fake.trace.uses = vec![
             read(3, "/dev/zero", 1_000_000, 1_000_000),
             read(3, "/lib/libc.so.6", 3, 2_496),
         ];
-        let told = rows(&fake);
+        let reported = rows(&fake);
         let wanted = [
             ("/dev/zero", 1_000_000, 1_000_000),
             ("/lib/libc.so.6", 3, 2_496),
         ];
         let wanted = wanted.map(|(name, calls, bytes)| (name.to_owned(), calls, bytes));
-        assert_eq!(told, wanted);
+        assert_eq!(reported, wanted);
         let found = fake.findings();
-        let told = &found[0].statement;
-        assert!(told.starts_with("1,000,000 reads of /dev/zero"), "{told}");
+        let reported = &found[0].statement;
+        assert!(
+            reported.starts_with("1,000,000 reads of /dev/zero"),
+            "{reported}"
+        );
     }
 
     #[test]
@@ -253,13 +256,13 @@ mod tests {
             (0..many).map(move |i| read(3, &format!("/data/{i}"), 6_000 / many, 600_000 / many))
         };
         fake.trace.uses = uses(2).collect();
-        let told = rows(&fake);
-        assert_eq!(told.len(), 2);
-        assert!(told.iter().all(|row| row.1 == 3_000), "{told:?}");
+        let reported = rows(&fake);
+        assert_eq!(reported.len(), 2);
+        assert!(reported.iter().all(|row| row.1 == 3_000), "{reported:?}");
         fake.trace.uses = uses(60).collect();
-        let told = rows(&fake);
-        assert_eq!(told[0].0, "60 files under /data, e.g. /data/0");
-        assert_eq!((told.len(), told[0].1), (1, 6_000));
+        let reported = rows(&fake);
+        assert_eq!(reported[0].0, "60 files under /data, e.g. /data/0");
+        assert_eq!((reported.len(), reported[0].1), (1, 6_000));
     }
 
     #[test]
@@ -269,7 +272,7 @@ mod tests {
         fake.calls("read", Some(3), 5, 100, 1000);
         fake.calls("recvfrom", Some(3), 1_000, 100, 1000);
         fake.trace.uses = vec![read(3, "/etc/hosts", 4, 400), read(3, "pipe", 1, 100)];
-        let told = rows(&fake);
-        assert_eq!(told[0].0, "socket to 127.0.0.1:80");
+        let reported = rows(&fake);
+        assert_eq!(reported[0].0, "socket to 127.0.0.1:80");
     }
 }

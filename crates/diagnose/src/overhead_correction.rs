@@ -143,10 +143,10 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
     // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer as it was quicker, and
     // somewhat more: their pace is not the same in each run.
     let waited = known.wall_ns - known.cpu_ns - ready;
-    let told = sums.of(|spent| !takes_cpu(spent) && spent != Spent::Ready);
+    let reported = sums.of(|spent| !takes_cpu(spent) && spent != Spent::Ready);
     let quicker = seen - sums.of(takes_cpu);
     let longer = quicker.max(PACE_SCATTER * sums.of(is_paced_outside));
-    sums.lengthen(is_paced_outside, room.min(waited - told).min(longer));
+    sums.lengthen(is_paced_outside, room.min(waited - reported).min(longer));
     let factors = traced.parts.iter().map(|part| {
         let factor = sums.get(part.spent) / (part.ns as f64).max(1.0);
         (part.spent, factor)

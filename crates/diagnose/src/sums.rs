@@ -19,7 +19,7 @@ impl Sums {
         self.0.get(&spent).copied().unwrap_or(0.0)
     }
 
-    /// Takes out up to `ns` and tells how much it was.
+    /// Takes out up to `ns` and returns how much it was.
     pub(crate) fn take(&mut self, spent: Spent, ns: f64) -> f64 {
         let Some(there) = self.0.get_mut(&spent) else {
             return 0.0;
@@ -49,7 +49,7 @@ impl Sums {
         parts.map(|(_, ns)| ns).sum()
     }
 
-    /// Makes the parts that `fit` longer by `ns` together, each by its share, and tells by how much: not at all
+    /// Makes the parts that `fit` longer by `ns` together, each by its share, and returns by how much: not at all
     /// where there are none.
     pub(crate) fn lengthen(&mut self, fit: impl Fn(Spent) -> bool, ns: f64) -> f64 {
         let total = self.of(&fit);

@@ -94,7 +94,7 @@ pub(crate) fn times(
         let life_ns = (to_ns - thread.started_ns) as f64;
         let on_cpu = thread.on_cpu_ns.map(|ns| ns as f64);
         let on_cpu = on_cpu.or(running.get(&thread.tid).copied()).unwrap_or(0.0);
-        // Looks tell what was waited for; how long in all, the kernel's own counts tell better.
+        // Samples show what was waited for; how long in all, the kernel's own counts know better.
         let ready = thread.ready_ns.map(|ns| ns as f64);
         let ready = ready.filter(|_| trace.tier.is_some_and(Tier::only_looks));
         if let Some(ready) = ready {
@@ -222,9 +222,9 @@ mod tests {
             ESTIMATES,
         );
         let ms = |spent| (threads[0].sums.get(spent) / MS as f64).round() as u64;
-        let told = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
+        let reported = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
         // 10 ms of the calls were on a CPU as it looked; 8 more were.
-        assert_eq!(told, [40, 2, 18, 40]);
+        assert_eq!(reported, [40, 2, 18, 40]);
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
             ESTIMATES,
         );
         let account = threads[0].sums.clone().into_account(100 * MS);
-        let told: Vec<_> = account
+        let reported: Vec<_> = account
             .parts
             .iter()
             .map(|part| (part.spent, part.ns / MS))
@@ -251,7 +251,7 @@ mod tests {
             (Spent::UserCode, 30),
             (Spent::Ready, 20),
         ];
-        assert_eq!(told, all);
+        assert_eq!(reported, all);
     }
 
     #[test]

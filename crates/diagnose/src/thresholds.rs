@@ -1,6 +1,6 @@
-//! From where on is something worth telling? Each with its reason.
+//! From where on is something worth reporting? Each with its reason.
 
-/// Share of the wall time below which nothing is told: less is not noticed, and noise on a
+/// Share of the wall time below which nothing is reported: less is not noticed, and noise on a
 /// shared machine reaches it.
 pub(crate) const LEAST_SHARE: f64 = 0.08;
 /// Waiting is part of life in a pipeline: a well-made program waits for its neighbours at its
@@ -21,7 +21,7 @@ pub(crate) const PIECE_BYTES: f64 = 16.0;
 /// Of the writes that were looked at: where so many end a line, lines are written. What writes each line's end apart
 /// has half of them.
 pub(crate) const LINES_OF_WRITES: f64 = 0.6;
-/// Fewer looks don't tell.
+/// Fewer samples say nothing.
 pub(crate) const LEAST_LOOKS_FOR_LINES: u64 = 20;
 /// Messages have so many bytes at least; who receives fewer takes a stream apart byte by byte.
 pub(crate) const BYTES_OF_A_MESSAGE: u64 = 4;
@@ -37,13 +37,13 @@ pub(crate) const WAIT_THAT_HIDES: f64 = 3.0;
 pub(crate) const PART_OF_EVENTS: f64 = 0.8;
 /// A wait for a peer on the same machine that answers at once.
 pub(crate) const WAKING_A_PEER_NS: f64 = 200e3;
-/// Waits as short as that are worth telling from here on.
+/// Waits as short as that are worth reporting from here on.
 pub(crate) const LEAST_OF_SHORT_REPLIES_NS: f64 = 20e6;
 /// A command that could have run for this part of its time and had no CPU is starved, whoever had it.
 pub(crate) const STARVED_SHARE: f64 = 0.5;
 /// CPUs that a process's other threads use while its workers take turns: from here on they share the work.
 pub(crate) const OTHERS_CPUS: f64 = 0.25;
-/// Of the calls on a descriptor: so large a part on one file is told as that file alone.
+/// Of the calls on a descriptor: so large a part on one file is named as that file alone.
 pub(crate) const PART_OF_ONE_FILE: f64 = 0.95;
 /// Of what a process waits in its polls: children that live for a shorter part are not what it waits for.
 pub(crate) const PART_OF_CHILDREN: f64 = 0.3;
@@ -78,9 +78,9 @@ pub(crate) const THREADS_FOR_A_WAIT: u64 = 2;
 pub(crate) const CALLS_OF_A_THREAD: u64 = 40;
 /// Part of the wall time that such a loop rules.
 pub(crate) const LOOP_SHARE: f64 = 0.4;
-/// To make, execute and await a small program, where no probe tells.
+/// To make, execute and await a small program, where no probe measured it.
 pub(crate) const SPAWN_SECONDS: f64 = 700e-6;
-/// A call, where neither a trace nor a probe tells: 0.1 us on bare metal, 0.2 to 0.5 in VMs.
+/// A call, where neither a trace nor a probe measured it: 0.1 us on bare metal, 0.2 to 0.5 in VMs.
 pub(crate) const CALL_SECONDS: f64 = 0.25e-6;
 /// CPU time of fetching for each wait for a disk, at most, where nobody measured it: 0.4 to 1.6 times the wait
 /// in a VM.
@@ -94,19 +94,19 @@ pub(crate) const FETCHING_WORTH_TELLING: f64 = 0.1;
 /// CPU time of a loop that only asks, for each ns of its calls: C adds 10 % to a call of 0.3 us, Python three
 /// times as much.
 pub(crate) const LOOP_PER_CALL: f64 = 5.0;
-/// First touch of a page, where no probe tells: 0.1 to 0.25 us on bare metal, 0.5 to 2 in VMs.
+/// First touch of a page, where no probe measured it: 0.1 to 0.25 us on bare metal, 0.5 to 2 in VMs.
 pub(crate) const PAGE_FAULT_SECONDS: f64 = 0.5e-6;
 /// A fault of a large page clears 2 MiB.
 pub(crate) const MOST_OF_A_FAULT_NS: f64 = 300_000.0;
 /// What one opening of a file brings, if it is a record: bytes at most, and parts of a file at least.
 pub(crate) const MOST_OF_A_RECORD: u64 = 4_096;
 pub(crate) const RECORDS_OF_A_FILE: u64 = 4;
-/// Fewer looks at a function tell little of how long it ran: 20 are known within a half.
+/// Fewer samples of a function say little of how long it ran: 20 are known within a half.
 pub(crate) const LEAST_SAMPLES: u64 = 20;
 /// Likewise of named functions, which are there if they are seen: only how long they took is less sure.
 pub(crate) const LEAST_SAMPLES_OF_NAMED: u64 = 10;
 /// Part of the wall time in the allocator. Of 20 sound programs `jq`, `cargo metadata` and patterns of Perl spend most
-/// there, 10 to 19 % (loops of bash up to 33: it isn't told of a shell); one that makes an object for each word 36 to 94 %.
+/// there, 10 to 19 % (loops of bash up to 33: a shell is left out); one that makes an object for each word 36 to 94 %.
 pub(crate) const ALLOCATION_SHARE: f64 = 0.30;
 /// Part of the wall time for reading clocks without a call.
 pub(crate) const CLOCK_READS_SHARE: f64 = 0.15;
@@ -120,14 +120,14 @@ pub(crate) const LEAST_IN_CALLS_NS: f64 = 10e6;
 /// 235 MiB: sound programs hold tens to 180 MiB of what they work on, and where a fault takes 3 us
 /// even that is half of a run of 0.3 s (`ppbert` 0.8.4). More than this is worth a thought.
 pub(crate) const MANY_FAULTS: u64 = 60_000;
-/// Fewer are told too where they rule the time: 30 planes of 6 MiB that a filter took anew took 65 % of it, three
+/// Fewer are reported too where they take most of the time: 30 planes of 6 MiB that a filter took anew took 65 % of it, three
 /// times as long as the filter. So many (78 MiB) no start makes.
 pub(crate) const FAULTS_THAT_RULE: u64 = 20_000;
 /// Part of the wall time, beyond what a sound program's memory takes in a VM where a fault takes 3 us (a half).
 pub(crate) const FAULTS_RULE: f64 = 0.6;
 /// Enough calls to divide the kernel's time by: a start makes some hundred, an interpreter's 1,000.
 pub(crate) const CALLS_TO_DIVIDE_BY: f64 = 10_000.0;
-/// A call that moves little takes 0.2 us on bare metal and up to 1.6 in VMs; what ticks tell beyond that is
+/// A call that moves little takes 0.2 us on bare metal and up to 1.6 in VMs; what ticks say beyond that is
 /// of something that the first calls don't show.
 pub(crate) const DEAREST_SMALL_CALL_NS: f64 = 1_600.0;
 /// Calls whose work depends on what they are asked for: so many, and such a part of all, may have what no usual call
@@ -142,7 +142,7 @@ pub(crate) const DEAREST_ELASTIC_CALL_NS: f64 = 2_000_000.0;
 /// Enough faults to divide the kernel's time outside of calls by.
 pub(crate) const FAULTS_TO_DIVIDE_BY: u64 = 15_000;
 /// Part of the wall time. Programs that hold their data in memory are sound: those that reach this part
-/// with fewer than [`MANY_FAULTS`] aren't told (`ppbert` 0.8.4 in a VM: 32 %), and those with more compute
+/// with fewer than [`MANY_FAULTS`] aren't reported (`ppbert` 0.8.4 in a VM: 32 %), and those with more compute
 /// longer on it (`sort` and `gcc` 5 to 15 %). 250 filled buffers of 1 MiB that are read once: 27 %.
 pub(crate) const FAULT_SHARE: f64 = 0.25;
 /// An allocator that works asks the kernel a few hundred times.
@@ -219,7 +219,7 @@ pub(crate) const MANY_MEMORY_CALLS_TOUCHED_AGAIN: u64 = 100;
 pub(crate) const TINY_FILES_SHARE: f64 = 0.15;
 /// Of what a process reads: a file that is so large a part of it is what its own code works on.
 pub(crate) const PART_OF_INPUT: f64 = 0.5;
-/// Part of their CPU time that threads spin for a lock, so that it is told.
+/// Part of their CPU time that threads spin for a lock, so that it is reported.
 pub(crate) const SPINNING_WORTH_TELLING: f64 = 0.1;
 /// The quickest parsers take so long for a byte: simdjson 0.3 to 0.5 ns.
 pub(crate) const QUICKEST_PARSING_NS_PER_BYTE: f64 = 0.3;
@@ -282,7 +282,7 @@ pub(crate) const STORM_CPU_PER_WAIT_NS: f64 = 40e3;
 /// The same without what the calls take by which one waits and wakes the other: 20 to 40 us a hand-over in a
 /// VM, so that a program does less than it hands over.
 pub(crate) const STORM_WORK_PER_WAIT_NS: f64 = 20e3;
-/// Where calls are not told apart, what takes more in the kernel than this between two waits is no hand-over.
+/// Where calls are not distinguished, what takes more in the kernel than this between two waits is no hand-over.
 pub(crate) const STORM_KERNEL_PER_WAIT_NS: f64 = 150e3;
 /// What one of many waits takes of the kernel's time: leaving the CPU, being woken and coming back. 2 us on bare
 /// metal, 20 in VMs.
@@ -332,7 +332,7 @@ pub(crate) const START_SHARE_MODELLED: f64 = 0.35;
 /// Files touched before the first output, in a start worth shortening; `python3` touches 60,
 /// `node` 30, `git` 20.
 pub(crate) const MANY_START_FILES: usize = 150;
-/// A runtime's own start that is worth telling beside what a program loads.
+/// A runtime's own start that is worth reporting beside what a program loads.
 pub(crate) const RUNTIME_OF_NOTE_NS: f64 = 5e6;
 /// A start that people notice who start the program again and again: of 600 small modules of Node 90 ms on one machine,
 /// 65 on a faster one.
@@ -343,7 +343,7 @@ pub(crate) const FETCH_RULES: f64 = 0.3;
 /// Part of the wall time that samples may miss before it is said: a run of some milliseconds gives few.
 pub(crate) const UNSEEN_SHARE: f64 = 0.3;
 
-/// Part of the run that nobody may look at which is told.
+/// Part of the run that nobody may look at, from which on it is reported.
 pub(crate) const UNSEEN_OF_RUN: f64 = 0.02;
 /// Traced runs that took so much of the untraced ones' time are like them: medians of three runs on a
 /// quiet machine differ by a few per cent, and a tenth is promised in the output.
@@ -359,7 +359,7 @@ pub(crate) const PAUSE_OF_AN_ASKER_NS: f64 = 4.0 * SHORTEST_SLEEP_NS;
 pub(crate) const READY_SHARE: f64 = 0.25;
 /// Polls end because another thread of the process wrote to a pipe or an eventfd if so many of them are followed by
 /// reading it.
-pub(crate) const PART_TOLD_BY_THREADS: f64 = 0.3;
+pub(crate) const PART_SIGNALLED_BY_THREADS: f64 = 0.3;
 /// Of the time in polls: they are pauses if their time limits ended so much of it.
 pub(crate) const PART_BY_LIMIT: f64 = 0.5;
 /// The same where nothing else ended polls that took time.
@@ -369,7 +369,7 @@ pub(crate) const ALL_BY_LIMIT: f64 = 0.95;
 pub(crate) const FEW_IN_A_BUDGET: u64 = 9_000;
 /// See [`FEW_IN_A_BUDGET`].
 pub(crate) const TIME_OF_A_BUDGET_NS: f64 = 2e9;
-/// So many calls in the second half of what was looked at tell what a program goes on with.
+/// So many calls in the second half of what was looked at show what a program goes on with.
 pub(crate) const CALLS_OF_A_HABIT: u64 = 1_000;
 /// Reads and writes are part of what is done again and again if they are this part of the calls.
 pub(crate) const PART_OF_A_ROUND: f64 = 0.05;

@@ -1,4 +1,4 @@
-//! In which words is told what a descriptor was, one after the other?
+//! What is a descriptor called that was several things, one after the other?
 
 use fathom_trace::UseRow;
 
@@ -13,7 +13,7 @@ pub(crate) fn is_nearly_all(first: &UseRow, others: &[&UseRow]) -> bool {
 
 /// Names in words what is used most first: the one thing, the one that most calls were made on, or how many there
 /// were and one of them. `None` for nothing.
-pub(crate) fn all_told(used: &[&UseRow]) -> Option<String> {
+pub(crate) fn name_of_all(used: &[&UseRow]) -> Option<String> {
     let (first, others) = used.split_first()?;
     if is_nearly_all(first, others) {
         return Some(first.name.clone());

@@ -25,21 +25,21 @@ fn ids(trace: &Trace) -> Vec<&'static str> {
 
 #[test]
 fn the_slow_ones_are_named_and_their_twins_are_clean() {
-    let told = |text| ids(&read(text));
+    let reported = |text| ids(&read(text));
     assert_eq!(
-        told(include_str!("fixtures/one_write_a_piece.json")),
+        reported(include_str!("fixtures/one_write_a_piece.json")),
         ["unbuffered-output"]
     );
-    assert!(told(include_str!("fixtures/buffered_output.json")).is_empty());
+    assert!(reported(include_str!("fixtures/buffered_output.json")).is_empty());
     assert_eq!(
-        told(include_str!("fixtures/delayed_ack.json")),
+        reported(include_str!("fixtures/delayed_ack.json")),
         ["delayed-ack-stall"]
     );
     assert_eq!(
-        told(include_str!("fixtures/mutex_queue.json")),
+        reported(include_str!("fixtures/mutex_queue.json")),
         ["lock-contention"]
     );
-    assert!(told(include_str!("fixtures/mutex_free.json")).is_empty());
+    assert!(reported(include_str!("fixtures/mutex_free.json")).is_empty());
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl<'a> Analysis<'a> {
         let of = |value: fn(&Run) -> u64| median(observation.timed.iter().map(value).collect());
         let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
-        // A few hundred faults before the run told what tracing one costs; all of it together can't be more
+        // A few hundred faults before the run measured what tracing one costs; all of it together can't be more
         // than the CPU time that the traced run took beyond the others.
         let estimate = faults::tracer_ns(trace);
         let faults_tracer_ns = match observation.timed[..] {
@@ -123,7 +123,7 @@ impl<'a> Analysis<'a> {
             .map(|row| classifier.row(row))
             .collect();
         let traced = path.sums.clone().into_account(trace.duration_ns);
-        // On a busy machine all CPU time is stretched by waiting for a CPU: told apart, or shares
+        // On a busy machine all CPU time is stretched by waiting for a CPU: counted by itself, or shares
         // would shrink with every neighbour.
         let of_pool = trace
             .processes

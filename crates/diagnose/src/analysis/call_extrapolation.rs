@@ -1,7 +1,7 @@
 //! How many calls were there in all, where only the first of them were looked at?
 //!
 //! The stops tier looks at the first 20 000 calls, or those of two seconds. The kernel counts the reads and
-//! writes of every run, and by its ticks the time that all calls took. Together they tell how often the
+//! writes of every run, and by its ticks the time that all calls took. Together they show how often the
 //! program did what it did when the looking ended (in the second half of the budget), if it went on so.
 
 use fathom_trace::SyscallRow;
@@ -39,7 +39,7 @@ impl CallExtrapolation {
     };
 }
 
-/// What a guess is told with.
+/// How a guess is rounded.
 fn one_digit(number: f64) -> f64 {
     let digit = 10f64.powf(number.max(1.0).log10().floor());
     (number / digit).round() * digit
@@ -76,8 +76,8 @@ impl Analysis<'_> {
         };
         let elastic = calls_that(&|row| self.is_elastic(row));
         let others = calls_that(&|row| !self.is_elastic(row) && may_be_dear(&row.name));
-        let told = calls * self.base_ns().max(each) + known;
-        // What the ticks tell beyond any call's usual cost is theirs, where there are enough to have it.
+        let reported = calls * self.base_ns().max(each) + known;
+        // What the ticks say beyond any call's usual cost is theirs, where there are enough to have it.
         let theirs = ticks_tell
             && !guessed
             && elastic >= t::ELASTIC_CALLS
@@ -88,7 +88,7 @@ impl Analysis<'_> {
             guessed,
             each_by_ticks_ns: each,
             dearer_ns: match theirs {
-                true => ((in_calls_ns - told) / elastic).clamp(0.0, t::DEAREST_ELASTIC_CALL_NS),
+                true => ((in_calls_ns - reported) / elastic).clamp(0.0, t::DEAREST_ELASTIC_CALL_NS),
                 false => 0.0,
             },
         }
@@ -123,7 +123,7 @@ impl Analysis<'_> {
             .sum()
     }
 
-    /// How many calls were late, where they tell what the program went on with when the looking ended.
+    /// How many calls were late, where they show what the program went on with when the looking ended.
     fn habit(&self) -> Option<u64> {
         let rows = self.trace.syscalls.iter();
         let late: u64 = rows.map(|row| row.late_calls).sum();
@@ -135,7 +135,7 @@ impl Analysis<'_> {
         self.extrapolation.guessed
     }
 
-    /// A number of calls as it may be told: with one digit where it is a guess.
+    /// A number of calls as it may be shown: with one digit where it is a guess.
     pub(crate) fn shown_calls(&self, calls: f64) -> u64 {
         match self.extrapolation.guessed {
             true => one_digit(calls) as u64,
@@ -218,11 +218,11 @@ impl Analysis<'_> {
         let (fits, calls, bytes): (fn(&str) -> bool, IoCount, IoCount) = match &row.name {
             name if !calls::is_counted(name) => {
                 let all = self.calls_of(row, self.extrapolation.rounds);
-                let told = match self.extrapolation.guessed {
+                let reported = match self.extrapolation.guessed {
                     true => one_digit(all).max(row.calls as f64),
                     false => all,
                 };
-                return ((told - row.calls as f64).round() as u64, 0);
+                return ((reported - row.calls as f64).round() as u64, 0);
             }
             name if calls::is_read(name) || calls::is_counted_as_both(name) => {
                 (calls::is_read, |io| io.read_calls, |io| io.read_bytes)
@@ -254,7 +254,7 @@ impl Analysis<'_> {
     /// What the calls of a row cost an untraced run, where their times are the stops'.
     pub(super) fn cost_by_stops_ns(&self, row: &SyscallRow) -> f64 {
         let calls = self.calls_of(row, self.extrapolation.rounds);
-        // All calls of a kind that was told by the ticks cost what the ticks say together.
+        // All calls of a kind that was estimated by the ticks cost what the ticks say together.
         if self.extrapolation.guessed && !calls::is_counted(&row.name) {
             return calls * self.modelled_ns(row);
         }
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
     use crate::fake::Fake;
 
-    /// 20 000 calls were looked at, half of them late; the run's ticks and its reads tell of the rest.
+    /// 20 000 calls were looked at, half of them late; the run's ticks and its reads measure the rest.
     fn looked_at(calls: &[(&str, u64)]) -> Fake {
         let mut fake = Fake::new(1000);
         fake.trace.calls_from = Some(Tier::Stops);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ticks_tell_how_often_the_same_was_done() {
+    fn the_ticks_show_how_often_the_same_was_done() {
         let fake = looked_at(&[("ioctl", 19_900), ("read", 100)]);
         // 590 ms at 0.295 us are 2 million calls.
         assert_eq!(calls(&fake, "ioctl", 590, 100), 2_000_000);
@@ -350,9 +350,9 @@ mod tests {
     fn calls_that_came_slowly_come_no_more_often_when_nobody_looks() {
         // 3,600 in the two seconds of the budget; the kernel's time is that of clearing memory.
         let fake = looked_at(&[("madvise", 3_600)]);
-        // One wall time is half of that: 1,800 more, told with one digit.
+        // One wall time is half of that: 1,800 more, shown with one digit.
         assert_eq!(calls(&fake, "madvise", 590, 0), 5_000);
-        // 15,000 in them is what stopping allows: the ticks tell.
+        // 15,000 in them is what stopping allows: the ticks decide.
         let fake = looked_at(&[("recvfrom", 15_000)]);
         assert_eq!(calls(&fake, "recvfrom", 590, 0), 700_000);
     }
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ticks_of_several_short_runs_tell() {
+    fn the_ticks_of_several_short_runs_show() {
         let fake = looked_at(&[("ioctl", 20_000)]);
         let run = |system_ns| Run {
             system_ns,
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_questions_about_names_cost_here_tells_how_many_there_were() {
+    fn what_questions_about_names_cost_here_shows_how_many_there_were() {
         let asked = |fake: &Fake| calls(fake, "newfstatat", 400, 0);
         let mut fake = looked_at(&[("newfstatat", 20_000)]);
         assert_eq!(asked(&fake), 300_000);
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_32_bit_entry_takes_here_tells_how_many_calls_came_through_it() {
+    fn what_the_32_bit_entry_takes_here_shows_how_many_calls_came_through_it() {
         let mut fake = looked_at(&[("getpid", 20_000)]);
         fake.limits.entry_32_seconds = Some(6.25e-6);
         assert_eq!(calls(&fake, "getpid", 3_150, 0), 10_000_000);

@@ -52,10 +52,10 @@ pub(crate) struct Analysis<'a> {
     /// By what the parts of the traced run's account became those of [`Analysis::account`].
     factors: HashMap<Spent, f64>,
     /// Median wall time of the untraced runs, or the trace's own if there are none: the whole of every
-    /// share that is told.
+    /// share that is reported.
     pub timed_ns: f64,
     /// The same without the part in which other programs had the CPU. Only whether something is
-    /// worth telling is held against it, or the neighbours would decide.
+    /// worth reporting is held against it, or the neighbours would decide.
     pub wall_ns: f64,
     /// Part of the traced run in which no other program had the CPU, 0 to 1.
     pub quiet: f64,
@@ -63,7 +63,7 @@ pub(crate) struct Analysis<'a> {
     traced_ns: f64,
     /// Their median CPU time.
     pub cpu_ns: f64,
-    /// What the tracer added to each call, as far as CPU times tell.
+    /// What the tracer added to each call, as far as CPU times show.
     pub overhead_ns: f64,
     /// What calls and faults take beside their timed parts, when nobody looks.
     pub entry_exit: EntryExitOverhead,
@@ -74,7 +74,7 @@ pub(crate) struct Analysis<'a> {
 }
 
 impl Analysis<'_> {
-    /// Part of the untraced runs' wall time, 0 to 1: the share that is told.
+    /// Part of the untraced runs' wall time, 0 to 1: the share that is reported.
     pub(crate) fn of_wall(&self, ns: f64) -> f64 {
         (ns / self.timed_ns).clamp(0.0, 1.0)
     }
@@ -84,7 +84,7 @@ impl Analysis<'_> {
         self.trace.duration_ns as f64 / self.timed_ns
     }
 
-    /// Whether times can only be told as a model of an untraced run: the traced one took another
+    /// Whether times can only be given as a model of an untraced run: the traced one took another
     /// time, or its calls were timed by nobody.
     pub(crate) fn is_modelled(&self) -> bool {
         // As it is shown, with two digits.
@@ -98,8 +98,8 @@ impl Analysis<'_> {
         self.trace.end.cut_short || self.observation.timed.iter().any(late)
     }
 
-    /// Part of the wall time without the neighbours' part, 0 to 1: what is worth telling is held
-    /// against this, and [`Analysis::of_wall`] is told.
+    /// Part of the wall time without the neighbours' part, 0 to 1: what is worth reporting is held
+    /// against this, and [`Analysis::of_wall`] is reported.
     pub(crate) fn share(&self, ns: f64) -> f64 {
         (ns / self.wall_ns).clamp(0.0, 1.0)
     }
@@ -162,7 +162,7 @@ impl Analysis<'_> {
         self.counts_waits().then_some(count)
     }
 
-    /// Whether the trace tells how often something was waited for.
+    /// Whether the trace counts how often something was waited for.
     pub(crate) fn counts_waits(&self) -> bool {
         self.trace.tier != Some(Tier::Sample)
     }
@@ -229,7 +229,7 @@ impl Analysis<'_> {
 
     /// The name of a descriptor: of the file at fault if it was several.
     pub(crate) fn name_of(&self, pid: u32, fd: i32) -> Option<String> {
-        self.descriptors.told(pid, fd)
+        self.descriptors.describe(pid, fd)
     }
 
     /// How often a thread waited for locks in memory; 0 where that isn't known.

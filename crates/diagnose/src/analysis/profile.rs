@@ -10,7 +10,7 @@ use crate::thresholds as t;
 
 impl Analysis<'_> {
     /// Of the own code on the critical path: how long it was in functions that fit, in time of an untraced
-    /// run. 0 where nobody looked, or too seldom to tell.
+    /// run. 0 where nobody looked, or too seldom to know.
     pub(crate) fn in_functions(&self, fits: impl Fn(&FunctionRow) -> bool) -> f64 {
         let Some(profile) = &self.trace.profile else {
             return 0.0;
@@ -39,7 +39,7 @@ impl Analysis<'_> {
     }
 
     /// How long a thread was in code that only a lock leads to that another has, as traced; 0 where nobody looked, or too
-    /// seldom to tell.
+    /// seldom to know.
     pub(crate) fn spun_ns(&self, times: &ThreadTimes) -> f64 {
         let Some(profile) = &self.trace.profile else {
             return 0.0;

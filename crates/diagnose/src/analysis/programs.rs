@@ -29,7 +29,7 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// The name of a program tells for interpreters, else the caller. `command`: the command's own program.
+/// The name of a program says it for interpreters, else the caller. `command`: the command's own program.
 fn language(
     observation: &Observation,
     program: Option<&str>,

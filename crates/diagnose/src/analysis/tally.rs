@@ -127,13 +127,13 @@ mod tests {
         let of = |fd| analysis.tally(|row| row.fd == Some(fd));
         assert_eq!((of(3).calls, of(3).bytes), (300_000, 300_000));
         assert_eq!((of(4).calls, of(4).bytes), (10, 8_320));
-        let told = analysis
+        let reported = analysis
             .warnings(&[])
             .pop()
             .expect("a part is not the whole");
         assert!(
-            told.starts_with("20,000 of 300,010 reads and writes"),
-            "{told}"
+            reported.starts_with("20,000 of 300,010 reads and writes"),
+            "{reported}"
         );
         assert!(
             crate::io::io_rows(&analysis)

@@ -74,7 +74,7 @@ mod tests {
     use crate::fake::{Fake, ROOT};
 
     #[test]
-    fn waits_are_told_apart_by_whose_doing_they_ended() {
+    fn waits_are_distinguished_by_whose_doing_they_ended() {
         let mut fake = Fake::new(1000);
         let (worker, other) = (ROOT + 1, ROOT + 2);
         fake.thread(ROOT, worker, 0, 1000, 10);
@@ -90,11 +90,11 @@ mod tests {
             count: 1,
             ns: ms * 1_000_000,
         };
-        let told = Ends {
+        let reported = Ends {
             own: ms(10),
             others: ms(6),
             unknown: ms(2),
         };
-        assert_eq!(ends, HashMap::from([(ROOT, told)]));
+        assert_eq!(ends, HashMap::from([(ROOT, reported)]));
     }
 }

@@ -65,7 +65,7 @@ impl Analysis<'_> {
             return None;
         }
         Some(format!(
-            "{} of {} reads and writes were looked at: the tables hold these alone, and findings take the rest for calls of the busiest descriptor.",
+            "{} of {} reads and writes were traced: the tables hold these alone, and findings take the rest for calls of the busiest descriptor.",
             count(seen),
             count(all)
         ))
@@ -80,19 +80,19 @@ impl Analysis<'_> {
             return None;
         }
         Some(format!(
-            "The first {} calls were looked at, and the tables hold these alone; by the kernel's counts and times the run made about {:.1} times as many, which findings take to be like the last of these.",
+            "The first {} calls were traced, and the tables hold these alone; by the kernel's counts and times the run made about {:.1} times as many, which findings take to be like the last of these.",
             count(seen),
             stretch,
         ))
     }
 
-    /// That calls went on after the looking, of which nothing tells how many they were.
+    /// That calls went on after the looking, of which nothing says how many they were.
     fn looked_at_in_part(&self) -> Option<String> {
         let rows = self.trace.syscalls.iter();
         let seen: u64 = rows.map(|row| row.calls).sum();
         (self.by_stops() && self.trace.calls_cut).then(|| {
             format!(
-                "The first {} calls were looked at, and the tables and findings hold these alone; how many came after them isn't known.",
+                "The first {} calls were traced, and the tables and findings hold these alone; how many came after them isn't known.",
                 count(seen)
             )
         })
@@ -138,33 +138,33 @@ impl Analysis<'_> {
 
     /// What must be known to trust the answer.
     pub(crate) fn warnings(&self, findings: &[Finding]) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         // Where its own threads had the CPU, no others are to blame.
         let its_own = |finding: &Finding| {
             [FindingId::CpuStarved, FindingId::BusyPolling].contains(&finding.id)
         };
         if !findings.iter().any(its_own) {
-            told.extend(self.neighbours());
+            reported.extend(self.neighbours());
         }
         let in_part = self.not_looked_at().or_else(|| self.taken_as_alike());
-        told.extend(in_part.or_else(|| self.looked_at_in_part()));
-        told.extend(self.through_32_bit_entry());
+        reported.extend(in_part.or_else(|| self.looked_at_in_part()));
+        reported.extend(self.through_32_bit_entry());
         let other_rights = self.with_other_rights();
         let unseen = match other_rights {
             Some(_) => 0.0,
             None => self.account.share(Spent::Unaccounted),
         };
-        told.extend(other_rights);
+        reported.extend(other_rights);
         if self.trace.tier.is_some_and(Tier::only_looks) && unseen >= t::UNSEEN_SHARE {
-            told.push(format!(
+            reported.push(format!(
                 "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
                 100.0 * unseen
             ));
         }
         if !self.trace.lost.counts_are_whole() {
-            told.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
+            reported.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
         }
-        told
+        reported
     }
 }
 
@@ -186,8 +186,8 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_nobody_looked_at_are_told_however_few_they_may_be() {
-        let told = |cut| {
+    fn calls_that_nobody_looked_at_are_reported_however_few_they_may_be() {
+        let reported = |cut| {
             let mut fake = crate::fake::Fake::new(240);
             fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
             fake.trace.calls_cut = cut;
@@ -195,13 +195,13 @@ mod tests {
             let timed = [fake.run()];
             crate::diagnose(&fake.observation(&timed)).warnings
         };
-        assert!(told(true)[0].starts_with("The first 20,000 calls were looked at"));
-        assert!(told(false).is_empty());
+        assert!(reported(true)[0].starts_with("The first 20,000 calls were traced"));
+        assert!(reported(false).is_empty());
     }
 
     #[test]
     fn calls_through_the_32_bit_entry_are_said() {
-        let told = |number| {
+        let reported = |number| {
             let mut fake = crate::fake::Fake::new(240);
             fake.calls("write", Some(1), 20_000, 1, 1_000).number = number;
             fake.calls("read", Some(0), 5_000, 1, 1_000);
@@ -209,23 +209,26 @@ mod tests {
             let timed = [fake.run()];
             crate::diagnose(&fake.observation(&timed)).warnings
         };
-        let said = &told(fathom_trace::calls::ENTRY_32 | 1)[0];
+        let said = &reported(fathom_trace::calls::ENTRY_32 | 1)[0];
         let begin = "20,000 of 25,000 calls came through the 32-bit entry of x86";
         assert!(said.starts_with(begin), "{said}");
         assert!(said.contains("takes 6.25 µs a call"), "{said}");
-        assert!(told(1).is_empty());
+        assert!(reported(1).is_empty());
     }
 
     #[test]
     fn the_share_of_waiting_for_a_cpu_is_that_of_the_wall_time() {
-        let told = queued(190_000_000, 240_000_000).expect("a busy machine is told");
-        assert!(told.contains("waited 79 % of their wall time"), "{told}");
+        let reported = queued(190_000_000, 240_000_000).expect("a busy machine is reported");
+        assert!(
+            reported.contains("waited 79 % of their wall time"),
+            "{reported}"
+        );
         assert_eq!(queued(10_000_000, 240_000_000), None);
     }
 
     #[test]
     fn threads_of_its_own_that_have_the_cpus_are_no_neighbours() {
-        let told = |cpu_ms: u64| {
+        let reported = |cpu_ms: u64| {
             let mut fake = crate::fake::Fake::new(1000);
             for tid in 101..104 {
                 fake.thread(ROOT, tid, 0, 1000, 500);
@@ -236,10 +239,12 @@ mod tests {
                 ..fake.run()
             };
             let warnings = crate::diagnose(&fake.observation(&[run])).warnings;
-            warnings.iter().any(|told| told.contains("quiet machine"))
+            warnings
+                .iter()
+                .any(|reported| reported.contains("quiet machine"))
         };
-        assert!(!told(1950));
-        assert!(told(1000), "others had one of two CPUs");
+        assert!(!reported(1950));
+        assert!(reported(1000), "others had one of two CPUs");
     }
 
     #[test]
@@ -252,20 +257,20 @@ mod tests {
         (interval.cause, interval.call) = (Cause::Unseen, None);
         let row = fake.trace.off_cpu.last_mut().expect("the wait");
         (row.cause, row.call) = (Cause::Unseen, None);
-        let told = crate::diagnose(&fake.observation(&[]));
-        assert_eq!(told.account.ns(Spent::Unaccounted), 350 * MS);
-        assert_eq!(told.warnings.len(), 1, "{:?}", told.warnings);
-        assert!(told.warnings[0].contains("took on other rights"));
+        let reported = crate::diagnose(&fake.observation(&[]));
+        assert_eq!(reported.account.ns(Spent::Unaccounted), 350 * MS);
+        assert_eq!(reported.warnings.len(), 1, "{:?}", reported.warnings);
+        assert!(reported.warnings[0].contains("took on other rights"));
     }
 
     #[test]
     fn lost_names_leave_the_counts_whole() {
-        let told = |names, calls| {
+        let reported = |names, calls| {
             let mut fake = crate::fake::Fake::new(400);
             (fake.trace.lost.names, fake.trace.lost.calls) = (names, calls);
             crate::diagnose(&fake.observation(&[])).warnings
         };
-        assert_eq!(told(1_211, 0), Vec::<String>::new());
-        assert!(told(0, 1)[0].contains("lower limits"));
+        assert_eq!(reported(1_211, 0), Vec::<String>::new());
+        assert!(reported(0, 1)[0].contains("lower limits"));
     }
 }

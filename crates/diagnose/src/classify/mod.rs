@@ -14,7 +14,7 @@ use crate::calls;
 use crate::descriptors::{Descriptors, Kind};
 use polls::{Asked, Ends};
 
-/// A stretch off the CPU, as the trace tells it.
+/// A stretch off the CPU, as the trace has it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Off<'a> {
     pub pid: u32,
@@ -82,7 +82,7 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
     }
 }
 
-/// Tells what the waits of one trace count as.
+/// Says what the waits of one trace count as.
 pub(crate) struct Classifier<'a> {
     pub descriptors: &'a Descriptors<'a>,
     /// What each process's polls wait for.
@@ -195,13 +195,16 @@ mod tests {
             tier: Some(Tier::Perf),
             ..Trace::default()
         };
-        let told = |trace: &Trace, call| from_disk(trace, Cause::Uninterruptible, call);
-        assert!(told(&trace, Some("pread64")) && told(&trace, Some("openat")));
-        assert!(!told(&trace, Some("vfork")) && !told(&trace, None));
+        let reported = |trace: &Trace, call| from_disk(trace, Cause::Uninterruptible, call);
+        assert!(reported(&trace, Some("pread64")) && reported(&trace, Some("openat")));
+        assert!(!reported(&trace, Some("vfork")) && !reported(&trace, None));
         trace.accounts.major_faults = 1;
-        assert!(told(&trace, None));
+        assert!(reported(&trace, None));
         trace.tier = Some(Tier::Kernel);
-        assert!(!told(&trace, Some("pread64")), "it has a mark of its own");
+        assert!(
+            !reported(&trace, Some("pread64")),
+            "it has a mark of its own"
+        );
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Ends {
     }
 }
 
-/// What a process's polls wait for: told by what it does with its descriptors. A poll that ends with an
+/// What a process's polls wait for: known by what it does with its descriptors. A poll that ends with an
 /// event is followed by a call that takes it, so the numbers of those calls say what most waits were for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PollContext {
@@ -128,10 +128,10 @@ impl PollContext {
         if let Some(ends) = self.known_ends() {
             return ends.by_limit(t::PART_BY_LIMIT);
         }
-        // Threads tell each other through pipes and eventfds. Where far more polls ended, they ended by time.
+        // Threads signal each other through pipes and eventfds. Where far more polls ended, they ended by time.
         let pipes = if self.children { 0 } else { self.pipes };
-        let told = self.events + pipes;
-        told == 0 || (told as f64) < t::PART_TOLD_BY_THREADS * self.polls as f64
+        let signals = self.events + pipes;
+        signals == 0 || (signals as f64) < t::PART_SIGNALLED_BY_THREADS * self.polls as f64
     }
 }
 
@@ -268,13 +268,13 @@ mod tests {
     fn a_poll_waits_for_what_the_process_then_does() {
         let context = PollContext::default();
         assert_eq!(context.spent(), Spent::Sleeping);
-        let told = |events| PollContext {
+        let reported = |events| PollContext {
             events,
             polls: 100,
             ..context
         };
-        assert_eq!(told(5).spent(), Spent::Sleeping);
-        assert_eq!(told(90).spent(), Spent::WaitingForEvents);
+        assert_eq!(reported(5).spent(), Spent::Sleeping);
+        assert_eq!(reported(90).spent(), Spent::WaitingForEvents);
         let reads = PollContext {
             input: 100,
             ..context
@@ -314,11 +314,11 @@ mod tests {
         assert_eq!(ended(0).spent(), Spent::WaitingForEvents);
         assert_eq!(ended(900).spent(), Spent::Sleeping);
         // Messages of workers come before the end of each pause, and don't end the waiting.
-        let told = PollContext {
+        let reported = PollContext {
             events: 90,
             ..ended(900)
         };
-        assert_eq!(told.spent(), Spent::Sleeping);
+        assert_eq!(reported.spent(), Spent::Sleeping);
         let timerfd = PollContext {
             timers: 100,
             ..ended(0)
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_time_limit_that_comes_instead_of_an_answer_is_no_pause() {
-        let told = |unanswered_ns| {
+        let reported = |unanswered_ns| {
             let ends = Ends {
                 polls: PollEnds {
                     by_limit: 8,
@@ -372,8 +372,8 @@ mod tests {
             };
             context.spent()
         };
-        assert_eq!(told(990), Spent::Network);
-        assert_eq!(told(0), Spent::Sleeping);
+        assert_eq!(reported(990), Spent::Network);
+        assert_eq!(reported(0), Spent::Sleeping);
     }
 
     #[test]

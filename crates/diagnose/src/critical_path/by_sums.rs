@@ -196,7 +196,7 @@ impl Walk<'_> {
         *sums = path;
     }
 
-    /// Time in which at least one thread of a pool was not asleep; `None` if the trace doesn't tell the waits in
+    /// Time in which at least one thread of a pool was not asleep; `None` if the trace doesn't have the waits in
     /// order. Waits too short for the timeline count as work.
     fn busy_ns(&self, threads: &[&ThreadTimes]) -> Option<f64> {
         let timeline = self.trace.timeline.as_ref();

@@ -49,7 +49,7 @@ struct Pool<'a> {
     waits: Vec<WaitAtPipe<'a>>,
 }
 
-/// The path, or `None` if the trace doesn't tell every wait in its place.
+/// The path, or `None` if the trace doesn't have every wait in its place.
 pub(super) fn find(
     trace: &Trace,
     threads: &[ThreadTimes],
@@ -76,15 +76,15 @@ pub(super) fn find(
     Some(walk.path())
 }
 
-/// What the kernel charged beyond the time on a CPU that the records tell.
+/// What the kernel charged beyond the time on a CPU that the records show.
 fn charged_after_ends(trace: &Trace) -> f64 {
     let charged = trace.accounts.user_ns + trace.accounts.system_ns;
-    let told: u64 = trace
+    let reported: u64 = trace
         .threads
         .iter()
         .filter_map(|thread| thread.on_cpu_ns)
         .sum();
-    charged.saturating_sub(told) as f64
+    charged.saturating_sub(reported) as f64
 }
 
 impl<'a> Walk<'a> {
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
     }
 
     /// From a thread's last record to the moment when its end was noticed: taking it down, as far as
-    /// the kernel charged CPU time that no record tells; the rest is waiting for a CPU.
+    /// the kernel charged CPU time that no record shows; the rest is waiting for a CPU.
     fn ended(&mut self, ns: f64) {
         let work = ns.min(self.charged_after_ends);
         self.charged_after_ends -= work;
@@ -213,7 +213,7 @@ impl<'a> Walk<'a> {
         begin
     }
 
-    /// Time outside of a thread's intervals was spent on what of its life they don't tell: on a
+    /// Time outside of a thread's intervals was spent on what they don't show of the thread: on a
     /// CPU, and in waits too short to be kept.
     fn rest_of(&self, times: &ThreadTimes) -> Sums {
         let mut rest = times.sums.clone();
@@ -274,8 +274,8 @@ impl<'a> Walk<'a> {
             }
             for (spent, whole) in times.sums.iter() {
                 let short = rest.get(spent) * part.min(1.0);
-                let told = self.waits.get(&(times.tid, spent)).copied().unwrap_or(0.0);
-                waits.insert((times.tid, spent), ((short + told) / whole).min(1.0));
+                let reported = self.waits.get(&(times.tid, spent)).copied().unwrap_or(0.0);
+                waits.insert((times.tid, spent), ((short + reported) / whole).min(1.0));
             }
         }
         for ((_, spent), ns) in &self.waits {
@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn who_feeds_one_that_never_queues_waits_for_its_work() {
         // A worker that queues as well is one of those who want the same lock.
-        for (queues_ms, told_ms) in [(0, 0), (300, 740)] {
+        for (queues_ms, locks_ms) in [(0, 0), (300, 740)] {
             let mut fake = Fake::new(1000);
             fake.thread(ROOT, 101, 0, 1000, 990);
             fake.waits_of(
@@ -470,7 +470,7 @@ mod tests {
                 let from = job * 50;
                 fake.wait_for(ROOT, "futex", None, (from, from + 37, from + 37), Some(101));
             }
-            is(&account(&fake), Spent::Locks, told_ms);
+            is(&account(&fake), Spent::Locks, locks_ms);
         }
     }
 

@@ -333,7 +333,7 @@ impl<'a> WakeGraph<'a> {
 
     /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its process do. Or
     /// it is the main thread, which works little beside one that works nearly all the time, and so never
-    /// queues for what the main thread may hold. What it waits for is that work, whatever it is told by.
+    /// queues for what the main thread may hold. What it waits for is that work, whatever announces it.
     fn hands_out(&self, times: &ThreadTimes) -> bool {
         let mut others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;

@@ -83,18 +83,18 @@ mod tests {
     use crate::language::Language;
 
     #[test]
-    fn own_code_that_mostly_allocates_is_told() {
-        let told = |allocating: u64| {
+    fn own_code_that_mostly_allocates_is_found() {
+        let reported = |allocating: u64| {
             let mut fake = Fake::new(1000);
             fake.in_function(ROOT, "/lib/libc.so.6", "malloc", allocating);
             fake.in_function(ROOT, "/bin/program", "parse", 1000 - allocating);
             fake.findings()
         };
-        let found = told(500);
+        let found = reported(500);
         assert_eq!(found[0].id, FindingId::AllocatorChurn);
         assert!((found[0].share - 0.5).abs() < 0.02, "{}", found[0].share);
         // A parser of trees allocates for a quarter of its time.
-        assert!(told(250).is_empty());
+        assert!(reported(250).is_empty());
     }
 
     #[test]
@@ -111,19 +111,19 @@ mod tests {
 
     #[test]
     fn words_of_a_shell_are_no_objects_of_the_script() {
-        let told = |language| {
+        let reported = |language| {
             let mut fake = Fake::new(1000);
             fake.language = Some(language);
             fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 350);
             fake.in_function(ROOT, "/bin/bash", "execute_command", 650);
             !fake.ids().is_empty()
         };
-        assert!(told(Language::C));
-        assert!(!told(Language::Shell));
+        assert!(reported(Language::C));
+        assert!(!reported(Language::Shell));
     }
 
     #[test]
-    fn a_few_looks_tell_nothing() {
+    fn a_few_looks_show_nothing() {
         let mut fake = Fake::new(1000);
         fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 9);
         assert!(fake.ids().is_empty());

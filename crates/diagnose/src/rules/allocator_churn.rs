@@ -105,21 +105,21 @@ mod tests {
 
     #[test]
     fn files_that_are_mapped_one_after_another_are_read() {
-        let told = |opens: u64| {
+        let reported = |opens: u64| {
             let mut fake = Fake::new(50);
             fake.calls("mmap", None, 2_775, 0, 4_000);
             fake.calls("munmap", None, 2_755, 0, 4_000);
             fake.calls("openat", None, opens, 0, 3_000);
             fake.ids().contains(&"allocator-churn")
         };
-        assert!(told(1));
-        assert!(!told(2_780));
+        assert!(reported(1));
+        assert!(!reported(2_780));
     }
 
     #[test]
-    fn memory_that_is_touched_again_and_again_is_told_with_few_calls() {
+    fn memory_that_is_touched_again_and_again_is_reported_with_few_calls() {
         // 100 ms of first touches; no more than `peak` bytes at once.
-        let told = |peak: u64| {
+        let reported = |peak: u64| {
             let mut fake = Fake::new(300);
             fake.calls("brk", None, 7_500, 0, 6_000);
             fake.trace.threads[0].minor_faults = Some(200_000);
@@ -132,12 +132,12 @@ mod tests {
                 .map(|finding| finding.id.as_str())
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(3 << 20), ["allocator-churn"]);
-        assert_eq!(told(800 << 20), ["page-fault-heavy"]);
+        assert_eq!(reported(3 << 20), ["allocator-churn"]);
+        assert_eq!(reported(800 << 20), ["page-fault-heavy"]);
     }
 
     #[test]
-    fn taking_and_giving_back_is_told() {
+    fn taking_and_giving_back_is_found() {
         let mut fake = Fake::new(1000);
         fake.calls("mmap", None, 100_000, 0, 1_000);
         fake.calls("munmap", None, 100_000, 0, 2_000);
@@ -154,14 +154,14 @@ mod tests {
 
     #[test]
     fn advice_to_read_a_mapped_file_ahead_is_not() {
-        let told = |disk_ms: u64| {
+        let reported = |disk_ms: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("madvise", None, 30_000, 0, 10_000);
             fake.waits(None, None, Cause::Disk, disk_ms, 1_000);
             fake.ids().contains(&"allocator-churn")
         };
-        assert!(told(0));
-        assert!(!told(300));
+        assert!(reported(0));
+        assert!(!reported(300));
     }
 
     #[test]

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_sleep_while_they_hold_a_lock_are_told() {
+    fn threads_that_sleep_while_they_hold_a_lock_are_found() {
         let found = sleepers(19, |tid| 101 + (tid - 100) % 4).findings();
         let ids: Vec<&str> = found.iter().map(|finding| finding.id.as_str()).collect();
         assert_eq!(ids, ["lock-contention"], "and no sleeping beside it");

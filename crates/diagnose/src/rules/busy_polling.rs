@@ -31,7 +31,7 @@ fn empty_turns(
     } else if calls::is_poll(name) {
         awake(analysis, row)
     } else if name == "wait4" || name == "waitid" {
-        // Each child ends once: the others of these calls had nothing to tell (WNOHANG).
+        // Each child ends once: the others of these calls had nothing to report (WNOHANG).
         awake(analysis, row).saturating_sub(row.errors + children)
     } else if calls::is_lock(name) {
         // A lock that was let go of just then: whoever wanted it goes on.
@@ -93,7 +93,7 @@ fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
 /// A thread that asks in a loop.
 struct Loop<'a> {
     times: &'a ThreadTimes,
-    /// Calls that had nothing to tell.
+    /// Calls that had nothing to report.
     turns: u64,
     /// CPU time in these calls, and in all of the loop, in the traced run.
     polls_ns: f64,
@@ -115,14 +115,14 @@ fn loops<'a>(
         let children = analysis.children_of(times.pid).count() as u64;
         // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short: the threads of
         // a runtime look for work in such.
-        let told_by_call = |row: &SyscallRow| {
+        let known_by_call = |row: &SyscallRow| {
             let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);
             // Go's runtime naps for microseconds while it waits for a lock of its own or looks for work.
             let by_runtime = calls::is_sleep(&row.name)
                 && analysis.language(Some(row.pid)) == Some(Language::Go);
             !by_runtime && (tid == times.tid || !waits && !row.name.starts_with("wait"))
         };
-        let empty_turns = |row: &'a SyscallRow| match told_by_call(row) {
+        let empty_turns = |row: &'a SyscallRow| match known_by_call(row) {
             true => empty_turns(analysis, lookups(row), row, children),
             false => 0,
         };
@@ -225,7 +225,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
             .advice(match asked {
-                Some(_) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two looks.",
+                Some(_) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two tries.",
                 None => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.",
             })
             .place(Place {
@@ -260,7 +260,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn yields_without_end_are_told() {
+    fn yields_without_end_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("sched_yield", None, 500_000, 0, 400);
         assert_eq!(fake.ids()[0], "busy-polling");
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_of_another_thread_that_was_stopped_at_is_told_too() {
+    fn a_loop_of_another_thread_that_was_stopped_at_is_reported_too() {
         let mut fake = Fake::new(1000);
         fake.trace.tier = Some(fathom_trace::Tier::Perf);
         fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_for_the_end_of_a_child_without_waiting_is_told() {
+    fn asking_for_the_end_of_a_child_without_waiting_is_found() {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 990, 990);
         fake.calls("wait4", None, 500_000, 0, 600);

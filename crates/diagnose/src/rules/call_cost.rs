@@ -62,7 +62,7 @@ impl CallCost {
         analysis.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
-    /// Whether they are worth telling: by the kernel's part alone, or by both where that is a good part of it. Where a call is
+    /// Whether they are worth reporting: by the kernel's part alone, or by both where that is a good part of it. Where a call is
     /// cheap the library's part, a model, rules what both come to.
     pub(super) fn is_significant(self, analysis: &Analysis<'_>) -> bool {
         let all = self.ns(analysis);
@@ -84,7 +84,7 @@ impl CallCost {
     }
 
     /// The end of a sentence about the calls.
-    pub(super) fn told(self, analysis: &Analysis<'_>) -> String {
+    pub(super) fn in_words(self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.in_kernel_ns);
         let share = percent(analysis, self.ns(analysis));
         match self.library_in_words("them") {
@@ -149,15 +149,15 @@ mod tests {
     }
 
     #[test]
-    fn calls_whose_library_takes_most_are_told_where_the_kernels_part_is_no_trifle() {
-        let told = |calls: u64| {
+    fn calls_whose_library_takes_most_are_reported_where_the_kernels_part_is_no_trifle() {
+        let reported = |calls: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Python);
             fake.descriptor(1, "/dev/null");
             fake.calls("write", Some(1), calls, 29, 100);
             fake.ids()
         };
-        assert_eq!(told(420_000), ["line-buffered-output"]);
-        assert!(told(200_000).is_empty());
+        assert_eq!(reported(420_000), ["line-buffered-output"]);
+        assert!(reported(200_000).is_empty());
     }
 }

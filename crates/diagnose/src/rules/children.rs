@@ -12,7 +12,7 @@ use crate::thresholds as t;
 /// Options with a value of their own that come before a subcommand: `git -C repo gc`.
 const BEFORE_SUBCOMMAND: &[&str] = &["-C", "-c"];
 
-/// What a child runs: its program, and what it is told to be by its first argument. Copies of the parent run nothing
+/// What a child runs: its program, and what its first argument makes it. Copies of the parent run nothing
 /// of their own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Kind {
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn of_unknown_arguments_what_is_known_of_the_others_tells() {
+    fn of_unknown_arguments_what_is_known_of_the_others_shows() {
         let looks = |fake: &mut Fake| fake.trace.tier = Some(fathom_trace::Tier::Perf);
         assert_eq!(groups(&["git prune", "git", "git"], looks), [1]);
         assert_eq!(groups(&["gcc -c a.c", "gcc", "gcc"], looks), [3]);

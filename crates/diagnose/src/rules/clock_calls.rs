@@ -22,7 +22,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let statement = format!(
         "{} calls asked the kernel for the time; they {}",
         count(clocks.calls),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(FindingId::ClockCalls, analysis, statement)
@@ -53,7 +53,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn asking_the_kernel_for_the_time_is_told() {
+    fn asking_the_kernel_for_the_time_is_found() {
         let mut fake = Fake::new(1000);
         fake.calls("clock_gettime", None, 500_000, 0, 300);
         assert_eq!(fake.ids(), ["clock-calls"]);

@@ -39,14 +39,14 @@ mod tests {
     use crate::fake::{Fake, ROOT};
 
     #[test]
-    fn reading_the_clock_for_most_of_the_time_is_told() {
-        let told = |reading: u64| {
+    fn reading_the_clock_for_most_of_the_time_is_found() {
+        let reported = |reading: u64| {
             let mut fake = Fake::new(1000);
             fake.in_function(ROOT, "[vdso]", "", reading);
             fake.in_function(ROOT, "/bin/program", "work", 1000 - reading);
             fake.ids()
         };
-        assert_eq!(told(400), ["clock-calls"]);
-        assert!(told(60).is_empty());
+        assert_eq!(reported(400), ["clock-calls"]);
+        assert!(reported(60).is_empty());
     }
 }

@@ -11,7 +11,7 @@ use crate::language::Language;
 /// reads it to its end.
 const READ_BY_LOADER: u64 = 16 << 10;
 
-/// What tells the code that one process runs from the data that it works on.
+/// What separates the code that one process runs from the data that it works on.
 pub(super) struct CodeFiles {
     language: Option<Language>,
     /// Python: modules, without their `.py`, of which no compiled form was found. Node: what was asked for before
@@ -19,7 +19,7 @@ pub(super) struct CodeFiles {
     missed: HashSet<String>,
     /// Node: folders of which it asked what kind of modules they hold.
     of_packages: HashSet<String>,
-    /// What the command is told to work on.
+    /// What the command is given to work on.
     operands: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl CodeFiles {
         name.ends_with(PACKAGE) && scoped || is_script && (scoped || self.is_missed(name, ENDS))
     }
 
-    /// Whether a file lies in a folder that the program is told to work on, as linters and compilers are. The path
+    /// Whether a file lies in a folder that the program is given to work on, as linters and compilers are. The path
     /// may have been made absolute.
     fn is_worked_on(&self, name: &str) -> bool {
         self.operands.iter().any(|operand| {
@@ -129,7 +129,7 @@ fn module_of(compiled: &str) -> Option<String> {
     Some(format!("{folder}{module}"))
 }
 
-/// Folders of which Java was told to load classes.
+/// Folders from which Java was asked to load classes.
 fn class_path(arguments: &[String]) -> impl Iterator<Item = &str> {
     let options = ["-cp", "-classpath", "--class-path"];
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
@@ -138,7 +138,7 @@ fn class_path(arguments: &[String]) -> impl Iterator<Item = &str> {
 }
 
 /// Arguments that aren't options, without an interpreter's first one, which is its script. A folder that code is
-/// loaded from is one of code, whatever else is told of it.
+/// loaded from is one of code, whatever else is known of it.
 fn operands(analysis: &Analysis<'_>, pid: u32) -> Vec<String> {
     let exec = analysis
         .process(pid)
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_command_is_told_to_work_on_is_data() {
+    fn what_the_command_is_given_to_work_on_is_data() {
         let mut lint = running("node /opt/lint/main.js --fix ./src/");
         for folder in ["/opt/lint", "/home/me/src", "src", "/opt/mysrc"] {
             lint.misses("openat", &format!("{folder}/package.json"), 1);

@@ -28,7 +28,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         "{} page faults waited for the disk, {} in all{}, {} of the wall time.",
         count(faults),
         time(wait),
-        io_latency::told(io_latency, wait),
+        io_latency::in_words(io_latency, wait),
         percent(analysis, win),
     );
     Some(
@@ -48,7 +48,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn faults_that_wait_for_the_disk_are_told() {
+    fn faults_that_wait_for_the_disk_are_found() {
         let mut fake = Fake::new(1000);
         fake.trace.accounts.major_faults = 4_000;
         fake.waits(None, None, Cause::Disk, 4_000, 100);
@@ -56,13 +56,13 @@ mod tests {
     }
 
     #[test]
-    fn a_few_faults_that_are_a_third_of_a_short_run_are_told_and_a_start_is_not() {
-        for (wall_ms, waits, told) in [(200, 35, true), (400, 35, false), (90, 15, false)] {
+    fn a_few_faults_that_are_a_third_of_a_short_run_are_reported_and_a_start_is_not() {
+        for (wall_ms, waits, reported) in [(200, 35, true), (400, 35, false), (90, 15, false)] {
             let mut fake = Fake::new(wall_ms);
             fake.trace.accounts.major_faults = waits;
             // 2 ms each.
             fake.waits(None, None, Cause::Disk, waits, 2_000);
-            assert_eq!(fake.ids().contains(&"cold-files"), told, "{wall_ms}");
+            assert_eq!(fake.ids().contains(&"cold-files"), reported, "{wall_ms}");
         }
     }
 }

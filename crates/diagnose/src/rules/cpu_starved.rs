@@ -9,7 +9,7 @@ use crate::numbers::time;
 use crate::overhead_correction::on_cpu_ns;
 use crate::thresholds as t;
 
-/// Whether threads of the command were told on which CPUs to run.
+/// Whether threads of the command were bound to CPUs.
 fn were_bound(analysis: &Analysis<'_>) -> bool {
     let binds = |row: &SyscallRow| row.name == "sched_setaffinity" && row.calls > row.errors;
     analysis.trace.syscalls.iter().any(binds)
@@ -77,7 +77,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 }
 
 /// The command has no more busy threads than there are CPUs and still waits for one, in the timed runs as in the
-/// observed one: it bound its threads to one CPU, or others had them. Told only where nothing else is found.
+/// observed one: it bound its threads to one CPU, or others had them. Reported only where nothing else is found.
 pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Finding> {
     let ready = analysis.spent_ns(Spent::Ready);
     let waits: Vec<u64> = analysis
@@ -147,12 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_busy_threads_on_two_cpus_are_told() {
+    fn sixteen_busy_threads_on_two_cpus_are_found() {
         assert_eq!(crowd(16).ids(), ["cpu-starved"]);
     }
 
     #[test]
-    fn busy_threads_that_were_bound_to_one_of_two_cpus_are_told_as_that() {
+    fn busy_threads_that_were_bound_to_one_of_two_cpus_are_named_as_that() {
         let mut fake = crowd(6);
         let timed = Run {
             cpu_ns: 990 * MS,
@@ -198,11 +198,11 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_others_keep_from_a_cpu_is_told() {
-        let told = beside_others(650, None).expect("a finding");
+    fn a_command_that_others_keep_from_a_cpu_is_found() {
+        let reported = beside_others(650, None).expect("a finding");
         assert!(
-            told.starts_with("cpu-starved") && told.contains("other programs"),
-            "{told}"
+            reported.starts_with("cpu-starved") && reported.contains("other programs"),
+            "{reported}"
         );
         assert_eq!(
             beside_others(100, None),
@@ -226,9 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_were_bound_to_one_cpu_are_told_as_that() {
-        let told = beside_others(650, Some("sched_setaffinity")).expect("a finding");
-        assert!(told.contains("was bound to CPUs"), "{told}");
+    fn threads_that_were_bound_to_one_cpu_are_named_as_that() {
+        let reported = beside_others(650, Some("sched_setaffinity")).expect("a finding");
+        assert!(reported.contains("was bound to CPUs"), "{reported}");
     }
 
     #[test]

@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_time_limit_of_two_hundred_milliseconds_holds_no_write_back() {
-        let told = |by_limit: u64| {
+        let reported = |by_limit: u64| {
             let mut fake = Fake::new(2000);
             fake.waits(Some("poll"), Some(3), Cause::Asleep, 10, 195_000);
             fake.calls("sendto", Some(3), 20, 40, 1_000);
@@ -181,12 +181,12 @@ mod tests {
             });
             fake.ids()
         };
-        assert_eq!(told(10), ["waiting-for-network"]);
-        assert_eq!(told(1), ["delayed-ack-stall"]);
+        assert_eq!(reported(10), ["waiting-for-network"]);
+        assert_eq!(reported(1), ["delayed-ack-stall"]);
     }
 
     #[test]
-    fn two_small_sends_and_a_wait_of_forty_milliseconds_are_told() {
+    fn two_small_sends_and_a_wait_of_forty_milliseconds_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("sendto", Some(3), 40, 20, 3_000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
@@ -195,19 +195,19 @@ mod tests {
 
     #[test]
     fn a_socket_that_holds_nothing_back_does_not_stall() {
-        let told = |name: &str| {
+        let reported = |name: &str| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, name);
             fake.calls("sendto", Some(3), 40, 20, 3_000);
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
             fake.ids()
         };
-        assert_eq!(told("socket to 10.0.0.1:80"), ["delayed-ack-stall"]);
+        assert_eq!(reported("socket to 10.0.0.1:80"), ["delayed-ack-stall"]);
         assert_eq!(
-            told("socket to 10.0.0.1:80 (TCP_NODELAY)"),
+            reported("socket to 10.0.0.1:80 (TCP_NODELAY)"),
             ["waiting-for-network"]
         );
-        assert_eq!(told("socket to /run/a.sock"), ["waiting-for-network"]);
+        assert_eq!(reported("socket to /run/a.sock"), ["waiting-for-network"]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .unwrap_or(&found.file.name),
         count(found.times().round() as u64),
         bytes(found.size as f64),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(FindingId::SmallFileIo, analysis, statement)
@@ -48,7 +48,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 mod tests {
     use crate::fake::Fake;
 
-    fn told(seeks: u64, size: u64) -> Vec<&'static str> {
+    fn reported(seeks: u64, size: u64) -> Vec<&'static str> {
         let mut fake = Fake::new(1000);
         fake.calls("lseek", Some(3), seeks, 0, 300);
         fake.calls("read", Some(3), 120_000, 8_191, 2_000);
@@ -59,13 +59,13 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_that_each_seek_empties_is_told() {
-        assert_eq!(told(120_000, 3 << 20), ["small-file-io"]);
+    fn a_buffer_that_each_seek_empties_is_found() {
+        assert_eq!(reported(120_000, 3 << 20), ["small-file-io"]);
     }
 
     #[test]
     fn what_is_read_again_as_a_whole_is_not() {
-        assert_eq!(told(120_000, 32 << 10), ["rereading"]);
-        assert_eq!(told(100, 3 << 20), ["rereading"]);
+        assert_eq!(reported(120_000, 32 << 10), ["rereading"]);
+        assert_eq!(reported(100, 3 << 20), ["rereading"]);
     }
 }

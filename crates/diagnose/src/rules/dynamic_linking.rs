@@ -137,7 +137,7 @@ fn again_and_again(analysis: &Analysis<'_>) -> Option<Finding> {
 
 fn before_it_began(analysis: &Analysis<'_>) -> Option<Finding> {
     let mut found = all(analysis);
-    // What the first process opens itself is told of it alone: others have another cause.
+    // What the first process opens itself is reported of it alone: others have another cause.
     if let Some(first) = found.first()
         && first.by_program
     {
@@ -301,8 +301,8 @@ mod tests {
     use crate::fake::{Fake, MS};
 
     #[test]
-    fn a_library_that_is_opened_for_each_piece_of_work_is_told() {
-        let told = |opens: u64, given_back: u64| {
+    fn a_library_that_is_opened_for_each_piece_of_work_is_found() {
+        let reported = |opens: u64, given_back: u64| {
             let mut fake = Fake::new(1000);
             fake.file("/usr/lib/filter.so", opens, 0, 0, 10 * MS);
             fake.calls("openat", None, 400, 0, 10_000);
@@ -310,17 +310,17 @@ mod tests {
             fake.calls("munmap", None, given_back, 0, 150_000);
             fake.ids().contains(&"dynamic-linking")
         };
-        assert!(told(400, 400));
-        assert!(!told(1, 400));
+        assert!(reported(400, 400));
+        assert!(!reported(1, 400));
         // It is loaded already, and the others' memory is the program's.
-        assert!(!told(400, 10));
+        assert!(!reported(400, 10));
         // A fifth of what is opened: the rest maps for itself.
-        assert!(!told(80, 400));
+        assert!(!reported(80, 400));
     }
 
     #[test]
-    fn what_the_loader_computes_for_many_libraries_is_told() {
-        let told = |libraries: u64, function: &str| {
+    fn what_the_loader_computes_for_many_libraries_is_found() {
+        let reported = |libraries: u64, function: &str| {
             let mut fake = Fake::new(300);
             for i in 0..libraries {
                 fake.file(&format!("/srv/plug{i}.so"), 1, 1, 832, 100 * MS);
@@ -332,10 +332,10 @@ mod tests {
             let observation = fake.observation(&[]);
             super::bound(&crate::analysis::Analysis::new(&observation)).map(|found| found.share)
         };
-        let share = told(100, "do_lookup_x").expect("half of it");
+        let share = reported(100, "do_lookup_x").expect("half of it");
         assert!((share - 0.5).abs() < 0.02, "{share}");
-        assert_eq!(told(9, "do_lookup_x"), None);
-        assert_eq!(told(100, "__tls_get_addr"), None);
+        assert_eq!(reported(9, "do_lookup_x"), None);
+        assert_eq!(reported(100, "__tls_get_addr"), None);
     }
 
     fn links(libraries: u64) -> Fake {
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_libraries_are_told() {
+    fn a_hundred_libraries_are_found() {
         assert_eq!(links(100).ids(), ["dynamic-linking"]);
     }
 
@@ -362,24 +362,24 @@ mod tests {
         let mut fake = links(100);
         fake.file(super::LIST, 1, 0, 0, 1);
         fake.calls("munmap", None, 1, 0, 1_000).first_ns = 16 * MS;
-        let told = fake.findings();
-        assert_eq!((told[0].share * 100.0).round(), 80.0);
+        let reported = fake.findings();
+        assert_eq!((reported[0].share * 100.0).round(), 80.0);
     }
 
     #[test]
-    fn what_the_program_opens_itself_is_told_as_that() {
+    fn what_the_program_opens_itself_is_named_as_that() {
         let mut fake = links(100);
         fake.file(super::LIST, 1, 0, 0, 1);
         fake.calls("munmap", None, 1, 0, 1_000).first_ns = MS / 2;
-        let told = fake.findings();
-        assert_eq!(told.len(), 1);
+        let reported = fake.findings();
+        assert_eq!(reported.len(), 1);
         let begin = "95 shared libraries were opened by the program itself (`dlopen`)";
         assert!(
-            told[0].statement.starts_with(begin),
+            reported[0].statement.starts_with(begin),
             "{}",
-            told[0].statement
+            reported[0].statement
         );
-        assert!(!told[0].advice.contains("by `dlopen`"));
+        assert!(!reported[0].advice.contains("by `dlopen`"));
     }
 
     #[test]
@@ -395,16 +395,20 @@ mod tests {
                 fake.trace.files.last_mut().expect("just made").pid = pid;
             }
         }
-        let told = fake.findings();
-        assert_eq!(told.len(), 1);
+        let reported = fake.findings();
+        assert_eq!(reported.len(), 1);
         let begin =
             "100 shared libraries were loaded before the program began, in each of 5 processes";
         assert!(
-            told[0].statement.starts_with(begin),
+            reported[0].statement.starts_with(begin),
             "{}",
-            told[0].statement
+            reported[0].statement
         );
-        assert!((0.45..0.55).contains(&told[0].share), "{}", told[0].share);
+        assert!(
+            (0.45..0.55).contains(&reported[0].share),
+            "{}",
+            reported[0].share
+        );
         // Calls seen in another run have other process numbers.
         let files = fake.trace.files.iter_mut();
         files.for_each(|file| file.pid += 1000);

@@ -100,7 +100,7 @@ fn by_calls(analysis: &Analysis<'_>) -> Option<Finding> {
     let statement = format!(
         "{threads} threads called the kernel {} times for a short lock that they take from each other, and hardly ever slept for it; the calls {}",
         count(calls.calls),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(FindingId::LockContention, analysis, statement)
@@ -167,14 +167,14 @@ mod tests {
         fake
     }
 
-    fn told(sleeps: u64) -> Vec<&'static str> {
+    fn reported(sleeps: u64) -> Vec<&'static str> {
         fought_over(sleeps, 1).ids()
     }
 
     #[test]
-    fn calls_for_a_lock_that_hardly_ever_sleep_are_told() {
-        assert_eq!(told(0), ["lock-contention"]);
-        assert_eq!(told(1_000), ["lock-contention"]);
+    fn calls_for_a_lock_that_hardly_ever_sleep_are_found() {
+        assert_eq!(reported(0), ["lock-contention"]);
+        assert_eq!(reported(1_000), ["lock-contention"]);
     }
 
     #[test]
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crowd_burns_for_a_lock_is_told_and_not_that_it_is_one() {
+    fn what_a_crowd_burns_for_a_lock_is_reported_and_not_that_it_is_one() {
         let found = |calls: u64| {
             let mut fake = Fake::new(1000);
             fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
@@ -208,9 +208,9 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_are_seen_in_the_code_of_a_held_lock_are_told() {
+    fn threads_that_are_seen_in_the_code_of_a_held_lock_are_found() {
         use fathom_trace::Tier;
-        let told = |function: &str| {
+        let reported = |function: &str| {
             let mut fake = Fake::new(1000);
             fake.trace.tier = Some(Tier::Perf);
             fake.trace.calls_from = Some(Tier::Stops);
@@ -225,14 +225,14 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told("__lll_lock_wait"), ["lock-contention"]);
+        assert_eq!(reported("__lll_lock_wait"), ["lock-contention"]);
         // A lock that nobody else wants is taken without it.
-        assert!(told("memcpy").is_empty());
+        assert!(reported("memcpy").is_empty());
     }
 
     #[test]
-    fn threads_that_queue_and_lose_more_by_the_calls_are_told_these() {
-        let told = |calls: u64| {
+    fn threads_that_queue_and_lose_more_by_the_calls_are_reported_these() {
+        let reported = |calls: u64| {
             let mut fake = Fake::new(1000);
             fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
             for tid in 101..103 {
@@ -243,13 +243,17 @@ mod tests {
             fake.findings().remove(0).statement
         };
         let begins = "2 threads called the kernel 2,000,000 times for a short lock";
-        assert!(told(1_000_000).starts_with(begins), "{}", told(1_000_000));
+        assert!(
+            reported(1_000_000).starts_with(begins),
+            "{}",
+            reported(1_000_000)
+        );
         let begins = "2 threads waited 800 times for locks";
-        assert!(told(8_000).starts_with(begins), "{}", told(8_000));
+        assert!(reported(8_000).starts_with(begins), "{}", reported(8_000));
     }
 
     #[test]
     fn hand_overs_that_sleep_are_not() {
-        assert!(!told(150_000).contains(&"lock-contention"));
+        assert!(!reported(150_000).contains(&"lock-contention"));
     }
 }

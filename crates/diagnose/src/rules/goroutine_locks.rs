@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn goroutines_that_compute_in_turn_are_told() {
+    fn goroutines_that_compute_in_turn_are_found() {
         let found = program(1000, 990).findings();
         assert_eq!(found[0].id, FindingId::LockContention);
         let begin = "4 goroutines waited 3,000 times for a mutex";
@@ -214,16 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn whoever_sleeps_with_the_mutex_is_told_so() {
+    fn whoever_sleeps_with_the_mutex_is_reported_so() {
         let found = program(20, 950).findings();
-        let told = found
+        let reported = found
             .iter()
             .find(|found| found.id == FindingId::LockContention);
-        let told = told.expect("they wait");
+        let reported = reported.expect("they wait");
         assert!(
-            told.statement.contains("slept or waited"),
+            reported.statement.contains("slept or waited"),
             "{}",
-            told.statement
+            reported.statement
         );
     }
 
@@ -244,11 +244,11 @@ mod tests {
 
     #[test]
     fn a_mutex_that_is_seldom_waited_for_is_not() {
-        let told = |cpu, contended| {
+        let reported = |cpu, contended| {
             let ids = program(cpu, contended).ids();
             ids.contains(&"lock-contention")
         };
-        assert!(!told(1900, 100));
-        assert!(!told(1980, 900), "all CPUs are used");
+        assert!(!reported(1900, 100));
+        assert!(!reported(1980, 900), "all CPUs are used");
     }
 }

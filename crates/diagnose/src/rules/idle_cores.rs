@@ -48,7 +48,7 @@ fn stem(name: &str) -> &str {
 }
 
 /// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others has no share
-/// of their work, and often their name. Where calls aren't timed, looks at its own code tell, if there were some.
+/// of their work, and often their name. Where calls aren't timed, samples of its own code decide, if there are some.
 fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
     if analysis.trace.tier != Some(Tier::Kernel) {
         let own = analysis.in_own_code_ns(times.tid);
@@ -91,8 +91,8 @@ fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     let threads = || analysis.trace.threads.iter().filter(|t| t.pid == pid);
     let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
     let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
-    let told = analysis.trace.timeline.iter().flatten();
-    let waits = told.filter(|interval| {
+    let reported = analysis.trace.timeline.iter().flatten();
+    let waits = reported.filter(|interval| {
         workers.iter().any(|w| interval.woken_by == Some(w.tid))
             && interval.call.as_deref().is_some_and(calls::is_lock)
             && asks(interval.tid)
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn one_worker_with_all_the_work_is_told() {
+    fn one_worker_with_all_the_work_is_found() {
         assert_eq!(workers([980, 30]).ids(), ["idle-cores"]);
     }
 
@@ -276,20 +276,20 @@ mod tests {
     }
 
     #[test]
-    fn where_calls_are_not_timed_looks_tell_who_computes() {
-        let told = |looks: u64| {
+    fn where_calls_are_not_timed_looks_show_who_computes() {
+        let reported = |looks: u64| {
             let mut fake = workers([980, 30]);
             fake.trace.tier = Some(Tier::Perf);
             fake.in_function(101, "/bin/zstd", "", 970);
             fake.in_function(102, "/bin/zstd", "", looks);
             fake.ids()
         };
-        assert_eq!(told(28), ["idle-cores"]);
-        assert!(told(2).is_empty());
+        assert_eq!(reported(28), ["idle-cores"]);
+        assert!(reported(2).is_empty());
     }
 
     #[test]
-    fn one_that_took_all_and_one_that_found_nothing_are_told() {
+    fn one_that_took_all_and_one_that_found_nothing_are_found() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
         fake.thread(ROOT, 101, 5, 1000, 990);
@@ -308,8 +308,8 @@ mod tests {
     }
 
     #[test]
-    fn an_executor_of_one_thread_is_told_in_java_if_it_had_several_jobs() {
-        let told = |jobs: u64| {
+    fn an_executor_of_one_thread_is_reported_in_java_if_it_had_several_jobs() {
+        let reported = |jobs: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Java);
             fake.thread(ROOT, 101, 0, 1000, 990);
@@ -321,13 +321,13 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told(10), ["idle-cores"]);
-        assert!(told(1).is_empty());
+        assert_eq!(reported(10), ["idle-cores"]);
+        assert!(reported(1).is_empty());
     }
 
     #[test]
-    fn a_thread_of_java_that_took_all_is_told() {
-        let told = |other_ms: u64| {
+    fn a_thread_of_java_that_took_all_is_found() {
+        let reported = |other_ms: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Java);
             fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
@@ -338,13 +338,13 @@ mod tests {
             }
             fake.ids().contains(&"idle-cores")
         };
-        assert!(told(1));
-        assert!(!told(600), "the other worked as well");
+        assert!(reported(1));
+        assert!(!reported(600), "the other worked as well");
     }
 
     #[test]
-    fn an_executor_of_which_each_result_is_awaited_first_is_told_in_java() {
-        let told = |awaited: bool| {
+    fn an_executor_of_which_each_result_is_awaited_first_is_reported_in_java() {
+        let reported = |awaited: bool| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Java);
             for tid in 101..105 {
@@ -360,8 +360,8 @@ mod tests {
             }
             fake.ids().contains(&"idle-cores")
         };
-        assert!(told(true));
-        assert!(!told(false));
+        assert!(reported(true));
+        assert!(!reported(false));
     }
 
     #[test]

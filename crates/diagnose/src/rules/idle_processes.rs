@@ -168,31 +168,31 @@ mod tests {
         fake
     }
 
-    fn tells(mut fake: Fake) -> bool {
+    fn is_found(mut fake: Fake) -> bool {
         fake.ids().contains(&"idle-cores")
     }
 
     #[test]
-    fn one_process_of_a_pool_with_all_the_work_is_told() {
-        assert!(tells(pool(
+    fn one_process_of_a_pool_with_all_the_work_is_found() {
+        assert!(is_found(pool(
             true,
             [(995, 980), (995, 5), (995, 5), (995, 5)]
         )));
-        assert!(tells(pool(
+        assert!(is_found(pool(
             false,
             [(995, 980), (995, 5), (995, 5), (995, 5)]
         )));
     }
 
     #[test]
-    fn copies_that_found_nothing_to_do_are_told_and_short_programs_not() {
+    fn copies_that_found_nothing_to_do_are_reported_and_short_programs_not() {
         let early = [(995, 980), (9, 2), (9, 2), (9, 2)];
-        assert!(tells(pool(true, early)));
-        assert!(!tells(pool(false, early)));
+        assert!(is_found(pool(true, early)));
+        assert!(!is_found(pool(false, early)));
     }
 
     #[test]
-    fn who_ended_the_waits_needs_not_be_seen_where_only_looks_tell() {
+    fn who_ended_the_waits_needs_not_be_seen_where_only_looks_show() {
         let of = |tier| {
             let mut fake = Fake::new(1000);
             fake.trace.tier = Some(tier);
@@ -202,7 +202,7 @@ mod tests {
                 let waited = (990 - cpu) * 1000;
                 fake.waits_of(pid, Some("read"), Some(3), Cause::Asleep, 1, waited);
             }
-            tells(fake)
+            is_found(fake)
         };
         assert!(of(Tier::Perf));
         assert!(!of(Tier::Kernel));
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn an_even_pool_is_not() {
-        assert!(!tells(pool(
+        assert!(!is_found(pool(
             true,
             [(995, 490), (995, 490), (995, 490), (995, 490)]
         )));

@@ -33,7 +33,7 @@ pub(super) fn by_reads(analysis: &Analysis<'_>, wait: f64, reads: &Tally) -> f64
 }
 
 /// For the sentence about a wait.
-pub(super) fn told(io_latency: f64, wait: f64) -> String {
+pub(super) fn in_words(io_latency: f64, wait: f64) -> String {
     match io_latency >= wait * t::FETCHING_WORTH_TELLING {
         true => format!(" and {} of CPU time for fetching", time(io_latency)),
         false => String::new(),

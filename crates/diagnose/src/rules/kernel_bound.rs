@@ -123,7 +123,7 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
         } else {
             ""
         },
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(FindingId::KernelBound, analysis, statement)
@@ -132,7 +132,7 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
             .advice(match name {
                 "close" => "Most were not open: close a whole range by one `close_range`, or open with close-on-exec.".to_owned(),
                 _ if calls::scans_descriptors(name) => format!(
-                    "`{name}` looks at every descriptor in each call: use `epoll`, which tells of those that are ready."
+                    "`{name}` goes through every descriptor in each call: use `epoll`, which returns those that are ready."
                 ),
                 _ => {
                     format!("Call `{name}` less often: do more with each call, or keep its result.")
@@ -177,7 +177,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn questions_about_links_are_told() {
+    fn questions_about_links_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("readlink", None, 300_000, 0, 1_500);
         assert_eq!(fake.ids(), ["kernel-bound"]);
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn two_reads_of_each_of_many_files_are_the_work() {
-        let told = |files: u64| {
+        let reported = |files: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("read", Some(3), 80_000, 1_500, 4_000);
             for i in 0..files {
@@ -263,8 +263,8 @@ mod tests {
             }
             fake.ids()
         };
-        assert!(told(40_000).is_empty());
-        assert_eq!(told(40), ["kernel-bound"]);
+        assert!(reported(40_000).is_empty());
+        assert_eq!(reported(40), ["kernel-bound"]);
     }
 
     #[test]
@@ -276,14 +276,14 @@ mod tests {
 
     #[test]
     fn what_a_shell_does_around_each_command_is_not_the_scripts() {
-        let told = |language| {
+        let reported = |language| {
             let mut fake = Fake::new(1000);
             fake.language = language;
             fake.calls("rt_sigprocmask", None, 1_000_000, 0, 250);
             fake.ids()
         };
-        assert!(told(Some(crate::Language::Shell)).is_empty());
-        assert_eq!(told(None), ["kernel-bound"]);
+        assert!(reported(Some(crate::Language::Shell)).is_empty());
+        assert_eq!(reported(None), ["kernel-bound"]);
     }
 
     #[test]

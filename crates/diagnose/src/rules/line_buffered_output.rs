@@ -32,7 +32,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             ),
         },
         small.output_name(analysis),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     let finding = cost
         .finding(FindingId::LineBufferedOutput, analysis, statement)
@@ -84,7 +84,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn a_line_a_write_into_a_file_is_told() {
+    fn a_line_a_write_into_a_file_is_found() {
         let mut fake = Fake::new(1000);
         fake.descriptor(1, "/tmp/out");
         fake.calls("write", Some(1), 500_000, 60, 500);
@@ -92,8 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_their_last_bytes_tells_lines_from_pieces() {
-        let told = |bytes: u64, ended: u64| {
+    fn a_look_at_their_last_bytes_shows_lines_from_pieces() {
+        let reported = |bytes: u64, ended: u64| {
             let mut fake = Fake::new(1000);
             fake.descriptor(1, "/tmp/out");
             fake.calls("write", Some(1), 500_000, bytes, 500).lines = Some(fathom_trace::Lines {
@@ -102,15 +102,15 @@ mod tests {
             });
             fake.ids()
         };
-        assert_eq!(told(6, 256), ["line-buffered-output"]);
+        assert_eq!(reported(6, 256), ["line-buffered-output"]);
         // The end of each line is written apart.
-        assert_eq!(told(6, 128), ["unbuffered-output"]);
-        assert_eq!(told(60, 3), ["unbuffered-output"]);
+        assert_eq!(reported(6, 128), ["unbuffered-output"]);
+        assert_eq!(reported(60, 3), ["unbuffered-output"]);
     }
 
     #[test]
     fn short_lines_of_rust_are_pieces_of_what_it_prints() {
-        let told = |bytes: u64| {
+        let reported = |bytes: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Rust);
             fake.descriptor(1, "/tmp/out");
@@ -120,8 +120,8 @@ mod tests {
             });
             fake.ids()
         };
-        assert_eq!(told(15), ["unbuffered-output"]);
-        assert_eq!(told(60), ["line-buffered-output"]);
+        assert_eq!(reported(15), ["unbuffered-output"]);
+        assert_eq!(reported(60), ["line-buffered-output"]);
     }
 
     #[test]

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_taken_back_each_time_is_told() {
+    fn a_lock_that_is_taken_back_each_time_is_found() {
         let found = pair(0, 490).findings();
         assert_eq!(found[0].id, FindingId::LockContention);
         assert!(
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_locked_file_that_one_has_nearly_all_the_time_is_told_and_no_free_cpu() {
+    fn a_locked_file_that_one_has_nearly_all_the_time_is_reported_and_no_free_cpu() {
         let mut fake = Fake::new(1000);
         fake.wait_for(ROOT, "wait4", None, (1, 999, 999), Some(201));
         for (pid, cpu) in [(200, 950), (201, 1000)] {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_next_to_nothing_to_do_tells_of_progress() {
+    fn who_has_next_to_nothing_to_do_shows_of_progress() {
         assert!(!pair(0, 20).ids().contains(&"lock-contention"));
     }
 }

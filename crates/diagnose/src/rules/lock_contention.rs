@@ -123,13 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_take_turns_are_told() {
+    fn threads_that_take_turns_are_found() {
         assert_eq!(threads(245, 100, 7_500).ids()[0], "lock-contention");
     }
 
     #[test]
     fn what_threads_spin_for_a_lock_is_no_work() {
-        let told = |spun: u64| {
+        let reported = |spun: u64| {
             let mut fake = threads(350, 100, 3_000);
             let java = "/opt/jdk/lib/server/libjvm.so";
             for tid in 101..105 {
@@ -139,7 +139,7 @@ mod tests {
             let mut found = fake.findings().into_iter();
             found.rfind(|one| one.id == FindingId::LockContention)
         };
-        let (none, some) = (told(0).unwrap(), told(50).unwrap());
+        let (none, some) = (reported(0).unwrap(), reported(50).unwrap());
         assert!(some.could_win_ns > none.could_win_ns * 3 / 2, "{some:?}");
         let words = "used 1.40 of 2 CPUs (0.70 of that spinning)";
         assert!(some.statement.contains(words), "{}", some.statement);
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn threads_whose_reader_sets_the_pace_would_only_wait_longer_for_it() {
-        let told = |each_ms: u64| {
+        let reported = |each_ms: u64| {
             let mut fake = threads(245, 100, 7_500);
             fake.descriptor(1, "pipe");
             for turn in 0..10 {
@@ -159,13 +159,13 @@ mod tests {
             }
             fake.ids().contains(&"lock-contention")
         };
-        assert!(told(10));
-        assert!(!told(30));
+        assert!(reported(10));
+        assert!(!reported(30));
     }
 
     #[test]
     fn who_waits_for_input_while_it_holds_the_lock_would_do_so_without_one() {
-        let told = |input_ms: u64| {
+        let reported = |input_ms: u64| {
             let mut fake = threads(245, 100, 7_500);
             for turn in 0..10 {
                 let from = 1 + turn * 90;
@@ -182,8 +182,13 @@ mod tests {
             let found = found.find(|one| one.id == FindingId::LockContention);
             found.map_or(0, |one| one.could_win_ns)
         };
-        assert!(told(40) < told(1), "{} and {}", told(40), told(1));
-        assert_eq!(told(60), 0);
+        assert!(
+            reported(40) < reported(1),
+            "{} and {}",
+            reported(40),
+            reported(1)
+        );
+        assert_eq!(reported(60), 0);
     }
 
     #[test]
@@ -194,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_take_turns_at_a_locked_file_are_told() {
+    fn processes_that_take_turns_at_a_locked_file_are_found() {
         let mut fake = Fake::new(1000);
         fake.wait_for(ROOT, "wait4", None, (5, 995, 995), Some(201));
         for pid in 201..205 {
@@ -202,9 +207,9 @@ mod tests {
             fake.waits_of(pid, Some("flock"), Some(3), Cause::Asleep, 50, 14_500);
         }
         fake.descriptor_of(201, 3, "/var/lock/table");
-        let told = fake.findings();
-        assert_eq!(told.len(), 1);
-        let statement = &told[0].statement;
+        let reported = fake.findings();
+        assert_eq!(reported.len(), 1);
+        let statement = &reported[0].statement;
         let begin = "4 processes waited 200 times for the lock on /var/lock/table";
         assert!(statement.starts_with(begin), "{statement}");
     }
@@ -233,18 +238,18 @@ mod tests {
                 );
             }
         }
-        let told = fake.findings();
+        let reported = fake.findings();
         let begin = "3 processes waited 86 times for locks";
-        let statement = told.first().map(|it| it.statement.as_str());
+        let statement = reported.first().map(|it| it.statement.as_str());
         assert!(
             statement.is_some_and(|it| it.starts_with(begin)),
-            "{told:?}"
+            "{reported:?}"
         );
     }
 
     #[test]
     fn a_starved_machine_says_nothing_of_locks() {
-        let told = |ready_ms: u64| {
+        let reported = |ready_ms: u64| {
             let mut fake = Fake::new(1000);
             fake.waits(Some("futex"), None, Cause::Asleep, 4, 249_000);
             for tid in 101..105 {
@@ -255,8 +260,8 @@ mod tests {
             }
             fake.ids().contains(&"lock-contention")
         };
-        assert!(told(700));
-        assert!(!told(850));
+        assert!(reported(700));
+        assert!(!reported(850));
     }
 
     #[test]
@@ -268,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_pool_that_one_thread_hands_work_to_and_waits_for_queues_for_nothing() {
-        let told = |by: &dyn Fn(u32, u64) -> u32| {
+        let reported = |by: &dyn Fn(u32, u64) -> u32| {
             let mut fake = threads(245, 100, 7_500);
             for turn in 0..10 {
                 for tid in 101..105 {
@@ -283,13 +288,13 @@ mod tests {
             101 => 102 + (turn % 3) as u32,
             _ => 101,
         };
-        assert!(!told(&hub));
-        assert!(told(&|tid, turn| 101 + (tid - 100 + turn as u32) % 4));
+        assert!(!reported(&hub));
+        assert!(reported(&|tid, turn| 101 + (tid - 100 + turn as u32) % 4));
     }
 
     #[test]
     fn who_gives_one_job_after_the_other_and_awaits_each_has_a_pool_and_no_lock() {
-        let told = |waits: u64| {
+        let reported = |waits: u64| {
             let mut fake = threads(245, 100, 7_500);
             fake.thread(ROOT, 110, 0, 1000, 5);
             fake.waits_of(
@@ -302,13 +307,13 @@ mod tests {
             );
             fake.ids().contains(&"lock-contention")
         };
-        assert!(!told(380));
-        assert!(told(4));
+        assert!(!reported(380));
+        assert!(reported(4));
     }
 
     #[test]
     fn a_dozen_waits_for_a_locked_file_are_a_queue() {
-        let told = |call: &str| {
+        let reported = |call: &str| {
             let mut fake = Fake::new(640);
             fake.wait_for(ROOT, "wait4", None, (5, 635, 635), Some(201));
             for (pid, waits, us) in [(201, 12, 28_000), (202, 7, 24_000)] {
@@ -317,8 +322,8 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told("flock"), ["lock-contention"]);
-        assert!(told("futex").is_empty());
+        assert_eq!(reported("flock"), ["lock-contention"]);
+        assert!(reported("futex").is_empty());
     }
 
     #[test]

@@ -280,7 +280,7 @@ fn on_files(analysis: &Analysis<'_>, tids: &[u32]) -> u64 {
 
 /// Whether one thread ended about all that the others waited, and they what it waited: it hands out work and gets it
 /// back, as the linker `lld` does. Whoever lets go of a lock wakes the next one in the queue, whichever
-/// that is. Of two threads nobody can tell.
+/// that is. Of two threads nobody knows.
 fn have_hub(analysis: &Analysis<'_>, tids: &[u32]) -> bool {
     let mut part: HashMap<u32, u64> = HashMap::new();
     let (mut all, mut all_ns) = (0, 0);

@@ -116,7 +116,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         "{} lookups of paths that aren't there, such as `{}`, {}",
         count(misses),
         shortened(&most.path),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(FindingId::MissingFileLookups, analysis, statement)
@@ -152,7 +152,7 @@ fn of_the_commonest_folder<'a>(rows: impl Iterator<Item = &'a LookupRow>) -> Opt
 /// Characters of a path that a sentence shows.
 const SHOWN: usize = 48;
 
-/// The end of a path, which tells more than its begin.
+/// The end of a path, which says more than its begin.
 fn shortened(path: &str) -> String {
     match path.chars().count().checked_sub(SHOWN) {
         None | Some(0) => path.to_owned(),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_are_never_there_are_told() {
+    fn paths_that_are_never_there_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("openat", None, 100_000, 0, 3_000);
         fake.misses("openat", "/lib/x/a.conf", 90_000);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn checks_before_files_are_made_are_no_search() {
-        let told = |made: u64| {
+        let reported = |made: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("newfstatat", None, 100_000, 0, 6_000);
             for i in 0..2_000 {
@@ -212,15 +212,15 @@ mod tests {
             }
             fake.ids().contains(&"missing-file-lookups")
         };
-        assert!(!told(2_000));
-        assert!(told(0));
+        assert!(!reported(2_000));
+        assert!(reported(0));
         // One file that is written where a thousand are searched.
-        assert!(told(1));
+        assert!(reported(1));
     }
 
     #[test]
     fn who_asks_until_something_is_there_is_a_loop_and_no_search() {
-        let told = |made_by_ms: Option<u64>| {
+        let reported = |made_by_ms: Option<u64>| {
             let mut fake = Fake::new(1000);
             let asked = fake.calls("newfstatat", None, 300_020, 0, 2_000);
             asked.errors = 300_000;
@@ -232,8 +232,8 @@ mod tests {
             }
             fake.findings().swap_remove(0)
         };
-        assert_eq!(told(None).id, FindingId::MissingFileLookups);
-        let found = told(Some(900));
+        assert_eq!(reported(None).id, FindingId::MissingFileLookups);
+        let found = reported(Some(900));
         assert_eq!(found.id, FindingId::BusyPolling);
         assert_eq!(found.place.path.as_deref(), Some("/spool/7.done"));
         assert!(
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn misses_whose_paths_are_not_kept_count_too() {
         // Each path another one: the table held 10,000 of 90,000.
-        let told = |lost| {
+        let reported = |lost| {
             let mut fake = Fake::new(1000);
             fake.calls("stat", None, 100_000, 0, 3_000);
             fake.trace.syscalls.last_mut().expect("a row").errors = 90_000;
@@ -254,20 +254,20 @@ mod tests {
             fake.trace.lost.names = lost;
             fake.ids()
         };
-        assert_eq!(told(80_000), ["missing-file-lookups"]);
-        assert!(!told(0).contains(&"missing-file-lookups"));
+        assert_eq!(reported(80_000), ["missing-file-lookups"]);
+        assert!(!reported(0).contains(&"missing-file-lookups"));
     }
 
     #[test]
-    fn a_tenth_of_the_time_is_told_where_nothing_is_found() {
-        let told = |found: u64| {
+    fn a_tenth_of_the_time_is_reported_where_nothing_is_found() {
+        let reported = |found: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("stat", None, 40_000 + found, 0, 2_500);
             fake.misses("stat", "/lib/x/a.conf", 40_000);
             fake.ids().contains(&"missing-file-lookups")
         };
-        assert!(told(0));
-        assert!(!told(20_000));
+        assert!(reported(0));
+        assert!(!reported(20_000));
     }
 
     #[test]

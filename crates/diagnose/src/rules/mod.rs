@@ -1,7 +1,7 @@
 //! The rules, one a file.
 //!
 //! A rule looks at a [`View`] and returns findings, or none. Two rules may see the same time from
-//! two sides; [`explained_by`] says which of the two is told.
+//! two sides; [`explained_by`] says which of the two is reported.
 
 mod allocation;
 mod allocator_churn;
@@ -94,7 +94,7 @@ const RULES: &[Rule] = &[
     kernel_bound::find,
 ];
 
-/// Findings of the first kind that are left out where one of the second is told: the second names
+/// Findings of the first kind that are left out where one of the second is found: the second names
 /// the cause, the first its effect.
 const EXPLAINED_BY: &[(FindingId, &[FindingId])] = &[
     (FindingId::WaitingForNetwork, &[FindingId::DelayedAckStall]),
@@ -162,7 +162,7 @@ const EXPLAINED_BY: &[(FindingId, &[FindingId])] = &[
     (FindingId::BusyPolling, &[FindingId::WakeupStorm]),
 ];
 
-/// The ways in which a lock is contended, of which one is told: what was seen of mutexes goes first, then where whoever holds
+/// The ways in which a lock is contended, of which one is reported: what was seen of mutexes goes first, then where whoever holds
 /// it is asleep.
 fn locks(analysis: &Analysis<'_>) -> Option<Finding> {
     goroutine_locks::find(analysis)

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn much_memory_touched_once_is_told() {
+    fn much_memory_touched_once_is_found() {
         assert_eq!(touches(250_000).ids(), ["page-fault-heavy"]);
     }
 

@@ -9,7 +9,7 @@ use crate::analysis::Analysis;
 use crate::calls;
 
 /// What is waited for: the time asleep in calls on each, by which the first one is found, and the calls that moved
-/// something, which tell where polls wait.
+/// something, which show where polls wait.
 pub(super) fn waited_for<K: Ord>(
     analysis: &Analysis<'_>,
     asleep_on: impl Fn(&OffCpuRow) -> Option<K>,

@@ -66,7 +66,7 @@ pub(super) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), A
     found.collect()
 }
 
-/// The thread that does hardly anything but make so many calls of this kind in vain: whose lookups these are isn't told.
+/// The thread that does hardly anything but make so many calls of this kind in vain: the trace doesn't say whose lookups these are.
 fn who_asks(analysis: &Analysis<'_>, call: &str, lookups: u64) -> Option<u32> {
     if lookups < t::MANY_POLLS {
         return None;
@@ -100,8 +100,8 @@ mod tests {
         let timed = [];
         let observation = fake.observation(&timed);
         let found = awaited(&Analysis::new(&observation)).into_iter();
-        let told = found.map(|((tid, _), it)| (tid, it.calls, it.ns() / 1_000_000));
-        told.collect()
+        let reported = found.map(|((tid, _), it)| (tid, it.calls, it.ns() / 1_000_000));
+        reported.collect()
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         }
         short.retain(|child| of_one.contains(&child.0));
     }
-    // Their lives are gone whole; a probe of this machine tells the least that making them costs.
+    // Their lives are gone whole; a probe of this machine knows the least that making them costs.
     let copies = copies(analysis, &short);
     let are_copies = copies * 3 >= short.len() * 2;
     let threads = match are_copies {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn hundreds_of_short_processes_are_told() {
+    fn hundreds_of_short_processes_are_found() {
         assert_eq!(spawns(300).ids(), ["process-spawning"]);
     }
 
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_of_one_interpreter_are_told_with_their_number() {
+    fn starts_of_one_interpreter_are_reported_with_their_number() {
         // Some are above the limit of a short child, some below.
         let found = interpreters(|i| 14 + i % 5).findings();
         assert_eq!(found[0].id, FindingId::ProcessSpawning);
@@ -323,14 +323,14 @@ mod tests {
             }
             fake
         };
-        let told = |mut fake: Fake| fake.ids().contains(&"process-spawning");
-        assert!(told(copies(4)));
-        assert!(!told(copies(14)));
+        let reported = |mut fake: Fake| fake.ids().contains(&"process-spawning");
+        assert!(reported(copies(4)));
+        assert!(!reported(copies(14)));
         let mut naps = spawns(60);
         for pid in 200..260 {
             naps.waits_of(pid, Some("clock_nanosleep"), None, Cause::Asleep, 1, 12_000);
         }
-        assert!(!told(naps));
+        assert!(!reported(naps));
     }
 
     #[test]
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_takes_little_of_the_time_is_not_told() {
+    fn a_loop_that_takes_little_of_the_time_is_not_found() {
         let mut fake = Fake::new(1000);
         for i in 0..50 {
             fake.child(200 + i, u64::from(i) * 2, u64::from(i) * 2 + 2, 1);

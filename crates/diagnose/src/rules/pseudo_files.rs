@@ -40,7 +40,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         "{} opened and read {} times, and the kernel makes up what is in it each time; that {}",
         files.subject("files", &files.together.name),
         count(opens),
-        cost.told(analysis)
+        cost.in_words(analysis)
     );
     Some(
         cost.finding(FindingId::KernelBound, analysis, statement)
@@ -62,8 +62,8 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn what_the_kernel_makes_up_again_and_again_is_told() {
-        let told = |name: &str, opens: u64| {
+    fn what_the_kernel_makes_up_again_and_again_is_found() {
+        let reported = |name: &str, opens: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("openat", None, opens, 0, 2_000);
             fake.calls("openat", None, opens, 0, 2_000);
@@ -75,14 +75,14 @@ mod tests {
             let first = found.into_iter().next();
             first.filter(|found| found.statement.contains("makes up"))
         };
-        let found = told("/proc/self/statm", 80_000).expect("a finding");
+        let found = reported("/proc/self/statm", 80_000).expect("a finding");
         assert_eq!(found.id, FindingId::KernelBound);
         let begins = "`/proc/self/statm` was opened and read 80,000 times";
         assert!(found.statement.starts_with(begins), "{}", found.statement);
         assert!(
-            told("/proc/self/statm", 20_000).is_none(),
+            reported("/proc/self/statm", 20_000).is_none(),
             "8 % of the time"
         );
-        assert!(told("/srv/statm", 80_000).is_none());
+        assert!(reported("/srv/statm", 80_000).is_none());
     }
 }

@@ -44,13 +44,13 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let statement = format!(
         "{who} listed {} times; {}",
         count(opened),
-        cost.told(analysis)
+        cost.in_words(analysis)
     );
     Some(
         cost.finding(analysis, statement)
             .evidence("listings", opened as f64, "calls")
             .evidence("folders", folders.different as f64, "files")
-            .advice("List each folder once and keep the names, or ask the kernel to tell what changes in it (`inotify`).")
+            .advice("List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).")
             .place(folders.place())
             .finish(),
     )
@@ -63,8 +63,8 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn folders_that_are_listed_again_are_told_and_files_that_are_mapped_are_not() {
-        for (listings, told) in [(8_000, true), (10, false)] {
+    fn folders_that_are_listed_again_are_reported_and_files_that_are_mapped_are_not() {
+        for (listings, reported) in [(8_000, true), (10, false)] {
             let mut fake = Fake::new(1000);
             fake.calls("openat", None, 4_000, 0, 5_000);
             fake.calls("getdents64", Some(3), listings, 0, 100_000);
@@ -74,7 +74,7 @@ mod tests {
             let found = findings
                 .iter()
                 .find(|found| found.id == FindingId::Rereading);
-            assert_eq!(found.is_some(), told);
+            assert_eq!(found.is_some(), reported);
             if let Some(found) = found {
                 let words = "2 folders such as `/srv/spool/out` were listed 4,000 times";
                 assert!(found.statement.starts_with(words), "{}", found.statement);

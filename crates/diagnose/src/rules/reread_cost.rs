@@ -23,7 +23,7 @@ impl Cost {
     }
 
     /// The end of a sentence, in words.
-    pub(super) fn told(&self, analysis: &Analysis<'_>) -> String {
+    pub(super) fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.calls.in_kernel_ns);
         let share = percent(analysis, self.ns(analysis));
         let is_much = self.work_ns > t::WORK_WORTH_TELLING * self.calls.in_kernel_ns;

@@ -26,7 +26,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     found.max_by_key(|finding| finding.could_win_ns)
 }
 
-/// Whether each opening is for one record of many: nothing need be read twice, and another rule tells of it.
+/// Whether each opening is for one record of many: nothing need be read twice, and that is another rule's.
 fn takes_records(file: &FileRow) -> bool {
     let each = file.read_bytes / file.opens.max(1);
     let part = |size: u64| each * t::RECORDS_OF_A_FILE <= size;
@@ -66,7 +66,7 @@ fn reopened(analysis: &Analysis<'_>) -> Option<Finding> {
         files.subject("files", name),
         count(file.opens),
         bytes(file.read_bytes as f64),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
     Some(
@@ -92,32 +92,32 @@ mod tests {
 
     #[test]
     fn a_record_of_each_opening_is_not_read_again() {
-        for (size, told) in [(65_536, false), (160, true)] {
+        for (size, reported) in [(65_536, false), (160, true)] {
             let mut fake = Fake::new(1000);
             fake.calls("openat", None, 100_000, 0, 5_000);
             fake.calls("read", Some(3), 100_000, 64, 1_000);
             fake.file("/srv/table.dat", 100_000, 100_000, 6_400_000, 0);
             fake.trace.files[0].size_bytes = Some(size);
-            assert_eq!(fake.ids().contains(&"rereading"), told);
+            assert_eq!(fake.ids().contains(&"rereading"), reported);
         }
     }
 
     #[test]
-    fn a_file_read_for_each_item_is_told() {
+    fn a_file_read_for_each_item_is_found() {
         // Also where the program made it first, but not where it writes as much as it reads.
-        for (written, told) in [(0, true), (16_000, true), (160_000_000, false)] {
+        for (written, reported) in [(0, true), (16_000, true), (160_000_000, false)] {
             let mut fake = Fake::new(1000);
             fake.calls("openat", None, 10_000, 0, 5_000);
             fake.calls("read", Some(3), 20_000, 8_000, 10_000);
             fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
             fake.trace.files[0].written_bytes = written;
-            assert_eq!(fake.ids().contains(&"rereading"), told);
+            assert_eq!(fake.ids().contains(&"rereading"), reported);
         }
     }
 
     #[test]
     fn the_work_on_what_is_read_again_counts_as_far_as_the_bytes_explain_it() {
-        let told = |others: u64| {
+        let reported = |others: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Python);
             fake.calls("openat", None, 300, 0, 10_000);
@@ -127,7 +127,7 @@ mod tests {
             fake.findings()
         };
         // 15 ms of calls, and 15 ns for each of 30 MB.
-        let found = &told(0)[0];
+        let found = &reported(0)[0];
         assert_eq!(found.id, FindingId::Rereading);
         let win = found.could_win_ns / 1_000_000;
         assert!((440..480).contains(&win), "{win} ms");
@@ -135,7 +135,7 @@ mod tests {
         assert!(found.statement.contains(words), "{}", found.statement);
         // It is a tenth of what the program reads.
         assert!(
-            told(2_700)
+            reported(2_700)
                 .iter()
                 .all(|found| found.id != FindingId::Rereading)
         );
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn who_has_no_time_to_take_the_bytes_apart_only_gives_their_memory_back() {
-        let told = |language| {
+        let reported = |language| {
             let mut fake = Fake::new(1000);
             fake.language = Some(language);
             fake.calls("openat", None, 300, 0, 10_000);
@@ -167,18 +167,18 @@ mod tests {
             found.statement
         };
         // 0.4 s of its own code are 0.13 ns for each of 3 GB.
-        let python = told(crate::Language::Python);
+        let python = reported(crate::Language::Python);
         assert!(
             python.contains("besides the work on what was read"),
             "{python}"
         );
-        let go = told(crate::Language::Go);
+        let go = reported(crate::Language::Go);
         assert!(go.contains("of work on what was read"), "{go}");
     }
 
     #[test]
     fn memory_for_what_is_read_again_is_no_cause_of_its_own() {
-        let told = |again: bool| {
+        let reported = |again: bool| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Python);
             fake.trace.threads[0].minor_faults = Some(800_000);
@@ -189,12 +189,12 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told(false), ["page-fault-heavy"]);
-        assert_eq!(told(true), ["rereading"]);
+        assert_eq!(reported(false), ["page-fault-heavy"]);
+        assert_eq!(reported(true), ["rereading"]);
     }
 
     #[test]
-    fn several_files_are_told_together() {
+    fn several_files_are_reported_together() {
         let mut fake = Fake::new(1000);
         fake.calls("openat", None, 10_000, 0, 5_000);
         fake.calls("read", Some(3), 20_000, 8_000, 10_000);

@@ -54,7 +54,7 @@ pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Finding> {
         "One file was read to its end {} times, {} in all; {}",
         count(rounds),
         bytes(reads.bytes as f64),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(analysis, statement)
@@ -100,7 +100,7 @@ pub(super) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
             return None;
         }
         let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
-        // Of smaller pieces the calls are what costs: another rule tells.
+        // Of smaller pieces the calls are what costs: that is another rule's.
         let pieces = file.read_bytes >= t::LEAST_OF_A_ROUND * file.reads.max(1);
         if !(often && pieces) {
             return None;
@@ -146,7 +146,7 @@ pub(super) fn sought(analysis: &Analysis<'_>) -> Option<Finding> {
         bytes(file.read_bytes as f64),
         bytes(size as f64),
         count(times.round() as u64),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(analysis, statement)
@@ -203,7 +203,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn a_file_that_is_rewound_and_read_to_its_end_is_told() {
+    fn a_file_that_is_rewound_and_read_to_its_end_is_found() {
         let rewound = |bytes: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("read", Some(3), 30_000, bytes, 12_000);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_shell_that_goes_back_to_the_end_of_each_line_is_not() {
-        let told = |language| {
+        let reported = |language| {
             let mut fake = Fake::new(1000);
             fake.calls("read", Some(0), 60_000, 4_096, 3_000);
             fake.file("/data/lines", 1, 60_000, 60_000 * 4_096, 0);
@@ -235,12 +235,12 @@ mod tests {
             fake.language = Some(language);
             fake.ids().contains(&"rereading")
         };
-        assert!(told(crate::Language::C));
-        assert!(!told(crate::Language::Shell));
+        assert!(reported(crate::Language::C));
+        assert!(!reported(crate::Language::Shell));
     }
 
     #[test]
-    fn pieces_of_a_small_file_that_are_read_again_and_again_are_told() {
+    fn pieces_of_a_small_file_that_are_read_again_and_again_are_found() {
         let sought = |size: u64, bytes: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("pread64", Some(3), 120_000, bytes, 5_000);
@@ -251,9 +251,9 @@ mod tests {
         };
         let found = sought(1 << 20, 16_384);
         assert_eq!(found[0].id, FindingId::Rereading);
-        let told = "120,000 reads brought 1.8 GiB of one file of 1.0 MiB, 1,875 times its size";
+        let reported = "120,000 reads brought 1.8 GiB of one file of 1.0 MiB, 1,875 times its size";
         assert!(
-            found[0].statement.starts_with(told),
+            found[0].statement.starts_with(reported),
             "{}",
             found[0].statement
         );

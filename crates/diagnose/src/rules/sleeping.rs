@@ -77,7 +77,7 @@ mod tests {
     use crate::fake::{Fake, ROOT};
 
     #[test]
-    fn pauses_are_told_with_their_number() {
+    fn pauses_are_reported_with_their_number() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
         let found = fake.findings();
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_runtimes_polls_that_its_timers_end_are_pauses_and_those_that_messages_end_are_not() {
-        let told = |by_limit_ns: u64| {
+        let reported = |by_limit_ns: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Node);
             fake.calls("read", Some(5), 60, 8, 500);
@@ -199,7 +199,7 @@ mod tests {
             fake.waits_of(101, Some("epoll_wait"), Some(7), Cause::Asleep, 1, 999_000);
             fake.ids()
         };
-        assert_eq!(told(700_000_000), ["sleeping"]);
-        assert!(told(60_000_000).is_empty());
+        assert_eq!(reported(700_000_000), ["sleeping"]);
+        assert!(reported(60_000_000).is_empty());
     }
 }

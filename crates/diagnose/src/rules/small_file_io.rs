@@ -26,7 +26,7 @@ fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
             analysis.descriptors.is_input(pid, fd) || analysis.descriptors.is_output(pid, fd);
         let kind = analysis.descriptors.last(pid, fd);
         let own = !standard || analysis.descriptors.is_reopened_file(pid, fd);
-        // No buffer makes a file of the kernel tell less than it says.
+        // No buffer makes a file of the kernel shorter.
         let made_up = analysis
             .name_of(pid, fd)
             .is_some_and(|name| is_pseudo(&name));
@@ -64,7 +64,7 @@ fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
         count(tally.calls),
         path.as_deref().unwrap_or("a file"),
         tally.bytes_per_call(),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(FindingId::SmallFileIo, analysis, statement)
@@ -112,20 +112,20 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn records_that_are_read_here_and_there_are_told_with_the_file() {
-        let told = |went_on| {
+    fn records_that_are_read_here_and_there_are_reported_with_the_file() {
+        let reported = |went_on| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "/tmp/records");
             let reads = fake.calls("pread64", Some(3), 500_000, 16, 400);
             reads.went_on = Some(went_on);
             fake.findings().remove(0)
         };
-        let found = told(200);
+        let found = reported(200);
         assert_eq!(found.id, FindingId::SmallFileIo);
         assert_eq!(found.place.path.as_deref(), Some("/tmp/records"));
         assert!(found.advice.contains("mmap"));
         // One after the other they need no more than a buffer.
-        assert_eq!(told(499_990).id, FindingId::UnbufferedInput);
+        assert_eq!(reported(499_990).id, FindingId::UnbufferedInput);
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn advice_to_keep_a_file_open_is_given_where_it_is_not() {
-        let told = |opens: u64| {
+        let reported = |opens: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Perl);
             fake.descriptor(3, "/tmp/log");
@@ -177,7 +177,7 @@ mod tests {
             fake.calls("openat", None, opens, 0, 5_000);
             fake.findings()[0].advice.clone()
         };
-        assert!(told(200_000).starts_with("Keep the file open. Leave out `autoflush`"));
-        assert!(told(1).starts_with("Leave out `autoflush`"));
+        assert!(reported(200_000).starts_with("Keep the file open. Leave out `autoflush`"));
+        assert!(reported(1).starts_with("Leave out `autoflush`"));
     }
 }

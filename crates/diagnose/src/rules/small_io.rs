@@ -46,7 +46,7 @@ impl Small {
                 *read.entry(row.pid).or_default() += row.bytes;
             }
         }
-        // Nothing names the two ends of a pipe; that all that was written was read tells them.
+        // Nothing names the two ends of a pipe; that all that was written was read shows them.
         let same = |bytes: u64| bytes.abs_diff(self.tally.bytes) * 100 <= self.tally.bytes;
         let reader = read
             .into_iter()
@@ -196,7 +196,7 @@ fn moves(analysis: &Analysis<'_>, small: &Small, writes: bool) -> u64 {
 const CALLS_FOR_EACH_OPEN: u64 = 100;
 
 /// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average, most
-/// cost first; whether the cost matters is the caller's to tell.
+/// cost first; whether the cost matters is the caller's to decide.
 pub(super) fn find(
     analysis: &Analysis<'_>,
     fits: impl Fn(&Analysis<'_>, u32, i32, bool) -> bool,
@@ -221,7 +221,7 @@ pub(super) fn find(
             kin.push((calls, pid));
         }
     }
-    // Of those that were stopped at, a part; the kernel's counts tell how many more there were.
+    // Of those that were stopped at, a part; the kernel's counts say how many more there were.
     let least = match analysis.by_stops() {
         true => t::LEAST_SMALL_CALLS / 10,
         false => t::LEAST_SMALL_CALLS,

@@ -17,13 +17,13 @@ use crate::thresholds as t;
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let functions = &analysis.trace.profile.as_ref()?.functions;
     let spins = spinners(functions, What::Memory).or_else(|| askers(functions))?;
-    told(analysis, &spins)
+    finding(analysis, &spins)
 }
 
 /// Until a lock is free.
 pub(super) fn for_lock(analysis: &Analysis<'_>) -> Option<Finding> {
     let functions = &analysis.trace.profile.as_ref()?.functions;
-    told(analysis, &spinners(functions, What::Lock)?)
+    finding(analysis, &spinners(functions, What::Lock)?)
 }
 
 /// What is waited for.
@@ -127,7 +127,7 @@ fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     })
 }
 
-fn told(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
+fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
     let Spinning { what, looks, first } = spins;
     let threads: Vec<&ThreadTimes> = analysis
         .threads
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn who_spins_is_told_with_the_function() {
+    fn who_spins_is_reported_with_the_function() {
         let found = &spinning("wait_until_ready").findings()[0];
         assert_eq!(
             (found.id.as_str(), found.place.tid),
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn who_is_mostly_at_the_instruction_that_asks_for_a_lock_fights_for_it() {
-        let told = |locking: u64| {
+        let reported = |locking: u64| {
             let mut fake = Fake::new(1000);
             for tid in [ROOT, 101] {
                 if tid != ROOT {
@@ -237,12 +237,12 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told(500), ["lock-contention"]);
-        assert!(told(100).is_empty());
+        assert_eq!(reported(500), ["lock-contention"]);
+        assert!(reported(100).is_empty());
     }
 
     #[test]
-    fn asking_a_channel_again_and_again_is_told() {
+    fn asking_a_channel_again_and_again_is_found() {
         let mut fake = Fake::new(1000);
         fake.in_function(ROOT, "/bin/program", "runtime.selectnbrecv", 300);
         fake.in_function(ROOT, "/bin/program", "runtime.chanrecv", 300);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn who_only_tries_to_receive_is_told_to_wait() {
+    fn who_only_tries_to_receive_is_advised_to_wait() {
         let mut fake = Fake::new(1000);
         let function = "std::sync::mpmc::list::Channel<T>::try_recv";
         fake.in_function(ROOT, "/bin/program", function, 900);

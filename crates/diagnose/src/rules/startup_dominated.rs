@@ -26,7 +26,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let last = loaded_ns(&mut opened, begun)?;
     let loading = last.saturating_sub(begun) - childrens_ns(analysis, root.pid, begun, last);
     let start = analysis.untraced(loading as f64);
-    // Another run's times are brought to this one's clock by a model, which tells too little more often than too much.
+    // Another run's times are brought to this one's clock by a model, which finds too little more often than too much.
     let least = match analysis.trace.calls_from {
         Some(_) => t::START_SHARE_MODELLED,
         None => t::START_SHARE,
@@ -77,7 +77,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 }
 
 /// When the first file was opened that the program chose: what came before it is the runtime's own start (Node 60 ms, Java
-/// 40, Python 10 to 20), which stays whatever the program loads. `None` where there is nothing to tell it by.
+/// 40, Python 10 to 20), which stays whatever the program loads. `None` where nothing says.
 fn first_of_program<'a>(
     analysis: &Analysis<'_>,
     root: &Process,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn hundreds_of_modules_before_the_work_are_told() {
+    fn hundreds_of_modules_before_the_work_are_found() {
         assert_eq!(imports(400).ids(), ["startup-dominated"]);
     }
 

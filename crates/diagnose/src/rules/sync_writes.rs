@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_for_each_record_is_told() {
+    fn a_sync_for_each_record_is_found() {
         let mut fake = Fake::new(1000);
         fake.calls("fsync", Some(3), 200, 0, 3_000_000);
         assert_eq!(fake.ids(), ["sync-writes"]);

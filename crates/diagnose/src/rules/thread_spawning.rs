@@ -82,7 +82,7 @@ fn many(analysis: &Analysis<'_>) -> Option<Finding> {
     }
     let cost = in_kernel.max(all_but_the_work(analysis, made.pid, threads));
     let mut statement = format!(
-        "{} threads were made, {} apart; making them, waking them and taking them down costs {} in the kernel",
+        "{} threads were made, one every {}; making them, waking them and taking them down costs {} in the kernel",
         count(threads),
         time(analysis.timed_ns / threads as f64),
         time(in_kernel),
@@ -160,7 +160,7 @@ fn all_but_the_work(analysis: &Analysis<'_>, pid: Option<u32>, threads: u64) -> 
 mod tests {
     use crate::fake::{Fake, ROOT};
 
-    fn told(threads: u64, others: u64) -> bool {
+    fn reported(threads: u64, others: u64) -> bool {
         let mut fake = Fake::new(1000);
         fake.calls("clone3", None, threads, 0, 15_000);
         fake.calls("mprotect", None, threads * 2, 0, 2_500);
@@ -169,19 +169,19 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_for_each_item_is_told() {
-        assert!(told(20_000, 0));
+    fn a_thread_for_each_item_is_found() {
+        assert!(reported(20_000, 0));
     }
 
     #[test]
     fn a_pool_and_a_program_with_other_calls_are_not() {
-        assert!(!told(16, 0));
-        assert!(!told(20_000, 2_000_000));
+        assert!(!reported(16, 0));
+        assert!(!reported(20_000, 2_000_000));
     }
 
     #[test]
-    fn threads_that_each_are_waited_for_are_told_by_the_waits() {
-        let told = |waits: u64| {
+    fn threads_that_each_are_waited_for_are_known_by_the_waits() {
+        let reported = |waits: u64| {
             let mut fake = Fake::new(2000);
             fake.calls("clone3", None, 1_200, 0, 15_000);
             fake.thread(ROOT, ROOT + 1, 0, 2000, 100);
@@ -197,14 +197,14 @@ mod tests {
             }
             fake.ids().contains(&"thread-spawning")
         };
-        assert!(told(1_000));
+        assert!(reported(1_000));
         // Joins of a few, and none.
-        assert!(!told(20) && !told(1));
+        assert!(!reported(20) && !reported(1));
     }
 
     #[test]
-    fn a_worker_of_node_for_each_piece_of_work_is_told() {
-        let told = |workers: u64, language, each_ms: u64| {
+    fn a_worker_of_node_for_each_piece_of_work_is_found() {
+        let reported = |workers: u64, language, each_ms: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(language);
             fake.waits(Some("futex"), None, fathom_trace::Cause::Asleep, 40, 24_000);
@@ -214,12 +214,12 @@ mod tests {
             }
             fake.ids().contains(&"thread-spawning")
         };
-        assert!(told(40, crate::Language::Node, 25));
+        assert!(reported(40, crate::Language::Node, 25));
         // A pool, a few, and threads of another language.
-        assert!(!told(40, crate::Language::Node, 900));
-        assert!(!told(12, crate::Language::Node, 390));
-        assert!(!told(4, crate::Language::Node, 25));
-        assert!(!told(40, crate::Language::C, 25));
+        assert!(!reported(40, crate::Language::Node, 900));
+        assert!(!reported(12, crate::Language::Node, 390));
+        assert!(!reported(4, crate::Language::Node, 25));
+        assert!(!reported(40, crate::Language::C, 25));
     }
 
     /// What could be won of a second in which the kernel takes 600 ms, and their own code the rest.

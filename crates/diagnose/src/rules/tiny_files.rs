@@ -246,7 +246,7 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
             Way::Read | Way::Written | Way::Moved => "the calls",
             Way::Mapped => "the calls and the page faults",
         },
-        cost.told(analysis),
+        cost.in_words(analysis),
         match way {
             Way::Read => "Opening costs more than reading.",
             Way::Written => "Making a file costs more than writing it.",
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_tiny_files_are_told() {
+    fn thousands_of_tiny_files_are_found() {
         let found = reads(10_000, 46).findings();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].id, FindingId::SmallFileIo);
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn small_sources_that_become_small_pages_count_together() {
-        let told = |each: u64, bytes: u64| {
+        let reported = |each: u64, bytes: u64| {
             let mut fake = reads(each, 300);
             fake.calls("openat", None, each, 0, 15_000);
             fake.calls("write", Some(4), each, bytes, 2_000);
@@ -329,13 +329,13 @@ mod tests {
             }
             fake.findings()
         };
-        let found = &told(1_500, 900)[0];
+        let found = &reported(1_500, 900)[0];
         assert!(found.could_win_ns < 60_000_000, "{}", found.could_win_ns);
         let begin =
             "3,000 files of 600 bytes each on average were opened, read or written and closed";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
-        assert!(told(1_400, 900).is_empty());
-        assert!(told(1_500, 200_000).is_empty(), "large pages");
+        assert!(reported(1_400, 900).is_empty());
+        assert!(reported(1_500, 200_000).is_empty(), "large pages");
     }
 
     fn writes(files: u64, bytes: u64) -> Fake {
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_tiny_files_that_are_made_are_told() {
+    fn thousands_of_tiny_files_that_are_made_are_found() {
         let found = writes(10_000, 551).findings();
         assert_eq!(found[0].id, FindingId::SmallFileIo);
         let begin = "10,000 files of 551 bytes each on average were opened, written and closed";
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_tiny_files_that_are_mapped_are_told() {
+    fn thousands_of_tiny_files_that_are_mapped_are_found() {
         let found = maps(8_000, 5, 200, 40_000).findings();
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].id, FindingId::SmallFileIo);
@@ -412,7 +412,7 @@ mod tests {
             fake.trace.threads[0].minor_faults = Some(faults);
             let found = fake.findings();
             let of_files = found.iter().find(|it| it.id == FindingId::SmallFileIo);
-            of_files.expect("it is told").could_win_ns
+            of_files.expect("it is found").could_win_ns
         };
         assert!(gain(8_000) > gain(0));
         // Others are not.

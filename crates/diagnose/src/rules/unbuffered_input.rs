@@ -23,14 +23,14 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let on_input = |analysis: &Analysis<'_>, pid: u32, fd: i32, writes: bool| {
         !writes && (comes(pid, fd) || analysis.descriptors.last(pid, fd) == Kind::File)
     };
-    // What the kernel makes up comes in the pieces in which it tells it.
-    let is_told_in_pieces = |small: &Small| {
+    // What the kernel makes up comes in the pieces in which it is made.
+    let comes_in_pieces = |small: &Small| {
         let name = analysis.name_of(small.pid, small.fd);
         let pieces = small.tally.bytes_per_call() >= t::PIECE_BYTES;
         pieces && name.is_some_and(|name| is_pseudo(&name))
     };
     let is_own = |small: &Small| {
-        let streams = small_io::is_stream_of_file(analysis, small) && !is_told_in_pieces(small);
+        let streams = small_io::is_stream_of_file(analysis, small) && !comes_in_pieces(small);
         comes(small.pid, small.fd) || streams
     };
     let is_file = |small: &Small| analysis.descriptors.mostly(small.pid, small.fd) == Kind::File;
@@ -59,7 +59,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             }
         },
         tally.bytes_per_call(),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(FindingId::UnbufferedInput, analysis, statement)
@@ -159,15 +159,15 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn a_socket_that_is_received_from_byte_by_byte_is_told_and_short_messages_are_not() {
-        let told = |bytes| {
+    fn a_socket_that_is_received_from_byte_by_byte_is_reported_and_short_messages_are_not() {
+        let reported = |bytes| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "socket to 127.0.0.1:11211");
             fake.calls("recvfrom", Some(3), 500_000, bytes, 700);
             fake.ids()
         };
-        assert_eq!(told(1), ["unbuffered-input"]);
-        assert_eq!(told(12), ["kernel-bound"]);
+        assert_eq!(reported(1), ["unbuffered-input"]);
+        assert_eq!(reported(12), ["kernel-bound"]);
     }
 
     #[test]
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_a_read_is_told_with_its_counts() {
+    fn a_byte_a_read_is_reported_with_its_counts() {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(0), 1_000_000, 1, 500);
         let found = fake.findings();
@@ -215,15 +215,15 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_a_pipe_that_the_program_made_are_told_with_its_descriptor() {
-        let told = |waits: u64| {
+    fn bytes_of_a_pipe_that_the_program_made_are_reported_with_its_descriptor() {
+        let reported = |waits: u64| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "pipe");
             fake.calls("read", Some(3), 500_000, 1, 500);
             fake.waits(Some("read"), Some(3), Cause::Asleep, waits, 1);
             fake.findings()
         };
-        let found = told(100);
+        let found = reported(100);
         assert_eq!(found[0].id, FindingId::UnbufferedInput);
         let begin = "500,000 reads of the pipe (descriptor 3) brought 1.0 bytes each";
         assert!(
@@ -234,14 +234,14 @@ mod tests {
         assert!(found[0].advice.contains("64 KiB"), "{}", found[0].advice);
         // The writer writes such pieces: the reader sleeps before each of them.
         assert!(
-            told(400_000)
+            reported(400_000)
                 .iter()
                 .all(|found| found.id != FindingId::UnbufferedInput)
         );
     }
 
     #[test]
-    fn a_shell_that_reads_a_file_is_not_told_to_read_a_file() {
+    fn a_shell_that_reads_a_file_is_not_advised_to_read_a_file() {
         let mut fake = Fake::new(1000);
         fake.language = Some(crate::Language::Shell);
         fake.descriptor(0, "/tmp/list");

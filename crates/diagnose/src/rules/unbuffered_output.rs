@@ -21,7 +21,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         count(tally.calls),
         small.output_name(analysis),
         tally.bytes_per_call(),
-        cost.told(analysis),
+        cost.in_words(analysis),
     );
     Some(
         cost.finding(FindingId::UnbufferedOutput, analysis, statement)
@@ -65,7 +65,7 @@ pub(super) fn on_output(analysis: &Analysis<'_>) -> impl Iterator<Item = Small> 
     small_io::find(analysis, fits).into_iter().filter(is_own)
 }
 
-/// What to say where Python was told to by its environment.
+/// What to say where Python's environment asks for it.
 pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line. (Each `os.write` is a call in any case: collect the pieces.)";
 
 fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'static str {
@@ -105,7 +105,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn pieces_of_a_line_are_told() {
+    fn pieces_of_a_line_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("write", Some(1), 600_000, 5, 400);
         assert_eq!(fake.ids(), ["unbuffered-output"]);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn blocks_of_a_copy_are_no_lines() {
-        let told = |read: u64, size: u64| {
+        let reported = |read: u64, size: u64| {
             let mut fake = Fake::new(1000);
             fake.descriptor(0, "/srv/part");
             fake.descriptor(1, "/tmp/out");
@@ -121,14 +121,14 @@ mod tests {
             fake.calls("write", Some(1), 600_000, size, 400);
             fake.ids().remove(0)
         };
-        assert_eq!(told(600_000, 32), "unbuffered-output");
+        assert_eq!(reported(600_000, 32), "unbuffered-output");
         // Lines: taken out of blocks, or of lengths that are no block's.
-        assert_eq!(told(600, 32), "line-buffered-output");
-        assert_eq!(told(600_000, 31), "line-buffered-output");
+        assert_eq!(reported(600, 32), "line-buffered-output");
+        assert_eq!(reported(600_000, 31), "line-buffered-output");
     }
 
     #[test]
-    fn what_one_program_writes_in_many_processes_is_told_together() {
+    fn what_one_program_writes_in_many_processes_is_reported_together() {
         let mut fake = Fake::new(1000);
         fake.wait_for(crate::fake::ROOT, "wait4", None, (1, 999, 999), Some(209));
         for i in 0..10 {
@@ -139,8 +139,8 @@ mod tests {
         }
         let found = fake.findings();
         let begins = "15,000 writes to standard output carried 5.0 bytes each";
-        let told = |found: &fathom_model::Finding| found.statement.starts_with(begins);
-        assert!(found.iter().any(told), "{found:?}");
+        let reported = |found: &fathom_model::Finding| found.statement.starts_with(begins);
+        assert!(found.iter().any(reported), "{found:?}");
     }
 
     #[test]

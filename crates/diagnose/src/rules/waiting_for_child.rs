@@ -110,7 +110,7 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
 }
 
 /// Part of the CPU time of these and of their descendants that is on the critical path: who waits for them may have so
-/// little of its own that it tells nothing (`xargs` in a pipeline).
+/// little of its own that it says nothing (`xargs` in a pipeline).
 fn weight(analysis: &Analysis<'_>, children: &[(u32, u64, u64)]) -> f64 {
     let trees = children.iter().flat_map(|child| analysis.tree(child.0));
     let threads: Vec<&ThreadTimes> = trees.flat_map(|pid| analysis.threads_of(pid)).collect();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn children_in_turn_are_told() {
+    fn children_in_turn_are_found() {
         assert_eq!(
             children(&[(0, 300), (310, 610), (620, 920)]).ids(),
             ["waiting-for-child"]

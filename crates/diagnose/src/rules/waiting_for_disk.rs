@@ -108,7 +108,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let statement = format!(
         "{who} for the disk took {}{}, {} of the wall time.",
         time(wait),
-        io_latency::told(io_latency, wait),
+        io_latency::in_words(io_latency, wait),
         percent(analysis, win),
     );
     Some(
@@ -129,7 +129,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn reads_that_wait_for_the_device_are_told() {
+    fn reads_that_wait_for_the_device_are_found() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("pread64"), Some(3), Cause::Disk, 5_000, 100);
         assert_eq!(fake.ids(), ["waiting-for-disk"]);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_an_earlier_run_left_unwritten_is_not_the_programs() {
-        let told = |opens, written: u64| {
+        let reported = |opens, written: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("read", Some(3), 1_500, 8_000, 3_000);
             fake.calls("write", Some(4), 1_500, written, 3_000);
@@ -145,10 +145,10 @@ mod tests {
             fake.waits(Some("openat"), None, Cause::Disk, 1_500, 300);
             fake.ids()
         };
-        assert!(told(1, 8_000).is_empty());
+        assert!(reported(1, 8_000).is_empty());
         // One file that is made anew again and again, and many that are only read.
-        assert_eq!(told(1_500, 8_000), ["waiting-for-disk"]);
-        assert_eq!(told(1, 10), ["waiting-for-disk"]);
+        assert_eq!(reported(1_500, 8_000), ["waiting-for-disk"]);
+        assert_eq!(reported(1, 10), ["waiting-for-disk"]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn a_slow_producer_is_told() {
+    fn a_slow_producer_is_found() {
         let mut fake = Fake::new(1000);
         fake.descriptor(0, "pipe");
         fake.waits(Some("read"), Some(0), Cause::Asleep, 60, 10_000);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_pipe_is_told_by_its_name_whether_it_is_read_or_polled() {
+    fn a_named_pipe_is_reported_by_its_name_whether_it_is_read_or_polled() {
         for polls in [false, true] {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "named pipe /run/samples");

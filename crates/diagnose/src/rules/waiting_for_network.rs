@@ -109,15 +109,15 @@ mod tests {
     use crate::fake::{Fake, ROOT};
 
     #[test]
-    fn replies_that_take_long_are_told() {
+    fn replies_that_take_long_are_found() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
         assert_eq!(fake.ids(), ["waiting-for-network"]);
     }
 
     #[test]
-    fn requests_that_nobody_answers_are_told_as_that() {
-        let told = |connected: bool| {
+    fn requests_that_nobody_answers_are_named_as_that() {
+        let reported = |connected: bool| {
             let mut fake = Fake::new(1000);
             fake.descriptor(5, "inet socket");
             fake.waits(Some("poll"), Some(5), Cause::Asleep, 8, 100_000);
@@ -134,49 +134,49 @@ mod tests {
             let found = fake.findings();
             (found[0].id.as_str(), found[0].statement.clone())
         };
-        let (id, statement) = told(true);
+        let (id, statement) = reported(true);
         assert_eq!(id, "waiting-for-network");
         let end = "; 8 of the waits ended by their time limits, without an answer.";
         assert!(statement.ends_with(end), "{statement}");
-        assert_eq!(told(false).0, "sleeping");
+        assert_eq!(reported(false).0, "sleeping");
     }
 
     #[test]
     fn what_another_thread_computes_meanwhile_may_be_the_reply() {
-        let told = |tier| {
+        let reported = |tier| {
             let mut fake = Fake::new(1000);
             fake.trace.tier = Some(tier);
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 3, 300_000);
             fake.thread(ROOT, ROOT + 1, 0, 1000, 950);
             fake.ids()
         };
-        assert!(told(Tier::Perf).is_empty());
-        assert_eq!(told(Tier::Kernel), ["waiting-for-network"]);
+        assert!(reported(Tier::Perf).is_empty());
+        assert_eq!(reported(Tier::Kernel), ["waiting-for-network"]);
     }
 
     #[test]
     fn what_is_left_beside_answers_of_its_own_is_waking_each_other() {
-        let told = |peer: &str, wait_us| {
+        let reported = |peer: &str, wait_us| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, &format!("socket to {peer}"));
             fake.descriptor(4, "accepted socket from socket at 127.0.0.1:8080");
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, wait_us);
             fake.ids()
         };
-        assert_eq!(told("127.0.0.1:8080", 6_000), ["waiting-for-network"]);
-        assert!(told("127.0.0.1:8080", 2_500).is_empty());
-        assert_eq!(told("10.0.0.5:5432", 2_500), ["waiting-for-network"]);
+        assert_eq!(reported("127.0.0.1:8080", 6_000), ["waiting-for-network"]);
+        assert!(reported("127.0.0.1:8080", 2_500).is_empty());
+        assert_eq!(reported("10.0.0.5:5432", 2_500), ["waiting-for-network"]);
     }
 
     #[test]
     fn a_few_quick_replies_are_not() {
-        let told = |count| {
+        let reported = |count| {
             let mut fake = Fake::new(40);
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, count, 140);
             fake.ids()
         };
-        assert!(told(40).is_empty());
-        assert_eq!(told(200), ["waiting-for-network"]);
+        assert!(reported(40).is_empty());
+        assert_eq!(reported(200), ["waiting-for-network"]);
     }
 
     #[test]
@@ -198,10 +198,10 @@ mod tests {
         fake.descriptor(3, "socket to 10.1.2.3:80");
         fake.calls("recvfrom", Some(3), 100, 900, 2_000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
-        let told = |fake: &mut Fake| fake.findings()[0].statement.clone();
-        assert!(told(&mut fake).ends_with(", for 10.1.2.3:80."));
+        let reported = |fake: &mut Fake| fake.findings()[0].statement.clone();
+        assert!(reported(&mut fake).ends_with(", for 10.1.2.3:80."));
         fake.descriptor(4, "socket to 10.1.2.4:80");
         fake.waits(Some("recvfrom"), Some(4), Cause::Asleep, 10, 1_000);
-        assert!(told(&mut fake).ends_with(", most of all for 10.1.2.3:80."));
+        assert!(reported(&mut fake).ends_with(", most of all for 10.1.2.3:80."));
     }
 }

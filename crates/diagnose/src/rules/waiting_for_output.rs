@@ -54,7 +54,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn a_slow_reader_is_told() {
+    fn a_slow_reader_is_found() {
         let mut fake = Fake::new(1000);
         fake.descriptor(1, "pipe");
         fake.waits(Some("write"), Some(1), Cause::Asleep, 60, 10_000);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_pipe_whose_reader_is_slow_is_told_by_its_name() {
+    fn a_named_pipe_whose_reader_is_slow_is_reported_by_its_name() {
         let mut fake = Fake::new(1000);
         fake.descriptor(3, "named pipe /run/rows");
         fake.calls("write", Some(3), 60, 65_536, 2_000);
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_full_socket_of_this_machine_waits_for_its_reader_and_not_for_the_network() {
-        let told = |peer: &str| {
+        let reported = |peer: &str| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, peer);
             fake.calls("write", Some(3), 160, 32_768, 2_000).would_block = 22;
@@ -95,7 +95,10 @@ mod tests {
             fake.waits(Some("epoll_pwait"), Some(4), Cause::Asleep, 22, 30_000);
             fake.ids()
         };
-        assert_eq!(told("socket to /run/audit.sock"), ["waiting-for-output"]);
-        assert_eq!(told("socket to 10.1.2.3:80"), ["waiting-for-network"]);
+        assert_eq!(
+            reported("socket to /run/audit.sock"),
+            ["waiting-for-output"]
+        );
+        assert_eq!(reported("socket to 10.1.2.3:80"), ["waiting-for-network"]);
     }
 }

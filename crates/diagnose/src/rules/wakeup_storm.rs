@@ -98,7 +98,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "{} threads waited for each other {} times, {} apart; the hand-overs take about {}, {} of the wall time.",
+        "{} threads waited for each other {} times, once every {}; the hand-overs take about {}, {} of the wall time.",
         threads.len(),
         count(waits),
         time(per_wait),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn ping_pong_is_told() {
+    fn ping_pong_is_found() {
         assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
     }
 
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn event_loops_that_wake_each_other_are_told_and_a_servers_are_not() {
+    fn event_loops_that_wake_each_other_are_reported_and_a_servers_are_not() {
         let storm = "wakeup-storm";
         assert_eq!(loops([Some(101), Some(ROOT)]).ids(), ["wakeup-storm"]);
         assert!(!loops([None, Some(7)]).ids().contains(&storm));
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn on_one_cpu_the_one_that_is_woken_takes_it_from_the_other() {
-        let told = |taken: u64| {
+        let reported = |taken: u64| {
             let mut fake = pair(20_000, 30);
             fake.thread(ROOT, 102, 0, 1000, 400);
             fake.waits_of(102, Some("read"), Some(4), Cause::Asleep, 300, 30);
@@ -292,13 +292,13 @@ mod tests {
             other.involuntary_switches = Some(taken);
             fake.ids().contains(&"wakeup-storm")
         };
-        assert!(told(19_000));
-        assert!(!told(900));
+        assert!(reported(19_000));
+        assert!(!reported(900));
     }
 
     #[test]
-    fn javas_threads_that_hand_over_mostly_by_yields_are_told() {
-        let told = |language| {
+    fn javas_threads_that_hand_over_mostly_by_yields_are_found() {
+        let reported = |language| {
             let mut fake = Fake::new(1_000);
             fake.language = Some(language);
             fake.trace.threads[0].on_cpu_ns = Some(500 * crate::fake::MS);
@@ -310,8 +310,8 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told(crate::Language::Java), ["wakeup-storm"]);
-        assert_eq!(told(crate::Language::C)[0], "busy-polling");
+        assert_eq!(reported(crate::Language::Java), ["wakeup-storm"]);
+        assert_eq!(reported(crate::Language::C)[0], "busy-polling");
     }
 
     #[test]
