@@ -43,7 +43,7 @@ fn is_loader(row: &FunctionRow) -> bool {
 fn bound(view: &View<'_>) -> Option<Finding> {
     let pid = view.main_function(is_loader)?.pid;
     let own = view.files_of(pid);
-    let libraries = own.filter(|file| is_library(&file.name)).count();
+    let libraries = own.filter(|file| is_library(&file.name.text())).count();
     let (loader, calls) = loading_ns(view, pid, libraries as u64);
     let cost = loader + calls;
     if libraries < t::MANY_LIBRARIES || loader <= 0.0 || !matters(view, cost) {
@@ -82,7 +82,7 @@ fn calls_of(view: &View<'_>, pid: u32, names: &[&str]) -> Tally {
 /// A library that a program opens and closes for each piece of work.
 fn again_and_again(view: &View<'_>) -> Option<Finding> {
     let again =
-        |file: &&FileRow| is_library(&file.name) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
+        |file: &&FileRow| is_library(&file.name.text()) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
     let libraries = || view.trace.files.iter().filter(again);
     let most = libraries().max_by_key(|file| file.opens)?;
     let of_it = || libraries().filter(|file| file.pid == most.pid);
@@ -243,13 +243,13 @@ fn of_process(view: &View<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loa
     let exec = view
         .process(pid)
         .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
-    let of_loader = files.iter().filter(|file| is_library(&file.name));
+    let of_loader = files.iter().filter(|file| is_library(&file.name.text()));
     let begun = exec.or_else(|| of_loader.map(|file| file.first_ns).min())?;
     files.retain(|file| file.first_ns >= begun);
     files.sort_by_key(|f| f.first_ns);
     let libraries: Vec<_> = files
         .iter()
-        .take_while(|f| is_library(&f.name))
+        .take_while(|f| is_library(&f.name.text()))
         .filter(|f| f.name != LIST)
         .collect();
     let last = libraries.last()?;

@@ -68,7 +68,10 @@ impl FarEnd {
             Some(((pid, fd), _)) => FarEnd {
                 pid: Some(pid),
                 fd,
-                path: view.descriptors.waited_for_name(pid, fd).map(str::to_owned),
+                path: view
+                    .descriptors
+                    .waited_for_name(pid, fd)
+                    .map(|name| name.to_string()),
             },
             None => {
                 let pid = view.trace.processes.first().map(|p| p.pid);

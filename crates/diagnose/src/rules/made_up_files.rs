@@ -22,7 +22,7 @@ pub(super) fn is_made_up(name: &str) -> bool {
 }
 
 pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let is_read_of = |file: &FileRow| is_made_up(&file.name) && file.read_bytes > 0;
+    let is_read_of = |file: &FileRow| is_made_up(&file.name.text()) && file.read_bytes > 0;
     let files = OpenedAgain::most(view, is_read_of, |file| file.opens)?;
     let FileRow { opens, reads, .. } = files.together;
     let is_read = files.own(classify::is_read);
@@ -35,7 +35,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     }
     let statement = format!(
         "{} opened and read {} times, and the kernel makes up what is in it each time; that {}",
-        files.subject("files", &files.together.name),
+        files.subject("files", &files.together.name.text()),
         count(opens),
         cost.told(view)
     );

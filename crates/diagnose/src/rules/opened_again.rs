@@ -108,7 +108,7 @@ impl OpenedAgain {
             pid: Some(self.together.pid),
             tid: None,
             fd: None,
-            path: Some(self.together.name.clone()),
+            path: Some(self.together.name.to_string()),
         }
     }
 }

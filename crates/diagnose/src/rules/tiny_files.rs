@@ -108,7 +108,7 @@ pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
 
 /// What each process had of such files, most files first.
 fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) -> Vec<Files> {
-    let is_real = |file: &&FileRow| file.name.contains('/') && fits(file);
+    let is_real = |file: &&FileRow| file.name.text().contains('/') && fits(file);
     let mut by_process: HashMap<u32, Files> = HashMap::new();
     for file in view.trace.files.iter().filter(is_real) {
         let Some(bytes) = way.bytes(file).filter(|_| file.opens > 0) else {
@@ -123,7 +123,7 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
             bytes: 0,
             read: 0,
             written: 0,
-            example: file.name.clone(),
+            example: file.name.to_string(),
         });
         sum.different += 1;
         sum.opens += file.opens;
@@ -153,7 +153,7 @@ fn first_touches(view: &View<'_>, mappings: f64) -> CallCost {
 }
 
 fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
-    let is_real = |file: &FileRow| !is_of_system(&file.name);
+    let is_real = |file: &FileRow| !is_of_system(&file.name.text());
     let files = had_by_process(view, way, is_real).into_iter().next()?;
     let of_it = |row: &SyscallRow| row.pid == files.pid;
     let opening = |row: &SyscallRow| of_it(row) && classify::opens_file(&row.name);
@@ -434,7 +434,7 @@ mod tests {
         // Files that the kernel makes up can't be put together.
         let mut fake = reads(10_000, 46);
         for file in &mut fake.trace.files {
-            file.name = file.name.replace("/data", "/proc");
+            file.name = file.name.text().replace("/data", "/proc").as_str().into();
         }
         assert!(!fake.ids().contains(&"small-file-io".to_owned()));
     }

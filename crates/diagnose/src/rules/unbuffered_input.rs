@@ -1,7 +1,7 @@
 //! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its end.
 
 use fathom_model::Finding;
-use fathom_trace::{Cause, OffCpuRow};
+use fathom_trace::{Cause, DescriptorKind, OffCpuRow};
 
 use super::made_up_files::is_made_up;
 use super::small_calls::{self, Small};
@@ -52,7 +52,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             }
             false => {
                 let name = view.descriptors.waited_for_name(small.pid, small.fd);
-                format!("the {} (descriptor {})", name.unwrap_or("pipe"), small.fd)
+                let name = name.unwrap_or(&DescriptorKind::Pipe(None));
+                format!("the {name} (descriptor {})", small.fd)
             }
         },
         tally.bytes_per_call(),

@@ -48,8 +48,8 @@ fn makes_files_once(view: &View<'_>, pid: u32) -> bool {
         moved(classify::is_write) + copied,
     );
     let mut files = view.files_of(pid);
-    let again =
-        files.any(|file| file.opens >= t::MANY_OPENS_TO_REPLACE && file.name.starts_with('/'));
+    let again = files
+        .any(|file| file.opens >= t::MANY_OPENS_TO_REPLACE && file.name.text().starts_with('/'));
     written > 0 && written * 2 >= read && !again
 }
 

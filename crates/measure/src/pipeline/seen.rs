@@ -261,7 +261,7 @@ mod tests {
         let pipe = |pid: u32, fd: i32| DescriptorRow {
             pid,
             fd,
-            names: vec!["pipe:[9]".to_string()],
+            names: vec!["pipe:[9]".into()],
             more_names: 0,
         };
         let call = |pid: u32, name: &str, fd: i32, first: u64| SyscallRow {
@@ -277,7 +277,7 @@ mod tests {
         };
         let file = |pid: u32, read_bytes: u64, written_bytes: u64| FileRow {
             pid,
-            name: "pipe:[9]".to_string(),
+            name: "pipe:[9]".into(),
             read_bytes,
             written_bytes,
             ..FileRow::default()

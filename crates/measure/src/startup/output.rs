@@ -145,7 +145,7 @@ mod tests {
             });
             trace.files.push(FileRow {
                 pid,
-                name: STDOUT.to_string(),
+                name: STDOUT.into(),
                 writes: u64::from(names.contains(&STDOUT)),
                 ..FileRow::default()
             });

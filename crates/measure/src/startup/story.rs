@@ -166,7 +166,7 @@ fn opened(trace: &Trace, directory: &Path, ran: &[PathBuf]) -> (Vec<PathBuf>, Ve
         }
     }
     for row in rows {
-        let path = directory.join(&row.name);
+        let path = directory.join(&*row.name.text());
         let Ok(path) = std::fs::canonicalize(path) else {
             continue;
         };
@@ -175,7 +175,7 @@ fn opened(trace: &Trace, directory: &Path, ran: &[PathBuf]) -> (Vec<PathBuf>, Ve
             continue;
         }
         if seen.insert(path.clone()) {
-            match is_library(&row.name) {
+            match is_library(&row.name.text()) {
                 true => libraries.push(path),
                 false => files.push(path),
             }
@@ -224,7 +224,7 @@ mod tests {
     fn wrote(pid: u32, name: &str) -> FileRow {
         FileRow {
             pid,
-            name: name.to_string(),
+            name: name.into(),
             writes: 1,
             ..FileRow::default()
         }
