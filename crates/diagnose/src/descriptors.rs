@@ -3,16 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use fathom_trace::{FileRow, NODELAY, Trace, UseRow};
+use fathom_trace::{DescriptorKind, FileRow, Socket, SocketEnd, SocketFamily, Trace, UseRow};
 
 use crate::calls;
 use crate::use_names::{is_nearly_all, name_of_all};
 
 /// An open for each two calls is one for each record: some write a record in two pieces.
 const OPENS_FOR_EACH_CALL: u64 = 2;
-
-/// What a trace puts before the path of a named pipe.
-const NAMED_PIPE: &str = "named pipe ";
 
 /// Whether a socket's address is one of the file system, or an abstract one, and no host's.
 fn is_path(peer: &str) -> bool {
@@ -39,36 +36,25 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn of(name: &str) -> Self {
-        if name.starts_with("/dev/pts/") || name.starts_with("/dev/tty") || name == "/dev/console" {
-            Self::Terminal
-        } else if name.starts_with('/') {
-            Self::File
-        } else if name.starts_with("socket pair") {
-            // Both ends are made by one process, for itself or its children: no network.
-            Self::Pipe
-        } else if name.contains("socket") {
-            Self::Socket
-        } else if name.starts_with("pipe") || name.starts_with(NAMED_PIPE) {
-            Self::Pipe
-        } else if ["event", "epoll", "signalfd", "inotify", "pidfd"]
-            .iter()
-            .any(|kind| name.starts_with(kind))
-        {
-            Self::Events
-        } else if name.starts_with("timerfd") {
-            Self::Timer
-        } else if name.is_empty() || name == "unknown" || name.starts_with("descriptor ") {
-            Self::Unknown
-        } else {
-            Self::File
+    fn of(kind: &DescriptorKind) -> Self {
+        match kind {
+            DescriptorKind::Terminal(_) => Self::Terminal,
+            DescriptorKind::File(_) => Self::File,
+            // Both ends of a pair are made by one process, for itself or its children: no network.
+            DescriptorKind::Pipe(_) | DescriptorKind::NamedPipe(_) | DescriptorKind::SocketPair => {
+                Self::Pipe
+            }
+            DescriptorKind::Socket(_) => Self::Socket,
+            DescriptorKind::Events(_) => Self::Events,
+            DescriptorKind::Timer => Self::Timer,
+            DescriptorKind::Unknown(_) | DescriptorKind::Unnamed => Self::Unknown,
         }
     }
 }
 
 /// The names of all descriptors of a trace.
 pub(crate) struct Descriptors<'a> {
-    names: HashMap<(u32, i32), &'a [String]>,
+    names: HashMap<(u32, i32), &'a [DescriptorKind]>,
     root: Option<u32>,
     /// Descriptors that were more things than are named, and what else their process has.
     crowded: HashMap<(u32, i32), Kind>,
@@ -97,7 +83,7 @@ impl<'a> Descriptors<'a> {
     /// how many there were and one of them. `None` if nothing is known of it. Where far more calls were made
     /// than are known by file, as on sockets, it is what it last was.
     pub(crate) fn describe(&self, pid: u32, fd: i32) -> Option<String> {
-        let last = self.names(pid, fd).last().cloned();
+        let last = self.names(pid, fd).last().map(DescriptorKind::to_string);
         let used = self.uses(pid, fd);
         let known: u64 = used.iter().map(|one| one.moved.calls()).sum();
         let calls = self.moving.get(&(pid, fd)).copied().unwrap_or(0);
@@ -121,17 +107,17 @@ impl<'a> Descriptors<'a> {
     }
 
     /// Its names in order.
-    pub(crate) fn names(&self, pid: u32, fd: i32) -> &'a [String] {
+    pub(crate) fn names(&self, pid: u32, fd: i32) -> &'a [DescriptorKind] {
         self.names.get(&(pid, fd)).copied().unwrap_or_default()
     }
 
-    /// The name of what it is for a call that waits.
-    pub(crate) fn waited_for_name(&self, pid: u32, fd: i32) -> Option<&'a str> {
+    /// What it is for a call that waits.
+    pub(crate) fn waited_for_name(&self, pid: u32, fd: i32) -> Option<&'a DescriptorKind> {
         let kind = self.waited_for(pid, fd);
         let used = self.files.get(&(pid, fd)).into_iter().flatten();
-        let used = used.map(|file| file.name.as_str());
-        let names = self.names(pid, fd).iter().map(String::as_str);
-        used.chain(names).find(|name| Kind::of(name) == kind)
+        let used = used.map(|file| &file.name);
+        let mut both = used.chain(self.names(pid, fd));
+        both.find(|name| Kind::of(name) == kind)
     }
 
     /// Reads from sockets on this number, which may have been files before; `None` if that isn't divided.
@@ -144,10 +130,10 @@ impl<'a> Descriptors<'a> {
     /// Whether it is a named pipe whose other end no process of the tree uses.
     pub(crate) fn is_outer_fifo(&self, pid: u32, fd: i32, reads: bool) -> bool {
         let name = self.waited_for_name(pid, fd);
-        let Some(name) = name.filter(|name| name.starts_with(NAMED_PIPE)) else {
+        let Some(name @ DescriptorKind::NamedPipe(_)) = name else {
             return false;
         };
-        let same = self.files.values().flatten().filter(|f| f.name == name);
+        let same = self.files.values().flatten().filter(|f| f.name == *name);
         let (mut read, mut written) = (false, false);
         for file in same {
             read |= file.reads > 0;
@@ -158,9 +144,13 @@ impl<'a> Descriptors<'a> {
 
     /// Whom a socket was connected to, as people write it.
     pub(crate) fn peer(&self, pid: u32, fd: i32) -> Option<&'a str> {
-        let name = self.waited_for_name(pid, fd)?;
-        let peer = name.strip_prefix("socket to ")?;
-        Some(peer.strip_suffix(NODELAY).unwrap_or(peer))
+        match self.waited_for_name(pid, fd)? {
+            DescriptorKind::Socket(Socket {
+                end: SocketEnd::To(peer),
+                ..
+            }) => Some(peer),
+            _ => None,
+        }
     }
 
     /// Whether it is a socket to a program of this machine: no network is in between.
@@ -170,24 +160,31 @@ impl<'a> Descriptors<'a> {
 
     /// Whether somebody of the tree answers at a socket of its own.
     pub(crate) fn accepts(&self) -> bool {
+        let is_accepted = |name: &DescriptorKind| match name {
+            DescriptorKind::Socket(socket) => matches!(socket.end, SocketEnd::Accepted(_)),
+            _ => false,
+        };
         let mut names = self.names.values().flat_map(|names| names.iter());
-        names.any(|name| name.starts_with("accepted socket"))
+        names.any(is_accepted)
     }
 
     /// Whether a small write to this socket may wait for the acknowledgement of the one before it: TCP, unless it was asked
     /// otherwise. So does one that nobody knows.
     pub(crate) fn may_hold_back(&self, pid: u32, fd: i32) -> bool {
-        let name = self.waited_for_name(pid, fd).unwrap_or_default();
-        let unix = name.starts_with("unix socket")
-            || name.starts_with("socket pair")
-            || self.peer(pid, fd).is_some_and(is_path);
-        !unix && !name.ends_with(NODELAY)
+        match self.waited_for_name(pid, fd) {
+            Some(DescriptorKind::Socket(socket)) => match &socket.end {
+                SocketEnd::Loose(SocketFamily::Unix) => false,
+                SocketEnd::To(peer) if is_path(peer) => false,
+                _ => !socket.nodelay,
+            },
+            other => other != Some(&DescriptorKind::SocketPair),
+        }
     }
 
     /// What it is for a call that waits: nothing waits for a file, so what else it has been counts, and
     /// of several things the one that most calls went to.
     pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> Kind {
-        let kinds = || self.names(pid, fd).iter().map(|name| Kind::of(name));
+        let kinds = || self.names(pid, fd).iter().map(Kind::of);
         let waitable = |kind: &Kind| !matches!(kind, Kind::File | Kind::Unknown);
         let used = self.files.get(&(pid, fd)).into_iter().flatten();
         used.filter(|file| file.reads + file.writes > 0)
@@ -222,9 +219,7 @@ impl<'a> Descriptors<'a> {
         if self.crowded.contains_key(&(pid, fd)) {
             return self.mostly(pid, fd);
         }
-        self.names(pid, fd)
-            .last()
-            .map_or(Kind::Unknown, |name| Kind::of(name))
+        self.names(pid, fd).last().map_or(Kind::Unknown, Kind::of)
     }
 
     /// Whether descriptor 0 or 1 of this process can be that of the whole command: the command's
@@ -234,7 +229,7 @@ impl<'a> Descriptors<'a> {
         if pid == root {
             return true;
         }
-        let first = |pid| self.names(pid, fd).first().map(|name| Kind::of(name));
+        let first = |pid| self.names(pid, fd).first().map(Kind::of);
         // A child begins with the command's own, and gets its pipe after that. Nobody waits for a file.
         let is_another = first(root) == Some(Kind::File) && self.waited_for(pid, fd) == Kind::Pipe;
         first(root) == first(pid) && !is_another
@@ -270,7 +265,7 @@ impl<'a> Descriptors<'a> {
 
     fn is_alias(&self, pid: u32, fd: i32, aliases: &[&str]) -> bool {
         let last = self.names(pid, fd).last();
-        last.is_some_and(|name| aliases.contains(&name.as_str()))
+        last.is_some_and(|name| aliases.iter().any(|alias| name == alias))
     }
 }
 
@@ -331,7 +326,7 @@ mod tests {
     fn file(name: &str, reads: u64) -> FileRow {
         FileRow {
             pid: 1,
-            name: name.to_owned(),
+            name: name.into(),
             reads,
             fd: Some(3),
             ..FileRow::default()
@@ -342,7 +337,7 @@ mod tests {
         let mut used = UseRow {
             pid: 1,
             fd: 3,
-            name: name.to_owned(),
+            name: name.into(),
             ..UseRow::default()
         };
         used.moved.read.calls = calls;
@@ -378,7 +373,7 @@ mod tests {
 
     #[test]
     fn calls_that_no_file_is_known_to_have_got_went_to_what_it_last_was() {
-        let names = ["/lib/libc.so.6", "socket pair"].map(str::to_owned);
+        let names = ["/lib/libc.so.6", "socket pair"].map(DescriptorKind::from);
         let trace = Trace {
             uses: vec![used("/lib/libc.so.6", 2)],
             descriptors: vec![fathom_trace::DescriptorRow {
@@ -415,7 +410,7 @@ mod tests {
         let names = |names: &[&str]| fathom_trace::DescriptorRow {
             pid: 1,
             fd: 3,
-            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            names: names.iter().map(|name| (*name).into()).collect(),
             more_names: 0,
         };
         let mut trace = Trace {
@@ -451,16 +446,14 @@ mod tests {
     }
 
     #[test]
-    fn names_show_what_a_descriptor_is() {
-        assert_eq!(Kind::of("pipe"), Kind::Pipe);
-        assert_eq!(
-            Kind::of("accepted socket from socket at [::]:80"),
-            Kind::Socket
-        );
-        assert_eq!(Kind::of("/dev/pts/3"), Kind::Terminal);
-        assert_eq!(Kind::of("eventfd"), Kind::Events);
-        assert_eq!(Kind::of("/dev/null"), Kind::File);
-        assert_eq!(Kind::of("relative.txt"), Kind::File);
-        assert_eq!(Kind::of("descriptor 9"), Kind::Unknown);
+    fn kinds_differ_by_how_they_are_waited_for() {
+        let of = |text: &str| Kind::of(&text.into());
+        assert_eq!(of("pipe"), Kind::Pipe);
+        assert_eq!(of("accepted socket from socket at [::]:80"), Kind::Socket);
+        assert_eq!(of("/dev/pts/3"), Kind::Terminal);
+        assert_eq!(of("eventfd"), Kind::Events);
+        assert_eq!(of("/dev/null"), Kind::File);
+        assert_eq!(of("relative.txt"), Kind::File);
+        assert_eq!(of("descriptor 9"), Kind::Unknown);
     }
 }

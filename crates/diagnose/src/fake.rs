@@ -237,7 +237,7 @@ impl Fake {
     }
 
     pub(crate) fn descriptor_of(&mut self, pid: u32, fd: i32, name: &str) {
-        let names = vec![name.to_owned()];
+        let names = vec![name.into()];
         self.trace.descriptors.push(DescriptorRow {
             pid,
             fd,
@@ -249,7 +249,7 @@ impl Fake {
     pub(crate) fn file(&mut self, name: &str, opens: u64, reads: u64, read_bytes: u64, at: u64) {
         self.trace.files.push(FileRow {
             pid: ROOT,
-            name: name.to_owned(),
+            name: name.into(),
             opens,
             reads,
             read_bytes,

@@ -176,14 +176,20 @@ fn of_descriptor(analysis: &Analysis<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<Io
     for one in own {
         let part = sum.part(one);
         rest = rest.without(&part);
-        rows.push(part.row(pid, fd, one.name.clone()));
+        rows.push(part.row(pid, fd, one.name.to_string()));
     }
     let [calls, bytes, _] = rest.sizes();
     if calls + bytes == 0 {
         return rows;
     }
     let of_others: u64 = others.iter().map(|one| one.moved.calls()).sum();
-    let last = || analysis.descriptors.names(pid, fd).last().cloned();
+    let last = || {
+        analysis
+            .descriptors
+            .names(pid, fd)
+            .last()
+            .map(|name| name.to_string())
+    };
     let name = match of_others * 2 >= calls {
         true => name_of_all(&others),
         // Most of them are of calls that are not divided by what the descriptor was.
@@ -210,7 +216,7 @@ mod tests {
         UseRow {
             pid: 100,
             fd,
-            name: name.to_owned(),
+            name: name.into(),
             moved: Moved {
                 read,
                 ..Moved::default()

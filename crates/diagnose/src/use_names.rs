@@ -16,7 +16,7 @@ pub(crate) fn is_nearly_all(first: &UseRow, others: &[&UseRow]) -> bool {
 pub(crate) fn name_of_all(used: &[&UseRow]) -> Option<String> {
     let (first, others) = used.split_first()?;
     if is_nearly_all(first, others) {
-        return Some(first.name.clone());
+        return Some(first.name.to_string());
     }
     let all: u64 = used.iter().map(|one| one.moved.calls()).sum();
     if first.moved.calls() * 2 > all {
@@ -35,9 +35,11 @@ pub(crate) fn name_of_all(used: &[&UseRow]) -> Option<String> {
 
 /// The deepest folder that all of them lie in, if it is not the root.
 fn common_folder(files: &[&UseRow]) -> Option<String> {
-    let mut common: Vec<&str> = files[0].name.split('/').collect();
+    let first = files[0].name.text();
+    let mut common: Vec<&str> = first.split('/').collect();
     for file in files {
-        let (folder, _) = file.name.rsplit_once('/')?;
+        let name = file.name.text();
+        let (folder, _) = name.rsplit_once('/')?;
         let same = folder.split('/').zip(&common).take_while(|(a, b)| a == *b);
         let same = same.count();
         common.truncate(same);

@@ -18,6 +18,7 @@ mod accounts;
 pub mod calls;
 mod collect;
 mod command;
+mod descriptor;
 pub mod detect;
 mod error;
 mod group;
@@ -41,9 +42,9 @@ mod uses;
 mod watch;
 
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
+pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
-pub use made::NODELAY;
 pub use mutexes::MutexRow;
 pub use profile::{FunctionRow, Profile};
 pub use result::{

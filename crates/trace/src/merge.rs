@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::paths::NAMED_PIPE;
+use crate::descriptor::DescriptorKind;
 use crate::result::{Cause, DescriptorRow, Entered, Exec, OffCpuRow, Process, SyscallRow, Trace};
 
 /// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
@@ -37,9 +37,17 @@ const MOST_OF_THE_CALLS: f64 = 0.8;
 fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
     let mut rows = descriptors.iter();
     let row = rows.find(|row| (row.pid, row.fd) == (pid, fd));
-    let name = row.and_then(|row| row.names.last());
-    let kinds = ["pipe", "socket", "eventfd", NAMED_PIPE];
-    name.is_some_and(|name| kinds.iter().any(|kind| name.starts_with(kind)))
+    let Some(kind) = row.and_then(|row| row.names.last()) else {
+        return false;
+    };
+    matches!(
+        kind,
+        DescriptorKind::Pipe(_)
+            | DescriptorKind::NamedPipe(_)
+            | DescriptorKind::SocketPair
+            | DescriptorKind::Socket(_)
+            | DescriptorKind::Events("eventfd")
+    )
 }
 
 /// The times of a process that was stopped at its calls, by the clock of a run that was not: when it had computed
@@ -318,7 +326,7 @@ mod tests {
             pid,
             ..Process::default()
         };
-        let names = vec![format!("seen by {pid}")];
+        let names = vec![DescriptorKind::File(format!("seen by {pid}"))];
         Trace {
             tier: Some(tier),
             processes: vec![process],

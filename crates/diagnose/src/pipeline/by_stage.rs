@@ -1,10 +1,11 @@
 //! The trace, divided by stage: whose process, which descriptor, what kind of wait.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use fathom_measure::pipeline::TracedRound;
 use fathom_model::PipeState;
-use fathom_trace::{Cause, Interval, MemberEnd, OffCpuRow, Tier, Trace};
+use fathom_trace::{Cause, DescriptorKind, Interval, MemberEnd, OffCpuRow, Tier, Trace};
 
 use super::timeline::{STATES, Span, ThreadTimeline};
 use crate::calls;
@@ -24,10 +25,10 @@ pub(super) struct ByStage<'a> {
     pub members: &'a [MemberEnd],
     links: &'a [String],
     stage_of: HashMap<u32, usize>,
-    names: HashMap<(u32, i32), &'a [String]>,
+    names: HashMap<(u32, i32), &'a [DescriptorKind]>,
     intervals: HashMap<usize, Vec<&'a Interval>>,
     /// Bytes that a process read from and wrote to what has this name.
-    moved: HashMap<(u32, &'a str), (u64, u64)>,
+    moved: HashMap<(u32, Cow<'a, str>), (u64, u64)>,
 }
 
 impl<'a> ByStage<'a> {
@@ -56,9 +57,9 @@ impl<'a> ByStage<'a> {
                 intervals.entry(*stage).or_default().push(interval);
             }
         }
-        let mut moved: HashMap<(u32, &str), (u64, u64)> = HashMap::new();
+        let mut moved: HashMap<(u32, Cow<'_, str>), (u64, u64)> = HashMap::new();
         for file in &trace.files {
-            let sums = moved.entry((file.pid, file.name.as_str())).or_default();
+            let sums = moved.entry((file.pid, file.name.text())).or_default();
             sums.0 += file.read_bytes;
             sums.1 += file.written_bytes;
         }
@@ -92,12 +93,15 @@ impl<'a> ByStage<'a> {
             return false;
         };
         let names = self.names.get(&(pid, fd));
-        let leads = names.is_some_and(|names| names.iter().any(|name| name == link));
+        let leads = names.is_some_and(|names| names.iter().any(|name| *name == *link));
         leads && (names.is_some_and(|names| names.len() == 1) || self.moved(pid, link) != (0, 0))
     }
 
     pub fn moved(&self, pid: u32, link: &str) -> (u64, u64) {
-        self.moved.get(&(pid, link)).copied().unwrap_or_default()
+        self.moved
+            .get(&(pid, link.into()))
+            .copied()
+            .unwrap_or_default()
     }
 
     pub fn state(

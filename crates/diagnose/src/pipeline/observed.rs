@@ -266,7 +266,7 @@ mod tests {
         let pipe = |pid: u32, fd: i32| DescriptorRow {
             pid,
             fd,
-            names: vec![PIPE.to_string()],
+            names: vec![PIPE.into()],
             more_names: 0,
         };
         let call = |pid: u32, name: &str, fd: i32, first: u64| SyscallRow {
@@ -282,7 +282,7 @@ mod tests {
         };
         let file = |pid: u32, read_bytes: u64, written_bytes: u64| FileRow {
             pid,
-            name: PIPE.to_string(),
+            name: PIPE.into(),
             read_bytes,
             written_bytes,
             ..FileRow::default()
@@ -384,7 +384,7 @@ mod tests {
         let mut mixed = traced();
         mixed.group.trace.descriptors[1]
             .names
-            .push("/lib/x.so".to_string());
+            .push("/lib/x.so".into());
         assert_eq!(
             observed_round(&mixed).round.stages[1].first_in_ns,
             Some(8 * MS)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fathom_trace::{FileRow, Process};
+use fathom_trace::{DescriptorKind, FileRow, Process};
 
 use super::pseudo_files::is_of_system;
 use crate::analysis::Analysis;
@@ -124,7 +124,8 @@ fn without_numbers(name: &str) -> String {
 fn is_subcommand(analysis: &Analysis<'_>, pid: u32, word: &str) -> bool {
     let letters = |c: char| c.is_ascii_lowercase() || c == '-';
     let is_file = |file: &FileRow| {
-        let rest = file.name.strip_suffix(word);
+        let name = file.name.text();
+        let rest = name.strip_suffix(word);
         file.pid == pid && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     };
     word.chars().all(letters) && !analysis.trace.files.iter().any(is_file)
@@ -138,9 +139,10 @@ fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
     for (place, pid) in group.iter().enumerate() {
         member.extend(analysis.tree(*pid).into_iter().map(|pid| (pid, place)));
     }
-    let is_data = |file: &&FileRow| file.name.contains('/') && !is_of_system(&file.name);
+    let is_data =
+        |file: &&FileRow| file.name.text().contains('/') && !is_of_system(&file.name.text());
     let files = || analysis.trace.files.iter().filter(is_data);
-    let mut written: HashMap<&str, usize> = HashMap::new();
+    let mut written: HashMap<&DescriptorKind, usize> = HashMap::new();
     for file in files().filter(|file| file.writes > 0) {
         if let Some(place) = member.get(&file.pid) {
             let first = written.entry(&file.name).or_insert(*place);
@@ -149,8 +151,7 @@ fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
     }
     let mut dependent: HashSet<usize> = HashSet::new();
     for file in files().filter(|file| file.reads > 0) {
-        let (Some(place), Some(writer)) = (member.get(&file.pid), written.get(file.name.as_str()))
-        else {
+        let (Some(place), Some(writer)) = (member.get(&file.pid), written.get(&file.name)) else {
             continue;
         };
         if writer < place {

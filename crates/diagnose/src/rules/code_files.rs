@@ -45,7 +45,7 @@ impl CodeFiles {
         if file.opens == 0 || file.writes > 0 {
             return false;
         }
-        let name = file.name.as_str();
+        let name = &*file.name.text();
         if name.ends_with(".so") || name.contains(".so.") {
             return (1..=READ_BY_LOADER * file.opens).contains(&file.read_bytes);
         }
@@ -105,7 +105,7 @@ fn lookups<'a>(analysis: &Analysis<'a>) -> impl Iterator<Item = &'a str> {
 fn of_packages(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
     let files = analysis.files_of(pid);
     let asked = files
-        .map(|file| file.name.as_str())
+        .filter_map(|file| file.name.path())
         .chain(lookups(analysis));
     let folders = asked.filter_map(|path| path.strip_suffix(PACKAGE));
     folders.map(str::to_owned).collect()
@@ -115,7 +115,7 @@ fn of_packages(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
 /// `compileall` does, and who reads a `.py` without asking for its compiled form reads it as data.
 fn uncompiled(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
     let mut files = analysis.files_of(pid);
-    if files.any(|file| file.writes > 0 && file.name.contains(".pyc")) {
+    if files.any(|file| file.writes > 0 && file.name.text().contains(".pyc")) {
         return HashSet::new();
     }
     lookups(analysis).filter_map(module_of).collect()
@@ -165,7 +165,7 @@ mod tests {
     fn file(name: &str) -> FileRow {
         FileRow {
             pid: ROOT,
-            name: name.to_owned(),
+            name: name.into(),
             opens: 1,
             reads: 1,
             read_bytes: 900,

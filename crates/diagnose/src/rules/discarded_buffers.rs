@@ -18,16 +18,12 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     if !is_significant(analysis, cost.in_kernel_ns) {
         return None;
     }
+    let name = found.file.name.text();
     let statement = format!(
         "{} reads, each after a seek, filled a buffer with {} bytes each for a record of {}, in all {} times its {}; the calls {}",
         count(found.reads.calls),
         count(found.reads.bytes / found.reads.calls.max(1)),
-        found
-            .file
-            .name
-            .rsplit('/')
-            .next()
-            .unwrap_or(&found.file.name),
+        name.rsplit('/').next().unwrap_or(&name),
         count(found.times().round() as u64),
         bytes(found.size as f64),
         cost.in_words(analysis),

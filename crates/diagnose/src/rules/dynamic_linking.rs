@@ -45,7 +45,7 @@ fn is_loader(row: &FunctionRow) -> bool {
 fn bound(analysis: &Analysis<'_>) -> Option<Finding> {
     let pid = analysis.main_function(is_loader)?.pid;
     let own = analysis.files_of(pid);
-    let libraries = own.filter(|file| is_library(&file.name)).count();
+    let libraries = own.filter(|file| is_library(&file.name.text())).count();
     let (loader, calls) = loading_ns(analysis, pid, libraries as u64);
     let cost = loader + calls;
     if libraries < t::MANY_LIBRARIES || loader <= 0.0 || !is_significant(analysis, cost) {
@@ -84,7 +84,7 @@ fn calls_of(analysis: &Analysis<'_>, pid: u32, is: impl Fn(&str) -> bool) -> Tal
 /// A library that a program opens and closes for each piece of work.
 fn again_and_again(analysis: &Analysis<'_>) -> Option<Finding> {
     let again =
-        |file: &&FileRow| is_library(&file.name) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
+        |file: &&FileRow| is_library(&file.name.text()) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
     let libraries = || analysis.trace.files.iter().filter(again);
     let most = libraries().max_by_key(|file| file.opens)?;
     let of_it = || libraries().filter(|file| file.pid == most.pid);
@@ -235,13 +235,13 @@ fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Op
     let exec = analysis
         .process(pid)
         .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
-    let of_loader = files.iter().filter(|file| is_library(&file.name));
+    let of_loader = files.iter().filter(|file| is_library(&file.name.text()));
     let begun = exec.or_else(|| of_loader.map(|file| file.first_ns).min())?;
     files.retain(|file| file.first_ns >= begun);
     files.sort_by_key(|f| f.first_ns);
     let libraries: Vec<_> = files
         .iter()
-        .take_while(|f| is_library(&f.name))
+        .take_while(|f| is_library(&f.name.text()))
         .filter(|f| f.name != LIST)
         .collect();
     let last = libraries.last()?;

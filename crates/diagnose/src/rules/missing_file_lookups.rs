@@ -41,7 +41,7 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     fn new(analysis: &Analysis<'a>) -> Self {
         let made = analysis.trace.files.iter().filter(|file| file.writes > 0);
-        let made = made.map(|file| file.name.as_str());
+        let made = made.filter_map(|file| file.name.path());
         let files: HashSet<&str> = made.filter(|name| name.contains('/')).collect();
         let folders: HashSet<&str> = files.iter().flat_map(|file| folders_of(file)).collect();
         let failed = analysis.trace.failed_lookups.iter();

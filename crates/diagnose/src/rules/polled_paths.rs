@@ -45,8 +45,9 @@ pub(super) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), A
     }
     let mut opened: HashMap<&str, Vec<u64>> = HashMap::new();
     for file in analysis.trace.files.iter().filter(|file| file.opens > 0) {
-        let times = opened.entry(file.name.as_str()).or_default();
-        times.push(file.first_ns);
+        if let Some(path) = file.name.path() {
+            opened.entry(path).or_default().push(file.first_ns);
+        }
     }
     let until = |row: &LookupRow| {
         let times = opened.get(row.path.as_str())?.iter();

@@ -23,7 +23,7 @@ pub(super) fn is_pseudo(name: &str) -> bool {
 }
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
-    let is_read_of = |file: &FileRow| is_pseudo(&file.name) && file.read_bytes > 0;
+    let is_read_of = |file: &FileRow| is_pseudo(&file.name.text()) && file.read_bytes > 0;
     let files = ReopenedFile::most(analysis, is_read_of, |file| file.opens)?;
     let FileRow { opens, reads, .. } = files.together;
     let is_read = files.own(calls::is_read);
@@ -38,7 +38,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     }
     let statement = format!(
         "{} opened and read {} times, and the kernel makes up what is in it each time; that {}",
-        files.subject("files", &files.together.name),
+        files.subject("files", &files.together.name.text()),
         count(opens),
         cost.in_words(analysis)
     );

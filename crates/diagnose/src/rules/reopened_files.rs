@@ -107,7 +107,7 @@ impl ReopenedFile {
             pid: Some(self.together.pid),
             tid: None,
             fd: None,
-            path: Some(self.together.name.clone()),
+            path: Some(self.together.name.to_string()),
         }
     }
 }

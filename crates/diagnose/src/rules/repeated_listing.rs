@@ -18,7 +18,7 @@ const CALLS_OF_A_LISTING: u64 = 2;
 /// Whether it is only opened, as a folder is.
 fn is_untouched(file: &FileRow) -> bool {
     let untouched = file.reads + file.writes == 0;
-    untouched && file.name.starts_with('/') && !is_of_system(&file.name)
+    untouched && file.name.text().starts_with('/') && !is_of_system(&file.name.text())
 }
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -40,7 +40,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     if !is_significant(analysis, cost.ns(analysis)) {
         return None;
     }
-    let who = folders.subject("folders", &folders.together.name);
+    let who = folders.subject("folders", &folders.together.name.text());
     let statement = format!(
         "{who} listed {} times; {}",
         count(opened),

@@ -1,7 +1,7 @@
 //! The same is read again and again: of files that are opened anew each time, of one that stays open, or of folders.
 
 use fathom_model::Finding;
-use fathom_trace::FileRow;
+use fathom_trace::{DescriptorKind, FileRow};
 
 use super::call_cost::CallCost;
 use super::pseudo_files::is_of_system;
@@ -35,8 +35,11 @@ fn takes_records(file: &FileRow) -> bool {
 
 /// Whether all of a file is read each time that it is opened.
 fn is_read_again(file: &FileRow) -> bool {
-    let named = !file.name.contains("socket") && !file.name.starts_with("pipe");
-    let meant = named && !is_of_system(&file.name) && !takes_records(file);
+    let named = !matches!(
+        file.name,
+        DescriptorKind::Socket(_) | DescriptorKind::SocketPair | DescriptorKind::Pipe(_)
+    );
+    let meant = named && !is_of_system(&file.name.text()) && !takes_records(file);
     meant && file.read_bytes > 0 && stays_as_it_is(file)
 }
 
@@ -60,7 +63,8 @@ fn reopened(analysis: &Analysis<'_>) -> Option<Finding> {
     if !is_significant(analysis, cost.ns(analysis)) {
         return None;
     }
-    let name = file.name.rsplit('/').next().unwrap_or(&file.name);
+    let name = file.name.text();
+    let name = name.rsplit('/').next().unwrap_or(&name);
     let statement = format!(
         "{} opened {} times and read {} from; {}",
         files.subject("files", name),

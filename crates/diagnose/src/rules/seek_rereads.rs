@@ -165,15 +165,15 @@ pub(super) fn place(file: FileRow) -> Place {
         pid: Some(file.pid),
         tid: None,
         fd: file.fd,
-        path: Some(file.name),
+        path: Some(file.name.to_string()),
     }
 }
 
 /// Whether a file somebody wrote is opened a few times at most.
 fn stays_open(file: &FileRow) -> bool {
     file.opens < t::MANY_OPENS_OF_ONE_FILE
-        && file.name.starts_with('/')
-        && !is_of_system(&file.name)
+        && file.name.text().starts_with('/')
+        && !is_of_system(&file.name.text())
 }
 
 /// Whether nearly all `reads` of a descriptor are of this file: its number may have been one file's after another.

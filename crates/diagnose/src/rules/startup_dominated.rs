@@ -83,11 +83,13 @@ fn first_of_program<'a>(
     root: &Process,
     loaded: impl Iterator<Item = &'a FileRow>,
 ) -> Option<u64> {
-    let mut own = loaded.filter(|file| !file.name.contains(".so"));
+    let mut own = loaded.filter(|file| !file.name.text().contains(".so"));
     match analysis.language(Some(root.pid))? {
         Language::Node => own.map(|file| file.first_ns).min(),
         Language::Java => own
-            .filter(|file| !file.name.contains("/jvm/") && !file.name.ends_with("/lib/modules"))
+            .filter(|file| {
+                !file.name.text().contains("/jvm/") && !file.name.text().ends_with("/lib/modules")
+            })
             .map(|file| file.first_ns)
             .min(),
         Language::Python => {
@@ -95,7 +97,8 @@ fn first_of_program<'a>(
             let script = words.find(|word| word.ends_with(".py"))?;
             let script = script.trim_start_matches("./");
             let mut files = analysis.trace.files.iter();
-            let opened = files.find(|file| file.pid == root.pid && file.name.ends_with(script));
+            let opened =
+                files.find(|file| file.pid == root.pid && file.name.text().ends_with(script));
             let begun =
                 own.find(|file| opened.is_some_and(|script| file.first_ns >= script.first_ns));
             begun.and(opened).map(|script| script.first_ns)

@@ -103,7 +103,7 @@ fn had_by_process(
     way: Way,
     fits: impl Fn(&FileRow) -> bool,
 ) -> Vec<Files> {
-    let is_real = |file: &&FileRow| file.name.contains('/') && fits(file);
+    let is_real = |file: &&FileRow| file.name.text().contains('/') && fits(file);
     let mut by_process: HashMap<u32, Files> = HashMap::new();
     for file in analysis.trace.files.iter().filter(is_real) {
         let Some(bytes) = way.bytes(file).filter(|_| file.opens > 0) else {
@@ -118,7 +118,7 @@ fn had_by_process(
             bytes: 0,
             read: 0,
             written: 0,
-            example: file.name.clone(),
+            example: file.name.to_string(),
         });
         sum.different += 1;
         sum.opens += file.opens;
@@ -148,7 +148,7 @@ fn first_touches(analysis: &Analysis<'_>, mappings: f64) -> CallCost {
 }
 
 fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
-    let is_real = |file: &FileRow| !is_of_system(&file.name);
+    let is_real = |file: &FileRow| !is_of_system(&file.name.text());
     let files = had_by_process(analysis, way, is_real).into_iter().next()?;
     let of_it = |row: &SyscallRow| row.pid == files.pid;
     let opening = |row: &SyscallRow| of_it(row) && calls::opens_file(&row.name);
@@ -433,7 +433,7 @@ mod tests {
         // Files that the kernel makes up can't be put together.
         let mut fake = reads(10_000, 46);
         for file in &mut fake.trace.files {
-            file.name = file.name.replace("/data", "/proc");
+            file.name = file.name.text().replace("/data", "/proc").as_str().into();
         }
         assert!(!fake.ids().contains(&"small-file-io"));
     }

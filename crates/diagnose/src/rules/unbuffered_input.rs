@@ -1,7 +1,7 @@
 //! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its end.
 
 use fathom_model::{Finding, FindingId};
-use fathom_trace::{Cause, OffCpuRow};
+use fathom_trace::{Cause, DescriptorKind, OffCpuRow};
 
 use super::buffer_advice;
 use super::pseudo_files::is_pseudo;
@@ -55,7 +55,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             }
             false => {
                 let name = analysis.descriptors.waited_for_name(small.pid, small.fd);
-                format!("the {} (descriptor {})", name.unwrap_or("pipe"), small.fd)
+                let name = name.unwrap_or(&DescriptorKind::Pipe(None));
+                format!("the {name} (descriptor {})", small.fd)
             }
         },
         tally.bytes_per_call(),

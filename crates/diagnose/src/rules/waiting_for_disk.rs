@@ -31,8 +31,8 @@ fn makes_files_once(analysis: &Analysis<'_>, pid: u32) -> bool {
         moved(calls::is_write) + copied,
     );
     let mut files = analysis.files_of(pid);
-    let again =
-        files.any(|file| file.opens >= t::MANY_OPENS_TO_REPLACE && file.name.starts_with('/'));
+    let again = files
+        .any(|file| file.opens >= t::MANY_OPENS_TO_REPLACE && file.name.text().starts_with('/'));
     written > 0 && written * 2 >= read && !again
 }
 

@@ -139,12 +139,12 @@ mod tests {
             trace.descriptors.push(DescriptorRow {
                 pid,
                 fd: 1,
-                names: names.iter().map(|name| name.to_string()).collect(),
+                names: names.iter().map(|name| (*name).into()).collect(),
                 more_names: 0,
             });
             trace.files.push(FileRow {
                 pid,
-                name: STDOUT.to_string(),
+                name: STDOUT.into(),
                 writes: u64::from(names.contains(&STDOUT)),
                 ..FileRow::default()
             });

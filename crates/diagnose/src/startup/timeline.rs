@@ -158,14 +158,14 @@ fn opened(trace: &Trace, paths: &ResolvedPaths, ran: &[PathBuf]) -> (Vec<PathBuf
         }
     }
     for row in rows {
-        let Some(path) = paths.file(&row.name) else {
+        let Some(path) = paths.file(&row.name.text()) else {
             continue;
         };
         if path.starts_with("/proc") || path.starts_with("/sys") {
             continue;
         }
         if known.insert(path) {
-            match is_library(&row.name) {
+            match is_library(&row.name.text()) {
                 true => libraries.push(path.to_path_buf()),
                 false => files.push(path.to_path_buf()),
             }
@@ -220,7 +220,7 @@ mod tests {
     fn wrote(pid: u32, name: &str) -> FileRow {
         FileRow {
             pid,
-            name: name.to_string(),
+            name: name.into(),
             writes: 1,
             ..FileRow::default()
         }

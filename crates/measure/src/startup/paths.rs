@@ -38,10 +38,10 @@ impl ResolvedPaths {
             }
         }
         for row in trace.files.iter().filter(|row| row.opens > 0) {
-            let file = std::fs::canonicalize(directory.join(&row.name)).ok();
+            let file = std::fs::canonicalize(directory.join(&*row.name.text())).ok();
             let is_file = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.is_file());
             if let Some(path) = file.filter(is_file) {
-                resolved.files.insert(row.name.clone(), path);
+                resolved.files.insert(row.name.to_string(), path);
             }
         }
         resolved
