@@ -1,4 +1,5 @@
-//! Which system call is for what? The one table of the crate: whatever asks what a call does asks here.
+//! Which system call is for what? The one table of the crate: whatever asks what a call does asks
+//! here.
 //!
 //! What the arguments of a call mean, by its number, is in [`fathom_trace::calls`], and so is which
 //! calls poll: the tracer has to know.
@@ -65,7 +66,8 @@ const SCAN: u32 = 1 << 25;
 /// Asks for the time, or for what was used.
 const CLOCK: u32 = 1 << 26;
 
-/// Takes bytes from its first descriptor and gives them to another, which the trace counts for no file.
+/// Takes bytes from its first descriptor and gives them to another, which the trace counts for no
+/// file.
 const TAKE_WITHIN_KERNEL: u32 = 1 << 27;
 /// Puts bytes into its first descriptor, likewise.
 const PUT_WITHIN_KERNEL: u32 = 1 << 28;
@@ -74,8 +76,8 @@ const UNLINK: u32 = CHANGE_FOLDER | REMOVE | CHANGE_PATH | JOURNAL;
 
 /// A call's name, how many times as long as the simplest call it takes in the kernel, what it does.
 ///
-/// The times are a rough guide, on an ordinary machine, for where only the time of all calls together
-/// is known.
+/// The times are a rough guide, on an ordinary machine, for where only the time of all calls
+/// together is known.
 type Row = (&'static str, f64, u32);
 
 /// All calls that something is known of, by what CPU time in them counts as.

@@ -9,11 +9,11 @@ pub(crate) struct Divided {
     pub kernel: f64,
 }
 
-/// How far a program's own code is from what it took in another run, as a standard deviation: the CPU's clock, and
-/// caches that neighbours share.
+/// How far a program's own code is from what it took in another run, as a standard deviation: the
+/// CPU's clock, and caches that neighbours share.
 const OWN_SCATTER: f64 = 0.06;
-/// The same of the kernel's work for it. Of a program that touched memory, its faults took 4 to 18 % longer in the
-/// observed run, beyond what tracing them cost, and its own code 1 %.
+/// The same of the kernel's work for it. Of a program that touched memory, its faults took 4 to 18
+/// % longer in the observed run, beyond what tracing them cost, and its own code 1 %.
 const KERNEL_SCATTER: f64 = 0.1;
 
 /// What makes CPU time in the kernel differ between runs that do the same.
@@ -25,14 +25,16 @@ pub(crate) struct Unsure {
     pub waits: f64,
 }
 
-/// By what own code and kernel are to be multiplied beyond `factor`, by which the timed runs had more CPU time than the
-/// observed one without the tracer's part: what that comes to is a part's by how unsure the part is.
+/// By what own code and kernel are to be multiplied beyond `factor`, by which the timed runs had
+/// more CPU time than the observed one without the tracer's part: what that comes to is a part's by
+/// how unsure the part is.
 pub(crate) fn parts(observed: Divided, unsure: Unsure, factor: f64) -> Divided {
     let of_own = (OWN_SCATTER * observed.own).powi(2);
     let of_kernel = (KERNEL_SCATTER * observed.kernel).powi(2)
         + unsure.tracer_ns.powi(2)
-        // On a virtual machine, where the hypervisor gives a CPU that was idle its timer back, 4400 reads from a disk
-        // took 190 ms of CPU time, and 115 while the profile's own timer was running.
+        // On a virtual machine, where the hypervisor gives a CPU that was idle its timer back, 4400
+        // reads from a disk took 190 ms of CPU time, and 115 while the profile's own timer was
+        // running.
         + (t::SWITCH_NS * unsure.waits).powi(2);
     let all = observed.own + observed.kernel;
     // Where there is next to nothing in the kernel, no more of it can be missing.
@@ -57,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_took_less_when_looked_at_is_the_kernels() {
+    fn what_waits_took_less_when_traced_is_the_kernels() {
         let observed = Divided {
             own: 300e6,
             kernel: 115e6,

@@ -23,7 +23,7 @@ pub(crate) fn is_local(peer: &str) -> bool {
 
 /// What a descriptor leads to, as far as waiting on it differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WaitKind {
     Pipe,
     Socket,
     Terminal,
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl WaitKind {
     fn of(kind: &DescriptorKind) -> Self {
         match kind {
             DescriptorKind::Terminal(_) => Self::Terminal,
@@ -57,7 +57,7 @@ pub(crate) struct Descriptors<'a> {
     names: HashMap<(u32, i32), &'a [DescriptorKind]>,
     root: Option<u32>,
     /// Descriptors that were more things than are named, and what else their process has.
-    crowded: HashMap<(u32, i32), Kind>,
+    reused: HashMap<(u32, i32), WaitKind>,
     /// Files by the descriptor that moved their bytes, most calls first.
     files: HashMap<(u32, i32), Vec<&'a FileRow>>,
     /// What each was while so much went through it, most calls first.
@@ -72,16 +72,16 @@ impl<'a> Descriptors<'a> {
         Self {
             names: trace.descriptors.iter().map(row).collect(),
             root: trace.processes.first().map(|p| p.pid),
-            crowded: crowded(trace),
+            reused: reused(trace),
             files: files(trace),
             uses: uses(trace),
             moving: moving(trace),
         }
     }
 
-    /// What was behind a descriptor in words: the one file, the one that most calls were made on, or
-    /// how many there were and one of them. `None` if nothing is known of it. Where far more calls were made
-    /// than are known by file, as on sockets, it is what it last was.
+    /// What was behind a descriptor in words: the one file, the one that most calls were made on,
+    /// or how many there were and one of them. `None` if nothing is known of it. Where far more
+    /// calls were made than are known by file, as on sockets, it is what it last was.
     pub(crate) fn describe(&self, pid: u32, fd: i32) -> Option<String> {
         let last = self.names(pid, fd).last().map(DescriptorKind::to_string);
         let used = self.uses(pid, fd);
@@ -98,7 +98,8 @@ impl<'a> Descriptors<'a> {
         self.uses.get(&(pid, fd)).map_or(&[], Vec::as_slice)
     }
 
-    /// What it was besides the one thing that nearly all calls went to; nothing if it was no such one.
+    /// What it was besides the one thing that nearly all calls went to; nothing if it was no such
+    /// one.
     pub(crate) fn strays(&self, pid: u32, fd: i32) -> &[&'a UseRow] {
         match self.uses(pid, fd) {
             [first, others @ ..] if is_nearly_all(first, others) => others,
@@ -117,13 +118,14 @@ impl<'a> Descriptors<'a> {
         let used = self.files.get(&(pid, fd)).into_iter().flatten();
         let used = used.map(|file| &file.name);
         let mut both = used.chain(self.names(pid, fd));
-        both.find(|name| Kind::of(name) == kind)
+        both.find(|name| WaitKind::of(name) == kind)
     }
 
-    /// Reads from sockets on this number, which may have been files before; `None` if that isn't divided.
+    /// Reads from sockets on this number, which may have been files before; `None` if that isn't
+    /// divided.
     pub(crate) fn socket_reads(&self, pid: u32, fd: i32) -> Option<u64> {
         let files = self.files.get(&(pid, fd))?.iter();
-        let sockets = files.filter(|file| Kind::of(&file.name) == Kind::Socket);
+        let sockets = files.filter(|file| WaitKind::of(&file.name) == WaitKind::Socket);
         Some(sockets.map(|file| file.reads).sum())
     }
 
@@ -168,8 +170,8 @@ impl<'a> Descriptors<'a> {
         names.any(is_accepted)
     }
 
-    /// Whether a small write to this socket may wait for the acknowledgement of the one before it: TCP, unless it was asked
-    /// otherwise. So does one that nobody knows.
+    /// Whether a small write to this socket may wait for the acknowledgement of the one before it:
+    /// TCP, unless it was asked otherwise. So does one that nobody knows.
     pub(crate) fn may_hold_back(&self, pid: u32, fd: i32) -> bool {
         match self.waited_for_name(pid, fd) {
             Some(DescriptorKind::Socket(socket)) => match &socket.end {
@@ -181,26 +183,26 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// What it is for a call that waits: nothing waits for a file, so what else it has been counts, and
-    /// of several things the one that most calls went to.
-    pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> Kind {
-        let kinds = || self.names(pid, fd).iter().map(Kind::of);
-        let waitable = |kind: &Kind| !matches!(kind, Kind::File | Kind::Unknown);
+    /// What it is for a call that waits: nothing waits for a file, so what else it has been counts,
+    /// and of several things the one that most calls went to.
+    pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> WaitKind {
+        let kinds = || self.names(pid, fd).iter().map(WaitKind::of);
+        let waitable = |kind: &WaitKind| !matches!(kind, WaitKind::File | WaitKind::Unknown);
         let used = self.files.get(&(pid, fd)).into_iter().flatten();
         used.filter(|file| file.reads + file.writes > 0)
-            .map(|file| Kind::of(&file.name))
+            .map(|file| WaitKind::of(&file.name))
             .find(waitable)
             .or_else(|| kinds().find(waitable))
-            .or_else(|| self.crowded.get(&(pid, fd)).copied())
+            .or_else(|| self.reused.get(&(pid, fd)).copied())
             .or_else(|| kinds().next())
-            .unwrap_or(Kind::Unknown)
+            .unwrap_or(WaitKind::Unknown)
     }
 
-    /// What most of the calls that moved something moved it through, where that is known apart: a number
+    /// What most of the calls that moved something moved it through, where that is known: a number
     /// may have been a pipe for a moment and then one file after another.
-    pub(crate) fn mostly(&self, pid: u32, fd: i32) -> Kind {
+    pub(crate) fn mostly(&self, pid: u32, fd: i32) -> WaitKind {
         match self.files.get(&(pid, fd)).and_then(|files| files.first()) {
-            Some(file) => Kind::of(&file.name),
+            Some(file) => WaitKind::of(&file.name),
             None => self.waited_for(pid, fd),
         }
     }
@@ -209,17 +211,19 @@ impl<'a> Descriptors<'a> {
     pub(crate) fn is_socket(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
         let by_name = calls::is_message(call);
         match fd.map(|fd| self.waited_for(pid, fd)) {
-            Some(Kind::Pipe) => false,
-            kind => by_name || kind == Some(Kind::Socket),
+            Some(WaitKind::Pipe) => false,
+            kind => by_name || kind == Some(WaitKind::Socket),
         }
     }
 
     /// What it last was, or mostly, where it was too many things to be kept in order.
-    pub(crate) fn last(&self, pid: u32, fd: i32) -> Kind {
-        if self.crowded.contains_key(&(pid, fd)) {
+    pub(crate) fn last(&self, pid: u32, fd: i32) -> WaitKind {
+        if self.reused.contains_key(&(pid, fd)) {
             return self.mostly(pid, fd);
         }
-        self.names(pid, fd).last().map_or(Kind::Unknown, Kind::of)
+        self.names(pid, fd)
+            .last()
+            .map_or(WaitKind::Unknown, WaitKind::of)
     }
 
     /// Whether descriptor 0 or 1 of this process can be that of the whole command: the command's
@@ -229,9 +233,11 @@ impl<'a> Descriptors<'a> {
         if pid == root {
             return true;
         }
-        let first = |pid| self.names(pid, fd).first().map(Kind::of);
-        // A child begins with the command's own, and gets its pipe after that. Nobody waits for a file.
-        let is_another = first(root) == Some(Kind::File) && self.waited_for(pid, fd) == Kind::Pipe;
+        let first = |pid| self.names(pid, fd).first().map(WaitKind::of);
+        // A child begins with the command's own, and gets its pipe after that. Nobody waits for a
+        // file.
+        let is_another =
+            first(root) == Some(WaitKind::File) && self.waited_for(pid, fd) == WaitKind::Pipe;
         first(root) == first(pid) && !is_another
     }
 
@@ -246,18 +252,18 @@ impl<'a> Descriptors<'a> {
         fd == 1 || fd == 2 || self.is_alias(pid, fd, &aliases)
     }
 
-    /// Whether `fd` is a file that is opened anew for about every call that moves its bytes, whatever
-    /// else the number has been: `echo x >> file` in a shell does so with standard output.
+    /// Whether `fd` is a file that is opened anew for about every call that moves its bytes,
+    /// whatever else the number has been: `echo x >> file` in a shell does so with standard output.
     pub(crate) fn is_reopened_file(&self, pid: u32, fd: i32) -> bool {
         let on_fd = self.files.get(&(pid, fd)).into_iter().flatten();
-        let files = on_fd.filter(|file| Kind::of(&file.name) == Kind::File);
+        let files = on_fd.filter(|file| WaitKind::of(&file.name) == WaitKind::File);
         let (opens, calls) = files.fold((0, 0), |(opens, calls), file| {
             (opens + file.opens, calls + file.reads + file.writes)
         });
         opens > 0 && opens * OPENS_FOR_EACH_CALL >= calls
     }
 
-    /// How often what `fd` was was opened, where that is known apart.
+    /// How often what `fd` was was opened, where that is known.
     pub(crate) fn opens(&self, pid: u32, fd: i32) -> Option<u64> {
         let on_fd = self.files.get(&(pid, fd))?.iter();
         Some(on_fd.map(|file| file.opens).sum())
@@ -305,12 +311,12 @@ fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {
 
 /// A number that was reused for many files may also have been a socket or pipe; if the process
 /// had one, waits on the number are taken for it.
-fn crowded(trace: &Trace) -> HashMap<(u32, i32), Kind> {
-    let mut of_process: HashMap<u32, Kind> = HashMap::new();
+fn reused(trace: &Trace) -> HashMap<(u32, i32), WaitKind> {
+    let mut of_process: HashMap<u32, WaitKind> = HashMap::new();
     for file in &trace.files {
-        match Kind::of(&file.name) {
-            Kind::Socket => _ = of_process.insert(file.pid, Kind::Socket),
-            Kind::Pipe => _ = of_process.entry(file.pid).or_insert(Kind::Pipe),
+        match WaitKind::of(&file.name) {
+            WaitKind::Socket => _ = of_process.insert(file.pid, WaitKind::Socket),
+            WaitKind::Pipe => _ = of_process.entry(file.pid).or_insert(WaitKind::Pipe),
             _ => {}
         }
     }
@@ -402,7 +408,7 @@ mod tests {
             files: vec![file("pipe", 1), file("/etc/certificates", 68)],
             ..Trace::default()
         };
-        assert_eq!(Descriptors::new(&trace).mostly(1, 3), Kind::File);
+        assert_eq!(Descriptors::new(&trace).mostly(1, 3), WaitKind::File);
     }
 
     #[test]
@@ -422,9 +428,9 @@ mod tests {
             ])],
             ..Trace::default()
         };
-        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), Kind::Socket);
+        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), WaitKind::Socket);
         trace.files.clear();
-        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), Kind::Pipe);
+        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), WaitKind::Pipe);
     }
 
     #[test]
@@ -447,13 +453,16 @@ mod tests {
 
     #[test]
     fn kinds_differ_by_how_they_are_waited_for() {
-        let of = |text: &str| Kind::of(&text.into());
-        assert_eq!(of("pipe"), Kind::Pipe);
-        assert_eq!(of("accepted socket from socket at [::]:80"), Kind::Socket);
-        assert_eq!(of("/dev/pts/3"), Kind::Terminal);
-        assert_eq!(of("eventfd"), Kind::Events);
-        assert_eq!(of("/dev/null"), Kind::File);
-        assert_eq!(of("relative.txt"), Kind::File);
-        assert_eq!(of("descriptor 9"), Kind::Unknown);
+        let of = |text: &str| WaitKind::of(&text.into());
+        assert_eq!(of("pipe"), WaitKind::Pipe);
+        assert_eq!(
+            of("accepted socket from socket at [::]:80"),
+            WaitKind::Socket
+        );
+        assert_eq!(of("/dev/pts/3"), WaitKind::Terminal);
+        assert_eq!(of("eventfd"), WaitKind::Events);
+        assert_eq!(of("/dev/null"), WaitKind::File);
+        assert_eq!(of("relative.txt"), WaitKind::File);
+        assert_eq!(of("descriptor 9"), WaitKind::Unknown);
     }
 }

@@ -1,15 +1,16 @@
 //! What do calls and faults cost beside the time in which the tracer sees them?
 //!
-//! The tracer sees a call from its last look at the clock on the way in to its first one on the way
+//! The tracer sees a call from its last clock reading on the way in to its first one on the way
 //! out. The way into the kernel and back is missing, and a part of the tracer's own work is in it.
 //! Two measurements say what that comes to for each call, and both scatter:
 //!
-//! - the tracer tries cheap calls and faults of its own right before the run, on a machine whose speed moves;
+//! - the tracer tries cheap calls and faults of its own right before the run, on a machine whose
+//!   speed moves;
 //! - the kernel counts, at each tick of its timer in the timed runs, whether the program was in the
-//!   kernel, which says how long all of them took when nobody looked.
+//!   kernel, which says how long all of them took when nobody traced.
 //!
-//! They are averaged, each by what it is worth: a program of a million cheap calls is measured by the
-//! ticks, one of a thousand by the tracer's own calls.
+//! They are averaged, each by what it is worth: a program of a million cheap calls is measured by
+//! the ticks, one of a thousand by the tracer's own calls.
 
 use fathom_model::Run;
 use fathom_trace::{SyscallRow, Trace};
@@ -22,9 +23,10 @@ use crate::ticks::{self, Ticks};
 /// time falls by 1.04 s without them.
 pub(crate) const ENTRY_EXIT_NS: f64 = 45.0;
 
-/// What ticks charge to the program of each call, where nobody measured it: 49 ns of the calls of a program that knew
-/// their time (43 million one-byte reads on the third machine). 23 to 31 on the first two, with a program that took its
-/// own looks at the clock, 5 to 13 ns of each call, for the calls'.
+/// What ticks charge to the program of each call, where nobody measured it: 49 ns of the calls of a
+/// program that knew their time (43 million one-byte reads on the third machine). 23 to 31 on the
+/// first two, with a program that took its own clock readings, 5 to 13 ns of each call, for the
+/// calls'.
 const UNTICKED_CALL: Unticked = Unticked {
     each_ns: 40.0,
     scatter_ns: 10.0,
@@ -32,7 +34,8 @@ const UNTICKED_CALL: Unticked = Unticked {
 /// Of what was measured.
 const LATE_CALL_SCATTER_NS: f64 = 5.0;
 
-/// The same of each first touch of a page: 74 to 105 ns (200 000 in each run, 75 runs) on two machines, 190 on a third.
+/// The same of each first touch of a page: 74 to 105 ns (200 000 in each run, 75 runs) on two
+/// machines, 190 on a third.
 const UNTICKED_FAULT: Unticked = Unticked {
     each_ns: 85.0,
     scatter_ns: 60.0,
@@ -40,26 +43,29 @@ const UNTICKED_FAULT: Unticked = Unticked {
 /// Of what was measured.
 const LATE_FAULT_SCATTER_NS: f64 = 35.0;
 
-/// How far the tracer's own cheap calls are from those of a program, as a standard deviation: 20 to 30 ns, as what
-/// it computes between them differs; 60 on a machine whose neighbours come and go.
+/// How far the tracer's own cheap calls are from those of a program, as a standard deviation: 20 to
+/// 30 ns, as what it computes between them differs; 60 on a machine whose neighbours come and go.
 const OWN_CALLS_SCATTER_NS: f64 = 45.0;
 
-/// The same for faults: of those before the run, and of those before and after it by what was seen of the program's.
+/// The same for faults: of those before the run, and of those before and after it by what was seen
+/// of the program's.
 const OWN_FAULTS_SCATTER_NS: f64 = 80.0;
 const OWN_FAULTS_AGAIN_SCATTER_NS: f64 = 25.0;
 
-/// The same where most calls come through the 32-bit entry, of which the tracer makes none: it took 0.1 to 6 us.
+/// The same where most calls come through the 32-bit entry, of which the tracer makes none: it took
+/// 0.1 to 6 us.
 const FOREIGN_CALLS_SCATTER_NS: f64 = 10_000.0;
 const MOST_AROUND_FOREIGN_NS: f64 = 20_000.0;
 
-/// What is more than that is something else, such as the memory that the kernel takes back at the end.
+/// What is more than that is something else, such as the memory that the kernel takes back at the
+/// end.
 const MOST_AROUND_NS: f64 = 400.0;
 
 /// Fewer ticks say nothing of how time is divided.
 const ENOUGH_TICKS: f64 = 50.0;
 
-/// CPU time that the calls of a row cost: what is neither asleep nor waiting for a CPU, and what they
-/// take beside the timed part. 0 where calls aren't timed.
+/// CPU time that the calls of a row cost: what is neither asleep nor waiting for a CPU, and what
+/// they take beside the timed part. 0 where calls aren't timed.
 pub(crate) fn cpu_in_calls(row: &SyscallRow, around_ns: f64) -> f64 {
     match row.total_ns {
         0 => 0.0,
@@ -75,25 +81,28 @@ fn timed(row: &SyscallRow) -> f64 {
 /// What calls and faults take beside what the trace says of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct EntryExitOverhead {
-    /// What a call takes beside its timed part, ns; negative where the tracer's part in that is longer.
+    /// What a call takes beside its timed part, ns; negative where the tracer's part in that is
+    /// longer.
     pub call_ns: f64,
-    /// What a fault takes beside what the tracer's own faults took, ns; negative where that was too much.
+    /// What a fault takes beside what the tracer's own faults took, ns; negative where that was too
+    /// much.
     pub fault_ns: f64,
 }
 
-/// What ticks charge to the program of each call or fault, and how far that may be off, as a standard deviation.
+/// What ticks charge to the program of each call or fault, and how far that may be off, as a
+/// standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Unticked {
     each_ns: f64,
     scatter_ns: f64,
 }
 
-/// As the tracer's own calls and faults have it, of which the tracer's part in the faults came true by
-/// `fault_tracing` (0 to 1), and the ticks of the timed runs: what these say more or less is
+/// As the tracer's own calls and faults have it, of which the tracer's part in the faults came true
+/// by `fault_tracing` (0 to 1), and the ticks of the timed runs: what these say more or less is
 /// shared among calls and faults by how uncertain each of the sums is.
 ///
-/// `own_cpu` is the CPU time of the traced run without the tracer's part, ns, and `cpu_factor` what the timed runs'
-/// is of it.
+/// `own_cpu` is the CPU time of the traced run without the tracer's part, ns, and `cpu_factor` what
+/// the timed runs' is of it.
 pub(crate) fn of(
     trace: &Trace,
     runs: &[Run],
@@ -131,8 +140,8 @@ pub(crate) fn of(
         each_ns,
         scatter_ns: LATE_CALL_SCATTER_NS,
     });
-    // A tick that comes due on the way back to the program waits until it is there: that way is counted as the
-    // program's own.
+    // A tick that comes due on the way back to the program waits until it is there: that way is
+    // counted as the program's own.
     let unticked = calls * of_call.each_ns + faults * of_fault.each_ns;
     let in_kernel = ticks::system_of(runs, own_cpu_timed) + unticked;
     let scatter = own_cpu_timed * (share * (1.0 - share) / ticks.count()).sqrt();
@@ -225,8 +234,8 @@ mod tests {
 
     #[test]
     fn a_million_cheap_calls_are_measured_by_the_ticks() {
-        // 240 ms in the kernel by the ticks, and 40 ms on the ways back; 400 ms as the tracer saw it, and 20 less by
-        // its own calls, which are believed by a sixth.
+        // 240 ms in the kernel by the ticks, and 40 ms on the ways back; 400 ms as the tracer saw
+        // it, and 20 less by its own calls, which are believed by a sixth.
         let mut trace = trace(1_000_000, 400, -20.0);
         let around = |trace: &Trace| of(trace, &runs(5, 460, 240), 1.0, 700e6, 1.0).call_ns;
         let reported = around(&trace);
@@ -239,8 +248,9 @@ mod tests {
 
     #[test]
     fn faults_are_measured_by_the_ticks_too_where_there_are_many() {
-        // 200 000 faults that took 1.9 us each by the tracer's own, and 1.755 by the ticks, of which 85 ns were counted
-        // as the program's: of the 145 between them two thirds are believed.
+        // 200 000 faults that took 1.9 us each by the tracer's own, and 1.755 by the ticks, of
+        // which 85 ns were counted as the program's: of the 145 between them two thirds are
+        // believed.
         let mut trace = trace(1_000, 1, -20.0);
         trace.fault_edges = Some(fathom_trace::FaultEdges {
             outside_ns: 100.0,
@@ -255,7 +265,8 @@ mod tests {
         let edges = of(&trace, &runs(15, 266, 334), 1.0, 600e6, 1.0);
         assert!((-105.0..-85.0).contains(&edges.fault_ns), "{edges:?}");
         assert!((-21.0..-19.0).contains(&edges.call_ns), "{edges:?}");
-        // Of a run that took longer than the timed ones, by 40 ms in the kernel, that much is no edge.
+        // Of a run that took longer than the timed ones, by 40 ms in the kernel, that much is no
+        // edge.
         trace.threads[0].fault_ns = Some(400 * MS);
         let longer = of(&trace, &runs(15, 266, 334), 1.0, 640e6, 600.0 / 640.0);
         let more = longer.fault_ns - edges.fault_ns;

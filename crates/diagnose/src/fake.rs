@@ -49,7 +49,7 @@ impl Fake {
         fake
     }
 
-    /// A process; its threads are added apart.
+    /// A process; its threads are added separately.
     pub(crate) fn process(
         &mut self,
         pid: u32,
@@ -74,7 +74,7 @@ impl Fake {
         });
     }
 
-    /// A thread with its life and CPU time in milliseconds.
+    /// A thread with its begin, end and CPU time in milliseconds.
     pub(crate) fn thread(&mut self, pid: u32, tid: u32, from: u64, to: u64, cpu: u64) {
         self.trace.threads.push(Thread {
             pid,
@@ -88,7 +88,7 @@ impl Fake {
         });
     }
 
-    /// Looks that found a thread in a function, one each ms.
+    /// Samples that found a thread in a function, one each ms.
     pub(crate) fn in_function(&mut self, tid: u32, file: &str, function: &str, samples: u64) {
         let pid = self.pid_of(tid);
         let profile = self.trace.profile.get_or_insert_with(|| Profile {
@@ -195,7 +195,8 @@ impl Fake {
         }
     }
 
-    /// One wait in its place: from, woken, back on a CPU, in milliseconds. The CPU time shrinks by it.
+    /// One wait in its place: from, woken, back on a CPU, in milliseconds. The CPU time shrinks by
+    /// it.
     pub(crate) fn wait_for(
         &mut self,
         tid: u32,

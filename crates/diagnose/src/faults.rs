@@ -18,7 +18,8 @@ pub(crate) fn tracer_of_ns(trace: &Trace, thread: &Thread) -> f64 {
     thread.timed_faults.unwrap_or(0) as f64 * each
 }
 
-/// What the faults of a thread took without the tracer's part, by what the tracer's own faults took.
+/// What the faults of a thread took without the tracer's part, by what the tracer's own faults
+/// took.
 ///
 /// `tracing` is the part of that, 0 to 1, that came true.
 pub(crate) fn untraced_ns(trace: &Trace, thread: &Thread, tracing: f64) -> Option<f64> {

@@ -10,7 +10,8 @@ use crate::calls;
 use crate::rows::{blocked_of, plus, time_of};
 use crate::use_names::name_of_all;
 
-/// Of a descriptor that was several things each gets a row that has this part of its calls, bytes or time.
+/// Of a descriptor that was several things each gets a row that has this part of its calls, bytes
+/// or time.
 const PART_OF_ITS_OWN: f64 = 0.05;
 
 /// So many at most; the others are one row.
@@ -39,7 +40,8 @@ impl Side {
         self.blocked_ns = plus(self.blocked_ns, blocked_of(analysis, row));
     }
 
-    /// What of it went through one thing: `flow`, and as much of the untraced time as that has of the traced.
+    /// What of it went through one thing: `flow`, and as much of the untraced time as that has of
+    /// the traced.
     fn part(&self, flow: Flow) -> Self {
         let share = |all: Option<u64>, part: u64, of: u64| {
             all.map(|all| (all as f64 * part as f64 / of.max(1) as f64) as u64)
@@ -130,10 +132,11 @@ impl Sum {
     }
 }
 
-/// Descriptors with what went through them, most time first. Names of a folder are not what it holds: calls
-/// that list it are among the calls, not here.
+/// Descriptors with what went through them, most time first. Names of a folder are not what it
+/// holds: calls that list it are among the calls, not here.
 ///
-/// A descriptor that was several things has a row for each that got a part worth reporting, and one for the others.
+/// A descriptor that was several things has a row for each that got a part worth reporting, and one
+/// for the others.
 pub(crate) fn io_rows(analysis: &Analysis<'_>) -> Vec<IoRow> {
     let mut sums: BTreeMap<(u32, i32), Sum> = BTreeMap::new();
     for call in &analysis.trace.syscalls {

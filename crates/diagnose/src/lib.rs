@@ -1,8 +1,8 @@
 //! Time account and trace in, findings out: pure functions.
 //!
 //! An [`Observation`] is a traced run together with the untraced, timed runs of the same command.
-//! [`diagnose`] says where the wall time of the traced run went and names what can be changed and what
-//! that would win, in time of an untraced run. Nothing here touches the machine.
+//! [`diagnose`] says where the wall time of the traced run went and names what can be changed and
+//! what that would win, in time of an untraced run. Nothing here touches the machine.
 //!
 //! The other functions make the tables of [`fathom_model::Explanation`].
 
@@ -50,10 +50,11 @@ pub use timeline::timeline;
 /// What is made of an observation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// Where the median wall time of the untraced runs goes, along the critical path of the traced one.
-    /// The parts add up to it. Without parts where a trace has no times to make them from (stops tier).
+    /// Where the median wall time of the untraced runs goes, along the critical path of the traced
+    /// one. The parts add up to it. Without parts where a trace has no times to make them from
+    /// (stops tier).
     pub account: TimeAccount,
-    /// Where the life of each thread went, in the order in which they began.
+    /// Where the time of each thread went, in the order in which they began.
     pub threads: Vec<ThreadAccount>,
     /// What can be changed, by the time that could be won, most first. Empty for a clean program.
     pub findings: Vec<Finding>,
@@ -61,7 +62,7 @@ pub struct Diagnosis {
     pub io: Vec<IoRow>,
     /// Calls by name over all threads, most time first.
     pub calls: Vec<CallRow>,
-    /// In which functions the own code of all threads was; `None` where nobody looked or saw any.
+    /// In which functions the own code of all threads was; `None` where nothing was sampled.
     pub own_code: Option<OwnCode>,
     /// What must be known to trust the answer, a sentence each: that the machine was busy, say.
     pub warnings: Vec<String>,
@@ -88,8 +89,8 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
     }
 }
 
-/// What the rules find. Nobody knows what a run that was cut off would have taken, so nothing is known
-/// to be won from it.
+/// What the rules find. Nobody knows what a run that was cut off would have taken, so nothing is
+/// known to be won from it.
 fn findings(analysis: &Analysis<'_>) -> Vec<Finding> {
     let mut found = rules::all(analysis);
     if analysis.is_cut_off() {

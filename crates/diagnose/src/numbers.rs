@@ -31,7 +31,7 @@ pub(crate) fn bytes(number: f64) -> String {
     )
 }
 
-/// A count with its thousands apart.
+/// A count with its thousands separated.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();

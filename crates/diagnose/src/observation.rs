@@ -25,8 +25,8 @@ pub struct Observation {
     pub language: Option<Language>,
     /// What the other programs of the tree are written in, likewise.
     pub languages: Languages,
-    /// Whether `PYTHONUNBUFFERED` is set in the command's environment, and not to nothing: Python then
-    /// writes each print at once.
+    /// Whether `PYTHONUNBUFFERED` is set in the command's environment, and not to nothing: Python
+    /// then writes each print at once.
     pub python_unbuffered: bool,
 }
 

@@ -1,13 +1,15 @@
 //! Where does the time of an untraced run go, by the account of a traced one?
 //!
-//! Tracing makes calls and computing longer, and no sleep, no timer and no wait for somebody outside
-//! the tree. So those waits stay as they were seen, the tracer's own work is taken out, and CPU time
-//! becomes that of the untraced runs. What is then missing to their wall time is, in this order:
+//! Tracing makes calls and computing longer, and no sleep, no timer and no wait for somebody
+//! outside the tree. So those waits stay as they were seen, the tracer's own work is taken out, and
+//! CPU time becomes that of the untraced runs. What is then missing to their wall time is, in this
+//! order:
 //!
 //! - what they waited for a CPU, as far as the kernel counted that;
-//! - CPU time that the kernel charged them and that is in no part yet: too much was taken for the tracer's;
-//! - waits for somebody outside, as far as nobody in the tree can have been on a CPU: who sets the pace is waited
-//!   for longer by one who is quicker himself;
+//! - CPU time that the kernel charged them and that is in no part yet: too much was taken for the
+//!   tracer's;
+//! - waits for somebody outside, as far as nobody in the tree can have been on a CPU: who sets the
+//!   pace is waited for longer by one who is quicker himself;
 //! - unaccounted, and no less of that than the tracer left.
 
 use std::collections::HashMap;
@@ -53,8 +55,8 @@ fn keeps_its_length(spent: Spent) -> bool {
     )
 }
 
-/// By how much waits for others may be longer in the timed runs, as a part of them: for a disk of a virtual machine
-/// they were 5 to 20 % in most hours, and 46 % where neighbours were at it.
+/// By how much waits for others may be longer in the timed runs, as a part of them: for a disk of a
+/// virtual machine they were 5 to 20 % in most hours, and 46 % where neighbours were at it.
 const PACE_SCATTER: f64 = 0.5;
 
 /// How long these waits are is decided outside of the tree, and may differ from run to run.
@@ -70,7 +72,8 @@ fn is_paced_outside(spent: Spent) -> bool {
     )
 }
 
-/// Where only calls are seen: what the kernel charged the untraced runs, and nothing of what they waited for.
+/// Where only calls are seen: what the kernel charged the untraced runs, and nothing of what they
+/// waited for.
 pub(crate) fn charged(wall_ns: f64, cpu_ns: f64, in_kernel: f64) -> TimeAccount {
     let busy_ns = cpu_ns.min(wall_ns);
     let mut sums = Sums::default();
@@ -118,7 +121,8 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
         let fills = matches!(spent, Spent::Ready | Spent::Unaccounted);
         !keeps_its_length(spent) && !takes_cpu(spent) && !fills
     };
-    // CPU time is what the kernel charged; how long locks and disks were waited for depends on who else was at them.
+    // CPU time is what the kernel charged; how long locks and disks were waited for depends on who
+    // else was at them.
     let on_cpu: Vec<(Spent, f64)> = of(&takes_cpu).into_iter().map(cpu).collect();
     for parts in [of(&keeps_its_length), on_cpu, of(&bends)] {
         let total: f64 = parts.iter().map(|(_, ns)| ns).sum();
@@ -133,15 +137,16 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
     sums.add(Spent::Ready, ready);
     room -= ready + ns(Spent::Unaccounted);
     let seen: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
-    // Where the observed run had more of it, as threads have that look for work longer, that may have been beside the path.
+    // Where the observed run had more of it, as threads have that search for work longer, that may
+    // have been beside the path.
     let on_path = match known.cpu_factor < 1.0 {
         true => known.on_path.max(seen / known.cpu_ns.max(1.0)).min(1.0),
         false => known.on_path,
     };
     let most = (seen * known.cpu_factor.max(1.0)).min(known.cpu_ns * on_path);
     room -= sums.lengthen(takes_cpu, room.min(most - sums.of(takes_cpu)));
-    // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer as it was quicker, and
-    // somewhat more: their pace is not the same in each run.
+    // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer
+    // as it was quicker, and somewhat more: their pace is not the same in each run.
     let waited = known.wall_ns - known.cpu_ns - ready;
     let reported = sums.of(|spent| !takes_cpu(spent) && spent != Spent::Ready);
     let quicker = seen - sums.of(takes_cpu);

@@ -15,8 +15,8 @@ pub(crate) fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
-/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are seen by stopping at them nobody
-/// knows: the stops are in their times.
+/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are seen by
+/// stopping at them nobody knows: the stops are in their times.
 pub(crate) fn time_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
     let trace = analysis.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
@@ -24,7 +24,8 @@ pub(crate) fn time_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> 
     timed.then(|| cpu as u64 + blocked_of(analysis, row).unwrap_or(0))
 }
 
-/// The same of waiting: in a run that tracing made longer the waits for what it slowed are longer too.
+/// The same of waiting: in a run that tracing made longer the waits for what it slowed are longer
+/// too.
 pub(crate) fn blocked_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
     Some(analysis.untraced(row.blocked_ns? as f64) as u64)
 }

@@ -49,8 +49,8 @@ impl Sums {
         parts.map(|(_, ns)| ns).sum()
     }
 
-    /// Makes the parts that `fit` longer by `ns` together, each by its share, and returns by how much: not at all
-    /// where there are none.
+    /// Makes the parts that `fit` longer by `ns` together, each by its share, and returns by how
+    /// much: not at all where there are none.
     pub(crate) fn lengthen(&mut self, fit: impl Fn(Spent) -> bool, ns: f64) -> f64 {
         let total = self.of(&fit);
         if total <= 0.0 || ns <= 0.0 {

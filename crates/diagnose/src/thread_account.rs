@@ -31,7 +31,8 @@ fn stolen_share(trace: &Trace) -> f64 {
         .map(|ns| ns as f64)
         .sum();
     let charged = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
-    // The clock of a thread that is on a CPU goes on while the host has taken it; its CPU time does not.
+    // The clock of a thread that is on a CPU goes on while the host has taken it; its CPU time does
+    // not.
     let by_the_clock = matches!(trace.tier, Some(Tier::Kernel | Tier::Perf));
     if !by_the_clock || on_cpu <= 0.0 || charged <= 0.0 {
         return 0.0;
@@ -163,9 +164,10 @@ struct TakenUp {
     share: f64,
 }
 
-/// Takes out of the waits for a CPU what the kernel itself counts as running: where an idle CPU takes up a
-/// thread, the switch is shown some microseconds after the kernel began to charge the thread. 12 us for each
-/// wait on the virtual machine that this was made on, 4 % of a program that reads from its disk.
+/// Takes out of the waits for a CPU what the kernel itself counts as running: where an idle CPU
+/// takes up a thread, the switch is shown some microseconds after the kernel began to charge the
+/// thread. 12 us for each wait on the virtual machine that this was made on, 4 % of a program that
+/// reads from its disk.
 fn charged_before_switch(trace: &Trace, thread: &fathom_trace::Thread, sums: &mut Sums) -> TakenUp {
     let Some(queued) = thread.ready_ns.filter(|_| trace.tier == Some(Tier::Kernel)) else {
         return TakenUp::default();
@@ -207,7 +209,7 @@ mod tests {
     };
 
     #[test]
-    fn what_an_idle_cpu_took_up_unseen_is_work_of_the_call() {
+    fn what_the_kernel_charged_before_the_switch_is_work_of_the_call() {
         let mut fake = Fake::new(100);
         fake.waits(Some("pread64"), Some(3), Cause::Disk, 40, 1_000);
         fake.waits(Some("pread64"), Some(3), Cause::Ready, 10, 1_000);
@@ -223,12 +225,12 @@ mod tests {
         );
         let ms = |spent| (threads[0].sums.get(spent) / MS as f64).round() as u64;
         let reported = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
-        // 10 ms of the calls were on a CPU as it looked; 8 more were.
+        // 10 ms of the calls seemed to be on a CPU; 8 more were.
         assert_eq!(reported, [40, 2, 18, 40]);
     }
 
     #[test]
-    fn the_kernels_counts_say_how_long_what_looks_saw_took() {
+    fn the_kernels_counts_say_how_long_what_samples_saw_took() {
         let mut fake = Fake::new(100);
         fake.trace.tier = Some(Tier::Sample);
         fake.waits(Some("nanosleep"), None, Cause::Asleep, 40, 1_000);
@@ -255,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_do_not_see_who_of_another_process_let_go_of_a_lock() {
+    fn samples_do_not_show_who_of_another_process_released_a_lock() {
         let locks = |tier| {
             let mut fake = Fake::new(1000);
             fake.trace.tier = Some(tier);

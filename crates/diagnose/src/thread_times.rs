@@ -1,8 +1,8 @@
-//! The life of one thread: from when to when, and what it was spent on.
+//! The time of one thread: from when to when, and what it was spent on.
 
 use crate::sums::Sums;
 
-/// A thread's life and what it was spent on.
+/// When a thread began and ended, and what its time was spent on.
 #[derive(Debug, Clone)]
 pub(crate) struct ThreadTimes {
     pub pid: u32,
@@ -10,7 +10,8 @@ pub(crate) struct ThreadTimes {
     pub from_ns: u64,
     pub to_ns: u64,
     pub on_cpu_ns: f64,
-    /// Part of what looks like waiting for a CPU that is; the rest is work, see [`taken_up_unseen`].
+    /// Part of what looks like waiting for a CPU that is; the rest is work, see
+    /// `charged_before_switch`.
     pub truly_ready: f64,
     pub sums: Sums,
 }

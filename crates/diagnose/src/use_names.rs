@@ -11,8 +11,8 @@ pub(crate) fn is_nearly_all(first: &UseRow, others: &[&UseRow]) -> bool {
     first as f64 >= t::PART_OF_ONE_FILE * (first + others) as f64
 }
 
-/// Names in words what is used most first: the one thing, the one that most calls were made on, or how many there
-/// were and one of them. `None` for nothing.
+/// Names in words what is used most first: the one thing, the one that most calls were made on, or
+/// how many there were and one of them. `None` for nothing.
 pub(crate) fn name_of_all(used: &[&UseRow]) -> Option<String> {
     let (first, others) = used.split_first()?;
     if is_nearly_all(first, others) {

@@ -1,5 +1,5 @@
-//! How an analysis is worked out of an observation, in the one order in which each step needs the ones
-//! before it.
+//! How an analysis is worked out of an observation, in the one order in which each step needs the
+//! ones before it.
 
 use std::collections::HashMap;
 
@@ -32,8 +32,8 @@ fn queued_share(timed: &[Run]) -> f64 {
     }
 }
 
-/// The untraced runs' CPU time divided by the traced run's own. Ticks of short runs and caches shared
-/// with neighbours move it by less than a half.
+/// The untraced runs' CPU time divided by the traced run's own. Ticks of short runs and caches
+/// shared with neighbours move it by less than a half.
 fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
     if untraced_ns <= 0.0 || traced_ns <= 0.0 {
         return 1.0;
@@ -41,8 +41,8 @@ fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
     (untraced_ns / traced_ns).min(1.5)
 }
 
-/// How the CPU time of the whole tree was divided in the traced run, without what the tracer added to calls, which counts
-/// as computing, and to faults.
+/// How the CPU time of the whole tree was divided in the traced run, without what the tracer added
+/// to calls, which counts as computing, and to faults.
 fn divided(threads: &[ThreadTimes], in_calls_ns: f64, in_faults_ns: f64) -> Divided {
     let of = |fits: fn(Spent) -> bool| threads.iter().map(|times| times.sums.of(fits)).sum::<f64>();
     Divided {
@@ -72,8 +72,8 @@ fn part_on_path(traced: &TimeAccount, threads: &[ThreadTimes]) -> f64 {
     (overhead_correction::on_cpu_ns(traced) / all.max(1.0)).min(1.0)
 }
 
-/// What the CPU time takes at least: its own length where one thread has it all, else the part of it
-/// that the CPUs allow.
+/// What the CPU time takes at least: its own length where one thread has it all, else the part of
+/// it that the CPUs allow.
 fn least_wall_ns(threads: &[ThreadTimes], cpu_ns: f64, cpus: usize) -> f64 {
     let all: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
     let most = threads
@@ -92,8 +92,8 @@ impl<'a> Analysis<'a> {
         let of = |value: fn(&Run) -> u64| median(observation.timed.iter().map(value).collect());
         let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
         let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
-        // A few hundred faults before the run measured what tracing one costs; all of it together can't be more
-        // than the CPU time that the traced run took beyond the others.
+        // A few hundred faults before the run measured what tracing one costs; all of it together
+        // can't be more than the CPU time that the traced run took beyond the others.
         let estimate = faults::tracer_ns(trace);
         let faults_tracer_ns = match observation.timed[..] {
             [] => estimate,
@@ -123,8 +123,8 @@ impl<'a> Analysis<'a> {
             .map(|row| classifier.row(row))
             .collect();
         let traced = path.sums.clone().into_account(trace.duration_ns);
-        // On a busy machine all CPU time is stretched by waiting for a CPU: counted by itself, or shares
-        // would shrink with every neighbour.
+        // On a busy machine all CPU time is stretched by waiting for a CPU: counted by itself, or
+        // shares would shrink with every neighbour.
         let of_pool = trace
             .processes
             .first()

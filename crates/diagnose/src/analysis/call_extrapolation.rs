@@ -1,8 +1,9 @@
-//! How many calls were there in all, where only the first of them were looked at?
+//! How many calls were there in all, where only the first of them were traced?
 //!
-//! The stops tier looks at the first 20 000 calls, or those of two seconds. The kernel counts the reads and
-//! writes of every run, and by its ticks the time that all calls took. Together they show how often the
-//! program did what it did when the looking ended (in the second half of the budget), if it went on so.
+//! The stops tier sees the first 20 000 calls, or those of two seconds. The kernel counts the reads
+//! and writes of every run, and by its ticks the time that all calls took. Together they show how
+//! often the program did what it did when the tracing of calls ended (in the second half of the
+//! budget), if it went on so.
 
 use fathom_trace::SyscallRow;
 
@@ -15,22 +16,23 @@ use crate::thresholds as t;
 /// One of the kernel's counts of a run.
 type IoCount = fn(&fathom_model::IoCounts) -> u64;
 
-/// What is taken of the calls that nobody looked at.
+/// What is taken of the calls that nobody traced.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CallExtrapolation {
     /// How often the late calls that the kernel doesn't count came again.
     rounds: f64,
     /// Whether that is a guess by the ticks, and not by counts.
     guessed: bool,
-    /// What a call costs on average by the ticks, beyond [`View::entry_ns`]; 0 where there are too few.
+    /// What a call costs on average by the ticks, beyond [`Analysis::entry_ns`]; 0 where there are
+    /// too few.
     each_by_ticks_ns: f64,
     /// What calls cost beyond that on average whose work depends on what they are asked for; see
-    /// [`View::is_elastic`].
+    /// [`Analysis::is_elastic`].
     dearer_ns: f64,
 }
 
 impl CallExtrapolation {
-    /// Where all calls were looked at.
+    /// Where all calls were traced.
     pub(super) const NONE: CallExtrapolation = CallExtrapolation {
         rounds: 0.0,
         guessed: false,
@@ -46,7 +48,7 @@ fn one_digit(number: f64) -> f64 {
 }
 
 impl Analysis<'_> {
-    /// What is to be taken of the calls that nobody looked at.
+    /// What is to be taken of the calls that nobody traced.
     pub(super) fn extrapolate_calls(&self) -> CallExtrapolation {
         if !self.by_stops() {
             return CallExtrapolation::NONE;
@@ -77,7 +79,8 @@ impl Analysis<'_> {
         let elastic = calls_that(&|row| self.is_elastic(row));
         let others = calls_that(&|row| !self.is_elastic(row) && may_be_dear(&row.name));
         let reported = calls * self.base_ns().max(each) + known;
-        // What the ticks say beyond any call's usual cost is theirs, where there are enough to have it.
+        // What the ticks say beyond any call's usual cost is theirs, where there are enough to have
+        // it.
         let theirs = ticks_tell
             && !guessed
             && elastic >= t::ELASTIC_CALLS
@@ -94,8 +97,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// What the kernel took by its ticks outside of calls; `None` where it isn't known how many calls there
-    /// were.
+    /// What the kernel took by its ticks outside of calls; `None` where it isn't known how many
+    /// calls there were.
     pub(crate) fn outside_of_calls_ns(&self) -> Option<f64> {
         if self.habit().is_some() {
             return None;
@@ -116,14 +119,15 @@ impl Analysis<'_> {
         median(runs.map(|run| run.voluntary_switches).collect()).unwrap_or(0.0)
     }
 
-    /// What the calls take that were looked at, or that the kernel counted. Modelled.
+    /// What the calls take that were traced, or that the kernel counted. Modelled.
     fn known_in_calls_ns(&self) -> f64 {
         let rows = self.trace.syscalls.iter();
         rows.map(|row| self.calls_of(row, 0.0) * self.modelled_ns(row) + self.copy_ns(row))
             .sum()
     }
 
-    /// How many calls were late, where they show what the program went on with when the looking ended.
+    /// How many calls were late, where they show what the program went on with when the tracing of
+    /// calls ended.
     fn habit(&self) -> Option<u64> {
         let rows = self.trace.syscalls.iter();
         let late: u64 = rows.map(|row| row.late_calls).sum();
@@ -143,7 +147,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// What calls may have cost that nobody timed: all of them together no more than the whole kernel.
+    /// What calls may have cost that nobody timed: all of them together no more than the whole
+    /// kernel.
     pub(crate) fn within_kernel(&self, ns: f64) -> f64 {
         if !self.by_stops() {
             return ns;
@@ -154,8 +159,8 @@ impl Analysis<'_> {
         ns.min(ns / all.max(ns).max(1.0) * self.in_kernel_ns())
     }
 
-    /// How often what was done late was done again, of which nobody looked at anything, and whether that is a
-    /// guess.
+    /// How often what was done late was done again, of which nothing was traced, and whether that
+    /// is a guess.
     fn rounds_by(&self, in_calls_ns: f64) -> (f64, bool) {
         let rows = || self.trace.syscalls.iter();
         let Some(late) = self.habit() else {
@@ -178,8 +183,8 @@ impl Analysis<'_> {
         (rounds, rounds > 0.0)
     }
 
-    /// Where time ended the looking before many calls came, they came so slowly that stopping at them added little:
-    /// in an untraced run they came no more often.
+    /// Where time ended the tracing of calls before many calls came, they came so slowly that
+    /// stopping at them added little: in an untraced run they came no more often.
     fn most_rounds(&self, late: u64) -> f64 {
         let seen: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
         match seen < t::FEW_IN_A_BUDGET {
@@ -195,7 +200,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// By how much the calls that fit, as far as they were looked at, are to be multiplied; at least 1.
+    /// By how much the calls that fit, as far as they were traced, are to be multiplied; at least
+    /// 1.
     pub(crate) fn stretch(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
         if !self.by_stops() {
             return 1.0;
@@ -208,9 +214,9 @@ impl Analysis<'_> {
         all / f64::max(seen, 1.0)
     }
 
-    /// Calls and bytes that a row has to be given beside its own. What the kernel counted and nobody
-    /// looked at is what the program did when the looking ended, so the busiest row of its kind has it: what a
-    /// program and its loader read at the start stays with them.
+    /// Calls and bytes that a row has to be given beside its own. What the kernel counted and
+    /// nobody traced is what the program did when the tracing of calls ended, so the busiest row of
+    /// its kind has it: what a program and its loader read at the start stays with them.
     pub(super) fn missed(&self, row: &SyscallRow) -> (u64, u64) {
         if !self.by_stops() {
             return (0, 0);
@@ -278,8 +284,8 @@ mod tests {
     use super::*;
     use crate::fake::Fake;
 
-    /// 20 000 calls were looked at, half of them late; the run's ticks and its reads measure the rest.
-    fn looked_at(calls: &[(&str, u64)]) -> Fake {
+    /// 20 000 calls were traced, half of them late; the run's ticks and its reads measure the rest.
+    fn partly_traced(calls: &[(&str, u64)]) -> Fake {
         let mut fake = Fake::new(1000);
         fake.trace.calls_from = Some(Tier::Stops);
         fake.trace.calls_cut = true;
@@ -308,23 +314,23 @@ mod tests {
 
     #[test]
     fn the_ticks_show_how_often_the_same_was_done() {
-        let fake = looked_at(&[("ioctl", 19_900), ("read", 100)]);
+        let fake = partly_traced(&[("ioctl", 19_900), ("read", 100)]);
         // 590 ms at 0.295 us are 2 million calls.
         assert_eq!(calls(&fake, "ioctl", 590, 100), 2_000_000);
-        let fake = looked_at(&[("getrusage", 19_900), ("read", 100)]);
+        let fake = partly_traced(&[("getrusage", 19_900), ("read", 100)]);
         assert_eq!(calls(&fake, "getrusage", 590, 100), 700_000);
     }
 
     #[test]
     fn what_copies_is_counted_as_a_read_and_a_write() {
-        let fake = looked_at(&[("sendfile", 19_990), ("read", 10)]);
+        let fake = partly_traced(&[("sendfile", 19_990), ("read", 10)]);
         assert_eq!(calls(&fake, "sendfile", 590, 100_010), 100_000);
         assert_eq!(calls(&fake, "read", 590, 100_010), 10);
     }
 
     #[test]
     fn what_goes_with_reads_goes_on_as_they_do() {
-        let fake = looked_at(&[("openat", 5_000), ("read", 10_000), ("close", 5_000)]);
+        let fake = partly_traced(&[("openat", 5_000), ("read", 10_000), ("close", 5_000)]);
         // 90 000 reads more are 18 times the 5000 late ones.
         assert_eq!(calls(&fake, "openat", 590, 100_000), 5_000 + 18 * 2_500);
         assert_eq!(calls(&fake, "openat", 0, 100_000), 5_000 + 18 * 2_500);
@@ -332,9 +338,9 @@ mod tests {
 
     #[test]
     fn nothing_is_made_of_a_start_nor_of_a_whole() {
-        let start = looked_at(&[("newfstatat", 1_500), ("read", 10)]);
+        let start = partly_traced(&[("newfstatat", 1_500), ("read", 10)]);
         assert_eq!(calls(&start, "newfstatat", 590, 10), 1_500);
-        let mut habit = looked_at(&[("newfstatat", 19_990), ("read", 10)]);
+        let mut habit = partly_traced(&[("newfstatat", 19_990), ("read", 10)]);
         assert!(calls(&habit, "newfstatat", 590, 10) > 100_000);
         let few_ticks = calls(&habit, "newfstatat", 20, 10);
         assert_eq!(few_ticks, 19_990);
@@ -347,19 +353,19 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_came_slowly_come_no_more_often_when_nobody_looks() {
+    fn calls_that_came_slowly_come_no_more_often_without_tracing() {
         // 3,600 in the two seconds of the budget; the kernel's time is that of clearing memory.
-        let fake = looked_at(&[("madvise", 3_600)]);
+        let fake = partly_traced(&[("madvise", 3_600)]);
         // One wall time is half of that: 1,800 more, shown with one digit.
         assert_eq!(calls(&fake, "madvise", 590, 0), 5_000);
         // 15,000 in them is what stopping allows: the ticks decide.
-        let fake = looked_at(&[("recvfrom", 15_000)]);
+        let fake = partly_traced(&[("recvfrom", 15_000)]);
         assert_eq!(calls(&fake, "recvfrom", 590, 0), 700_000);
     }
 
     #[test]
     fn the_costs_are_what_the_kernel_took() {
-        let fake = looked_at(&[("newfstatat", 16_000), ("getrusage", 4_000)]);
+        let fake = partly_traced(&[("newfstatat", 16_000), ("getrusage", 4_000)]);
         let timed = [Run {
             system_ns: 600_000_000,
             ..fake.run()
@@ -410,7 +416,7 @@ mod tests {
 
     #[test]
     fn what_waits_take_of_the_kernel_is_no_sign_of_more_calls() {
-        let fake = looked_at(&[("sched_yield", 19_900), ("read", 100)]);
+        let fake = partly_traced(&[("sched_yield", 19_900), ("read", 100)]);
         let timed = [Run {
             system_ns: 600_000_000,
             voluntary_switches: 40_000,
@@ -426,7 +432,7 @@ mod tests {
 
     #[test]
     fn the_ticks_of_several_short_runs_show() {
-        let fake = looked_at(&[("ioctl", 20_000)]);
+        let fake = partly_traced(&[("ioctl", 20_000)]);
         let run = |system_ns| Run {
             system_ns,
             ..fake.run()
@@ -447,7 +453,7 @@ mod tests {
     #[test]
     fn what_questions_about_names_cost_here_shows_how_many_there_were() {
         let asked = |fake: &Fake| calls(fake, "newfstatat", 400, 0);
-        let mut fake = looked_at(&[("newfstatat", 20_000)]);
+        let mut fake = partly_traced(&[("newfstatat", 20_000)]);
         assert_eq!(asked(&fake), 300_000);
         fake.limits.lookup_seconds = Some(0.355e-6);
         assert_eq!(asked(&fake), 1_000_000);
@@ -455,7 +461,7 @@ mod tests {
 
     #[test]
     fn what_the_32_bit_entry_takes_here_shows_how_many_calls_came_through_it() {
-        let mut fake = looked_at(&[("getpid", 20_000)]);
+        let mut fake = partly_traced(&[("getpid", 20_000)]);
         fake.limits.entry_32_seconds = Some(6.25e-6);
         assert_eq!(calls(&fake, "getpid", 3_150, 0), 10_000_000);
         fake.trace.syscalls[0].number = fathom_trace::calls::ENTRY_32 | 39;
@@ -465,7 +471,7 @@ mod tests {
     #[test]
     fn counted_calls_through_the_32_bit_entry_cost_what_the_ticks_say() {
         let cost = |number| {
-            let mut fake = looked_at(&[("read", 20_000)]);
+            let mut fake = partly_traced(&[("read", 20_000)]);
             fake.limits.entry_32_seconds = Some(6.25e-6);
             fake.trace.syscalls[0].number = number;
             let timed = [Run {

@@ -13,8 +13,8 @@ pub(super) fn may_be_dear(name: &str) -> bool {
 }
 
 impl Analysis<'_> {
-    /// Whether what a call takes depends on what it is asked for: a new file in a full folder, hundreds of
-    /// descriptors, text or random bytes that the kernel makes.
+    /// Whether what a call takes depends on what it is asked for: a new file in a full folder,
+    /// hundreds of descriptors, text or random bytes that the kernel makes.
     pub(super) fn is_elastic(&self, row: &SyscallRow) -> bool {
         let made_up = || {
             let name = self.name_of(row.pid, row.fd?)?;

@@ -68,8 +68,8 @@ fn modelled(analysis: &Analysis<'_>) -> FaultCost {
     }
 }
 
-/// Of a minor fault: a probe's; else the kernel's time outside of calls by its own ticks, where there
-/// are enough of them; else an ordinary one.
+/// Of a minor fault: a probe's; else the kernel's time outside of calls by its own ticks, where
+/// there are enough of them; else an ordinary one.
 fn modelled_each_ns(analysis: &Analysis<'_>) -> f64 {
     let (trace, accounts) = (analysis.trace, &analysis.trace.accounts);
     let outside = match analysis.by_stops() {
@@ -87,7 +87,8 @@ fn modelled_each_ns(analysis: &Analysis<'_>) -> f64 {
     };
     let enough = accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;
     let by_ticks = outside / accounts.minor_faults.max(1) as f64;
-    // Large pages take 100 us and more: the program's own ticks know, a probe of small ones doesn't.
+    // Large pages take 100 us and more: the program's own ticks know, a probe of small ones
+    // doesn't.
     match enough {
         true => by_ticks.clamp(100.0, t::MOST_OF_A_FAULT_NS),
         false => analysis.first_touch_ns(),

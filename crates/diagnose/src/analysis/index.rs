@@ -1,5 +1,5 @@
-//! Where the rows of each thread and process are: a program may have tens of thousands of threads, and
-//! what goes through all rows for each of them takes minutes.
+//! Where the rows of each thread and process are: a program may have tens of thousands of threads,
+//! and what goes through all rows for each of them takes minutes.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Index<'a> {
     pub(super) waits: HashMap<u32, Vec<&'a OffCpuRow>>,
     pub(super) processes: HashMap<u32, &'a Process>,
     pub(super) children: HashMap<u32, Vec<&'a Process>>,
-    /// Places of lives.
+    /// Places in the list of threads' times.
     pub(super) threads: HashMap<u32, usize>,
     pub(super) of_process: HashMap<u32, Vec<usize>>,
 }

@@ -1,4 +1,5 @@
-//! How much of the program's own time goes with its calls: what the language's library does around each.
+//! How much of the program's own time goes with its calls: what the language's library does around
+//! each.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +11,28 @@ use crate::calls;
 use crate::language::Language;
 use crate::thread_times::ThreadTimes;
 
-/// What a library does around one thing that is done, in ns: less than half of the programs of a language take less, whose
-/// slow form was measured beside its repaired twin (`corpus`).
+/// What a library does around one thing that is done, in ns: less than half of the programs of a
+/// language take less, whose slow form was measured beside its repaired twin (`corpus`).
 struct Around {
     ns: f64,
-    /// Nobody sees which of a program's instructions belong to it: of what its code takes for each, no more than
-    /// this part is counted. The rest may be work that stays.
+    /// Nobody sees which of a program's instructions belong to it: of what its code takes for each,
+    /// no more than this part is counted. The rest may be work that stays.
     of_own: f64,
 }
 
 /// Around a call that moves little, and which a buffer or fewer calls do away with.
 fn around_call(language: Option<Language>, row: &SyscallRow) -> Around {
     let call = row.name.as_str();
-    // Its console puts a line together from any values, and its streams hand each piece through several layers.
+    // Its console puts a line together from any values, and its streams hand each piece through
+    // several layers.
     if language == Some(Language::Node) && calls::is_write(call) && matches!(row.fd, Some(1 | 2)) {
         return Around {
             ns: 1500.0,
             of_own: 0.6,
         };
     }
-    // To say which file, a path is put together, converted and taken apart, and a failure is put into an object.
+    // To say which file, a path is put together, converted and taken apart, and a failure is put
+    // into an object.
     let names_file = calls::opens_file(call) || calls::asks_about_path(call);
     let ns = match language {
         Some(Language::Python) if names_file => 600.0,
@@ -58,7 +61,8 @@ fn around_start(language: Option<Language>) -> Around {
     Around { ns, of_own: 0.4 }
 }
 
-/// Around the making and the end of a thread: its stack, its own variables, the handing over of its work.
+/// Around the making and the end of a thread: its stack, its own variables, the handing over of its
+/// work.
 fn around_thread(language: Option<Language>) -> Around {
     let ns = match language {
         Some(Language::Java | Language::Python | Language::Ruby) => 20e3,
@@ -100,7 +104,8 @@ impl Done {
 }
 
 impl Analysis<'_> {
-    /// What the library does around the calls that fit, in ns on the critical path of an untraced run. Modelled.
+    /// What the library does around the calls that fit, in ns on the critical path of an untraced
+    /// run. Modelled.
     pub(crate) fn library_ns(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
         let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
@@ -111,7 +116,8 @@ impl Analysis<'_> {
         self.around_ns(&done)
     }
 
-    /// What the library of their parents does to start the programs that these processes run, likewise.
+    /// What the library of their parents does to start the programs that these processes run,
+    /// likewise.
     pub(crate) fn library_of_starts_ns(&self, pids: impl Iterator<Item = u32>) -> f64 {
         let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         let processes = pids.filter_map(|pid| self.process(pid));
@@ -123,8 +129,8 @@ impl Analysis<'_> {
         self.around_ns(&done)
     }
 
-    /// What the code of all threads takes, of which not even a part is on the critical path, less what their making
-    /// takes in the library of the process that made so many, likewise.
+    /// What the code of all threads takes, of which not even a part is on the critical path, less
+    /// what their making takes in the library of the process that made so many, likewise.
     pub(crate) fn work_of_threads_ns(&self, pid: Option<u32>, made: u64) -> f64 {
         let threads = self.threads.iter();
         let own =
@@ -135,7 +141,8 @@ impl Analysis<'_> {
         own - making.ns_of(own)
     }
 
-    /// What a process did so far. Its language is looked up once: of thousands of processes that takes long.
+    /// What a process did so far. Its language is looked up once: of thousands of processes that
+    /// takes long.
     fn done_by<'d>(&self, done: &'d mut BTreeMap<u32, Done>, pid: u32) -> &'d mut Done {
         done.entry(pid)
             .or_insert_with(|| Done::by(self.language(Some(pid))))
@@ -157,7 +164,8 @@ impl Analysis<'_> {
         around.sum()
     }
 
-    /// What a process's own code and the memory for it take on the critical path, in ns of an untraced run.
+    /// What a process's own code and the memory for it take on the critical path, in ns of an
+    /// untraced run.
     pub(crate) fn own_ns(&self, pid: u32) -> f64 {
         let threads = self.threads_of(pid);
         let parts = [Spent::UserCode, Spent::PageFaults];

@@ -42,7 +42,8 @@ pub(crate) struct Analysis<'a> {
     pub descriptors: Descriptors<'a>,
     /// What each off-CPU row of the trace counts as.
     off_spent: Vec<Spent>,
-    /// How often the time limit of a poll came where an answer was awaited, and how long these took, ns, as traced.
+    /// How often the time limit of a poll came where an answer was awaited, and how long these
+    /// took, ns, as traced.
     pub unanswered: (u64, u64),
     pub threads: Vec<ThreadTimes>,
     index: Index<'a>,
@@ -51,8 +52,8 @@ pub(crate) struct Analysis<'a> {
     pub account: TimeAccount,
     /// By what the parts of the traced run's account became those of [`Analysis::account`].
     factors: HashMap<Spent, f64>,
-    /// Median wall time of the untraced runs, or the trace's own if there are none: the whole of every
-    /// share that is reported.
+    /// Median wall time of the untraced runs, or the trace's own if there are none: the whole of
+    /// every share that is reported.
     pub timed_ns: f64,
     /// The same without the part in which other programs had the CPU. Only whether something is
     /// worth reporting is held against it, or the neighbours would decide.
@@ -65,11 +66,11 @@ pub(crate) struct Analysis<'a> {
     pub cpu_ns: f64,
     /// What the tracer added to each call, as far as CPU times show.
     pub overhead_ns: f64,
-    /// What calls and faults take beside their timed parts, when nobody looks.
+    /// What calls and faults take beside their timed parts, without tracing.
     pub entry_exit: EntryExitOverhead,
     /// Part of what tracing a page fault was measured to cost that it did cost, 0 to 1.
     pub fault_tracing: f64,
-    /// What is taken of calls that nobody looked at.
+    /// What is taken of calls that nobody traced.
     extrapolation: CallExtrapolation,
 }
 
@@ -137,8 +138,9 @@ impl Analysis<'_> {
         ns.min(0.97 * self.cpu_ns.min(self.wall_ns))
     }
 
-    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits there, where
-    /// that is known: a sampler sees one long wait many times and a short one not at all.
+    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits
+    /// there, where that is known: a sampler sees one long wait many times and a short one not at
+    /// all.
     pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
         let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
         let rows = rows.filter(|(row, _)| fits(row));
@@ -154,7 +156,8 @@ impl Analysis<'_> {
         (ns, self.counts_waits().then_some(count.round() as u64))
     }
 
-    /// How often something was waited for that counts as this, by whichever thread; `None` where that isn't known.
+    /// How often something was waited for that counts as this, by whichever thread; `None` where
+    /// that isn't known.
     pub(crate) fn waits_for(&self, spent: Spent) -> Option<u64> {
         let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
         let rows = rows.filter(|(_, counts_as)| **counts_as == spent);

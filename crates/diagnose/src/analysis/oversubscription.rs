@@ -25,8 +25,9 @@ pub(crate) fn is_runnable(times: &ThreadTimes, trace: &Trace) -> bool {
     wants >= 0.5 * times.ns() && times.ns() >= 0.2 * trace.duration_ns as f64
 }
 
-/// Part of their lives that threads were ready, each by its part of the CPU time. Where a runtime moves work between
-/// its threads, what all of them waited for a CPU adds up to more than neighbours took.
+/// Part of their lives that threads were ready, each by its part of the CPU time. Where a runtime
+/// moves work between its threads, what all of them waited for a CPU adds up to more than
+/// neighbours took.
 pub(super) fn ready_share(threads: &[ThreadTimes]) -> f64 {
     let cpu_ns: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
     let part =
@@ -45,8 +46,8 @@ impl Analysis<'_> {
         self.cpu_ns >= t::BUSY_THREAD * self.timed_ns * self.observation.cpus.max(1) as f64
     }
 
-    /// What a cost on the critical path comes to where more threads of the command are busy than there are CPUs: while
-    /// the path waits for one, the others burn as much.
+    /// What a cost on the critical path comes to where more threads of the command are busy than
+    /// there are CPUs: while the path waits for one, the others burn as much.
     pub(crate) fn when_oversubscribed(&self, on_path_ns: f64) -> f64 {
         if !self.is_oversubscribed() {
             return on_path_ns;

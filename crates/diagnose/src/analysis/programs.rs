@@ -19,8 +19,8 @@ impl<'a> Analysis<'a> {
         None
     }
 
-    /// What a process is written in: the caller's word for the command's program, the name of the program
-    /// for interpreters. Of the command where no process is named.
+    /// What a process is written in: the caller's word for the command's program, the name of the
+    /// program for interpreters. Of the command where no process is named.
     pub(crate) fn language(&self, pid: Option<u32>) -> Option<Language> {
         let root = self.trace.processes.first()?.pid;
         let command = self.program_of(root);
@@ -29,7 +29,8 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// The name of a program says it for interpreters, else the caller. `command`: the command's own program.
+/// The name of a program says it for interpreters, else the caller. `command`: the command's own
+/// program.
 fn language(
     observation: &Observation,
     program: Option<&str>,

@@ -110,7 +110,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn calls_that_were_not_looked_at_are_the_busiest_descriptors() {
+    fn calls_that_were_not_traced_are_the_busiest_descriptors() {
         let mut fake = crate::fake::Fake::new(400);
         fake.calls("read", Some(4), 10, 832, 0);
         fake.calls("read", Some(3), 19_990, 1, 0);

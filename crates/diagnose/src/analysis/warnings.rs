@@ -11,8 +11,8 @@ use crate::numbers::{count, time};
 use crate::thresholds as t;
 
 impl Analysis<'_> {
-    /// That other programs had the CPU meanwhile. A program with more busy threads than there are CPUs
-    /// waits for itself.
+    /// That other programs had the CPU meanwhile. A program with more busy threads than there are
+    /// CPUs waits for itself.
     fn neighbours(&self) -> Option<String> {
         let waits = self.observation.timed.iter();
         let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
@@ -48,8 +48,8 @@ impl Analysis<'_> {
         ))
     }
 
-    /// That only a part of the reads and writes was looked at.
-    fn not_looked_at(&self) -> Option<String> {
+    /// That only a part of the reads and writes was traced.
+    fn not_traced(&self) -> Option<String> {
         let moves = |name: &str| calls::is_read(name) || calls::is_write(name);
         let rows = self.trace.syscalls.iter();
         let seen: u64 = rows
@@ -71,7 +71,7 @@ impl Analysis<'_> {
         ))
     }
 
-    /// That calls which nobody looked at are taken to be like the others.
+    /// That calls which nobody traced are taken to be like the others.
     fn taken_as_alike(&self) -> Option<String> {
         let stretch = self.stretch(|_| true);
         let rows = self.trace.syscalls.iter();
@@ -86,8 +86,9 @@ impl Analysis<'_> {
         ))
     }
 
-    /// That calls went on after the looking, of which nothing says how many they were.
-    fn looked_at_in_part(&self) -> Option<String> {
+    /// That calls went on after the tracing of calls ended, of which nothing says how many they
+    /// were.
+    fn traced_in_part(&self) -> Option<String> {
         let rows = self.trace.syscalls.iter();
         let seen: u64 = rows.map(|row| row.calls).sum();
         (self.by_stops() && self.trace.calls_cut).then(|| {
@@ -120,7 +121,7 @@ impl Analysis<'_> {
         ))
     }
 
-    /// That a part of the run did what only root may look at.
+    /// That a part of the run did what only root may see.
     fn with_other_rights(&self) -> Option<String> {
         let rows = self.trace.off_cpu.iter();
         let unseen = rows.filter(|row| row.cause == Cause::Unseen);
@@ -146,8 +147,8 @@ impl Analysis<'_> {
         if !findings.iter().any(its_own) {
             reported.extend(self.neighbours());
         }
-        let in_part = self.not_looked_at().or_else(|| self.taken_as_alike());
-        reported.extend(in_part.or_else(|| self.looked_at_in_part()));
+        let in_part = self.not_traced().or_else(|| self.taken_as_alike());
+        reported.extend(in_part.or_else(|| self.traced_in_part()));
         reported.extend(self.through_32_bit_entry());
         let other_rights = self.with_other_rights();
         let unseen = match other_rights {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_nobody_looked_at_are_reported_however_few_they_may_be() {
+    fn calls_that_nobody_traced_are_reported_however_few_they_may_be() {
         let reported = |cut| {
             let mut fake = crate::fake::Fake::new(240);
             fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_root_may_look_at_is_unaccounted_and_said() {
+    fn what_only_root_may_see_is_unaccounted_and_said() {
         let mut fake = crate::fake::Fake::new(400);
         fake.trace.tier = Some(fathom_trace::Tier::Perf);
         fake.wait_for(ROOT, "", None, (50, 400, 400), None);

@@ -11,7 +11,7 @@ use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
 pub(crate) use polls::PollContext;
 
 use crate::calls;
-use crate::descriptors::{Descriptors, Kind};
+use crate::descriptors::{Descriptors, WaitKind};
 use polls::{Asked, Ends};
 
 /// A stretch off the CPU, as the trace has it.
@@ -26,9 +26,9 @@ pub(crate) struct Off<'a> {
     pub timed_out: bool,
 }
 
-/// Whether a wait is for a disk. The kernel tier sees the kernel's own mark. Looks see only that no signal may
-/// interrupt it: in a call that moves bytes of a file or syncs it that is a disk; outside of calls, if page
-/// faults of the run waited for one.
+/// Whether a wait is for a disk. The kernel tier sees the kernel's own mark. Samples show only that
+/// no signal may interrupt it: in a call that moves bytes of a file or syncs it that is a disk;
+/// outside of calls, if page faults of the run waited for one.
 pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool {
     match (cause, call) {
         (Cause::Disk, _) => true,
@@ -108,7 +108,8 @@ impl<'a> Classifier<'a> {
 }
 
 impl Classifier<'_> {
-    /// How often the time limit of a poll came where an answer was awaited, and how long these took, ns, of all threads.
+    /// How often the time limit of a poll came where an answer was awaited, and how long these
+    /// took, ns, of all threads.
     pub(crate) fn unanswered(&self) -> (u64, u64) {
         let ends = self.ends.values();
         ends.fold((0, 0), |(count, ns), ends| {
@@ -157,30 +158,31 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
     if calls::is_write(call) && descriptors.is_local_socket(pid, fd) {
         return Spent::WaitingForOutput;
     }
-    if calls::is_of_sockets(call) && descriptors.waited_for(pid, fd) != Kind::Pipe {
+    if calls::is_of_sockets(call) && descriptors.waited_for(pid, fd) != WaitKind::Pipe {
         return Spent::Network;
     }
     let kind = match descriptors.waited_for(pid, fd) {
-        // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a device.
-        Kind::File if off.cause == Cause::Asleep => Kind::Pipe,
+        // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a
+        // device.
+        WaitKind::File if off.cause == Cause::Asleep => WaitKind::Pipe,
         kind => kind,
     };
     let of_command = descriptors.is_of_command(pid, fd);
     let fifo = || descriptors.is_outer_fifo(pid, fd, calls::is_read(call));
-    if calls::is_read(call) && (fd == 0 && of_command && kind != Kind::File || fifo()) {
+    if calls::is_read(call) && (fd == 0 && of_command && kind != WaitKind::File || fifo()) {
         return Spent::WaitingForInput;
     }
     let standard = fd == 1 || fd == 2;
-    if calls::is_write(call) && (standard && of_command && kind != Kind::File || fifo()) {
+    if calls::is_write(call) && (standard && of_command && kind != WaitKind::File || fifo()) {
         return Spent::WaitingForOutput;
     }
     match kind {
-        Kind::Socket => Spent::Network,
-        Kind::Pipe | Kind::Terminal => Spent::WaitingForPipe,
-        Kind::Timer => Spent::Sleeping,
-        Kind::Events => Spent::WaitingForEvents,
-        Kind::File | Kind::Unknown if calls::moves_bytes(call) => Spent::Disk,
-        Kind::File | Kind::Unknown => Spent::OtherWait,
+        WaitKind::Socket => Spent::Network,
+        WaitKind::Pipe | WaitKind::Terminal => Spent::WaitingForPipe,
+        WaitKind::Timer => Spent::Sleeping,
+        WaitKind::Events => Spent::WaitingForEvents,
+        WaitKind::File | WaitKind::Unknown if calls::moves_bytes(call) => Spent::Disk,
+        WaitKind::File | WaitKind::Unknown => Spent::OtherWait,
     }
 }
 
@@ -190,7 +192,7 @@ mod tests {
     use crate::fake::{Fake, MS};
 
     #[test]
-    fn looks_take_what_no_signal_may_interrupt_for_a_disk_where_it_can_be_one() {
+    fn samples_take_what_no_signal_may_interrupt_for_a_disk_where_it_can_be_one() {
         let mut trace = Trace {
             tier: Some(Tier::Perf),
             ..Trace::default()

@@ -1,4 +1,4 @@
-//! The path by sums: which part of each thread's life lies on it?
+//! The path by sums: which part of each thread's time lies on it?
 //!
 //! Begins at the main thread. Where it waits for children, or joins threads, the wait is replaced
 //! by what the child or thread did meanwhile; of children that run side by side the one that ended
@@ -22,12 +22,12 @@ struct Walk<'a> {
     trace: &'a Trace,
     threads: &'a [ThreadTimes],
     weights: HashMap<u32, f64>,
-    /// Processes whose runtime moves its work between threads which never end, as Go's does, or leaves
-    /// it to threads of its own and waits in its event loop, as Node's does.
+    /// Processes whose runtime moves its work between threads which never end, as Go's does, or
+    /// leaves it to threads of its own and waits in its event loop, as Node's does.
     pools: &'a HashSet<u32>,
 }
 
-/// The path of the command through its lives.
+/// The path of the command through its threads.
 pub(super) fn find(trace: &Trace, threads: &[ThreadTimes], pools: &HashSet<u32>) -> CriticalPath {
     let root = trace.processes.first().map(|p| p.pid);
     let root = root.or(threads.first().map(|l| l.pid));
@@ -57,7 +57,7 @@ pub(super) fn of_process(
 }
 
 impl Walk<'_> {
-    /// What the life of a process's main thread was spent on. Depth is bounded: a chain of
+    /// What the time of a process's main thread was spent on. Depth is bounded: a chain of
     /// thousands of processes must not exhaust the stack.
     fn process(&mut self, pid: u32, weight: f64, depth: u32) -> Sums {
         let threads = self.threads;
@@ -160,7 +160,7 @@ impl Walk<'_> {
     }
 
     /// Takes what the threads of a pool did for what the command did: first the CPU time, then the
-    /// waits for something outside, then timers; at most the main thread's life of all together.
+    /// waits for something outside, then timers; at most the main thread's time of all together.
     fn through_pool(&mut self, threads: &[&ThreadTimes], sums: &mut Sums, weight: f64) {
         let whole = sums.total();
         let mut pool = Sums::default();
@@ -196,8 +196,8 @@ impl Walk<'_> {
         *sums = path;
     }
 
-    /// Time in which at least one thread of a pool was not asleep; `None` if the trace doesn't have the waits in
-    /// order. Waits too short for the timeline count as work.
+    /// Time in which at least one thread of a pool was not asleep; `None` if the trace doesn't have
+    /// the waits in order. Waits too short for the timeline count as work.
     fn busy_ns(&self, threads: &[&ThreadTimes]) -> Option<f64> {
         let timeline = self.trace.timeline.as_ref();
         let lost = self.trace.lost.intervals + self.trace.lost.records;
@@ -221,7 +221,7 @@ impl Walk<'_> {
         Some(covered_ns(&works) as f64)
     }
 
-    /// A runtime's own watcher, such as Go's `sysmon`, sleeps and looks all its life.
+    /// A runtime's own watcher, such as Go's `sysmon`, sleeps and polls from start to end.
     fn is_watcher(&self, times: &ThreadTimes) -> bool {
         self.naps_ns(times) > 0.4 * times.ns()
     }
@@ -253,8 +253,8 @@ fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)>
     chain
 }
 
-/// In which order the threads of a pool account for the time; 4 for idleness. A runtime's own threads wait
-/// for events all their lives, and for a time only if the program does.
+/// In which order the threads of a pool account for the time; 4 for idleness. A runtime's own
+/// threads wait for events from start to end, and for a time only if the program does.
 fn rank_in_pool(spent: Spent) -> u8 {
     match spent {
         Spent::Locks | Spent::Unaccounted => 4,

@@ -1,9 +1,9 @@
 //! The path by wake-ups: what was each wait for?
 //!
 //! Goes back from the end of the command on its main thread. A wait for a child, for a thread that
-//! is joined or for a pipe of the tree is replaced by what the one who ended it did meanwhile, its own
-//! waits likewise. Any other wait is a part of the account by itself. So each moment of the wall time
-//! is passed once, and no replacement reaches beyond the wait that it replaces.
+//! is joined or for a pipe of the tree is replaced by what the one who ended it did meanwhile, its
+//! own waits likewise. Any other wait is a part of the account by itself. So each moment of the
+//! wall time is passed once, and no replacement reaches beyond the wait that it replaces.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -44,7 +44,7 @@ struct Walk<'a> {
 
 /// A process whose threads hand their work around.
 struct Pool<'a> {
-    /// What it spent its life on.
+    /// What it spent its time on.
     path: CriticalPath,
     waits: Vec<WaitAtPipe<'a>>,
 }
@@ -125,8 +125,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A wait that nobody of the tree ended. A sleep beside a thread that is waited for anyway, or whose end is looked for,
-    /// is that thread's time: without the sleep the command would end no sooner.
+    /// A wait that nobody of the tree ended. A sleep beside a thread that is waited for anyway, or
+    /// whose end is polled for, is that thread's time: without the sleep the command would end no
+    /// sooner.
     fn alone(
         &mut self,
         times: &'a ThreadTimes,
@@ -159,8 +160,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// From a thread's last record to the moment when its end was noticed: taking it down, as far as
-    /// the kernel charged CPU time that no record shows; the rest is waiting for a CPU.
+    /// From a thread's last record to the moment when its end was noticed: taking it down, as far
+    /// as the kernel charged CPU time that no record shows; the rest is waiting for a CPU.
     fn ended(&mut self, ns: f64) {
         let work = ns.min(self.charged_after_ends);
         self.charged_after_ends -= work;
@@ -176,8 +177,8 @@ impl<'a> Walk<'a> {
         *self.waits.entry((tid, spent)).or_default() += ns as f64;
     }
 
-    /// Takes the process as a whole between two moments; returns when it began, at least `from`. Its waits at pipes of
-    /// the tree are what those did who ended them.
+    /// Takes the process as a whole between two moments; returns when it began, at least `from`.
+    /// Its waits at pipes of the tree are what those did who ended them.
     fn through_pool(&mut self, pid: u32, (from, to): (u64, u64), depth: u32) -> u64 {
         let pool = Rc::clone(self.inside.entry(pid).or_insert_with(|| {
             let path = by_sums::of_process(self.graph.trace, self.graph.all, pid, self.pools);
@@ -342,8 +343,8 @@ mod tests {
 
     #[test]
     fn a_runtimes_thread_that_ends_the_process_is_asked_to_by_who_worked() {
-        // As Java ends: the first thread waits for ever, one works and asks a third one, which hardly ever ran
-        // and was asked for other things before, to end the process.
+        // As Java ends: the first thread waits for ever, one works and asks a third one, which
+        // hardly ever ran and was asked for other things before, to end the process.
         let mut fake = Fake::new(1000);
         fake.trace.threads[0].on_cpu_ns = Some(10 * MS);
         fake.thread(ROOT, 101, 10, 1000, 980);
@@ -475,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn who_hands_out_work_and_looks_up_by_a_timer_waits_for_it_too() {
+    fn who_hands_out_work_and_is_woken_by_a_timer_waits_for_it_too() {
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 990);
         for job in 0..10 {
@@ -553,7 +554,8 @@ mod tests {
 
     #[test]
     fn what_a_pool_does_side_by_side_hides_no_sleep() {
-        // Node: the main thread and a worker compute for 500 ms each, at once; then a timer is waited for.
+        // Node: the main thread and a worker compute for 500 ms each, at once; then a timer is
+        // waited for.
         let mut fake = Fake::new(1000);
         fake.trace.processes[0].execs[0].path = "/usr/bin/node".into();
         fake.thread(ROOT, 101, 0, 500, 500);

@@ -14,7 +14,7 @@ pub(crate) struct CriticalPath {
     pub sums: Sums,
     /// Part of each thread's time on a CPU that lies on the path, 0 to 1.
     pub weights: HashMap<u32, f64>,
-    /// Part of each thread's waits for one thing that lies on the path, where that is known apart.
+    /// Part of each thread's waits for one thing that lies on the path, where that is known.
     pub waits: Option<BTreeMap<(u32, Spent), f64>>,
 }
 
@@ -33,8 +33,8 @@ impl CriticalPath {
     }
 }
 
-/// A thread that the process's end catches in a wait is gone so soon after it: the last one gives the
-/// memory back.
+/// A thread that the process's end catches in a wait is gone so soon after it: the last one gives
+/// the memory back.
 pub(super) const GIVING_BACK_NS: u64 = 20_000_000;
 
 /// The thread that stands for its process: its first one, unless that ended before the others did.

@@ -20,18 +20,18 @@ pub(super) const ON_PIPES: [Spent; 3] = [
     Spent::WaitingForOutput,
 ];
 
-/// A thread that ends so soon after waking another was joined, if it didn't wake it once more: the rest
-/// of its end takes 0.1 ms where a CPU is free.
+/// A thread that ends so soon after waking another was joined, if it didn't wake it once more: the
+/// rest of its end takes 0.1 ms where a CPU is free.
 const JOIN_NS: u64 = 2_000_000;
 
 /// Waits that one thread ended for another before the next one is taken for one more of them.
 const TURNS: usize = 3;
 
-/// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of the
-/// wake-up: 20 to 40 us between the CPUs of a VM.
+/// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of
+/// the wake-up: 20 to 40 us between the CPUs of a VM.
 const WAKING_NS: u64 = 500_000;
 
-/// So many naps look for somebody's end; fewer are pauses.
+/// So many naps poll for somebody's end; fewer are pauses.
 const NAPS: usize = 3;
 
 /// Waits of a runtime's thread between being asked to end the process and doing that.
@@ -59,8 +59,8 @@ pub(super) struct WaitAtPipe<'a> {
     pub by: &'a ThreadTimes,
 }
 
-/// Whether a thread waits outside for what it hands to this one of its process, and never queues itself: what is
-/// waited for then is what it waits for.
+/// Whether a thread waits outside for what it hands to this one of its process, and never queues
+/// itself: what is waited for then is what it waits for.
 fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
     const OUTSIDE: [Spent; 4] = [
         Spent::WaitingForInput,
@@ -103,8 +103,9 @@ impl<'a> WakeGraph<'a> {
         self.intervals.get(&tid).into_iter().flatten().copied()
     }
 
-    /// The thread that the command ended with: the one that ended the process, else its main thread. A
-    /// runtime lets a thread of its own do that which hardly ever ran: then it is the one that asked for it.
+    /// The thread that the command ended with: the one that ended the process, else its main
+    /// thread. A runtime lets a thread of its own do that which hardly ever ran: then it is the one
+    /// that asked for it.
     pub(super) fn last_thread(&self) -> Option<&'a ThreadTimes> {
         let root = self
             .trace
@@ -138,7 +139,8 @@ impl<'a> WakeGraph<'a> {
         }
     }
 
-    /// Who woke a thread for the end of the process, which may have waited for others on its way there.
+    /// Who woke a thread for the end of the process, which may have waited for others on its way
+    /// there.
     fn asked_to_end(&self, last: &'a ThreadTimes) -> Option<&'a ThreadTimes> {
         let works =
             |times: &&ThreadTimes| times.pid == last.pid && times.tid != last.tid && !rests(times);
@@ -157,7 +159,8 @@ impl<'a> WakeGraph<'a> {
         next.checked_sub(1).and_then(|last| list.get(last)).copied()
     }
 
-    /// Whether a thread was alive and not off a CPU, or just so, so that it can have done something then.
+    /// Whether a thread was alive and not off a CPU, or just so, so that it can have done something
+    /// then.
     fn runs(&self, times: &ThreadTimes, at: u64) -> bool {
         let off = self.last_interval(times.tid, at);
         let just_left = |interval: &Interval| at - interval.from_ns <= WAKING_NS;
@@ -197,8 +200,8 @@ impl<'a> WakeGraph<'a> {
         }
     }
 
-    /// The waits at pipes that another process of the tree ended, one after another. Of two threads that wait at once the
-    /// first counts.
+    /// The waits at pipes that another process of the tree ended, one after another. Of two threads
+    /// that wait at once the first counts.
     pub(super) fn waits_at_pipes(&self, pid: u32) -> Vec<WaitAtPipe<'a>> {
         let threads = self.all.iter().filter(|times| times.pid == pid);
         let waits =
@@ -233,7 +236,8 @@ impl<'a> WakeGraph<'a> {
         asleep.sum::<u64>() * 2 < to.saturating_sub(from)
     }
 
-    /// Who worked while this thread slept, and is waited for: at a later moment (`awaited`), or by naps that end with it.
+    /// Who worked while this thread slept, and is waited for: at a later moment (`awaited`), or by
+    /// naps that end with it.
     pub(super) fn slept_beside(
         &self,
         times: &ThreadTimes,
@@ -255,8 +259,8 @@ impl<'a> WakeGraph<'a> {
             .or_else(|| others().filter(ends).max_by_key(|other| other.to_ns))
     }
 
-    /// Whether a thread napped again and again while another one worked, and no more after its end, of which the nap that
-    /// ends at `at` was the last. A script's naps are processes of their own.
+    /// Whether a thread napped again and again while another one worked, and no more after its end,
+    /// of which the nap that ends at `at` was the last. A script's naps are processes of their own.
     fn naps_until(&self, times: &ThreadTimes, other: &ThreadTimes, at: u64) -> bool {
         let parent = |pid: u32| self.process(pid).and_then(|process| process.parent);
         let program = |pid: u32| {
@@ -311,7 +315,8 @@ impl<'a> WakeGraph<'a> {
         waker.pid == times.pid && (ends || waits <= others + 2 || long)
     }
 
-    /// Whether a thread ended another wait of this one after `at`: what it ended before was no join.
+    /// Whether a thread ended another wait of this one after `at`: what it ended before was no
+    /// join.
     fn wakes_again(&self, waker: &ThreadTimes, times: &ThreadTimes, at: u64) -> bool {
         self.intervals(times.tid)
             .skip_while(|later| later.from_ns < at)
@@ -319,7 +324,8 @@ impl<'a> WakeGraph<'a> {
             .any(|later| later.woken_by == Some(waker.tid))
     }
 
-    /// Whether a wait is one more of those that the same thread ended before, and no longer than they.
+    /// Whether a wait is one more of those that the same thread ended before, and no longer than
+    /// they.
     fn is_a_turn(&self, waker: &ThreadTimes, times: &ThreadTimes, wait: &Interval) -> bool {
         let before = self
             .intervals(times.tid)
@@ -331,9 +337,10 @@ impl<'a> WakeGraph<'a> {
         turns >= TURNS && wait.to_ns - wait.from_ns <= longest + longest / 2
     }
 
-    /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its process do. Or
-    /// it is the main thread, which works little beside one that works nearly all the time, and so never
-    /// queues for what the main thread may hold. What it waits for is that work, whatever announces it.
+    /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its
+    /// process do. Or it is the main thread, which works little beside one that works nearly all
+    /// the time, and so never queues for what the main thread may hold. What it waits for is that
+    /// work, whatever announces it.
     fn hands_out(&self, times: &ThreadTimes) -> bool {
         let mut others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
@@ -347,7 +354,7 @@ impl<'a> WakeGraph<'a> {
         others.any(|other| rests(times) || feeds && hardly_waits(other))
     }
 
-    /// Who worked on while a thread that hands out work waited, and looked up by a timer.
+    /// Who worked on while a thread that hands out work waited, and was woken by a timer.
     fn worked_on(&self, times: &ThreadTimes, from: u64, at: u64) -> Option<&'a ThreadTimes> {
         let others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
@@ -368,8 +375,8 @@ impl<'a> WakeGraph<'a> {
         self.threads.get(&pid).copied()
     }
 
-    /// The child that a wait was for which Fathom's end of the run cut off: of several the last to be made, as a shell
-    /// waits for the one in the foreground.
+    /// The child that a wait was for which Fathom's end of the run cut off: of several the last to
+    /// be made, as a shell waits for the one in the foreground.
     fn child_at_the_end(&self, parent: u32, at: u64) -> Option<&'a ThreadTimes> {
         let is_end = at + GIVING_BACK_NS >= self.trace.duration_ns;
         if !self.trace.end.cut_short || !is_end {

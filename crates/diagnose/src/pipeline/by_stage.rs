@@ -86,8 +86,9 @@ impl<'a> ByStage<'a> {
         self.links.get(stage).map(String::as_str)
     }
 
-    /// Whether the descriptor was this pipe. A number that was several things in turn counts only in a
-    /// process that moved bytes through the pipe: that a descriptor is closed unused is in no row.
+    /// Whether the descriptor was this pipe. A number that was several things in turn counts only
+    /// in a process that moved bytes through the pipe: that a descriptor is closed unused is in no
+    /// row.
     pub fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
         let (Some(fd), Some(link)) = (fd, link) else {
             return false;

@@ -1,4 +1,5 @@
-//! Own code takes memory for objects and gives it back, most of the time, without asking the system.
+//! Own code takes memory for objects and gives it back, most of the time, without asking the
+//! system.
 
 use std::collections::HashSet;
 
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_looks_show_nothing() {
+    fn a_few_samples_show_nothing() {
         let mut fake = Fake::new(1000);
         fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 9);
         assert!(fake.ids().is_empty());

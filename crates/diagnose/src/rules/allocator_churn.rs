@@ -60,8 +60,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// Most of the calls may be advice to read a mapped file ahead: what is given back waits for no disk when it is
-/// touched again. (The advice itself is not seen.)
+/// Most of the calls may be advice to read a mapped file ahead: what is given back waits for no
+/// disk when it is touched again. (The advice itself is not seen.)
 fn reads_ahead(analysis: &Analysis<'_>, given_back: u64) -> bool {
     let advice = analysis.tally_calls(|name| name == "madvise");
     2 * advice.calls > given_back && analysis.account.share(Spent::Disk) >= t::LEAST_SHARE
@@ -73,8 +73,8 @@ fn maps_files(analysis: &Analysis<'_>, given_back: u64) -> bool {
     2 * (opens.calls - opens.errors.min(opens.calls)) > given_back
 }
 
-/// Of the pages that a process touched for the first time, the part that it had before and gave back: it never had
-/// nearly as many at once. `None` where it isn't so.
+/// Of the pages that a process touched for the first time, the part that it had before and gave
+/// back: it never had nearly as many at once. `None` where it isn't so.
 fn touched_again(analysis: &Analysis<'_>, pid: Option<u32>, given_back: u64) -> Option<f64> {
     let threads = analysis
         .trace

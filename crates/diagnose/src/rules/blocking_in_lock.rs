@@ -37,8 +37,8 @@ fn asleep_ns(times: &ThreadTimes) -> f64 {
     times.sums.of(|spent| waits.contains(&spent))
 }
 
-/// Part of the waits for locks of `waiting` that were ended by one of `all`: whoever gives work to a
-/// pool of threads is none of the pool.
+/// Part of the waits for locks of `waiting` that were ended by one of `all`: whoever gives work to
+/// a pool of threads is none of the pool.
 fn handed_on(analysis: &Analysis<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>) -> f64 {
     let ends = analysis.ends_of_waits_by(calls::is_lock, |_, by| all.contains(&by));
     let (mut sum, mut within) = (0.0, 0.0);

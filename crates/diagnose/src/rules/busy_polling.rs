@@ -41,7 +41,8 @@ fn empty_turns(
     }
 }
 
-/// Calls that came back without a sleep. Where waits aren't counted: all, if hardly any of the time was one.
+/// Calls that came back without a sleep. Where waits aren't counted: all, if hardly any of the time
+/// was one.
 fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     let asleep = row.blocked_ns.unwrap_or(0) as f64;
     if asleep < 0.2 * row.total_ns as f64 {
@@ -54,9 +55,9 @@ fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     }
 }
 
-/// Threads with calls, by the number that the calls have and their lives. Calls that were seen in another run
-/// have that run's numbers: of a process's threads the one with the most calls is taken for the busiest, and so
-/// on.
+/// Threads with calls, by the number that the calls have and their lives. Calls that were seen in
+/// another run have that run's numbers: of a process's threads the one with the most calls is taken
+/// for the busiest, and so on.
 fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
     let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for row in &analysis.trace.syscalls {
@@ -80,7 +81,7 @@ fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
         rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
         others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
         for ((pid, tid), _) in others {
-            // Go's threads yield while they look for work.
+            // Go's threads yield while they search for work.
             let go = analysis.language(Some(pid)) == Some(Language::Go);
             if let Some(at) = rest.iter().position(|times| times.pid == pid && !go) {
                 found.push((tid, rest.remove(at)));
@@ -113,11 +114,12 @@ fn loops<'a>(
     let found = callers.into_iter().filter_map(|(tid, times)| {
         let rows = || analysis.rows_of(tid);
         let children = analysis.children_of(times.pid).count() as u64;
-        // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short: the threads of
-        // a runtime look for work in such.
+        // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short:
+        // the threads of a runtime search for work in such.
         let known_by_call = |row: &SyscallRow| {
             let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);
-            // Go's runtime naps for microseconds while it waits for a lock of its own or looks for work.
+            // Go's runtime naps for microseconds while it waits for a lock of its own or searches
+            // for work.
             let by_runtime = calls::is_sleep(&row.name)
                 && analysis.language(Some(row.pid)) == Some(Language::Go);
             !by_runtime && (tid == times.tid || !waits && !row.name.starts_with("wait"))
@@ -238,8 +240,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// Wall time that these loops take from others: the longest that one of them was ready and had no CPU while
-/// they ran. Without them the run takes what the busiest of the others computes.
+/// Wall time that these loops take from others: the longest that one of them was ready and had no
+/// CPU while they ran. Without them the run takes what the busiest of the others computes.
 pub(super) fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
     let others = analysis.threads.iter();
     let others: Vec<&ThreadTimes> = others

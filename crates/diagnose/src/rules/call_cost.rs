@@ -1,4 +1,5 @@
-//! Shared by what makes too many calls: what these cost in the kernel, and in the library around them.
+//! Shared by what makes too many calls: what these cost in the kernel, and in the library around
+//! them.
 
 use fathom_model::FindingId;
 use fathom_trace::SyscallRow;
@@ -49,7 +50,7 @@ impl CallCost {
         }
     }
 
-    /// See [`View::in_crowd`].
+    /// See [`Analysis::when_oversubscribed`].
     pub(super) fn when_oversubscribed(self, analysis: &Analysis<'_>) -> Self {
         Self {
             in_kernel_ns: analysis.when_oversubscribed(self.in_kernel_ns),
@@ -62,8 +63,8 @@ impl CallCost {
         analysis.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
-    /// Whether they are worth reporting: by the kernel's part alone, or by both where that is a good part of it. Where a call is
-    /// cheap the library's part, a model, rules what both come to.
+    /// Whether they are worth reporting: by the kernel's part alone, or by both where that is a
+    /// good part of it. Where a call is cheap the library's part, a model, rules what both come to.
     pub(super) fn is_significant(self, analysis: &Analysis<'_>) -> bool {
         let all = self.ns(analysis);
         let rules = all >= t::LEAST_WIN_NS

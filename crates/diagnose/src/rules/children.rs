@@ -12,8 +12,8 @@ use crate::thresholds as t;
 /// Options with a value of their own that come before a subcommand: `git -C repo gc`.
 const BEFORE_SUBCOMMAND: &[&str] = &["-C", "-c"];
 
-/// What a child runs: its program, and what its first argument makes it. Copies of the parent run nothing
-/// of their own.
+/// What a child runs: its program, and what its first argument makes it. Copies of the parent run
+/// nothing of their own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Kind {
     program: String,
@@ -21,9 +21,9 @@ struct Kind {
     what: Option<String>,
 }
 
-/// Children of one parent in groups that run the same, so that one is likely not to need the other: the steps of a
-/// build differ in their programs or their subcommands (`git repack`, then `git prune`). Of those that open what an
-/// earlier one of the group wrote only the first is left.
+/// Children of one parent in groups that run the same, so that one is likely not to need the other:
+/// the steps of a build differ in their programs or their subcommands (`git repack`, then `git
+/// prune`). Of those that open what an earlier one of the group wrote only the first is left.
 pub(super) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> {
     let mut groups: BTreeMap<Kind, Vec<u32>> = BTreeMap::new();
     let mut unknown: BTreeMap<String, Vec<u32>> = BTreeMap::new();
@@ -107,7 +107,8 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
     Ok(Kind { program, what })
 }
 
-/// A name in which every number is the same one: `t/01-parse.t` and `t/02-parse.t` are items of one list.
+/// A name in which every number is the same one: `t/01-parse.t` and `t/02-parse.t` are items of one
+/// list.
 fn without_numbers(name: &str) -> String {
     let mut short = String::new();
     for letter in name.chars() {
@@ -165,8 +166,9 @@ fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
 /// Processes with their CPU time in ns.
 type Starts = Vec<(u32, f64)>;
 
-/// Of the processes that one parent made to run one interpreter on the same script, or on code in an argument: those of
-/// the largest such group, if all are short and even enough to be little more than the interpreter's start.
+/// Of the processes that one parent made to run one interpreter on the same script, or on code in
+/// an argument: those of the largest such group, if all are short and even enough to be little more
+/// than the interpreter's start.
 pub(super) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
     let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
@@ -204,7 +206,8 @@ pub(super) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
     largest.into_iter().map(|child| child.0).collect()
 }
 
-/// Whether a process is a copy of its parent that runs no program of its own. Looks from outside name the parent's.
+/// Whether a process is a copy of its parent that runs no program of its own. Samples name the
+/// parent's.
 pub(super) fn is_copy(analysis: &Analysis<'_>, process: &Process) -> bool {
     match process.execs.last() {
         None => true,

@@ -7,15 +7,15 @@ use fathom_trace::FileRow;
 use crate::analysis::Analysis;
 use crate::language::Language;
 
-/// Most bytes that a loader reads of a library: it reads the header and maps the rest. Who copies or searches one
-/// reads it to its end.
+/// Most bytes that a loader reads of a library: it reads the header and maps the rest. Who copies
+/// or searches one reads it to its end.
 const READ_BY_LOADER: u64 = 16 << 10;
 
 /// What separates the code that one process runs from the data that it works on.
 pub(super) struct CodeFiles {
     language: Option<Language>,
-    /// Python: modules, without their `.py`, of which no compiled form was found. Node: what was asked for before
-    /// an ending was added to it.
+    /// Python: modules, without their `.py`, of which no compiled form was found. Node: what was
+    /// asked for before an ending was added to it.
     missed: HashSet<String>,
     /// Node: folders of which it asked what kind of modules they hold.
     of_packages: HashSet<String>,
@@ -67,8 +67,9 @@ impl CodeFiles {
         stems.any(|stem| self.missed.contains(stem))
     }
 
-    /// Node tries the name that `require` was given before it adds an ending, and asks for the `package.json` of the
-    /// folder of each script that it runs, not of those that are read as data.
+    /// Node tries the name that `require` was given before it adds an ending, and asks for the
+    /// `package.json` of the folder of each script that it runs, not of those that are read as
+    /// data.
     fn is_of_node(&self, name: &str) -> bool {
         const ENDS: &[&str] = &[".js", ".mjs", ".cjs", ".node"];
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -77,8 +78,8 @@ impl CodeFiles {
         name.ends_with(PACKAGE) && scoped || is_script && (scoped || self.is_missed(name, ENDS))
     }
 
-    /// Whether a file lies in a folder that the program is given to work on, as linters and compilers are. The path
-    /// may have been made absolute.
+    /// Whether a file lies in a folder that the program is given to work on, as linters and
+    /// compilers are. The path may have been made absolute.
     fn is_worked_on(&self, name: &str) -> bool {
         self.operands.iter().any(|operand| {
             let rest = match operand.starts_with('/') {
@@ -111,8 +112,9 @@ fn of_packages(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
     folders.map(str::to_owned).collect()
 }
 
-/// Modules that Python looked up in its cache in vain. Who writes compiled modules is filling the cache, as
-/// `compileall` does, and who reads a `.py` without asking for its compiled form reads it as data.
+/// Modules that Python looked up in its cache and did not find. Who writes compiled modules is
+/// filling the cache, as `compileall` does, and who reads a `.py` without asking for its compiled
+/// form reads it as data.
 fn uncompiled(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
     let mut files = analysis.files_of(pid);
     if files.any(|file| file.writes > 0 && file.name.text().contains(".pyc")) {
@@ -137,8 +139,8 @@ fn class_path(arguments: &[String]) -> impl Iterator<Item = &str> {
     values.flat_map(|(_, value)| value.split(':'))
 }
 
-/// Arguments that aren't options, without an interpreter's first one, which is its script. A folder that code is
-/// loaded from is one of code, whatever else is known of it.
+/// Arguments that aren't options, without an interpreter's first one, which is its script. A folder
+/// that code is loaded from is one of code, whatever else is known of it.
 fn operands(analysis: &Analysis<'_>, pid: u32) -> Vec<String> {
     let exec = analysis
         .process(pid)

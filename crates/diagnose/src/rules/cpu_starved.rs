@@ -39,7 +39,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     if delay < t::LEAST_DELAY_NS {
         return None;
     }
-    // Who has the CPU whenever the command needs it for its end is starved by nobody: the others stand back.
+    // Who has the CPU whenever the command needs it for its end is starved by nobody: the others
+    // stand back.
     if analysis.timed_ns - on_cpu_ns(&analysis.account) < t::DELAY_ON_PATH * delay {
         return None;
     }
@@ -76,8 +77,9 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// The command has no more busy threads than there are CPUs and still waits for one, in the timed runs as in the
-/// observed one: it bound its threads to one CPU, or others had them. Reported only where nothing else is found.
+/// The command has no more busy threads than there are CPUs and still waits for one, in the timed
+/// runs as in the observed one: it bound its threads to one CPU, or others had them. Reported only
+/// where nothing else is found.
 pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Finding> {
     let ready = analysis.spent_ns(Spent::Ready);
     let waits: Vec<u64> = analysis

@@ -64,8 +64,8 @@ fn may_hold_back(analysis: &Analysis<'_>) -> bool {
     most.is_none_or(|((pid, fd), _)| analysis.descriptors.may_hold_back(pid, fd))
 }
 
-/// Whether a peer of the same command took as long before it answered: it slept, or it worked, so that the critical path
-/// has little of the waits (`stalled_ns`).
+/// Whether a peer of the same command took as long before it answered: it slept, or it worked, so
+/// that the critical path has little of the waits (`stalled_ns`).
 fn is_answered_late(
     analysis: &Analysis<'_>,
     row: &OffCpuRow,
@@ -95,7 +95,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let (row, (stalls, mean)) = stalled.max_by_key(|(_, (count, _))| *count)?;
     // Two or more sends for each stall, small ones, somewhere in the tree: header, then body.
     let sends = analysis.tally(|call| is_send(analysis, call));
-    // Where only the first calls were looked at: two or more for each answer among them.
+    // Where only the first calls were traced: two or more for each answer among them.
     let answers = match analysis.by_stops() {
         true => {
             let moves = |call: &SyscallRow| calls::is_read(&call.name) && call.bytes > 0;

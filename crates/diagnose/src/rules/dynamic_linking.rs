@@ -31,8 +31,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         .or_else(|| bound(analysis))
 }
 
-/// Whether it is code of glibc's loader that finds and binds libraries: variables of threads are looked up by it
-/// too, as long as the program runs. (musl's loader is its C library.)
+/// Whether it is code of glibc's loader that finds and binds libraries: variables of threads are
+/// looked up by it too, as long as the program runs. (musl's loader is its C library.)
 fn is_loader(row: &FunctionRow) -> bool {
     let file = row.file.rsplit('/').next().unwrap_or_default();
     let function = row.function.as_deref().unwrap_or_default();
@@ -67,8 +67,8 @@ fn bound(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// What a process's loader computes, 0 where nobody looked, and what the kernel does for it when it opens so many
-/// libraries, or one so often.
+/// What a process's loader computes, 0 without samples, and what the kernel does for it when it
+/// opens so many libraries, or one so often.
 fn loading_ns(analysis: &Analysis<'_>, pid: u32, opens: u64) -> (f64, f64) {
     let loader = analysis.in_functions(|row| row.pid == pid && is_loader(row));
     let all_opens = calls_of(analysis, pid, calls::opens_file).calls;
@@ -230,8 +230,8 @@ fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
 }
 
 fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
-    // Where nobody knows which process of this run it is, that was stopped at its calls: what a shell opened for the
-    // program it is about to become comes before all that the loader opens.
+    // Where nobody knows which process of this run it is, that was stopped at its calls: what a
+    // shell opened for the program it is about to become comes before all that the loader opens.
     let exec = analysis
         .process(pid)
         .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
@@ -279,9 +279,9 @@ fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
     }
 }
 
-/// When the loader was done with a program whose last library it opened at `opened`: its symbols are bound
-/// only after that. The loader of glibc then gives back the list of libraries that it had mapped, which is its
-/// last call and mostly its first of this kind.
+/// When the loader was done with a program whose last library it opened at `opened`: its symbols
+/// are bound only after that. The loader of glibc then gives back the list of libraries that it had
+/// mapped, which is its last call and mostly its first of this kind.
 fn bound_ns(analysis: &Analysis<'_>, pid: u32, opened: u64) -> u64 {
     list_given_back_ns(analysis, pid).unwrap_or(0).max(opened)
 }

@@ -1,5 +1,5 @@
-//! Threads take a short lock from each other so often that its calls cost more than the waiting: `lock-contention`
-//! without sleeps.
+//! Threads take a short lock from each other so often that its calls cost more than the waiting:
+//! `lock-contention` without sleeps.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     by_calls(analysis).or_else(|| by_own_code(analysis))
 }
 
-/// Where nobody counted the calls: threads are seen in the code that only a lock leads to that is held by another.
+/// Where nobody counted the calls: threads are seen in the code that only a lock leads to that is
+/// held by another.
 fn by_own_code(analysis: &Analysis<'_>) -> Option<Finding> {
     let profile = analysis
         .trace
@@ -114,7 +115,8 @@ fn by_calls(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// How often threads slept for locks again and again, and how long, ns. Who waits for the others' end does it once.
+/// How often threads slept for locks again and again, and how long, ns. Who waits for the others'
+/// end does it once.
 fn sleeps(analysis: &Analysis<'_>, pid: u32) -> (u64, f64) {
     let rows = analysis.trace.off_cpu.iter().filter(|row| {
         let on_lock = row.call.as_deref().is_some_and(calls::is_lock);
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crowd_burns_for_a_lock_is_reported_and_not_that_it_is_one() {
+    fn what_too_many_threads_burn_for_a_lock_is_reported_and_not_that_they_are_too_many() {
         let found = |calls: u64| {
             let mut fake = Fake::new(1000);
             fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);

@@ -16,7 +16,8 @@ pub(super) struct Queue<'a> {
     used: f64,
     /// Of them: in Go's scheduler and its locks, or asking the kernel to wake or wait.
     fought: f64,
-    /// Whether they would be idle without the lock too: whoever holds it waits for something itself.
+    /// Whether they would be idle without the lock too: whoever holds it waits for something
+    /// itself.
     pub holder_waits: bool,
     win_ns: f64,
 }
@@ -49,7 +50,8 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let sum = |of: fn(&ThreadTimes) -> f64| threads().map(of).sum::<f64>();
     let on_cpu = sum(|times| times.on_cpu_ns);
     let all: f64 = analysis.threads.iter().map(|times| times.on_cpu_ns).sum();
-    // By what the untraced runs were charged: what a hypervisor takes from a thread is no use of a CPU.
+    // By what the untraced runs were charged: what a hypervisor takes from a thread is no use of a
+    // CPU.
     let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
     let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
     let waking = sum(|times| times.sums.get(Spent::KernelWaiting)) / on_cpu.max(1.0);
@@ -74,8 +76,8 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     })
 }
 
-/// Whether who writes or reads at the other end sets the pace: whoever holds the lock waits for that, as a logger does whose
-/// reader is slow.
+/// Whether who writes or reads at the other end sets the pace: whoever holds the lock waits for
+/// that, as a logger does whose reader is slow.
 fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
     let ends = [
         Spent::WaitingForInput,
@@ -114,7 +116,7 @@ const SCHEDULER: [&str; 24] = [
     "runtime.casgstatus",
 ];
 
-/// Part of a process's own code that is in there, 0 to 1; 0 where nobody looked.
+/// Part of a process's own code that is in there, 0 to 1; 0 without samples.
 fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
     let (mut all, mut fought) = (0, 0);

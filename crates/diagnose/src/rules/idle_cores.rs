@@ -47,8 +47,9 @@ fn stem(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
 }
 
-/// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others has no share
-/// of their work, and often their name. Where calls aren't timed, samples of its own code decide, if there are some.
+/// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others
+/// has no share of their work, and often their name. Where calls aren't timed, samples of its own
+/// code decide, if there are some.
 fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
     if analysis.trace.tier != Some(Tier::Kernel) {
         let own = analysis.in_own_code_ns(times.tid);
@@ -81,13 +82,14 @@ fn left_without_work<'a>(
         .map(|(_, times)| times)
 }
 
-/// Whether somebody waited for results of these threads more than once each: one job given away can't be cut from
-/// outside, several can be spread. Without a timeline nobody knows.
+/// Whether somebody waited for results of these threads more than once each: one job given away
+/// can't be cut from outside, several can be spread. Without a timeline nobody knows.
 fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     let Some(pid) = workers.first().map(|worker| worker.pid) else {
         return false;
     };
-    // The thread that runs `main` has the process's name; those of the virtual machine have their own.
+    // The thread that runs `main` has the process's name; those of the virtual machine have their
+    // own.
     let threads = || analysis.trace.threads.iter().filter(|t| t.pid == pid);
     let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
     let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
@@ -100,8 +102,9 @@ fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     waits.count() >= t::LEAST_RESULTS * workers.len()
 }
 
-/// Whether threads wait for something outside more than for each other and a CPU: they are there to have
-/// several requests in flight, and their computing beside that is no work that somebody wanted to spread.
+/// Whether threads wait for something outside more than for each other and a CPU: they are there to
+/// have several requests in flight, and their computing beside that is no work that somebody wanted
+/// to spread.
 fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     let sum = |kinds: &[Spent]| -> f64 {
         let of = |times: &&ThreadTimes| times.sums.of(|spent| kinds.contains(&spent));
@@ -118,9 +121,9 @@ fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     outside > sum(&[Spent::Locks, Spent::Ready])
 }
 
-/// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its pool
-/// and works nearly all the time has been given all the work; several of which each result is awaited before the next
-/// job is given take turns.
+/// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its
+/// pool and works nearly all the time has been given all the work; several of which each result is
+/// awaited before the next job is given take turns.
 fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32) -> Vec<&'a ThreadTimes> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
     let own =
@@ -135,7 +138,8 @@ fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32) -> Vec<&'a ThreadTimes> {
     }
 }
 
-/// Of the threads that a program of Java made without names the one that has all the work, with those that ended at once.
+/// Of the threads that a program of Java made without names the one that has all the work, with
+/// those that ended at once.
 fn one_of_several<'a>(analysis: &'a Analysis<'_>, pid: u32) -> Vec<&'a ThreadTimes> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
     let own = threads.filter(|(thread, times)| times.pid == pid && stem(&thread.name) == "Thread");
@@ -188,7 +192,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {
             return None;
         }
-        // The thread that gives out the work may do a part of it. A Java machine's compile and collect.
+        // The thread that gives out the work may do a part of it. A Java machine's compile and
+        // collect.
         let java = language == Some(Language::Java);
         if !java && others_cpus(analysis, process.pid, &workers) >= t::OTHERS_CPUS {
             return None;
@@ -276,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn where_calls_are_not_timed_looks_show_who_computes() {
+    fn where_calls_are_not_timed_samples_show_who_computes() {
         let reported = |looks: u64| {
             let mut fake = workers([980, 30]);
             fake.trace.tier = Some(Tier::Perf);

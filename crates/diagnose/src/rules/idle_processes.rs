@@ -36,8 +36,8 @@ fn worker(analysis: &Analysis<'_>, process: &Process) -> Option<Worker> {
     })
 }
 
-/// What processes have in common that share work: nothing where they are copies of their parent, else the
-/// program and its arguments but for numbers.
+/// What processes have in common that share work: nothing where they are copies of their parent,
+/// else the program and its arguments but for numbers.
 fn kind(process: &Process) -> String {
     let Some(exec) = process.execs.last() else {
         return String::new();
@@ -73,7 +73,8 @@ fn alone<'a>(
 ) -> Option<(&'a Worker, usize, f64)> {
     let busiest = pool.iter().max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns))?;
     let span = busiest.to_ns.saturating_sub(busiest.from_ns);
-    // Copies that got nothing to do may end at once; other programs that are short have done their work.
+    // Copies that got nothing to do may end at once; other programs that are short have done their
+    // work.
     let shares = |other: &&Worker| {
         let overlap = other
             .to_ns
@@ -95,8 +96,8 @@ fn alone<'a>(
     Some((busiest, pool.len(), win))
 }
 
-/// Whether the command waits for somebody of its own for as long as that, where nobody saw who ended the waits: by looks
-/// from outside a pool's results can come from any of its processes.
+/// Whether the command waits for somebody of its own for as long as that, where nobody saw who
+/// ended the waits: by looks from outside a pool's results can come from any of its processes.
 fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
     let waits = [
         Spent::WaitingForChild,
@@ -109,7 +110,8 @@ fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
         && waited >= t::BUSY_THREAD * analysis.untraced(span)
 }
 
-/// Processes of one pool are made one right after the other; making one takes an interpreter some ms.
+/// Processes of one pool are made one right after the other; making one takes an interpreter some
+/// ms.
 const MADE_TOGETHER_NS: u64 = 50_000_000;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ended_the_waits_needs_not_be_seen_where_only_looks_show() {
+    fn who_ended_the_waits_need_not_be_known_where_only_samples_show() {
         let of = |tier| {
             let mut fake = Fake::new(1000);
             fake.trace.tier = Some(tier);

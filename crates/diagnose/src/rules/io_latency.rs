@@ -1,8 +1,8 @@
 //! What does it cost the CPU to fetch data from a disk?
 //!
-//! Who waits for a disk also works for it: makes room in memory, asks the device, is woken. In a virtual
-//! machine, where each request leaves the machine, that is as long as the wait (80 to 270 ms beside waits
-//! of 110 to 250 ms in the ten programs of the corpus). It goes away with the wait.
+//! Who waits for a disk also works for it: makes room in memory, asks the device, is woken. In a
+//! virtual machine, where each request leaves the machine, that is as long as the wait (80 to 270
+//! ms beside waits of 110 to 250 ms in the ten programs of the corpus). It goes away with the wait.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,8 @@ use crate::calls;
 use crate::numbers::time;
 use crate::thresholds as t;
 
-/// CPU time on the critical path that faults in files took beyond what they take when the files are in memory.
+/// CPU time on the critical path that faults in files took beyond what they take when the files are
+/// in memory.
 pub(super) fn by_faults(analysis: &Analysis<'_>, wait: f64) -> f64 {
     let all = analysis.fault_cost();
     if all.measured {
@@ -50,8 +51,8 @@ pub(super) fn reads(analysis: &Analysis<'_>, waited: impl Fn(&OffCpuRow) -> bool
     analysis.tally(|row| calls.contains(&(row.tid, row.fd, row.name.as_str())))
 }
 
-/// Where nobody timed calls and faults: the kernel's time that neither the known calls nor faults in memory
-/// explain.
+/// Where nobody timed calls and faults: the kernel's time that neither the known calls nor faults
+/// in memory explain.
 pub(super) fn guessed(analysis: &Analysis<'_>, wait: f64) -> f64 {
     let first_touches = analysis.trace.accounts.minor_faults as f64 * analysis.first_touch_ns();
     let left = analysis.outside_of_calls_ns().unwrap_or(0.0) - first_touches;

@@ -24,15 +24,15 @@ fn is_one(kind: &str, row: &SyscallRow) -> bool {
     row.name == kind || kind == PATH_QUESTIONS && asks_about_path(&row.name)
 }
 
-/// A shell masks signals around each command: no change of the script makes that fewer but fewer commands, and
-/// a sound loop spends 15 to 20 % on it.
+/// A shell masks signals around each command: no change of the script makes that fewer but fewer
+/// commands, and a sound loop spends 15 to 20 % on it.
 fn is_of_the_shell(analysis: &Analysis<'_>, row: &SyscallRow) -> bool {
     row.name == "rt_sigprocmask" && analysis.language(Some(row.pid)) == Some(Language::Shell)
 }
 
 /// Whether these polls take so long on a CPU that they must go through hundreds of descriptors.
 fn scans_many(analysis: &Analysis<'_>, name: &str) -> bool {
-    analysis.tally_calls(|call| call == name).each_ns() >= t::LONG_LOOK_NS
+    analysis.tally_calls(|call| call == name).each_ns() >= t::LONG_SCAN_NS
 }
 
 /// Whether most of these closed no descriptor: a loop over all numbers that there could be.
@@ -91,8 +91,8 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
             names.insert(name, analysis.tally(|row| is_one(name, row) && counts(row)));
         }
     }
-    // Work that the kernel does for the program itself, such as making random numbers, can be asked for in
-    // large pieces and still rule the time.
+    // Work that the kernel does for the program itself, such as making random numbers, can be asked
+    // for in large pieces and still rule the time.
     let rules = |name: &str, tally: &Tally| {
         (calls::on_cpu(name) == Spent::KernelOther || calls::scans_descriptors(name))
             && analysis.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL

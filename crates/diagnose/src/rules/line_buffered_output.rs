@@ -5,16 +5,16 @@ use fathom_model::{Finding, FindingId};
 use super::small_io::Small;
 use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, is_of_pieces, on_output};
 use crate::analysis::Analysis;
-use crate::descriptors::Kind;
+use crate::descriptors::WaitKind;
 use crate::language::Language;
 use crate::numbers::count;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
-    let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == Kind::Terminal;
+    let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == WaitKind::Terminal;
     let small =
         on_output(analysis).find(|small| !is_of_pieces(analysis, small) && !watched(small))?;
     let tally = &small.tally;
-    // Without a look at what is written, it takes what everybody writes there.
+    // Where the written bytes are not checked, it takes what everybody writes there.
     let seen = small.lines(analysis).is_some();
     let lines = seen || analysis.descriptors.is_output(small.pid, small.fd);
     let cost = small.cost_of_output(analysis);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_their_last_bytes_shows_lines_from_pieces() {
+    fn their_last_bytes_distinguish_lines_from_pieces() {
         let reported = |bytes: u64, ended: u64| {
             let mut fake = Fake::new(1000);
             fake.descriptor(1, "/tmp/out");
@@ -103,7 +103,7 @@ mod tests {
             fake.ids()
         };
         assert_eq!(reported(6, 256), ["line-buffered-output"]);
-        // The end of each line is written apart.
+        // The end of each line is written by itself.
         assert_eq!(reported(6, 128), ["unbuffered-output"]);
         assert_eq!(reported(60, 3), ["unbuffered-output"]);
     }

@@ -1,4 +1,5 @@
-//! A lock is taken back by who has just let go of it, again and again: `lock-contention` of which only one side waits.
+//! A lock is taken back by who has just let go of it, again and again: `lock-contention` of which
+//! only one side waits.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +30,8 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// What it would win to work side by side. Jobs that are taken from a locked file are shared by whoever comes;
-    /// otherwise each keeps its own.
+    /// What it would win to work side by side. Jobs that are taken from a locked file are shared by
+    /// whoever comes; otherwise each keeps its own.
     fn win_ns(&self) -> f64 {
         let most = match self.file {
             Some(_) => (self.waiter.on_cpu_ns + self.holder.on_cpu_ns) / 2.0,
@@ -40,7 +41,8 @@ impl Pair<'_> {
     }
 }
 
-/// Whether the waiter did next to nothing between its waits: it was woken, found the lock taken, and slept again.
+/// Whether the waiter did next to nothing between its waits: it was woken, found the lock taken,
+/// and slept again.
 fn in_vain(waits: &[&Interval]) -> bool {
     let between = waits
         .windows(2)
@@ -118,7 +120,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         .into_iter()
         .max_by(|a, b| a.win_ns().total_cmp(&b.win_ns()))?;
     let win = analysis.untraced(pair.win_ns() * analysis.quiet);
-    // Python's own lock is handed over when its holder has had it for 5 ms: a few times in any start of threads.
+    // Python's own lock is handed over when its holder has had it for 5 ms: a few times in any
+    // start of threads.
     let python = analysis.language(Some(pair.waiter.pid)) == Some(Language::Python);
     let least = if python { t::LOCK_SHARE } else { 0.0 };
     if !is_significant(analysis, win) || analysis.share(win) < least {
@@ -168,7 +171,8 @@ mod tests {
 
     use crate::fake::{Fake, ROOT};
 
-    /// A process that waits 50 times for another one and works `own` ms between two waits; later it works alone.
+    /// A process that waits 50 times for another one and works `own` ms between two waits; later it
+    /// works alone.
     fn pair(own: u64, later: u64) -> Fake {
         let mut fake = Fake::new(1000);
         fake.wait_for(ROOT, "wait4", None, (1, 999, 999), Some(201));

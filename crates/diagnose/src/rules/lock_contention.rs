@@ -23,8 +23,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let language = analysis.language(Some(queue.pid));
     let side_by_side = analysis.observation.cpus.min(queue.threads).max(1) as f64;
-    // What other programs took of the CPU is nobody's queueing, and who waits for input does so without the lock too;
-    // and nothing wins more than to use all CPUs.
+    // What other programs took of the CPU is nobody's queueing, and who waits for input does so
+    // without the lock too; and nothing wins more than to use all CPUs.
     let work_ns = queue.cpu_ns - queue.spun_ns;
     let win = analysis
         .untraced(queue.span_ns * analysis.quiet - queue.elsewhere_ns - work_ns / side_by_side);

@@ -8,7 +8,7 @@ use fathom_trace::{Cause, Interval, Thread};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::critical_path::covered_ns;
-use crate::descriptors::Kind;
+use crate::descriptors::WaitKind;
 use crate::language::Language;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
@@ -49,13 +49,15 @@ pub(super) struct Queue {
     pub cpu_ns: f64,
     /// Of it: in code that only a lock leads to that another has.
     pub spun_ns: f64,
-    /// Of it: outside of the calls by which threads wait and wake each other, where calls are timed.
+    /// Of it: outside of the calls by which threads wait and wake each other, where calls are
+    /// timed.
     pub work_ns: f64,
     /// On a CPU or ready, all of them.
     pub able_ns: f64,
     /// From the first of them to the last, as traced.
     pub span_ns: f64,
-    /// Of it: one of them at least waited for something that is no lock, as a reader, and maybe held one.
+    /// Of it: one of them at least waited for something that is no lock, as a reader, and maybe
+    /// held one.
     pub elsewhere_ns: f64,
     /// Of that: for the reader of a pipe, which sets the pace then.
     pub for_reader_ns: f64,
@@ -93,7 +95,8 @@ pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
     found
 }
 
-/// Processes that queue for a lock on a file, or for one in memory that they share: their main threads do.
+/// Processes that queue for a lock on a file, or for one in memory that they share: their main
+/// threads do.
 fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     let waits = |times: &ThreadTimes| match times.tid == times.pid {
         true => analysis.file_lock_waits(times.tid) + analysis.lock_waits(times.tid),
@@ -142,7 +145,8 @@ fn waits_often(analysis: &Analysis<'_>, tid: u32, waits: u64) -> bool {
     waits >= t::MANY_LOCK_WAITS || analysis.file_lock_waits(tid) >= t::MANY_FILE_LOCK_WAITS
 }
 
-/// Threads that waited for locks for threads of their own: these ended most of that time, as far as it is known.
+/// Threads that waited for locks for threads of their own: these ended most of that time, as far as
+/// it is known.
 fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
     let locks = analysis.ends_of_waits(calls::is_lock);
     let for_own = locks
@@ -151,7 +155,8 @@ fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
     for_own.map(|(tid, _)| tid).collect()
 }
 
-/// How often a thread asked for a lock on a file: each time all who wait are woken, and sleep again but for one.
+/// How often a thread asked for a lock on a file: each time all who wait are woken, and sleep again
+/// but for one.
 fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
     let rows = analysis.rows_of(tid);
     let rows = rows.filter(|row| calls::is_file_lock(&row.name));
@@ -183,7 +188,8 @@ fn queue(
             let waits =
                 analysis.lock_waits(times.tid) + on_files.min(file_locks(analysis, times.tid));
             let ns = times.sums.get(Spent::Locks);
-            // Of two who lock a file the lucky one waits less; nobody waits there for anything else.
+            // Of two who lock a file the lucky one waits less; nobody waits there for anything
+            // else.
             let share = match on_files >= t::MANY_FILE_LOCK_WAITS {
                 true => t::LOCK_SHARE / 4.0,
                 false => t::LOCK_SHARE,
@@ -255,12 +261,12 @@ fn queue(
 
 fn writes_to_pipe(analysis: &Analysis<'_>, wait: &Interval) -> bool {
     let writes = wait.call.as_deref().is_some_and(calls::is_write);
-    let pipe = |fd| analysis.descriptors.waited_for(wait.pid, fd) == Kind::Pipe;
+    let pipe = |fd| analysis.descriptors.waited_for(wait.pid, fd) == WaitKind::Pipe;
     writes && wait.fd.is_some_and(pipe)
 }
 
-/// How long one of these threads at least waited so for something that is neither a lock nor the CPU; 0 where
-/// single waits aren't known.
+/// How long one of these threads at least waited so for something that is neither a lock nor the
+/// CPU; 0 where single waits aren't known.
 fn elsewhere_ns(analysis: &Analysis<'_>, tids: &[u32], so: impl Fn(&Interval) -> bool) -> f64 {
     let waits = |interval: &&Interval| {
         let lock = |call| calls::is_lock(call) || calls::is_file_lock(call);
@@ -278,9 +284,9 @@ fn on_files(analysis: &Analysis<'_>, tids: &[u32]) -> u64 {
     tids.iter().map(|tid| analysis.file_lock_waits(*tid)).sum()
 }
 
-/// Whether one thread ended about all that the others waited, and they what it waited: it hands out work and gets it
-/// back, as the linker `lld` does. Whoever lets go of a lock wakes the next one in the queue, whichever
-/// that is. Of two threads nobody knows.
+/// Whether one thread ended about all that the others waited, and they what it waited: it hands out
+/// work and gets it back, as the linker `lld` does. Whoever lets go of a lock wakes the next one in
+/// the queue, whichever that is. Of two threads nobody knows.
 fn have_hub(analysis: &Analysis<'_>, tids: &[u32]) -> bool {
     let mut part: HashMap<u32, u64> = HashMap::new();
     let (mut all, mut all_ns) = (0, 0);

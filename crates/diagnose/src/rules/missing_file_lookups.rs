@@ -16,8 +16,8 @@ use crate::thresholds as t;
 
 const ENOTDIR: i32 = 20;
 
-/// Misses whose paths are not kept, where the table of paths was full: of the errors of these calls that no
-/// path is known for, the part that misses are of those whose path is.
+/// Misses whose paths are not kept, where the table of paths was full: of the errors of these calls
+/// that no path is known for, the part that misses are of those whose path is.
 fn without_names(analysis: &Analysis<'_>, calls: &BTreeSet<&str>, named: u64) -> u64 {
     let failed = analysis.trace.failed_lookups.iter();
     let failed = failed.filter(|row| calls.contains(row.call.as_str()));
@@ -54,7 +54,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Whether it is no search: a check before a file or its folder is made, or something to be removed.
+    /// Whether it is no search: a check before a file or its folder is made, or something to be
+    /// removed.
     fn are_made(&self, row: &LookupRow) -> bool {
         let path = row.path.as_str();
         let is_later_there = self.files.contains(path) || self.folders.contains(path);
@@ -100,7 +101,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
     let cost = CallCost::with(&asked, analysis, asks).part(part);
     let is_futile = misses >= t::MISSES_OF_NO_SEARCH && part >= t::NEARLY_ALL_MISS;
-    // Where nearly nothing was found it is no search whose misses are its nature: the library's part is as vain.
+    // Where nearly nothing was found it is no search whose misses are its nature: the library's
+    // part is as vain.
     let (vain, least) = match is_futile {
         true => (
             cost.ns(analysis).min(2.0 * cost.in_kernel_ns),

@@ -1,6 +1,6 @@
 //! The rules, one a file.
 //!
-//! A rule looks at a [`View`] and returns findings, or none. Two rules may see the same time from
+//! A rule reads an [`Analysis`] and returns findings, or none. Two rules may see the same time from
 //! two sides; [`explained_by`] says which of the two is reported.
 
 mod allocation;
@@ -162,8 +162,8 @@ const EXPLAINED_BY: &[(FindingId, &[FindingId])] = &[
     (FindingId::BusyPolling, &[FindingId::WakeupStorm]),
 ];
 
-/// The ways in which a lock is contended, of which one is reported: what was seen of mutexes goes first, then where whoever holds
-/// it is asleep.
+/// The ways in which a lock is contended, of which one is reported: what was seen of mutexes goes
+/// first, then where whoever holds it is asleep.
 fn locks(analysis: &Analysis<'_>) -> Option<Finding> {
     goroutine_locks::find(analysis)
         .or_else(|| blocking_in_lock::find(analysis))
@@ -181,7 +181,7 @@ fn convoy_or_thrashing(analysis: &Analysis<'_>) -> Option<Finding> {
     Some(fought.filter(costs_more).unwrap_or(queued))
 }
 
-/// Asking again and again, by calls or by looks at memory.
+/// Asking again and again, by calls or by reads of memory.
 fn polls(analysis: &Analysis<'_>) -> Option<Finding> {
     busy_polling::find(analysis).or_else(|| spinning::find(analysis))
 }
@@ -208,7 +208,8 @@ pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
     found
 }
 
-/// Short processes that spend half of their time on finding and binding libraries are named for that.
+/// Short processes that spend half of their time on finding and binding libraries are named for
+/// that.
 fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
     let of = |id: FindingId| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
     if let (Some(linking), Some(spawning)) = (
@@ -221,8 +222,9 @@ fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
     found
 }
 
-/// More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock costs a good part of what
-/// each of them waits, it is what makes them slow, and without it they are no crowd.
+/// More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock
+/// costs a good part of what each of them waits, it is what makes them slow, and without it they
+/// are not too many.
 fn named_for_locks(mut found: Vec<Finding>) -> Vec<Finding> {
     let lock = found.iter().find(|f| f.id == FindingId::LockContention);
     if let Some(lock) = lock.map(|lock| lock.could_win_ns) {
@@ -233,8 +235,8 @@ fn named_for_locks(mut found: Vec<Finding>) -> Vec<Finding> {
     found
 }
 
-/// The cause must be of this part of the effect's size. Who finds a lock taken and who is woken to find it are counted
-/// apart, so that the lock shows less of itself.
+/// The cause must be of this part of the effect's size. Who finds a lock taken and who is woken to
+/// find it are counted separately, so that the lock shows less of itself.
 fn least_times(effect: FindingId) -> u64 {
     match effect {
         FindingId::WakeupStorm => 4,

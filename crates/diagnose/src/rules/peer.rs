@@ -8,8 +8,8 @@ use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 use crate::analysis::Analysis;
 use crate::calls;
 
-/// What is waited for: the time asleep in calls on each, by which the first one is found, and the calls that moved
-/// something, which show where polls wait.
+/// What is waited for: the time asleep in calls on each, by which the first one is found, and the
+/// calls that moved something, which show where polls wait.
 pub(super) fn waited_for<K: Ord>(
     analysis: &Analysis<'_>,
     asleep_on: impl Fn(&OffCpuRow) -> Option<K>,
@@ -38,8 +38,8 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// The one that is waited for most: by the time asleep in calls on it, and where polls wait, by the calls
-    /// that moved something. `standard`: the command's own, if no other one stands out.
+    /// The one that is waited for most: by the time asleep in calls on it, and where polls wait, by
+    /// the calls that moved something. `standard`: the command's own, if no other one stands out.
     pub(super) fn find(analysis: &Analysis<'_>, spent: Spent, standard: i32) -> Peer {
         let reads = spent == Spent::WaitingForInput;
         let is_end = |pid: u32, fd: i32, name: &str| {

@@ -1,4 +1,5 @@
-//! Shared by the rules on lookups and on loops: does a thread do nothing but ask for paths until they are there?
+//! Shared by the rules on lookups and on loops: does a thread do nothing but ask for paths until
+//! they are there?
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +14,7 @@ pub(super) const ENOENT: i32 = 2;
 /// Lookups by one kind of call of paths that were opened, or made, by one of the tree later on.
 #[derive(Debug, Default)]
 pub(super) struct Awaited<'a> {
-    /// Those in vain.
+    /// Those that found nothing.
     pub calls: u64,
     /// What for.
     pub paths: Vec<&'a str>,
@@ -67,7 +68,8 @@ pub(super) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), A
     found.collect()
 }
 
-/// The thread that does hardly anything but make so many calls of this kind in vain: the trace doesn't say whose lookups these are.
+/// The thread that does hardly anything but make so many calls of this kind that find nothing: the
+/// trace doesn't say whose lookups these are.
 fn who_asks(analysis: &Analysis<'_>, call: &str, lookups: u64) -> Option<u32> {
     if lookups < t::MANY_POLLS {
         return None;
@@ -86,7 +88,8 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT};
 
-    /// A thread that asks for `/spool/done` so often, and files of that name that were opened then, in ms.
+    /// A thread that asks for `/spool/done` so often, and files of that name that were opened then,
+    /// in ms.
     fn asked(misses: u64, others: u64, opened: &[u64]) -> Vec<(u32, u64, u64)> {
         let mut fake = Fake::new(1000);
         fake.calls("access", None, misses + 1, 0, 2_000).errors = misses;

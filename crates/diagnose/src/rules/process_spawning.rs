@@ -105,7 +105,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// Whether a process waited for most of its life for a time or for others: that takes as long without a process for it.
+/// Whether a process waited for most of its life for a time or for others: that takes as long
+/// without a process for it.
 fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
     let outside = [
         Spent::Sleeping,
@@ -163,8 +164,9 @@ fn copies(analysis: &Analysis<'_>, short: &[Lived]) -> usize {
         .count()
 }
 
-/// What forking costs where the copies run no program of their own: what they do, and the kernel's work on processes,
-/// of which most is the parent's: its page tables are copied, and given back at the end.
+/// What forking costs where the copies run no program of their own: what they do, and the kernel's
+/// work on processes, of which most is the parent's: its page tables are copied, and given back at
+/// the end.
 fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     let threads = analysis.untraced(covered_ns(short) as f64);
     let pids: HashSet<u32> = short.iter().map(|child| child.0).collect();
@@ -189,15 +191,15 @@ fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     threads.max(analysis.untraced(own) + kernels)
 }
 
-/// Whether the command makes so many copies of itself that faults, where only their number is known, are those of
-/// copying.
+/// Whether the command makes so many copies of itself that faults, where only their number is
+/// known, are those of copying.
 pub(super) fn faults_are_of_copies(analysis: &Analysis<'_>) -> bool {
     let made = analysis.trace.processes.iter().skip(1);
     made.filter(|process| is_copy(analysis, process)).count() >= t::MANY_PROCESSES
 }
 
-/// Of these processes: those that one parent made to run one program, where that is the most. Those that
-/// have children of their own do not count: a compiler's driver is short, and its work is not.
+/// Of these processes: those that one parent made to run one program, where that is the most. Those
+/// that have children of their own do not count: a compiler's driver is short, and its work is not.
 fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32> {
     let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();

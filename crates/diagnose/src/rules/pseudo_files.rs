@@ -1,4 +1,5 @@
-//! Files that the kernel makes up as they are read, in `/proc` and `/sys`, are read again and again.
+//! Files that the kernel makes up as they are read, in `/proc` and `/sys`, are read again and
+//! again.
 
 use fathom_model::{Finding, FindingId};
 use fathom_trace::FileRow;

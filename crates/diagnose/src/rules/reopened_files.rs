@@ -1,4 +1,5 @@
-//! Shared by the rules for files that one process opens again and again: which they are, and what opening them costs.
+//! Shared by the rules for files that one process opens again and again: which they are, and what
+//! opening them costs.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::calls;
 use crate::numbers::count;
 use crate::thresholds as t;
 
-/// What was done with a file in all, where only the first calls were looked at.
+/// What was done with a file in all, where only the first calls were traced.
 pub(super) fn whole(analysis: &Analysis<'_>, file: &FileRow) -> FileRow {
     let own = |name: &dyn Fn(&str) -> bool| {
         let stretch = analysis.stretch(|row| row.pid == file.pid && name(&row.name));
@@ -83,7 +84,8 @@ impl ReopenedFile {
         of_process(self.together.pid, is)
     }
 
-    /// What it costs to open them, to look at them and to close them, as part of what the process opens at all.
+    /// What it costs to open them, to look at them and to close them, as part of what the process
+    /// opens at all.
     pub fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
         CallCost::of(analysis, self.own(is_around_reads)).part(self.part_of_opens)
     }

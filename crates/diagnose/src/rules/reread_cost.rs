@@ -1,4 +1,5 @@
-//! Shared by the ways of reading the same again: what the calls cost, and the work on what they brought.
+//! Shared by the ways of reading the same again: what the calls cost, and the work on what they
+//! brought.
 
 use fathom_model::FindingId;
 
@@ -76,10 +77,11 @@ pub(super) fn part_of(of: u64, all: u64) -> f64 {
     (of as f64 / all.max(1) as f64).min(1.0)
 }
 
-/// The work of a process's own code on `bytes` that it reads once more, so many `times`, memory for it included, at most. Nobody sees which
-/// of its time goes to which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is beside
-/// the calls' library the part that these bytes are of all (`part`). Where that is less than anybody needs to take them apart, the
-/// program doesn't look at all of them, and only the memory that they took is counted.
+/// The work of a process's own code on `bytes` that it reads once more, so many `times`, memory for
+/// it included, at most. Nobody sees which of its time goes to which bytes: it is as much as such a
+/// language takes to take bytes apart, and of the time that there is beside the calls' library the
+/// part that these bytes are of all (`part`). Where that is less than anybody needs to take them
+/// apart, the program doesn't look at all of them, and only the memory that they took is counted.
 pub(super) fn work_ns(
     analysis: &Analysis<'_>,
     pid: u32,
@@ -108,8 +110,9 @@ fn collecting_ns_per_byte(language: Option<Language>) -> f64 {
     }
 }
 
-/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do. Those for files of settings are
-/// written in the language itself: Python's for INI takes 260, where its JSON takes 15.
+/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do. Those
+/// for files of settings are written in the language itself: Python's for INI takes 260, where its
+/// JSON takes 15.
 fn parsing_ns_per_byte(language: Option<Language>, settings: bool) -> f64 {
     match language {
         Some(Language::Python | Language::Ruby | Language::Perl) if settings => 60.0,

@@ -1,4 +1,5 @@
-//! The same is read again and again: of files that are opened anew each time, of one that stays open, or of folders.
+//! The same is read again and again: of files that are opened anew each time, of one that stays
+//! open, or of folders.
 
 use fathom_model::Finding;
 use fathom_trace::{DescriptorKind, FileRow};
@@ -26,7 +27,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     found.max_by_key(|finding| finding.could_win_ns)
 }
 
-/// Whether each opening is for one record of many: nothing need be read twice, and that is another rule's.
+/// Whether each opening is for one record of many: nothing need be read twice, and that is another
+/// rule's.
 fn takes_records(file: &FileRow) -> bool {
     let each = file.read_bytes / file.opens.max(1);
     let part = |size: u64| each * t::RECORDS_OF_A_FILE <= size;
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_settings_are_taken_apart_more_slowly() {
+    fn files_of_settings_are_parsed_more_slowly() {
         let mut fake = Fake::new(1000);
         fake.language = Some(crate::Language::Python);
         fake.calls("openat", None, 300, 0, 10_000);
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_time_to_take_the_bytes_apart_only_gives_their_memory_back() {
+    fn who_has_no_time_to_parse_the_bytes_only_gives_their_memory_back() {
         let reported = |language| {
             let mut fake = Fake::new(1000);
             fake.language = Some(language);

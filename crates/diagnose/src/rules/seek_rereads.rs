@@ -27,7 +27,7 @@ pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Finding> {
             return None;
         }
         let reads = analysis.tally(&on_it);
-        // What is looked at for news, as a log is, brings little each time.
+        // What is polled for news, as a log is, brings little each time.
         let whole = reads.bytes / reads.sizes[0].max(1) >= t::LEAST_OF_A_ROUND;
         (whole && is_alone(&file, &reads)).then_some((file, fd, reads))
     });
@@ -74,8 +74,8 @@ pub(super) struct Sought {
     pub reads: Tally,
     /// Of the file, bytes.
     pub size: u64,
-    /// Nearly each read comes after a seek to one of many places: it fills the buffer of a stream, of which a record
-    /// is wanted.
+    /// Nearly each read comes after a seek to one of many places: it fills the buffer of a stream,
+    /// of which a record is wanted.
     pub by_seeks: bool,
 }
 
@@ -95,7 +95,8 @@ pub(super) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
             .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
         let file = whole(analysis, file);
         let fd = file.fd?;
-        // A shell's `read` goes back to the end of the line each time: its script can't read otherwise.
+        // A shell's `read` goes back to the end of the line each time: its script can't read
+        // otherwise.
         if fd == 0 && analysis.language(Some(file.pid)) == Some(Language::Shell) {
             return None;
         }
@@ -176,7 +177,8 @@ fn stays_open(file: &FileRow) -> bool {
         && !is_of_system(&file.name.text())
 }
 
-/// Whether nearly all `reads` of a descriptor are of this file: its number may have been one file's after another.
+/// Whether nearly all `reads` of a descriptor are of this file: its number may have been one file's
+/// after another.
 fn is_alone(file: &FileRow, reads: &Tally) -> bool {
     file.reads * 10 >= reads.calls * 9
 }
@@ -191,7 +193,8 @@ pub(super) fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && calls::is_read(&row.name)
 }
 
-/// Whether a file is written once at most, as by a program that makes it first, and then read again and again.
+/// Whether a file is written once at most, as by a program that makes it first, and then read again
+/// and again.
 pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
     file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
 }
@@ -220,7 +223,7 @@ mod tests {
         fake.file("/etc/passwd", 1, 2, 4096, 0);
         fake.trace.files[0].fd = Some(3);
         assert!(!fake.ids().contains(&"rereading"));
-        // A log that is looked at for news.
+        // A log that is polled for news.
         assert!(!rewound(100).contains(&"rereading"));
     }
 

@@ -10,7 +10,7 @@ use super::small_io::{self, Small};
 use super::{discarded_buffers, tiny_files};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
-use crate::descriptors::Kind;
+use crate::descriptors::WaitKind;
 use crate::language::Language;
 use crate::numbers::count;
 
@@ -30,7 +30,7 @@ fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
         let made_up = analysis
             .name_of(pid, fd)
             .is_some_and(|name| is_pseudo(&name));
-        own && !made_up && matches!(kind, Kind::File | Kind::Unknown)
+        own && !made_up && matches!(kind, WaitKind::File | WaitKind::Unknown)
     };
     let by_file = tiny_files::read_one_by_one(analysis);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
@@ -91,7 +91,8 @@ struct Opening {
     cost: CallCost,
 }
 
-/// A file that is opened for each small call costs the opening too, and not the looks for it where it isn't.
+/// A file that is opened for each small call costs the opening too, and not the lookups of it where
+/// it isn't.
 fn opening_costs(analysis: &Analysis<'_>, pid: u32, small: &Tally) -> Opening {
     let opens = |row: &SyscallRow| row.pid == pid && calls::redirects(&row.name);
     let all = analysis.tally(opens);
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_for_files_that_are_not_there_are_no_opening() {
+    fn lookups_of_files_that_are_not_there_are_no_opening() {
         let mut fake = Fake::new(1000);
         fake.descriptor(3, "/src/a.h");
         fake.calls("read", Some(3), 6_000, 33, 1_000);

@@ -9,11 +9,12 @@ use super::buffer_advice;
 use super::call_cost::CallCost;
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
-use crate::descriptors::Kind;
+use crate::descriptors::WaitKind;
 use crate::language::Language;
 use crate::thresholds as t;
 
-/// Small calls on one descriptor, or on that of the same number in processes that one parent made to run one program.
+/// Small calls on one descriptor, or on that of the same number in processes that one parent made
+/// to run one program.
 pub(super) struct Small {
     /// The one that made most of the calls.
     pub pid: u32,
@@ -32,8 +33,8 @@ impl Small {
         })
     }
 
-    /// What the calls cost, and where it is no file those of a reader in the tree: it gets as small pieces as are
-    /// written.
+    /// What the calls cost, and where it is no file those of a reader in the tree: it gets as small
+    /// pieces as are written.
     pub(super) fn cost_of_output(&self, analysis: &Analysis<'_>) -> CallCost {
         if !analysis.descriptors.is_output(self.pid, self.fd) {
             return self.cost(analysis);
@@ -42,7 +43,7 @@ impl Small {
         for row in &analysis.trace.syscalls {
             let reads = row.fd == Some(0) && calls::is_read(&row.name);
             let from_pipe = reads && !self.pids.contains(&row.pid);
-            if from_pipe && analysis.descriptors.waited_for(row.pid, 0) == Kind::Pipe {
+            if from_pipe && analysis.descriptors.waited_for(row.pid, 0) == WaitKind::Pipe {
                 *read.entry(row.pid).or_default() += row.bytes;
             }
         }
@@ -62,7 +63,8 @@ impl Small {
     /// Whether they are, and most of them had something to move at once.
     fn is_small(&self, analysis: &Analysis<'_>) -> bool {
         let (tally, writes) = (&self.tally, self.writes);
-        // Sizes 1 to 3: 1 byte to 511; what is larger doesn't count as small however many there are.
+        // Sizes 1 to 3: 1 byte to 511; what is larger doesn't count as small however many there
+        // are.
         let small: u64 = tally.sizes[1..4].iter().sum();
         let moved = tally.bytes_per_call();
         if small < t::LEAST_SMALL_CALLS || small * 10 < tally.calls * 6 || moved >= t::LINE_BYTES {
@@ -94,7 +96,7 @@ impl Small {
         self.writes && alike(read.bytes, written.bytes) && alike(read.calls, written.calls)
     }
 
-    /// Part of the writes that ended a line; `None` where too few were looked at.
+    /// Part of the writes that ended a line; `None` where too few were checked.
     pub(super) fn lines(&self, analysis: &Analysis<'_>) -> Option<f64> {
         let rows = analysis.trace.syscalls.iter();
         let own = rows.filter(|row| is_of(row, &self.pids, self.fd, self.writes));
@@ -102,7 +104,7 @@ impl Small {
         let (looked_at, ended) = looks.fold((0, 0), |(all, lines), more| {
             (all + more.looked_at, lines + more.ended)
         });
-        (looked_at >= t::LEAST_LOOKS_FOR_LINES).then(|| ended as f64 / looked_at as f64)
+        (looked_at >= t::LEAST_CHECKED_FOR_LINES).then(|| ended as f64 / looked_at as f64)
     }
 
     /// `standard output`, or the file's name.
@@ -157,8 +159,8 @@ fn moves_about(row: &SyscallRow) -> u64 {
     }
 }
 
-/// Whether a file other than standard input and output is used as these are: it is kept open and gone through
-/// from its front to its end.
+/// Whether a file other than standard input and output is used as these are: it is kept open and
+/// gone through from its front to its end.
 pub(super) fn is_stream_of_file(analysis: &Analysis<'_>, small: &Small) -> bool {
     let &Small { pid, fd, .. } = small;
     let descriptors = &analysis.descriptors;
@@ -171,12 +173,13 @@ pub(super) fn is_stream_of_file(analysis: &Analysis<'_>, small: &Small) -> bool 
         opening.map(|row| row.calls).sum()
     };
     let opens: u64 = descriptors.opens(pid, fd).unwrap_or_else(opened);
-    descriptors.last(pid, fd) == Kind::File
+    descriptors.last(pid, fd) == WaitKind::File
         && opens * CALLS_FOR_EACH_OPEN <= moves(analysis, small, small.writes)
         && !is_gone_about(analysis, small)
 }
 
-/// Whether every tenth call or more goes elsewhere in the file, or is a write among reads, or a read among writes.
+/// Whether every tenth call or more goes elsewhere in the file, or is a write among reads, or a
+/// read among writes.
 pub(super) fn is_gone_about(analysis: &Analysis<'_>, small: &Small) -> bool {
     let rows = analysis.rows_of_process(small.pid);
     let on_it = rows.filter(|row| row.fd == Some(small.fd));
@@ -231,7 +234,8 @@ pub(super) fn find(
         let (_, pid) = *made.iter().max().filter(|_| all >= least)?;
         let pids: BTreeSet<u32> = made.into_iter().map(|(_, pid)| pid).collect();
         let mut tally = analysis.tally(|row| is_of(row, &pids, fd, writes));
-        // What the number was for a moment, as libraries at the start, isn't the thing that is named.
+        // What the number was for a moment, as libraries at the start, isn't the thing that is
+        // named.
         let strays = pids
             .iter()
             .flat_map(|pid| analysis.descriptors.strays(*pid, fd));
@@ -265,7 +269,8 @@ fn is_of(row: &SyscallRow, pids: &BTreeSet<u32>, fd: i32, writes: bool) -> bool 
 fn key(row: &SyscallRow) -> Option<((u32, i32), bool)> {
     let writes = calls::is_write(&row.name);
     let sockets = calls::is_message(&row.name);
-    // A message is taken by one call however short it is, but no message is a byte or two on average.
+    // A message is taken by one call however short it is, but no message is a byte or two on
+    // average.
     let bytewise = !writes && row.bytes < t::BYTES_OF_A_MESSAGE * row.calls;
     let moves = (writes || calls::is_read(&row.name)) && (!sockets || bytewise);
     moves.then_some(((row.pid, row.fd?), writes))

@@ -37,7 +37,7 @@ enum What {
 /// Threads that spin.
 struct Spinning<'a> {
     what: What,
-    /// Looks that found them doing so, by thread.
+    /// Samples that found them doing so, by thread.
     looks: BTreeMap<u32, u64>,
     /// The function with the most of them.
     first: &'a FunctionRow,
@@ -67,8 +67,9 @@ fn is_spinlock(row: &FunctionRow) -> bool {
     row.function.as_deref() == Some("pthread_spin_lock")
 }
 
-/// Whether threads are in there for so much of their time that most of it is waiting, though not in its loop: one that is
-/// free takes 10 ns, and one that is held mostly keeps the instruction that asks for it.
+/// Whether threads are in there for so much of their time that most of it is waiting, though not in
+/// its loop: one that is free takes 10 ns, and one that is held mostly keeps the instruction that
+/// asks for it.
 fn is_fought_over(functions: &[FunctionRow]) -> bool {
     let mut all: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for row in functions {

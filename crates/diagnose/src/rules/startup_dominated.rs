@@ -26,7 +26,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let last = loaded_ns(&mut opened, begun)?;
     let loading = last.saturating_sub(begun) - childrens_ns(analysis, root.pid, begun, last);
     let start = analysis.untraced(loading as f64);
-    // Another run's times are brought to this one's clock by a model, which finds too little more often than too much.
+    // Another run's times are brought to this one's clock by a model, which finds too little more
+    // often than too much.
     let least = match analysis.trace.calls_from {
         Some(_) => t::START_SHARE_MODELLED,
         None => t::START_SHARE,
@@ -76,8 +77,9 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// When the first file was opened that the program chose: what came before it is the runtime's own start (Node 60 ms, Java
-/// 40, Python 10 to 20), which stays whatever the program loads. `None` where nothing says.
+/// When the first file was opened that the program chose: what came before it is the runtime's own
+/// start (Node 60 ms, Java 40, Python 10 to 20), which stays whatever the program loads. `None`
+/// where nothing says.
 fn first_of_program<'a>(
     analysis: &Analysis<'_>,
     root: &Process,
@@ -107,8 +109,8 @@ fn first_of_program<'a>(
     }
 }
 
-/// Part of the time from `from` to `to` in which children of the process ran: it had begun its work, as a test
-/// that starts the program under test, and loads what it needs on the way.
+/// Part of the time from `from` to `to` in which children of the process ran: it had begun its
+/// work, as a test that starts the program under test, and loads what it needs on the way.
 fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
     let threads = analysis.children_of(pid).map(|child| {
         let end = child.ended_ns.unwrap_or(to);
@@ -121,8 +123,9 @@ fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
     covered_ns(&threads.collect::<Vec<_>>())
 }
 
-/// The moment after which most of the files had been opened, and the files up to then. A pause between two of them that
-/// is longer than all before and after it is the work, for which more is loaded now and then.
+/// The moment after which most of the files had been opened, and the files up to then. A pause
+/// between two of them that is longer than all before and after it is the work, for which more is
+/// loaded now and then.
 fn loaded_ns(opened: &mut Vec<u64>, begun: u64) -> Option<u64> {
     let most = (opened.len() * 98 / 100).min(opened.len().checked_sub(1)?);
     let whole = opened[most] - begun;

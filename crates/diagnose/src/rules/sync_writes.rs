@@ -25,7 +25,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         let off_the_disk = matches!(row.cause, Cause::Ready | Cause::Preempted);
         !off_the_disk && call.is_some_and(|call| is_synced(row.pid, row.fd, call))
     });
-    // Nobody timed calls that were stopped at: what putting data on the disk costs the CPU is a guess there.
+    // Nobody timed calls that were stopped at: what putting data on the disk costs the CPU is a
+    // guess there.
     let cpu = match analysis.by_stops() {
         true => io_latency::guessed(analysis, waits).max(tally.cost_ns),
         false => tally.cost_ns,

@@ -15,8 +15,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     many(analysis).or_else(|| node_workers(analysis))
 }
 
-/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many that live for a part of
-/// their process's life, and few at once, do one piece of work each.
+/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many
+/// that live for a part of their process's life, and few at once, do one piece of work each.
 fn node_workers(analysis: &Analysis<'_>) -> Option<Finding> {
     let workers: Vec<&ThreadTimes> = analysis
         .threads
@@ -67,11 +67,12 @@ fn node_workers(analysis: &Analysis<'_>) -> Option<Finding> {
 fn many(analysis: &Analysis<'_>) -> Option<Finding> {
     let made = analysis.tally_calls(calls::makes_thread);
     let processes = analysis.trace.processes.len() as u64;
-    // Where calls are only looked at for a while, the threads themselves are still all seen.
+    // Where calls are only traced for a while, the threads themselves are still all seen.
     let seen = (analysis.trace.threads.len() as u64).saturating_sub(processes);
     let threads = (made.calls + 1).saturating_sub(processes).max(seen);
     let all: u64 = analysis.trace.syscalls.iter().map(|row| row.calls).sum();
-    // A thread takes 10 to 20 calls: its stack, its masks, its end. Who makes more has other work for the kernel.
+    // A thread takes 10 to 20 calls: its stack, its masks, its end. Who makes more has other work
+    // for the kernel.
     if threads < t::MANY_THREADS || all > threads * t::CALLS_OF_A_THREAD {
         return None;
     }
@@ -118,8 +119,8 @@ fn many(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// The kernel's part. Looks don't see who ended a wait, so that what the threads do is hidden in the waits for them: then it is
-/// the kernel's time of all of them, as far as there is room for it.
+/// The kernel's part. Samples don't show who ended a wait, so that what the threads do is hidden in
+/// the waits for them: then it is the kernel's time of all of them, as far as there is room for it.
 fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
     let on_path = analysis.in_kernel_ns();
     if !analysis.trace.tier.is_some_and(Tier::only_looks) {
@@ -132,8 +133,8 @@ fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
         .max(on_path)
 }
 
-/// What one thread waits for others of its process, if it waits for nearly each that is made, as whoever makes one in Python
-/// does until that has begun.
+/// What one thread waits for others of its process, if it waits for nearly each that is made, as
+/// whoever makes one in Python does until that has begun.
 fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
     let ends = analysis.ends_of_waits(calls::is_lock);
     let most = ends.iter().max_by_key(|(_, ends)| ends.own.count);
@@ -144,8 +145,9 @@ fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
     waited.min(analysis.spent_ns(Spent::Locks))
 }
 
-/// What would not be without the threads: the kernel's part, the waits of one for another, what the library does to make
-/// them. What they were made for has to be done in any case, by one thread after the other at worst.
+/// What would not be without the threads: the kernel's part, the waits of one for another, what the
+/// library does to make them. What they were made for has to be done in any case, by one thread
+/// after the other at worst.
 fn all_but_the_work(analysis: &Analysis<'_>, pid: Option<u32>, threads: u64) -> f64 {
     let with_them = [Spent::Locks, Spent::Ready, Spent::UserCode];
     let with_them: f64 = with_them

@@ -11,7 +11,7 @@ use super::small_io::Small;
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::classify;
-use crate::descriptors::Kind;
+use crate::descriptors::WaitKind;
 use crate::finding_builder::is_significant;
 use crate::numbers::count;
 use crate::thresholds as t;
@@ -174,13 +174,17 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
     };
     let on_file = |row: &SyscallRow| {
         let kind = row.fd.map(|fd| analysis.descriptors.mostly(row.pid, fd));
-        of_it(row) && !matches!(kind, Some(Kind::Pipe | Kind::Socket | Kind::Terminal))
+        of_it(row)
+            && !matches!(
+                kind,
+                Some(WaitKind::Pipe | WaitKind::Socket | WaitKind::Terminal)
+            )
     };
     let is_read = |row: &SyscallRow| on_file(row) && calls::is_read(&row.name);
     let is_write = |row: &SyscallRow| on_file(row) && calls::is_write(&row.name);
     let is_map = |row: &SyscallRow| of_it(row) && row.name == "mmap";
     let is_unmap = |row: &SyscallRow| of_it(row) && row.name == "munmap";
-    // Files that are opened and neither read nor mapped are looked at, or locked.
+    // Files that are opened and neither read nor mapped are checked, or locked.
     if way == Way::Mapped && seen(&is_map).min(seen(&is_unmap)) * 10 < files.opens * 9 {
         return None;
     }

@@ -1,4 +1,5 @@
-//! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its end.
+//! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its
+//! end.
 
 use fathom_model::{Finding, FindingId};
 use fathom_trace::{Cause, DescriptorKind, OffCpuRow};
@@ -8,7 +9,7 @@ use super::pseudo_files::is_pseudo;
 use super::small_io::{self, Small};
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::descriptors::Kind;
+use crate::descriptors::WaitKind;
 use crate::finding_builder::is_significant_wait;
 use crate::language::Language;
 use crate::numbers::count;
@@ -18,10 +19,13 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let comes = |pid: u32, fd: i32| {
         let kind = || analysis.descriptors.mostly(pid, fd);
         analysis.descriptors.is_input(pid, fd)
-            || matches!(kind(), Kind::Pipe | Kind::Socket | Kind::Terminal)
+            || matches!(
+                kind(),
+                WaitKind::Pipe | WaitKind::Socket | WaitKind::Terminal
+            )
     };
     let on_input = |analysis: &Analysis<'_>, pid: u32, fd: i32, writes: bool| {
-        !writes && (comes(pid, fd) || analysis.descriptors.last(pid, fd) == Kind::File)
+        !writes && (comes(pid, fd) || analysis.descriptors.last(pid, fd) == WaitKind::File)
     };
     // What the kernel makes up comes in the pieces in which it is made.
     let comes_in_pieces = |small: &Small| {
@@ -33,7 +37,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         let streams = small_io::is_stream_of_file(analysis, small) && !comes_in_pieces(small);
         comes(small.pid, small.fd) || streams
     };
-    let is_file = |small: &Small| analysis.descriptors.mostly(small.pid, small.fd) == Kind::File;
+    let is_file =
+        |small: &Small| analysis.descriptors.mostly(small.pid, small.fd) == WaitKind::File;
     let small = small_io::find(analysis, on_input)
         .into_iter()
         .find(is_own)?;
@@ -78,8 +83,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// Whether the reads are hidden behind waits for the writer, again and again: then the command would end
-/// no sooner without them. One long wait is the writer's start.
+/// Whether the reads are hidden behind waits for the writer, again and again: then the command
+/// would end no sooner without them. One long wait is the writer's start.
 fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
     let waits = |row: &&OffCpuRow| {
         let reads = row.call.as_deref().is_some_and(calls::is_read);
@@ -121,7 +126,7 @@ fn advice_elsewhere(language: Option<Language>) -> &'static str {
 }
 
 fn advice(analysis: &Analysis<'_>, small: &Small) -> &'static str {
-    let file = analysis.descriptors.mostly(small.pid, small.fd) == Kind::File;
+    let file = analysis.descriptors.mostly(small.pid, small.fd) == WaitKind::File;
     match analysis.language(Some(small.pid)) {
         Some(Language::Rust) => {
             "Read through `stdin().lock()` or a `BufReader` instead of the bare file."

@@ -4,7 +4,7 @@ use fathom_model::{Finding, FindingId};
 
 use super::small_io::{self, Small};
 use crate::analysis::Analysis;
-use crate::descriptors::Kind;
+use crate::descriptors::WaitKind;
 use crate::language::Language;
 use crate::numbers::count;
 use crate::thresholds as t;
@@ -35,9 +35,10 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// Whether what is written is less than a line, or no line: the blocks of which a copy is made. Where nobody looked
-/// whether the writes end lines, short ones are pieces; and those of a program of Rust to its standard output, where
-/// each of the pieces that it prints ends with a line because nothing but lines is collected there.
+/// Whether what is written is less than a line, or no line: the blocks of which a copy is made.
+/// Where nothing was sampled whether the writes end lines, short ones are pieces; and those of a
+/// program of Rust to its standard output, where each of the pieces that it prints ends with a line
+/// because nothing but lines is collected there.
 pub(super) fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     let are_short = small.tally.bytes_per_call() < t::PIECE_BYTES;
     let by_rust = small.fd == 1 && analysis.language(Some(small.pid)) == Some(Language::Rust);
@@ -48,13 +49,13 @@ pub(super) fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     are_pieces || small.is_copied_in_blocks(analysis)
 }
 
-/// Small writes to descriptors 1 and 2 and to files that are written as these are, most cost first. A file that is
-/// opened for each of them is not the output that the command was given.
+/// Small writes to descriptors 1 and 2 and to files that are written as these are, most cost first.
+/// A file that is opened for each of them is not the output that the command was given.
 pub(super) fn on_output(analysis: &Analysis<'_>) -> impl Iterator<Item = Small> {
     let fits = |analysis: &Analysis<'_>, pid: u32, fd: i32, writes: bool| {
         let fits = match analysis.descriptors.is_output(pid, fd) {
             true => !analysis.descriptors.is_reopened_file(pid, fd),
-            false => analysis.descriptors.last(pid, fd) == Kind::File,
+            false => analysis.descriptors.last(pid, fd) == WaitKind::File,
         };
         writes && fits
     };

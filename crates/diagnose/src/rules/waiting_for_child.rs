@@ -109,8 +109,8 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
     found.max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
 }
 
-/// Part of the CPU time of these and of their descendants that is on the critical path: who waits for them may have so
-/// little of its own that it says nothing (`xargs` in a pipeline).
+/// Part of the CPU time of these and of their descendants that is on the critical path: who waits
+/// for them may have so little of its own that it says nothing (`xargs` in a pipeline).
 fn weight(analysis: &Analysis<'_>, children: &[(u32, u64, u64)]) -> f64 {
     let trees = children.iter().flat_map(|child| analysis.tree(child.0));
     let threads: Vec<&ThreadTimes> = trees.flat_map(|pid| analysis.threads_of(pid)).collect();

@@ -13,9 +13,10 @@ use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// Whether a process writes files as copies and archives are written: half of what it reads or more, and
-/// each file once. That it then waits in such calls is since the run before made the same files a moment ago:
-/// `cp -r` of 1,500 files over themselves waited for 53 % of its time, to a new place not at all.
+/// Whether a process writes files as copies and archives are written: half of what it reads or
+/// more, and each file once. That it then waits in such calls is since the run before made the same
+/// files a moment ago: `cp -r` of 1,500 files over themselves waited for 53 % of its time, to a new
+/// place not at all.
 fn makes_files_once(analysis: &Analysis<'_>, pid: u32) -> bool {
     let beyond_standard = |fd: Option<i32>| fd.is_some_and(|fd| fd > 2);
     let moved = |is: fn(&str) -> bool| {
@@ -39,7 +40,8 @@ fn makes_files_once(analysis: &Analysis<'_>, pid: u32) -> bool {
 /// As much as a program and its libraries read of files at their start.
 const READ_AT_START: u64 = 64 << 10;
 
-/// Whether a process removes files and does nothing else to them, as `rm -r`: there is no other way to do it.
+/// Whether a process removes files and does nothing else to them, as `rm -r`: there is no other way
+/// to do it.
 fn only_removes(analysis: &Analysis<'_>, pid: u32) -> bool {
     let rows = || analysis.rows_of_process(pid);
     let removed: u64 = rows()

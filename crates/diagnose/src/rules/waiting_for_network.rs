@@ -11,8 +11,8 @@ use crate::thresholds as t;
 use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Tier;
 
-/// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait, by the reads that
-/// followed. With it whether there is anybody else.
+/// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
+/// by the reads that followed. With it whether there is anybody else.
 fn peer<'a>(analysis: &Analysis<'a>) -> Option<(&'a str, bool)> {
     let peers = waited_for(
         analysis,
@@ -27,8 +27,8 @@ fn peer<'a>(analysis: &Analysis<'a>) -> Option<(&'a str, bool)> {
     Some((peer, several))
 }
 
-/// Looks don't see who ended a wait: another thread of the command that computes for as long, and hardly waits for the
-/// network itself, may have sent the answer.
+/// Samples don't show who ended a wait: another thread of the command that computes for as long,
+/// and hardly waits for the network itself, may have sent the answer.
 fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
     let waited = |times: &ThreadTimes| times.sums.get(Spent::Network);
     let on_path =
@@ -52,7 +52,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     }
     // Polls are among them: nothing names the socket of those.
     let waits = analysis.waits_for(Spent::Network);
-    // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these are no slow answers.
+    // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these
+    // are no slow answers.
     let only_wakes = waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS);
     if only_wakes && wait < t::LEAST_OF_SHORT_REPLIES_NS {
         return None;

@@ -1,4 +1,5 @@
-//! The other end of standard output, of a named pipe or of a socket on this machine is slower than the command.
+//! The other end of standard output, of a named pipe or of a socket on this machine is slower than
+//! the command.
 
 use fathom_model::{Finding, FindingId, Spent};
 

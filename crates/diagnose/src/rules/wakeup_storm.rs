@@ -7,15 +7,15 @@ use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::{Analysis, Ends};
 use crate::calls;
-use crate::descriptors::Kind;
+use crate::descriptors::WaitKind;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::language::Language;
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Who waits in pipes for a reader or writer that hardly waits itself takes no turns with it: that one sets the pace, as
-/// the last stage of a pipeline does that computes.
+/// Who waits in pipes for a reader or writer that hardly waits itself takes no turns with it: that
+/// one sets the pace, as the last stage of a pipeline does that computes.
 fn leave_those_paced_by_others(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) {
     let moves = |call: &str| calls::is_read(call) || calls::is_write(call);
     let ended = analysis.ends_of_waits_by(moves, |_, by| threads.contains_key(&by));
@@ -36,7 +36,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let inner = |pid: u32, fd: i32| {
         let kind = analysis.descriptors.waited_for(pid, fd);
         let standard = fd <= 2 && analysis.descriptors.is_of_command(pid, fd);
-        matches!(kind, Kind::Pipe | Kind::Events | Kind::Socket) && !standard
+        matches!(kind, WaitKind::Pipe | WaitKind::Events | WaitKind::Socket) && !standard
     };
     let of_partner = |row: &OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
@@ -116,8 +116,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// Of two on one CPU the one that is woken takes it from the other, for which the next piece is there before it waits:
-/// its turns end by that. Adds them, and says whether there are any.
+/// Of two on one CPU the one that is woken takes it from the other, for which the next piece is
+/// there before it waits: its turns end by that. Adds them, and says whether there are any.
 fn add_taken_cpus(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) -> bool {
     let most = threads.values().map(|(waits, _)| *waits).max().unwrap_or(0);
     let mut any = false;
@@ -136,8 +136,9 @@ fn add_taken_cpus(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64
 
 const YIELD: &str = "sched_yield";
 
-/// Java's threads that hand over to each other: in `SynchronousQueue` and its kin one that finds nobody gives its
-/// CPU away some times before it sleeps. With the number of calls by which they do.
+/// Java's threads that hand over to each other: in `SynchronousQueue` and its kin one that finds
+/// nobody gives its CPU away some times before it sleeps. With the number of calls by which they
+/// do.
 fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
     let rows = analysis.trace.syscalls.iter().filter(|row| {
         let java = analysis.language(Some(row.pid)) == Some(Language::Java);
@@ -177,8 +178,8 @@ fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, wa
         && (moved.bytes as f64) < t::BLOCK_BYTES * waits as f64
 }
 
-/// Threads whose polls mostly ended because another thread of their process did something: messages between
-/// event loops, not a server's requests.
+/// Threads whose polls mostly ended because another thread of their process did something: messages
+/// between event loops, not a server's requests.
 fn polls_of_each_other(analysis: &Analysis<'_>) -> HashSet<u32> {
     let polls = analysis.ends_of_waits(calls::is_poll);
     let mostly = |ends: &Ends| ends.own.count * 5 >= ends.all().count * 4;
@@ -259,7 +260,8 @@ mod tests {
         assert!(!pair(100, 3_000).ids().contains(&"wakeup-storm"));
     }
 
-    /// Two that wait 20 000 times each, with 50 us of CPU time for each wait, of which the calls take a part.
+    /// Two that wait 20 000 times each, with 50 us of CPU time for each wait, of which the calls
+    /// take a part.
     fn costly(call_us: u64, bytes: u64) -> Vec<&'static str> {
         let mut fake = Fake::new(4_000);
         fake.trace.threads[0].on_cpu_ns = Some(3_000 * crate::fake::MS);
