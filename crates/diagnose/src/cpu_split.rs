@@ -4,7 +4,7 @@ use crate::thresholds as t;
 
 /// CPU time in two parts: that of the program's own code, and the kernel's.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Divided {
+pub(crate) struct CpuSplit {
     pub own: f64,
     pub kernel: f64,
 }
@@ -18,7 +18,7 @@ const KERNEL_SCATTER: f64 = 0.1;
 
 /// What makes CPU time in the kernel differ between runs that do the same.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Unsure {
+pub(crate) struct Uncertainty {
     /// What the tracer was measured to add: as unsure as it is long, ns.
     pub tracer_ns: f64,
     /// How often threads left their CPU to wait.
@@ -28,7 +28,7 @@ pub(crate) struct Unsure {
 /// By what own code and kernel are to be multiplied beyond `factor`, by which the timed runs had
 /// more CPU time than the observed one without the tracer's part: what that comes to is a part's by
 /// how unsure the part is.
-pub(crate) fn parts(observed: Divided, unsure: Unsure, factor: f64) -> Divided {
+pub(crate) fn parts(observed: CpuSplit, unsure: Uncertainty, factor: f64) -> CpuSplit {
     let of_own = (OWN_SCATTER * observed.own).powi(2);
     let of_kernel = (KERNEL_SCATTER * observed.kernel).powi(2)
         + unsure.tracer_ns.powi(2)
@@ -44,7 +44,7 @@ pub(crate) fn parts(observed: Divided, unsure: Unsure, factor: f64) -> Divided {
         alike if alike >= 1.0 => ((ns + missing * share) / alike).max(0.0),
         _ => 1.0,
     };
-    Divided {
+    CpuSplit {
         own: part(observed.own, of_own),
         kernel: part(observed.kernel, of_kernel),
     }
@@ -54,13 +54,13 @@ pub(crate) fn parts(observed: Divided, unsure: Unsure, factor: f64) -> Divided {
 mod tests {
     use super::*;
 
-    fn unsure(tracer_ns: f64, waits: f64) -> Unsure {
-        Unsure { tracer_ns, waits }
+    fn unsure(tracer_ns: f64, waits: f64) -> Uncertainty {
+        Uncertainty { tracer_ns, waits }
     }
 
     #[test]
     fn what_waits_took_less_when_traced_is_the_kernels() {
-        let observed = Divided {
+        let observed = CpuSplit {
             own: 300e6,
             kernel: 115e6,
         };
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_the_observed_run_took_longer_is_rather_the_kernels() {
-        let observed = Divided {
+        let observed = CpuSplit {
             own: 210e6,
             kernel: 414e6,
         };
@@ -87,13 +87,13 @@ mod tests {
 
     #[test]
     fn computing_that_took_longer_is_the_programs() {
-        let observed = Divided {
+        let observed = CpuSplit {
             own: 400e6,
             kernel: 1e6,
         };
         let parts = parts(observed, unsure(5e6, 0.0), 0.9);
         assert!((parts.own - 1.0).abs() < 0.003, "{parts:?}");
-        let nothing = Divided {
+        let nothing = CpuSplit {
             own: 0.0,
             kernel: 0.0,
         };

@@ -15,7 +15,7 @@
 use fathom_model::Run;
 use fathom_trace::{SyscallRow, Trace};
 
-use crate::cpu_split::{self, Divided, Unsure};
+use crate::cpu_split::{self, CpuSplit, Uncertainty};
 use crate::faults;
 use crate::ticks::{self, Ticks};
 
@@ -148,11 +148,11 @@ pub(crate) fn of(
     let unticked_scatter = calls * of_call.scatter_ns + faults * of_fault.scatter_ns;
     let seen: f64 = timed_rows(trace).map(timed).sum();
     let kernel = seen + calls * own.call_ns + faults_took;
-    let observed = Divided {
+    let observed = CpuSplit {
         own: (own_cpu - kernel).max(0.0),
         kernel,
     };
-    let parts = cpu_split::parts(observed, unsure(trace, fault_tracing), cpu_factor);
+    let parts = cpu_split::parts(observed, uncertainty(trace, fault_tracing), cpu_factor);
     let missing = in_kernel - kernel * cpu_factor * parts.kernel;
     let (call_scatter, most_around) = match trace.calls_by_32_bit_entry() as f64 > calls / 2.0 {
         true => (FOREIGN_CALLS_SCATTER_NS, MOST_AROUND_FOREIGN_NS),
@@ -170,10 +170,10 @@ pub(crate) fn of(
 }
 
 /// What makes the kernel's part of the traced run differ from that of others.
-pub(crate) fn unsure(trace: &Trace, fault_tracing: f64) -> Unsure {
+pub(crate) fn uncertainty(trace: &Trace, fault_tracing: f64) -> Uncertainty {
     let threads = trace.threads.iter();
     let waits: u64 = threads.filter_map(|thread| thread.voluntary_switches).sum();
-    Unsure {
+    Uncertainty {
         tracer_ns: fault_tracing * faults::tracer_ns(trace),
         waits: waits as f64,
     }

@@ -43,7 +43,7 @@ impl FindingBuilder {
     }
 
     /// Its time is that of waits that tracing doesn't make longer.
-    pub(crate) fn seen(mut self) -> Self {
+    pub(crate) fn observed(mut self) -> Self {
         self.modelled = false;
         self
     }

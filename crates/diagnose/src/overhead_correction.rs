@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use fathom_model::{Spent, TimeAccount};
 
-use crate::cpu_split::Divided;
+use crate::cpu_split::CpuSplit;
 use crate::sums::Sums;
 
 /// What is known of the untraced runs, and of the tracer. All in nanoseconds.
@@ -27,7 +27,7 @@ pub(crate) struct Known {
     /// Their CPU time divided by the traced run's, the tracer's work left out.
     pub cpu_factor: f64,
     /// By what the program's own part is to be multiplied beyond that, and the kernel's.
-    pub parts: Divided,
+    pub parts: CpuSplit,
     /// What the tracer added to the calls on the critical path.
     pub tracing_ns: f64,
     /// What it added to the page faults there, which their time holds.
@@ -179,7 +179,7 @@ mod tests {
         Known {
             wall_ns,
             cpu_factor: 1.0,
-            parts: Divided {
+            parts: CpuSplit {
                 own: 1.0,
                 kernel: 1.0,
             },

@@ -22,7 +22,7 @@ use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
 
 pub(crate) use oversubscription::is_runnable;
 pub(crate) use tally::Tally;
-pub(crate) use wait_ends::Ends;
+pub(crate) use wait_ends::WaitEnds;
 
 use call_extrapolation::CallExtrapolation;
 use index::Index;

@@ -15,7 +15,7 @@ pub(crate) struct Waits {
 
 /// The waits of a thread, by whose doing they ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Ends {
+pub(crate) struct WaitEnds {
     /// One of its own: another thread of its process, where nothing else is said.
     pub own: Waits,
     /// Another thread.
@@ -24,7 +24,7 @@ pub(crate) struct Ends {
     pub unknown: Waits,
 }
 
-impl Ends {
+impl WaitEnds {
     /// All of them, however they ended.
     pub(crate) fn all(self) -> Waits {
         let each = [self.own, self.others, self.unknown];
@@ -37,7 +37,7 @@ impl Ends {
 
 impl Analysis<'_> {
     /// The waits in these calls, for each thread that had one; empty without a timeline.
-    pub(crate) fn ends_of_waits(&self, is_meant: impl Fn(&str) -> bool) -> HashMap<u32, Ends> {
+    pub(crate) fn ends_of_waits(&self, is_meant: impl Fn(&str) -> bool) -> HashMap<u32, WaitEnds> {
         let pid_of = |tid| self.thread(tid).map(|times| times.pid);
         self.ends_of_waits_by(is_meant, |wait, by| pid_of(by) == Some(wait.pid))
     }
@@ -47,8 +47,8 @@ impl Analysis<'_> {
         &self,
         is_meant: impl Fn(&str) -> bool,
         is_own: impl Fn(&Interval, u32) -> bool,
-    ) -> HashMap<u32, Ends> {
-        let mut ends: HashMap<u32, Ends> = HashMap::new();
+    ) -> HashMap<u32, WaitEnds> {
+        let mut ends: HashMap<u32, WaitEnds> = HashMap::new();
         for wait in self.trace.timeline.iter().flatten() {
             let meant = wait.call.as_deref().is_some_and(&is_meant);
             if wait.cause != Cause::Asleep || !meant {
@@ -90,7 +90,7 @@ mod tests {
             count: 1,
             ns: ms * 1_000_000,
         };
-        let reported = Ends {
+        let reported = WaitEnds {
             own: ms(10),
             others: ms(6),
             unknown: ms(2),

@@ -134,7 +134,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("time asleep, one at a time", turns.asleep_ns, "ns")
             .advice("Let go of the lock before sleeping or waiting for something: hold it only to read or store what is shared.")
             .pid(Some(turns.pid))
-            .seen()
+            .observed()
             .likely()
             .finish(),
     )

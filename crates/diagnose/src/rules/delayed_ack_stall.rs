@@ -142,7 +142,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
                 path: row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
             })
             .likely()
-            .seen()
+            .observed()
             .finish(),
     )
 }

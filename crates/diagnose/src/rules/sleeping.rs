@@ -53,7 +53,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("time asleep", sleep, "ns")
             .evidence_if("sleeps", naps, "calls")
             .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
-            .seen()
+            .observed()
             .finish(),
     )
 }

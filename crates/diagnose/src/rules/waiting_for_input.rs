@@ -31,7 +31,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence("CPU time", analysis.cpu_ns, "ns")
             .advice("Make the producer faster, or give the program a file. The program itself is not the limit.")
             .place(end.place())
-            .seen()
+            .observed()
             .finish(),
     )
 }

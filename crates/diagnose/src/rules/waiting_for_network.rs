@@ -98,7 +98,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             .evidence_if("waits", waits, "calls")
             .evidence_if("waits that a time limit ended", in_vain, "calls")
             .advice(advice)
-            .seen()
+            .observed()
             .finish(),
     )
 }

@@ -41,7 +41,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
                 false => "Make the reader faster, or write to a file. The program itself is not the limit.",
             })
             .place(end.place())
-            .seen()
+            .observed()
             .finish(),
     )
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
-use crate::analysis::{Analysis, Ends};
+use crate::analysis::{Analysis, WaitEnds};
 use crate::calls;
 use crate::descriptors::WaitKind;
 use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
@@ -182,7 +182,7 @@ fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, wa
 /// between event loops, not a server's requests.
 fn polls_of_each_other(analysis: &Analysis<'_>) -> HashSet<u32> {
     let polls = analysis.ends_of_waits(calls::is_poll);
-    let mostly = |ends: &Ends| ends.own.count * 5 >= ends.all().count * 4;
+    let mostly = |ends: &WaitEnds| ends.own.count * 5 >= ends.all().count * 4;
     let threads = polls.into_iter().filter(|(_, ends)| mostly(ends));
     threads.map(|(tid, _)| tid).collect()
 }
