@@ -145,31 +145,6 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
-/// The finding of last resort goes where another explains half as much.
-pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
-    let Some(own) = found
-        .iter()
-        .find(|f| f.id == FindingId::KernelBound)
-        .map(|f| f.could_win_ns)
-    else {
-        return found;
-    };
-    let least = |id: FindingId| match id {
-        // What the kernel does to wake threads is in the calls, and not in the waits.
-        FindingId::WakeupStorm | FindingId::LockContention => 4,
-        // To do it side by side makes it no less.
-        FindingId::WaitingForChild | FindingId::IdleCores => 1,
-        _ => 2,
-    };
-    let explained = found
-        .iter()
-        .any(|f| f.id != FindingId::KernelBound && f.rank_ns() * least(f.id) >= own);
-    found
-        .into_iter()
-        .filter(|f| !(explained && f.id == FindingId::KernelBound))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use fathom_model::FindingId;
