@@ -17,6 +17,7 @@ mod faults;
 mod functions;
 mod io;
 mod language;
+mod merge;
 mod own_code;
 mod path;
 mod rows;
@@ -33,6 +34,7 @@ use fathom_trace::{Tier, Trace};
 use serde::{Deserialize, Serialize};
 
 pub use language::Language;
+pub use merge::add_calls;
 pub use rows::{phases, process_rows};
 pub use timeline::timeline;
 
