@@ -71,6 +71,10 @@ const CLOCK: u32 = 1 << 26;
 const TAKE_WITHIN_KERNEL: u32 = 1 << 27;
 /// Puts bytes into its first descriptor, likewise.
 const PUT_WITHIN_KERNEL: u32 = 1 << 28;
+/// Reads on from where the descriptor is: waits where the bytes come from another program.
+const READ_ON: u32 = 1 << 29;
+/// Waits for somebody, whatever its descriptor is.
+const AWAIT: u32 = 1 << 30;
 /// What takes a name out of a folder does all of this.
 const UNLINK: u32 = CHANGE_FOLDER | REMOVE | CHANGE_PATH | JOURNAL;
 
@@ -85,9 +89,9 @@ const CALLS: &[(Spent, &[Row])] = &[
     (
         Spent::KernelIo,
         &[
-            ("read", 1.0, READ),
+            ("read", 1.0, READ | READ_ON),
             ("write", 1.0, WRITE),
-            ("readv", 1.0, READ),
+            ("readv", 1.0, READ | READ_ON),
             ("writev", 1.0, WRITE),
             ("pread64", 1.0, READ),
             ("pwrite64", 1.0, WRITE),
@@ -99,8 +103,8 @@ const CALLS: &[(Spent, &[Row])] = &[
             ("splice", 1.0, COPY | TAKE_WITHIN_KERNEL),
             ("tee", 1.0, TAKE_WITHIN_KERNEL),
             ("copy_file_range", 1.0, COPY | COUNTED_AS_BOTH),
-            ("recvfrom", 3.0, READ | MESSAGE | SOCKET),
-            ("recvmsg", 3.0, READ | MESSAGE | SOCKET),
+            ("recvfrom", 3.0, READ | MESSAGE | SOCKET | AWAIT),
+            ("recvmsg", 3.0, READ | MESSAGE | SOCKET | AWAIT),
             ("recvmmsg", 3.0, READ | MESSAGE | SOCKET),
             // To send wakes the other side; what is there already is only taken.
             ("sendto", 10.0, WRITE | MESSAGE | SOCKET),
@@ -202,8 +206,8 @@ const CALLS: &[(Spent, &[Row])] = &[
             ("clone3", 300.0, MAKE_THREAD | CHILD_WAIT),
             ("execve", 1500.0, 0),
             ("execveat", 1500.0, 0),
-            ("wait4", 2.0, CHILD_WAIT),
-            ("waitid", 2.0, CHILD_WAIT),
+            ("wait4", 2.0, CHILD_WAIT | AWAIT),
+            ("waitid", 2.0, CHILD_WAIT | AWAIT),
             ("exit", 1.0, 0),
             ("exit_group", 1.0, 0),
             ("kill", 1.0, 0),
@@ -218,12 +222,12 @@ const CALLS: &[(Spent, &[Row])] = &[
     (
         Spent::KernelWaiting,
         &[
-            ("poll", 2.0, SCAN),
-            ("ppoll", 2.0, SCAN),
-            ("select", 2.0, SCAN),
-            ("pselect6", 2.0, SCAN),
-            ("epoll_wait", 2.0, 0),
-            ("epoll_pwait", 2.0, 0),
+            ("poll", 2.0, SCAN | AWAIT),
+            ("ppoll", 2.0, SCAN | AWAIT),
+            ("select", 2.0, SCAN | AWAIT),
+            ("pselect6", 2.0, SCAN | AWAIT),
+            ("epoll_wait", 2.0, AWAIT),
+            ("epoll_pwait", 2.0, AWAIT),
             ("epoll_pwait2", 1.0, 0),
             ("io_uring_enter", 1.0, 0),
             ("io_getevents", 1.0, 0),
@@ -232,7 +236,7 @@ const CALLS: &[(Spent, &[Row])] = &[
             ("pause", 1.0, SIGNAL_WAIT),
             ("rt_sigsuspend", 1.0, SIGNAL_WAIT),
             ("rt_sigtimedwait", 1.0, SIGNAL_WAIT),
-            ("futex", 2.0, LOCK),
+            ("futex", 2.0, LOCK | AWAIT),
             ("futex_wait", 1.0, LOCK),
             ("futex_waitv", 1.0, LOCK),
             ("futex_wake", 1.0, LOCK),
@@ -258,8 +262,8 @@ const CALLS: &[(Spent, &[Row])] = &[
         Spent::KernelOther,
         &[
             ("vmsplice", 1.0, PUT_WITHIN_KERNEL),
-            ("accept", 30.0, SOCKET),
-            ("accept4", 30.0, SOCKET),
+            ("accept", 30.0, SOCKET | AWAIT),
+            ("accept4", 30.0, SOCKET | AWAIT),
             ("connect", 30.0, SOCKET),
             ("ustat", 4.0, ASK_PATH | AROUND_READ),
             ("statmount", 4.0, ASK_PATH),
@@ -370,6 +374,8 @@ questions! {
     is_clock: CLOCK,
     takes_within_kernel: TAKE_WITHIN_KERNEL,
     puts_within_kernel: PUT_WITHIN_KERNEL,
+    reads_on: READ_ON,
+    awaits: AWAIT,
 }
 
 /// Whether it moves bytes through a descriptor.

@@ -21,6 +21,7 @@ mod functions;
 mod intervals;
 mod io;
 mod language;
+mod merge;
 mod numbers;
 mod observation;
 mod overhead_correction;
@@ -43,6 +44,7 @@ use fathom_trace::Tier;
 use analysis::Analysis;
 
 pub use language::Language;
+pub use merge::add_calls;
 pub use observation::{Languages, Limits, Observation};
 pub use rows::{phases, process_rows};
 pub use timeline::timeline;

@@ -26,7 +26,6 @@ mod guardian;
 mod inherited;
 mod kernel;
 mod made;
-mod merge;
 mod mutexes;
 mod names;
 mod orphans;
@@ -50,8 +49,10 @@ pub use profile::{FunctionRow, Profile};
 pub use result::{
     Accounts, CallEdges, Cause, DescriptorRow, End, Entered, Exec, FaultEdges, FileRow, GroupTrace,
     Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,
-    Sampling, SyscallRow, Thread, Tier, Trace,
+    Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
 };
+pub use sample::NO_CALLS;
+pub use stops::TIMES_HOLD_STOPS;
 pub use uses::{Flow, Moved, UseRow};
 
 /// Runs the command to its end under this tier and tells what was seen.

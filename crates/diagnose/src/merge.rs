@@ -1,35 +1,18 @@
 //! How do two traces of one command become one?
 //!
-//! Without privileges no tier sees both waits and calls: samples tell what was waited for, stops
-//! tell the first calls. Two runs together answer both.
+//! Without privileges no tier sees both waits and calls: samples show what was waited for, stops
+//! show the first calls. Two runs together answer both.
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::descriptor::DescriptorKind;
-use crate::result::{Cause, DescriptorRow, Entered, Exec, OffCpuRow, Process, SyscallRow, Trace};
+use fathom_trace::{
+    Cause, DescriptorKind, DescriptorRow, Entered, Exec, OffCpuRow, Process, SyscallRow, Trace,
+};
+
+use crate::calls;
 
 /// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
 const MOST_OF_A_STOP_NS: f64 = 60_000.0;
-
-/// Calls that bring bytes, and wait for them where they come from another program.
-const READING: &[&str] = &["read", "readv"];
-
-/// Calls that wait for somebody.
-const WAITING: &[&str] = &[
-    "accept",
-    "accept4",
-    "epoll_pwait",
-    "epoll_wait",
-    "futex",
-    "poll",
-    "ppoll",
-    "pselect6",
-    "recvfrom",
-    "recvmsg",
-    "select",
-    "wait4",
-    "waitid",
-];
 
 /// The part of the calls that may wait which the most frequent one makes up, at least.
 const MOST_OF_THE_CALLS: f64 = 0.8;
@@ -129,154 +112,154 @@ impl Clock {
     }
 }
 
-impl Trace {
-    /// Adds the calls of another run of the same command, and what they say of files, to a trace
-    /// that has none. The command's own process gets this trace's number, and so do those below it that ran
-    /// the same; other numbers stay, and name no process of this run. Times of that run become those at
-    /// which this one had computed as much.
-    pub fn add_calls(&mut self, mut other: Trace) {
-        let same = same_processes(&other, self);
-        let clocks = same
-            .iter()
-            .map(|(of, this)| (*this, Clock::new(&other, self, (*of, *this))));
-        let clocks: HashMap<u32, Clock> = clocks.collect();
-        other.rename(&same);
-        self.add_begins(&other, &same, &clocks);
-        if let Some(root) = self.processes.first() {
-            other.retime(&clocks, root.pid);
+/// Adds the calls of another run of the same command, and what they say of files, to a trace
+/// that has none. The command's own process gets this trace's number, and so do those below it that ran
+/// the same; other numbers stay, and name no process of this run. Times of that run become those at
+/// which this one had computed as much.
+pub fn add_calls(trace: &mut Trace, mut other: Trace) {
+    let same = same_processes(&other, trace);
+    let clocks = same
+        .iter()
+        .map(|(of, this)| (*this, Clock::new(&other, trace, (*of, *this))));
+    let clocks: HashMap<u32, Clock> = clocks.collect();
+    renumber(&mut other, &same);
+    add_begins(trace, &other, &same, &clocks);
+    if let Some(root) = trace.processes.first() {
+        retime(&mut other, &clocks, root.pid);
+    }
+    trace.calls_from = other.tier;
+    trace.calls_cut = other.calls_cut;
+    // Their times hold the stops.
+    let untimed = |row| SyscallRow {
+        total_ns: 0,
+        blocked_ns: None,
+        ready_ns: None,
+        ..row
+    };
+    trace.syscalls = other.syscalls.into_iter().map(untimed).collect();
+    trace
+        .syscalls
+        .sort_by_key(|row| std::cmp::Reverse(row.calls));
+    trace.files = other.files;
+    trace.uses = other.uses;
+    trace.failed_lookups = other.failed_lookups;
+    let own = std::mem::take(&mut trace.descriptors);
+    trace.descriptors = other.descriptors;
+    for row in own {
+        let same = |there: &&DescriptorRow| (there.pid, there.fd) == (row.pid, row.fd);
+        if trace.descriptors.iter().find(same).is_none() {
+            trace.descriptors.push(row);
         }
-        self.calls_from = other.tier;
-        self.calls_cut = other.calls_cut;
-        // Their times hold the stops.
-        let untimed = |row| SyscallRow {
-            total_ns: 0,
-            blocked_ns: None,
-            ready_ns: None,
-            ..row
+    }
+    name_unseen_waits(trace);
+    trace.without_rights.extend(other.without_rights);
+    trace
+        .not_visible
+        .retain(|sentence| sentence != fathom_trace::NO_CALLS);
+    let others = other.not_visible.into_iter();
+    trace.not_visible.extend(others.map(|sentence| {
+        match sentence == fathom_trace::TIMES_HOLD_STOPS {
+            true => "how long single calls took: the run that was looked at call by call was stopped at each".to_owned(),
+            false => sentence,
+        }
+    }));
+}
+
+/// When processes reached their programs' first own instruction, and when they first wrote to their output:
+/// modelled, by their clocks. `same`: processes of the other run, and which they are here.
+fn add_begins(
+    trace: &mut Trace,
+    other: &Trace,
+    same: &HashMap<u32, u32>,
+    clocks: &HashMap<u32, Clock>,
+) {
+    for process in &other.processes {
+        let Some(this) = same.get(&process.pid) else {
+            continue;
         };
-        self.syscalls = other.syscalls.into_iter().map(untimed).collect();
-        self.syscalls
-            .sort_by_key(|row| std::cmp::Reverse(row.calls));
-        self.files = other.files;
-        self.uses = other.uses;
-        self.failed_lookups = other.failed_lookups;
-        let own = std::mem::take(&mut self.descriptors);
-        self.descriptors = other.descriptors;
-        for row in own {
-            let same =
-                |there: &&crate::result::DescriptorRow| (there.pid, there.fd) == (row.pid, row.fd);
-            if self.descriptors.iter().find(same).is_none() {
-                self.descriptors.push(row);
-            }
-        }
-        self.name_unseen_waits();
-        self.without_rights.extend(other.without_rights);
-        self.not_visible
-            .retain(|sentence| sentence != crate::sample::NO_CALLS);
-        let others = other.not_visible.into_iter();
-        self.not_visible.extend(others.map(|sentence| {
-            match sentence == crate::stops::HELD {
-                true => "how long single calls took: the run that was looked at call by call was stopped at each".to_owned(),
-                false => sentence,
-            }
-        }));
-    }
-
-    /// When processes reached their programs' first own instruction, and when they first wrote to their output:
-    /// modelled, by their clocks. `same`: processes of the other run, and which they are here.
-    fn add_begins(
-        &mut self,
-        other: &Trace,
-        same: &HashMap<u32, u32>,
-        clocks: &HashMap<u32, Clock>,
-    ) {
-        for process in &other.processes {
-            let Some(this) = same.get(&process.pid) else {
-                continue;
-            };
-            let Some(clock) = clocks.get(this) else {
-                continue;
-            };
-            let mut own = self.processes.iter_mut();
-            let Some(own) = own.find(|own| own.pid == *this) else {
-                continue;
-            };
-            let first = process.first_output_ns.map(|at| clock.other_ns(at));
-            own.first_output_ns = own.first_output_ns.or(first);
-            // A clock begins with the last program that the process executed.
-            let last = process.execs.last().and_then(|exec| exec.entered);
-            let alike = process.execs.len() == own.execs.len();
-            if let Some(exec) = own.execs.last_mut()
-                && alike
-                && exec.entered.is_none()
-            {
-                let entered = last.map(|entered| Entered {
-                    at_ns: clock.other_ns(entered.at_ns),
-                    ..entered
-                });
-                // Where the stops may have taken all of the loader's time nothing is known.
-                exec.entered = entered.filter(|entered| entered.at_ns > exec.at_ns);
-            }
-        }
-    }
-
-    /// Short waits of a thread of which no look saw one are taken to be in the call that may wait and that it
-    /// makes by far the most.
-    fn name_unseen_waits(&mut self) {
-        let descriptors = &self.descriptors;
-        let may_wait = |row: &&SyscallRow| match READING.contains(&row.name.as_str()) {
-            true => row
-                .fd
-                .is_some_and(|fd| leads_to_somebody(descriptors, row.pid, fd)),
-            false => WAITING.contains(&row.name.as_str()),
+        let Some(clock) = clocks.get(this) else {
+            continue;
         };
-        let unseen = |row: &&mut OffCpuRow| row.cause == Cause::Asleep && row.call.is_none();
-        for wait in self.off_cpu.iter_mut().filter(unseen) {
-            let rows = self.syscalls.iter().filter(|row| row.tid == wait.tid);
-            let rows: Vec<&SyscallRow> = rows.filter(may_wait).collect();
-            let all: u64 = rows.iter().map(|row| row.calls).sum();
-            let most = rows.into_iter().max_by_key(|row| row.calls);
-            if let Some(most) =
-                most.filter(|most| most.calls as f64 >= MOST_OF_THE_CALLS * all as f64)
-            {
-                wait.call = Some(most.name.clone());
-                wait.fd = most.fd;
-            }
+        let mut own = trace.processes.iter_mut();
+        let Some(own) = own.find(|own| own.pid == *this) else {
+            continue;
+        };
+        let first = process.first_output_ns.map(|at| clock.other_ns(at));
+        own.first_output_ns = own.first_output_ns.or(first);
+        // A clock begins with the last program that the process executed.
+        let last = process.execs.last().and_then(|exec| exec.entered);
+        let alike = process.execs.len() == own.execs.len();
+        if let Some(exec) = own.execs.last_mut()
+            && alike
+            && exec.entered.is_none()
+        {
+            let entered = last.map(|entered| Entered {
+                at_ns: clock.other_ns(entered.at_ns),
+                ..entered
+            });
+            // Where the stops may have taken all of the loader's time nothing is known.
+            exec.entered = entered.filter(|entered| entered.at_ns > exec.at_ns);
         }
     }
+}
 
-    /// Sets times by the clock of their process, by the root's where it has none.
-    fn retime(&mut self, clocks: &HashMap<u32, Clock>, root: u32) {
-        let calls = self.syscalls.iter_mut();
-        let calls = calls.map(|row| (row.pid, &mut row.first_ns));
-        let files = self.files.iter_mut();
-        let files = files.map(|row| (row.pid, &mut row.first_ns));
-        let lookups = self.failed_lookups.iter_mut();
-        let lookups = lookups.map(|row| (row.pid, &mut row.first_ns));
-        for (pid, time) in calls.chain(files).chain(lookups) {
-            if let Some(clock) = clocks.get(&pid).or_else(|| clocks.get(&root)) {
-                *time = clock.other_ns(*time);
-            }
+/// Short waits of a thread of which no sample saw one are taken to be in the call that may wait and that it
+/// makes by far the most.
+fn name_unseen_waits(trace: &mut Trace) {
+    let descriptors = &trace.descriptors;
+    let may_wait = |row: &&SyscallRow| match calls::reads_on(&row.name) {
+        true => row
+            .fd
+            .is_some_and(|fd| leads_to_somebody(descriptors, row.pid, fd)),
+        false => calls::awaits(&row.name),
+    };
+    let unseen = |row: &&mut OffCpuRow| row.cause == Cause::Asleep && row.call.is_none();
+    for wait in trace.off_cpu.iter_mut().filter(unseen) {
+        let rows = trace.syscalls.iter().filter(|row| row.tid == wait.tid);
+        let rows: Vec<&SyscallRow> = rows.filter(may_wait).collect();
+        let all: u64 = rows.iter().map(|row| row.calls).sum();
+        let most = rows.into_iter().max_by_key(|row| row.calls);
+        if let Some(most) = most.filter(|most| most.calls as f64 >= MOST_OF_THE_CALLS * all as f64)
+        {
+            wait.call = Some(most.name.clone());
+            wait.fd = most.fd;
         }
     }
+}
 
-    /// Gives what is told of processes other numbers.
-    fn rename(&mut self, numbers: &HashMap<u32, u32>) {
-        let set = |pid: &mut u32| *pid = numbers.get(pid).copied().unwrap_or(*pid);
-        for row in &mut self.syscalls {
-            // Of threads the first one has its process's number.
-            set(&mut row.tid);
-            set(&mut row.pid);
+/// Sets times by the clock of their process, by the root's where it has none.
+fn retime(trace: &mut Trace, clocks: &HashMap<u32, Clock>, root: u32) {
+    let calls = trace.syscalls.iter_mut();
+    let calls = calls.map(|row| (row.pid, &mut row.first_ns));
+    let files = trace.files.iter_mut();
+    let files = files.map(|row| (row.pid, &mut row.first_ns));
+    let lookups = trace.failed_lookups.iter_mut();
+    let lookups = lookups.map(|row| (row.pid, &mut row.first_ns));
+    for (pid, time) in calls.chain(files).chain(lookups) {
+        if let Some(clock) = clocks.get(&pid).or_else(|| clocks.get(&root)) {
+            *time = clock.other_ns(*time);
         }
-        self.files.iter_mut().for_each(|row| set(&mut row.pid));
-        self.uses.iter_mut().for_each(|row| set(&mut row.pid));
-        self.failed_lookups
-            .iter_mut()
-            .for_each(|row| set(&mut row.pid));
-        self.descriptors
-            .iter_mut()
-            .for_each(|row| set(&mut row.pid));
     }
+}
+
+/// Gives what is known of processes other numbers.
+fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
+    let set = |pid: &mut u32| *pid = numbers.get(pid).copied().unwrap_or(*pid);
+    for row in &mut trace.syscalls {
+        // Of threads the first one has its process's number.
+        set(&mut row.tid);
+        set(&mut row.pid);
+    }
+    trace.files.iter_mut().for_each(|row| set(&mut row.pid));
+    trace.uses.iter_mut().for_each(|row| set(&mut row.pid));
+    trace
+        .failed_lookups
+        .iter_mut()
+        .for_each(|row| set(&mut row.pid));
+    trace
+        .descriptors
+        .iter_mut()
+        .for_each(|row| set(&mut row.pid));
 }
 
 /// Which process of another run is which of this one: the command is the command, and of the children of a
@@ -319,7 +302,7 @@ fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{StopReading, Tier};
+    use fathom_trace::{FileRow, StopReading, Thread, Tier};
 
     fn trace(tier: Tier, pid: u32) -> Trace {
         let process = Process {
@@ -349,17 +332,17 @@ mod tests {
             let mut trace = trace(tier, pid);
             trace.duration_ns = duration_ms * MS;
             trace.accounts.user_ns = 200 * MS;
-            trace.processes[0].execs.push(crate::result::Exec {
+            trace.processes[0].execs.push(Exec {
                 at_ns: begun_ms * MS,
-                ..crate::result::Exec::default()
+                ..Exec::default()
             });
             trace
         };
         let files = |pid, at_ms: &[u64]| {
-            let files = at_ms.iter().map(|at| crate::result::FileRow {
+            let files = at_ms.iter().map(|at| FileRow {
                 pid,
                 first_ns: at * MS,
-                ..crate::result::FileRow::default()
+                ..FileRow::default()
             });
             files.collect()
         };
@@ -376,7 +359,7 @@ mod tests {
             })
             .collect();
         stops.files = files(20, &[1, 4, 204, 404, 504]);
-        samples.add_calls(stops);
+        add_calls(&mut samples, stops);
         // After the last reading no more is known than that it came after it.
         assert_eq!(samples.files, files(10, &[1, 2, 52, 102, 102]));
     }
@@ -402,11 +385,11 @@ mod tests {
                 }],
                 ..Process::default()
             });
-            trace.threads.push(crate::result::Thread {
+            trace.threads.push(Thread {
                 pid: pid + 1,
                 tid: pid + 1,
                 on_cpu_ns: Some(100 * MS),
-                ..crate::result::Thread::default()
+                ..Thread::default()
             });
             trace
         };
@@ -421,10 +404,10 @@ mod tests {
                 cpu_ns: 10 * i * MS,
             })
             .collect();
-        stops.files = vec![crate::result::FileRow {
+        stops.files = vec![FileRow {
             pid: 21,
             first_ns: 107 * MS,
-            ..crate::result::FileRow::default()
+            ..FileRow::default()
         }];
         stops.processes[1].first_output_ns = Some(187 * MS);
         let entered = |at_ms| Entered {
@@ -432,7 +415,7 @@ mod tests {
             loaded: true,
         };
         stops.processes[1].execs[0].entered = Some(entered(27));
-        samples.add_calls(stops);
+        add_calls(&mut samples, stops);
         let child = &samples.processes[1];
         assert_eq!(child.execs[0].entered, Some(entered(15)));
         assert_eq!(child.first_output_ns, Some(95 * MS));
@@ -473,7 +456,7 @@ mod tests {
                 call("write", Some(6), 5_000),
                 call("futex", None, 100),
             ];
-            samples.add_calls(stops);
+            add_calls(&mut samples, stops);
             (samples.off_cpu[0].call.clone(), samples.off_cpu[0].fd)
         };
         assert_eq!(named(900, "pipe"), (Some("read".into()), Some(5)));
@@ -504,7 +487,7 @@ mod tests {
         ] {
             ran(&mut here, pid, parent, program);
         }
-        // A copy, as looks name it.
+        // A copy, as samples name it.
         here.processes[4].execs = here.processes[3].execs.clone();
         // The one that ran something else, its child, and one that is too many have no counterpart.
         let others = [
@@ -537,7 +520,7 @@ mod tests {
                 ..SyscallRow::default()
             },
         ];
-        samples.add_calls(stops);
+        add_calls(&mut samples, stops);
         let who: Vec<_> = samples
             .syscalls
             .iter()
