@@ -19,13 +19,11 @@ use spawn::{Spawned, spawn};
 pub(crate) use strings::Block;
 use strings::{Common, Strings};
 
-pub(crate) use crate::shared::{Answer, MOST_STAGES, SLOTS, fd, step};
-use crate::shared::{SIZE, STRINGS, Shared, command};
+pub(crate) use fathom_launcher::shared::{Answer, MOST_STAGES, SLOTS, fd, step};
+use fathom_launcher::shared::{SIZE, STRINGS, Shared, command};
 
-static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
-static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));
-
-/// What the launcher is to run. All paths absolute, but for `program`, which is taken from `directory`.
+/// What the launcher is to run. All paths absolute, but for `program`, which is taken from
+/// `directory`.
 #[derive(Debug, Clone)]
 pub(crate) struct Order<'a> {
     /// Orders with the same number have the same program, arguments and environment, which are then
@@ -71,12 +69,13 @@ pub(crate) enum Ended {
     ByItself,
     TimedOut,
     Interrupted,
-    /// It wanted something of the terminal, which stops who is not in its foreground; for good, if nobody ends it.
+    /// It wanted something of the terminal, which stops who is not in its foreground; for good, if
+    /// nobody ends it.
     StoppedByTerminal,
 }
 
-/// Between two looks whether the terminal has stopped a command.
-const LOOK: Duration = Duration::from_secs(1);
+/// Between two checks whether the terminal has stopped a command.
+const TERMINAL_CHECK: Duration = Duration::from_secs(1);
 
 /// The running launcher.
 pub(crate) struct Launcher {
@@ -87,7 +86,7 @@ pub(crate) struct Launcher {
     early_io: bool,
     /// Whether there is a terminal that could stop a command.
     has_terminal: bool,
-    /// Whether answers tell on which CPU the process ran last.
+    /// Whether answers say on which CPU the process ran last.
     wants_cpu: bool,
     /// Where the launcher is.
     directory: PathBuf,
@@ -102,7 +101,7 @@ pub(crate) struct Pipes {
 }
 
 impl Launcher {
-    /// Starts it. Must be called on a thread that outlives it: the kernel tells the launcher when
+    /// Starts it. Must be called on a thread that outlives it: the kernel ends the launcher when
     /// this thread ends.
     /// `record` is the JSON record's file, at the position where the next run goes.
     pub fn start(record: Option<&File>) -> io::Result<(Launcher, Pipes)> {
@@ -113,8 +112,8 @@ impl Launcher {
     /// Starts it with further descriptors of the caller's: each with its number there, from
     /// [`fd::EXTRA`] up to below [`fd::EXTRA_END`].
     pub fn start_with(extra: &[(RawFd, i32)]) -> io::Result<(Launcher, Pipes)> {
-        let program = program_file(c"fathom-launcher", LAUNCHER)?;
-        let floor = program_file(c"fathom-floor", FLOOR)?;
+        let program = program_file(c"fathom-launcher", fathom_launcher::LAUNCHER)?;
+        let floor = program_file(c"fathom-floor", fathom_launcher::FLOOR)?;
         let memory_file = anonymous_file(c"fathom-job", 0)?;
         File::from(memory_file.try_clone()?).set_len(SIZE as u64)?;
         // SAFETY: a new mapping of a file of that size; checked below.
@@ -176,15 +175,16 @@ impl Launcher {
         Ok((launcher, Pipes { stdout, stderr }))
     }
 
-    /// From now on answers tell on which CPU the process ran last, which takes another look at its accounts.
-    pub fn tell_cpus(&mut self) {
+    /// From now on answers say on which CPU the process ran last, for which another of its accounts
+    /// is read.
+    pub fn report_cpus(&mut self) {
         self.wants_cpu = true;
     }
 
-    /// Has the orders carried out one after the other, as many as there is room for, and waits. Returns
-    /// the answers of those that were begun, at least one. The launcher ends early when the budget is
-    /// used up, or after a run that did not end well or left processes behind. `Err` only if the launcher
-    /// itself is gone, or not even the first order fits.
+    /// Has the orders carried out one after the other, as many as there is room for, and waits.
+    /// Returns the answers of those that were begun, at least one. The launcher ends early when the
+    /// budget is used up, or after a run that did not end well or left processes behind. `Err` only
+    /// if the launcher itself is gone, or not even the first order fits.
     pub fn run(&mut self, orders: &[Order], terms: Terms) -> io::Result<Vec<(Answer, Ended)>> {
         let written = self.write(orders, terms)?;
         self.send(command::RUN)?;
@@ -250,11 +250,11 @@ impl Launcher {
                 (Duration::from_nanos(began_ns) + timeout)
                     .saturating_sub(Duration::from_nanos(now_ns()))
             });
-            let looks = self.has_terminal && left.is_none_or(|left| left > LOOK);
+            let checks = self.has_terminal && left.is_none_or(|left| left > TERMINAL_CHECK);
             let patience = match (killed, left) {
                 // The kill may have come before the process was there: try again soon.
                 (Some(_), _) => 20,
-                (None, _) if looks => LOOK.as_millis() as i32,
+                (None, _) if checks => TERMINAL_CHECK.as_millis() as i32,
                 (None, Some(left)) => {
                     i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX)
                 }
@@ -285,9 +285,10 @@ impl Launcher {
                     // Another run is on, with a time of its own.
                     continue;
                 }
-                if !interrupted && looks {
+                if !interrupted && checks {
                     let is_stopped = self.is_stopped(current);
-                    // Who was just being stopped and continued isn't taken for one that is left alone.
+                    // Who was just being stopped and continued isn't taken for one that is left
+                    // alone.
                     if !(is_stopped && was_stopped) {
                         was_stopped = is_stopped;
                         continue;
@@ -295,7 +296,7 @@ impl Launcher {
                 }
                 killed = Some(match interrupted {
                     true => (now_current, Ended::Interrupted),
-                    false if looks => (current, Ended::StoppedByTerminal),
+                    false if checks => (current, Ended::StoppedByTerminal),
                     false => (current, Ended::TimedOut),
                 });
             }
@@ -312,7 +313,8 @@ impl Launcher {
 
     /// The processes that a job runs: its own, and a pipeline's stages.
     fn processes(&self, job: usize) -> impl Iterator<Item = i32> + '_ {
-        // SAFETY: an aligned word in shared memory that the launcher writes meanwhile, hence volatile.
+        // SAFETY: an aligned word in shared memory that the launcher writes meanwhile, hence
+        // volatile.
         let child = unsafe {
             let shared = self.memory.as_ptr();
             (&raw const (*shared).answers[job].child).read_volatile()
@@ -323,7 +325,8 @@ impl Launcher {
 
     /// The job that is on, and when its run began; 0 if it has not.
     fn current(&self) -> (usize, u64) {
-        // SAFETY: aligned words in shared memory that the launcher writes meanwhile, hence volatile.
+        // SAFETY: aligned words in shared memory that the launcher writes meanwhile, hence
+        // volatile.
         unsafe {
             let shared = self.memory.as_ptr();
             let current = (&raw const (*shared).control.answers).read_volatile() as usize;
@@ -350,8 +353,8 @@ impl Launcher {
             (&raw mut (*shared).control.kill_tree).write_volatile(job as u32 + 1);
         }
         for child in self.processes(job) {
-            // SAFETY: plain numbers. A child is reaped right before the launcher goes on, a stage only after
-            // all have ended: they are still theirs.
+            // SAFETY: plain numbers. A child is reaped right before the launcher goes on, a stage
+            // only after all have ended: they are still theirs.
             unsafe {
                 libc::kill(-child, libc::SIGKILL);
                 libc::kill(child, libc::SIGKILL);
@@ -420,8 +423,8 @@ pub(crate) fn now_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Whether `/proc/PID/io` of a dead process can be opened: by root only, since a dead process has no
-/// memory that would make it ours.
+/// Whether `/proc/PID/io` of a dead process can be opened: by root only, since a dead process has
+/// no memory that would make it ours.
 fn may_read_accounts_of_the_dead() -> bool {
     // SAFETY: takes nothing, returns a number.
     unsafe { libc::geteuid() == 0 }

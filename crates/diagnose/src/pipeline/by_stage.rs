@@ -9,7 +9,8 @@ use fathom_trace::{Cause, Interval, MemberEnd, OffCpuRow, Tier, Trace};
 use super::timeline::{STATES, Span, ThreadTimeline};
 use crate::classify::{is_read, is_write};
 
-/// Calls between two descriptors, whose bytes the trace gives to no file. These take from the first one.
+/// Calls between two descriptors, whose bytes the trace gives to no file. These take from the first
+/// one.
 const TAKE_FROM_PIPE: [&str; 2] = ["splice", "tee"];
 /// And these put into it.
 const PUT_INTO_PIPE: [&str; 2] = ["sendfile", "vmsplice"];
@@ -89,8 +90,9 @@ impl<'a> ByStage<'a> {
         self.links.get(stage).map(String::as_str)
     }
 
-    /// Whether the descriptor was this pipe. A number that was several things in turn counts only in a
-    /// process that moved bytes through the pipe: that a descriptor is closed unused is in no row.
+    /// Whether the descriptor was this pipe. A number that was several things in turn counts only
+    /// in a process that moved bytes through the pipe: that a descriptor is closed unused is in no
+    /// row.
     pub fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
         let (Some(fd), Some(link)) = (fd, link) else {
             return false;

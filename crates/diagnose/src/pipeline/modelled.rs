@@ -1,19 +1,22 @@
 //! What would the pipeline cost if a stage took no time of its own? A model. Pure.
 //!
 //! Each stage has *own time*: what it computes, sleeps or waits for a disk, without waiting for its
-//! neighbours or for a CPU. Where the first and the last byte came in, the input ended and the first and
-//! the last byte went out is known by how much own time had passed by then ([`Phases`]). The model starts
-//! all stages at once and lets each go through its own time, held up only by its input:
+//! neighbours or for a CPU. Where the first and the last byte came in, the input ended and the
+//! first and the last byte went out is known by how much own time had passed by then ([`Phases`]).
+//! The model starts all stages at once and lets each go through its own time, held up only by its
+//! input:
 //!
 //! - its first byte in comes when the stage before has written its first;
 //! - its last byte in comes no sooner than the stage before has written its last;
-//! - its input ends no sooner than the stage before: what it does with its last byte it does meanwhile;
-//! - what it writes goes out when as much of its own time has passed as in the observed round. A stage that
-//!   reads all before it writes (`sort`) so holds up the next, as it did.
+//! - its input ends no sooner than the stage before: what it does with its last byte it does
+//!   meanwhile;
+//! - what it writes goes out when as much of its own time has passed as in the observed round. A
+//!   stage that reads all before it writes (`sort`) so holds up the next, as it did.
 //!
-//! No wall time is less than the CPU time of all stages divided by the CPUs, or than one of the stages that
-//! remain takes on its own. Waiting for a slow reader moves a writer's end, not the pipeline's, and is not
-//! modelled; nor is that stages run slower beside each other (caches, clock rates).
+//! No wall time is less than the CPU time of all stages divided by the CPUs, or than one of the
+//! stages that remain takes on its own. Waiting for a slow reader moves a writer's end, not the
+//! pipeline's, and is not modelled; nor is that stages run slower beside each other (caches, clock
+//! rates).
 
 use fathom_model::{PipeModel, WhatIf};
 
@@ -39,7 +42,8 @@ pub struct Phases {
     pub first_in: Option<Moment>,
     /// When its last byte came in.
     pub last_in: Option<Moment>,
-    /// When the stage before ended, and with it the input; `None` if this one did not wait for that.
+    /// When the stage before ended, and with it the input; `None` if this one did not wait for
+    /// that.
     pub input_end: Option<Moment>,
     /// When it first wrote to the next stage; `None` if it never did.
     pub first_out: Option<Moment>,
@@ -78,7 +82,8 @@ impl Phases {
 /// A stage in the model.
 struct Stage<'a> {
     at: &'a Phases,
-    /// 0 if it takes no own time, else 1. What it does before its last byte comes in and what after stays.
+    /// 0 if it takes no own time, else 1. What it does before its last byte comes in and what after
+    /// stays.
     factor: f64,
 }
 
@@ -106,7 +111,8 @@ impl Stage<'_> {
     fn run(&self, before: Option<Output>) -> Output {
         let Phases { start, whole, .. } = *self.at;
         let since = |from: Moment, to: Moment| (to.own - from.own).max(0.0) * self.factor;
-        // What has come of the input, in the order in which it came: by own time, and by the wall clock.
+        // What has come of the input, in the order in which it came: by own time, and by the wall
+        // clock.
         let mut reached = vec![(Moment::default(), start)];
         if let Some(before) = before {
             let marks = [
@@ -143,7 +149,8 @@ impl Stage<'_> {
             // It waits only when it has done all that it can do without more input.
             return wall + own;
         };
-        // Amid its input it waits again and again: as much of that lies before as in the observed round.
+        // Amid its input it waits again and again: as much of that lies before as in the observed
+        // round.
         let waits = next.waited - mark.waited;
         let share = match waits > 0.0 {
             true => (at.waited - mark.waited) / waits,
@@ -178,8 +185,8 @@ pub fn by_phases(phases: &[Phases], known: &Known) -> PipeModel {
     })
 }
 
-/// Modelled from the own times of the stages only: whether they overlap is not seen. They are taken to
-/// run beside each other or one after the other, whichever comes nearer to what was measured.
+/// Modelled from the own times of the stages only: whether they overlap is not seen. They are taken
+/// to run beside each other or one after the other, whichever comes nearer to what was measured.
 pub fn by_own_times(own: &[f64], cpu: &[f64], known: &Known) -> PipeModel {
     let without = |free: Option<usize>, values: &[f64]| -> Vec<f64> {
         let kept = values.iter().enumerate();
@@ -200,8 +207,8 @@ pub fn by_own_times(own: &[f64], cpu: &[f64], known: &Known) -> PipeModel {
     })
 }
 
-/// What the model says is scaled by how far it is off for the pipeline as it is; it is never less than a
-/// stage that remains takes, and never more than was measured.
+/// What the model says is scaled by how far it is off for the pipeline as it is; it is never less
+/// than a stage that remains takes, and never more than was measured.
 fn model(
     method: &str,
     stages: usize,
@@ -230,8 +237,8 @@ fn model(
     }
 }
 
-/// The stage without which the pipeline would gain most; of several that gain about the same the one with
-/// the most own time.
+/// The stage without which the pipeline would gain most; of several that gain about the same the
+/// one with the most own time.
 pub fn bottleneck(model: &PipeModel, own: &[f64], measured: f64) -> Option<usize> {
     let own_of = |stage: &usize| own.get(*stage).copied().unwrap_or(0.0);
     let best = model.best(measured).into_iter();
@@ -284,7 +291,8 @@ mod tests {
         }
     }
 
-    /// Writes, sleeps 0.5 s, writes, sleeps 0.3 s; the next sleeps 0.2 s for each read, and 0.4 s at the end.
+    /// Writes, sleeps 0.5 s, writes, sleeps 0.3 s; the next sleeps 0.2 s for each read, and 0.4 s
+    /// at the end.
     fn takes_turns() -> [Phases; 2] {
         let writer = Phases {
             last_out: after(0.5),

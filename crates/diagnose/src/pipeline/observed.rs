@@ -15,7 +15,8 @@ use crate::classify::is_poll;
 pub struct Seen {
     /// The stages.
     pub round: PipeRound,
-    /// How each stage's own time lies around its input; empty where first and last bytes are not known.
+    /// How each stage's own time lies around its input; empty where first and last bytes are not
+    /// known.
     pub phases: Vec<Phases>,
     /// Own time of each stage, nanoseconds: neither waiting for a neighbour nor for a CPU.
     pub own_ns: Vec<u64>,
@@ -85,7 +86,8 @@ impl ByStage<'_> {
         let able = lasted.saturating_sub(input + reader + other + ready);
         let cpu = member.accounts.user_ns + member.accounts.system_ns;
         let sampled = self.trace.tier == Some(Tier::Sample);
-        // Samples show no difference between running and ready; the accounts say how much of it was running.
+        // Samples show no difference between running and ready; the accounts say how much of it was
+        // running.
         let (running, ready) = match sampled && threads.len() == 1 && able > cpu {
             true => (cpu, ready + able - cpu),
             false => (able, ready),

@@ -12,7 +12,8 @@ use fathom_trace::{Process, Trace};
 pub(super) struct Output {
     /// Bytes that came.
     pub bytes: u64,
-    /// When the first came, ns of the monotonic clock; `None` if none came, or if it is not known when.
+    /// When the first came, ns of the monotonic clock; `None` if none came, or if it is not known
+    /// when.
     pub first_ns: Option<u64>,
 }
 
@@ -69,7 +70,8 @@ pub(super) fn settle(trace: &mut Trace, output: Output) -> Source {
     }
 }
 
-/// The same for a run of which no call was output. Whose the byte was is known where one process ran programs.
+/// The same for a run of which no call was seen. Whose the byte was is known where one process
+/// ran programs.
 pub(super) fn settle_without_calls(trace: &mut Trace, output: Output) -> Source {
     let called = trace
         .exec_called_clock_ns

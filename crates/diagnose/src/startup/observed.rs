@@ -21,8 +21,8 @@ pub struct Observed {
     pub ran: Vec<String>,
     /// Every file that a start needs: what ran, libraries, what was opened.
     pub files: Vec<PathBuf>,
-    /// Times to the first byte of the runs whose phases are known, ns: by the kernel's stamps in tier
-    /// `kernel`, in tier `stops` by the parent's, less the time at stops.
+    /// Times to the first byte of the runs whose phases are known, ns: by the kernel's stamps in
+    /// tier `kernel`, in tier `stops` by the parent's, less the time at stops.
     pub first_output_ns: Vec<u64>,
     /// Times to the exit of the same runs, ns, likewise.
     pub exit_ns: Vec<u64>,
@@ -197,8 +197,8 @@ fn lossy(paths: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// Fills in how much slower the traced runs were than the timed ones: to the first output, or to the
-/// exit where a run wrote nothing.
+/// Fills in how much slower the traced runs were than the timed ones: to the first output, or to
+/// the exit where a run wrote nothing.
 pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
     let trace = &mut observed.trace;
     let metric = match observed.first_output_ns.is_empty() {

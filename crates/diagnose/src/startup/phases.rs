@@ -7,8 +7,8 @@ use fathom_trace::{Process, Trace};
 use super::cpu_waits;
 use super::timeline::{StartTimeline, before, files_of_exec};
 
-/// The stretches from the first `execve` to the exit of the command. Of one that was ended before, those up to
-/// its first output, if there was any.
+/// The stretches from the first `execve` to the exit of the command. Of one that was ended before,
+/// those up to its first output, if there was any.
 pub(super) fn of(
     trace: &Trace,
     line: &[&Process],

@@ -8,8 +8,9 @@ use fathom_stats::PairData;
 
 const METRICS: [StartupMetric; 2] = [StartupMetric::FirstOutput, StartupMetric::Exit];
 
-/// The metric's value of a run in seconds; `None` for a run that is void or, for the first output, wrote
-/// nothing, or for the exit was ended by the time limit. Runs whose failure was let pass count: that they are there is said.
+/// The metric's value of a run in seconds; `None` for a run that is void or, for the first output,
+/// wrote nothing, or for the exit was ended by the time limit. Runs whose failure was let pass
+/// count: that they are there is said.
 fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     if run.void {
         return None;
@@ -21,7 +22,8 @@ fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     Some(ns as f64 / 1e9)
 }
 
-/// The time to a run's exit; `None` if it was ended before, which is the limit and says nothing of the program.
+/// The time to a run's exit; `None` if it was ended before, which is the limit and says nothing of
+/// the program.
 pub(super) fn own_exit_ns(run: &StartupRun) -> Option<u64> {
     (run.exit != Exit::TimedOut).then_some(run.exit_ns)
 }
@@ -54,8 +56,8 @@ pub fn summaries(runs: &[StartupRun], programs: usize) -> Vec<StartupSummary> {
     all
 }
 
-/// An addition that took so much longer than the quickest ones found another thread on its core. Alone they lie within
-/// 10 %; from 20 % on starts take 25 to 40 % longer.
+/// An addition that took so much longer than the quickest ones found another thread on its core.
+/// Alone they lie within 10 %; from 20 % on starts take 25 to 40 % longer.
 const SHARED: f64 = 1.15;
 
 /// Fewer runs say nothing about cores.
@@ -194,9 +196,8 @@ fn paired(
 }
 
 /// Whether `quantile` (`p50`, `p90`, `p99` or `max`) of every program in every cache state that was
-/// measured is at most `seconds`. A state of which no run counts does not hold, nor one of which so many runs were
-/// ended before that the quantile is one of theirs: nothing shows that
-/// it would.
+/// measured is at most `seconds`. A state of which no run counts does not hold, nor one of which so
+/// many runs were ended before that the quantile is one of theirs: nothing shows that it would.
 pub fn budget(
     runs: &[StartupRun],
     programs: usize,
@@ -242,7 +243,8 @@ fn ended_before(runs: &[StartupRun], program: usize, cache: Cache, metric: Start
     of(runs, program, cache).filter(ended).count()
 }
 
-/// The quantile where `ended` runs took longer than anybody knows; `None` where it is one of theirs.
+/// The quantile where `ended` runs took longer than anybody knows; `None` where it is one of
+/// theirs.
 fn of_known(
     runs: &[StartupRun],
     (program, cache, metric): (usize, Cache, StartupMetric),

@@ -93,8 +93,8 @@ pub(super) fn read(trace: &Trace, paths: &ResolvedPaths, with_times: bool) -> St
     }
 }
 
-/// The process that first wrote to the command's own standard output. A shell's `$(...)` also writes to
-/// descriptor 1, but into another pipe.
+/// The process that first wrote to the command's own standard output. A shell's `$(...)` also
+/// writes to descriptor 1, but into another pipe.
 fn writer(trace: &Trace) -> Option<&Process> {
     let wrote = |process: &&Process| wrote(trace, process.pid);
     let first = |processes: &mut dyn Iterator<Item = &'_ Process>| -> Option<u32> {
@@ -104,7 +104,8 @@ fn writer(trace: &Trace) -> Option<&Process> {
             .map(|(_, pid)| pid)
     };
     let known = first(&mut trace.processes.iter().filter(wrote));
-    // `sendfile` and the like move bytes without a row of the file: then only the command itself is sure.
+    // `sendfile` and the like move bytes without a row of the file: then only the command itself is
+    // sure.
     let pid = known.or_else(|| first(&mut trace.processes.iter().take(1)))?;
     trace.processes.iter().find(|process| process.pid == pid)
 }

@@ -17,8 +17,8 @@ use crate::{CommandLine, Hook, Iteration, MeasureError, interrupt};
 
 /// Number in the launcher of the staged input of the second stage; the others follow.
 const INPUTS: i32 = fd::EXTRA + MOST_STAGES as i32;
-/// A stage alone that takes this many times as long as the whole pipeline did, and a bit, is waiting
-/// for something that only the pipeline gives it.
+/// A stage alone that takes this many times as long as the whole pipeline did, and a bit, is
+/// waiting for something that only the pipeline gives it.
 const ALONE_PATIENCE: u32 = 20;
 const ALONE_LEAST: Duration = Duration::from_secs(2);
 
@@ -87,7 +87,7 @@ pub enum Kind {
     Alone(usize),
 }
 
-/// Is told of every step.
+/// Gets every step.
 pub trait Watcher {
     /// A run is about to start.
     fn starts(&mut self, round: u32, kind: Kind);
@@ -196,7 +196,7 @@ impl<'a> Session<'a> {
         }
         let places: Vec<(i32, i32)> = kept
             .iter()
-            .filter_map(|kept| Some((kept.file.as_ref()?.as_raw_fd(), place(kept.told.stage))))
+            .filter_map(|kept| Some((kept.file.as_ref()?.as_raw_fd(), place(kept.input.stage))))
             .collect();
         let mut runner = Runner::start(prepared.len(), &places, options)?;
         let first = match first {
@@ -225,7 +225,7 @@ impl<'a> Session<'a> {
             plan,
             prepared,
             runner,
-            staged: kept.iter().map(|kept| kept.told.clone()).collect(),
+            staged: kept.iter().map(|kept| kept.input.clone()).collect(),
             _kept: kept,
             live: Vec::new(),
             delayed: Vec::new(),
@@ -379,8 +379,8 @@ fn live_steps(plan: &PipePlan, delays: Option<&[Duration]>) -> Vec<Step> {
 
 /// Why a stage has no run of its own, if it can have none.
 fn why_not_alone(first: &PipeRound, kept: &[Kept], stage: usize) -> Option<String> {
-    let input = kept.iter().find(|kept| kept.told.stage == stage);
-    if let Some(why) = input.and_then(|kept| kept.told.not_kept.as_ref()) {
+    let input = kept.iter().find(|kept| kept.input.stage == stage);
+    if let Some(why) = input.and_then(|kept| kept.input.not_kept.as_ref()) {
         return Some(format!("its input is not staged: {why}"));
     }
     is_sigpipe(&first.stages, stage).then(|| {

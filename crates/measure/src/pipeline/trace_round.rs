@@ -30,8 +30,8 @@ pub struct TracedRound {
     pub links: Vec<String>,
 }
 
-/// Runs the pipeline once and traces it, under the conditions of the timed rounds. Must be called on a
-/// thread that lives until it returns.
+/// Runs the pipeline once and traces it, under the conditions of the timed rounds. Must be called
+/// on a thread that lives until it returns.
 ///
 /// # Errors
 /// When the tier is not allowed, or a stage can't be started.
