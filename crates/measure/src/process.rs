@@ -5,24 +5,25 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
-use fathom_launcher::account::{self, Exited};
-use fathom_model::{Exit, IoCounts, Run};
+use fathom_launcher::account;
 
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, now_ns};
 use crate::startup::watch::{Watch, Watched};
 use crate::steal::StealWatch;
-use crate::{Attempt, CommandLine, MeasureError, RunReport};
+use crate::{Attempt, CommandLine, MeasureError};
 
 mod benchmark;
 mod executor;
 mod open_files;
 mod refused;
+mod report;
 mod variables;
 
 use benchmark::{Benchmark, NOTHING, prepare};
 pub(crate) use refused::{Wanted, check_start};
+pub(crate) use report::{exit, io_counts};
 pub(crate) use variables::environment_of;
 use variables::{name_run, padding};
 
@@ -64,8 +65,8 @@ pub struct ProcessOptions {
 /// Each hand-over lets the CPUs fall idle, and what runs next may find another CPU, or one that has
 /// slowed down. With 20 ms, a quarter of the rounds were split in two by one: their log ratios
 /// scattered by 3.3 % where the machine was quiet, those of the others by 2.1 %, and by 1.7 % from
-/// the third run of a hand-over on. The first run took 1.3 % longer than the median, the fourth 1.1
-/// % less (6,000 runs of a 6 ms command). So rounds are kept whole, and hand-overs are few.
+/// the third run of a hand-over on. The first run took 1.3 % longer than the median, the fourth
+/// 1.1 % less (6,000 runs of a 6 ms command). So rounds are kept whole, and hand-overs are few.
 const HAND_OVER: Duration = Duration::from_millis(200);
 /// Rounds that take longer than this are split all the same.
 const LONGEST_HAND_OVER: Duration = Duration::from_millis(500);
@@ -343,67 +344,6 @@ impl ProcessExecutor {
         };
         check_start(answer, &wanted)
     }
-
-    fn report(&mut self, finished: Finished) -> RunReport {
-        let Finished {
-            attempt,
-            answer,
-            ended,
-            captured,
-            recorded,
-        } = finished;
-        let metrics = account::metrics(&answer);
-        let usage = metrics.usage;
-        let exit = match ended {
-            Ended::TimedOut => Exit::TimedOut,
-            _ => exit(answer.status),
-        };
-        let benchmark = &mut self.benchmarks[attempt.benchmark];
-        benchmark.complains |= !captured.stderr_tail.is_empty();
-        let wrong_output = benchmark.command.expect.as_ref().and_then(|wanted| {
-            let got = captured.stdout_sha256?;
-            (got != wanted.sha256).then(|| match wanted.length {
-                Some(length) if length != captured.stdout_bytes => {
-                    format!("{} bytes instead of {length}", captured.stdout_bytes)
-                }
-                _ => format!("{} bytes with SHA-256 {}", captured.stdout_bytes, hex(&got)),
-            })
-        });
-        let run = Run {
-            benchmark: attempt.benchmark,
-            round: attempt.round,
-            position: attempt.position,
-            started_ns: answer.start_ns.saturating_sub(self.began_ns),
-            wall_ns: metrics.wall_ns,
-            spawn_ns: metrics.spawn_ns,
-            cpu_ns: usage.cpu_ns(),
-            user_ns: usage.user_ns,
-            system_ns: usage.system_ns,
-            run_queue_wait_ns: metrics.run_queue_wait_ns,
-            harness_wait_ns: metrics.harness_wait_ns,
-            undisturbed_ns: metrics.undisturbed_ns,
-            peak_memory_bytes: usage.peak_memory_bytes,
-            minor_faults: usage.minor_faults,
-            major_faults: usage.major_faults,
-            voluntary_switches: usage.voluntary_switches,
-            involuntary_switches: usage.involuntary_switches,
-            io: metrics.io.map(io_counts),
-            steal_ns: self.steal.since_last(),
-            left_behind: answer.left_behind.saturating_sub(self.left_behind),
-            exit,
-        };
-        self.left_behind = match self.finished.is_empty() {
-            true => self.immortal.take().unwrap_or(answer.left_behind),
-            false => answer.left_behind,
-        };
-        RunReport {
-            run,
-            stderr_tail: captured.stderr_tail,
-            wrong_output,
-            interrupted: ended == Ended::Interrupted,
-            recorded,
-        }
-    }
 }
 
 /// The first of these runs, as many as there is room for, without the begin of a round that has no
@@ -415,26 +355,6 @@ fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     };
     let end = (1..=room).rev().find(is_whole).unwrap_or(room);
     &upcoming[..end]
-}
-
-/// How a process ended, from the status that `wait4` gives.
-pub(crate) fn exit(status: i32) -> Exit {
-    match account::exited(status) {
-        Exited::Code(code) => Exit::Code(code),
-        Exited::Signal(signal) => Exit::Signal(signal),
-    }
-}
-
-/// The kernel's names in ours.
-pub(crate) fn io_counts(io: account::Io) -> IoCounts {
-    IoCounts {
-        read_bytes: io.rchar,
-        written_bytes: io.wchar,
-        read_calls: io.syscr,
-        write_calls: io.syscw,
-        device_read_bytes: io.read_bytes,
-        device_written_bytes: io.write_bytes,
-    }
 }
 
 /// How a run's object begins in the JSON record, with what only Fathom knows of it; the launcher
@@ -473,9 +393,4 @@ pub(crate) fn cpu_mask(cpus: &[usize]) -> Vec<u8> {
         mask[cpu / 8] |= 1 << (cpu % 8);
     }
     mask
-}
-
-/// Lower-case hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

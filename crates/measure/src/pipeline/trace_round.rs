@@ -11,7 +11,7 @@ use fathom_trace::{
     GroupTrace, Io, Member, Tier, TimelineOptions, TraceCommand, TraceOptions, trace_group,
 };
 
-use super::rounds::PipePlan;
+use super::plan::PipePlan;
 use super::runner::Prepared;
 use crate::process::cpu_mask;
 use crate::{CommandLine, MeasureError, Output, traced_input};

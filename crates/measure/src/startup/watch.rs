@@ -11,28 +11,28 @@
 //! for how long it was ready and had none, and that is taken off.
 
 mod poll;
+mod reader;
+mod shared;
 mod waits;
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fathom_model::StampedBy;
 
+use crate::launcher::now_ns;
 use poll::{allowed_cpus, poll_while_watched, watching_cpus};
-use waits::OwnWaits;
+use reader::read_when_woken;
+use shared::{CHUNK_BYTES, Reading, Shared, Stamp, is_mark, lock, mark};
 
 /// A stamp that can be off by no more needs no other.
 const CLOSE_NS: u64 = 20_000;
 /// A reader that was woken gets a CPU within this on any machine that is worth measuring on.
 const PATIENCE_WITH_READER: Duration = Duration::from_secs(2);
-/// As much as a pipe holds by default.
-const CHUNK_BYTES: usize = 64 * 1024;
-/// More than the largest pipe that a user may make (1 MiB) holds.
-const CHUNKS_AT_ONCE: usize = 32;
 
 /// What was seen of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,71 +54,6 @@ pub struct Watch {
     stop: OwnedFd,
     threads: Vec<JoinHandle<()>>,
     cpus: Vec<usize>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    pipe: OwnedFd,
-    /// When a polling thread saw a byte; until then the [`mark`] of the run, so that a thread that
-    /// was held up since an earlier run can't stamp this one.
-    polled_ns: AtomicU64,
-    /// When the pipe was last seen empty, and nothing had been taken out of it.
-    empty_ns: AtomicU64,
-    /// The reader takes something out of it: from here on it is empty for another reason.
-    taken: AtomicBool,
-    reading: Mutex<Reading>,
-    /// The reader has noted its stamp.
-    noted: Condvar,
-    /// The run that is watched, 0 for none; each has another number.
-    watched_run: AtomicU64,
-    order: Mutex<Order>,
-    changed: Condvar,
-}
-
-#[derive(Debug)]
-struct Reading {
-    bytes: u64,
-    buffer: Vec<u8>,
-    /// When the run began: what the reader was woken by before is no part of it.
-    began: u64,
-    stamp: Option<Stamp>,
-}
-
-impl Reading {
-    /// Keeps the first stamp of a run. A wait from before its beginning was another's.
-    fn note(&mut self, at: u64, waited_ns: Option<u64>) {
-        if self.stamp.is_none() && at >= self.began {
-            let since_began = at - self.began;
-            self.stamp = Some(Stamp {
-                at,
-                waited_ns: waited_ns.filter(|waited| *waited <= since_began),
-            });
-        }
-    }
-}
-
-/// What stands for 'not seen yet' in this run. No time has this bit for 292 years.
-fn mark(run: u64) -> u64 {
-    run | 1 << 63
-}
-
-fn is_mark(stamp: u64) -> bool {
-    stamp >> 63 == 1
-}
-
-/// When the reader was woken by the first byte of a run.
-#[derive(Debug, Clone, Copy)]
-struct Stamp {
-    at: u64,
-    /// How long it was ready before and had no CPU; `None` if that can't be known.
-    waited_ns: Option<u64>,
-}
-
-#[derive(Debug, Default)]
-struct Order {
-    run: u64,
-    last: u64,
-    over: bool,
 }
 
 impl Watch {
@@ -188,7 +123,7 @@ impl Watch {
         self.shared.empty(&mut reading);
         reading.bytes = 0;
         reading.stamp = None;
-        reading.began = now();
+        reading.began = now_ns();
         self.shared.empty_ns.store(0, Ordering::Relaxed);
         self.shared.taken.store(false, Ordering::Release);
         drop(reading);
@@ -223,7 +158,7 @@ impl Watch {
             reading = waiting.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
         let left = self.shared.empty(&mut reading);
-        let (first, by) = first_of(polled, gap, reading.stamp, left.then(now)).unzip();
+        let (first, by) = first_of(polled, gap, reading.stamp, left.then(now_ns)).unzip();
         Watched {
             // Where it was seen empty no byte had come.
             first_byte_ns: first.map(|at: u64| at.max(empty)),
@@ -272,93 +207,6 @@ impl Drop for Watch {
     }
 }
 
-impl Shared {
-    /// Reads until there is nothing more; true if anything came.
-    fn empty(&self, reading: &mut Reading) -> bool {
-        let before = reading.bytes;
-        for _ in 0..CHUNKS_AT_ONCE {
-            // SAFETY: at most the length of the buffer.
-            let got = unsafe {
-                libc::read(
-                    self.pipe.as_raw_fd(),
-                    reading.buffer.as_mut_ptr().cast(),
-                    reading.buffer.len(),
-                )
-            };
-            if got <= 0 {
-                break;
-            }
-            reading.bytes += got as u64;
-        }
-        reading.bytes != before
-    }
-
-    fn has_bytes(&self) -> bool {
-        let mut polled = libc::pollfd {
-            fd: self.pipe.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        // SAFETY: one entry; returns at once.
-        unsafe { libc::poll(&raw mut polled, 1, 0) > 0 && polled.revents & libc::POLLIN != 0 }
-    }
-}
-
-/// Sleeps until there is something to read, and reads it.
-fn read_when_woken(shared: &Shared, stop: RawFd) {
-    let watch = |fd| libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    let mut polled = [watch(shared.pipe.as_raw_fd()), watch(stop)];
-    let waits = OwnWaits::open();
-    loop {
-        let before = waits.read();
-        // SAFETY: an array of two.
-        let ready = unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
-        let at = now();
-        if ready < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return;
-        }
-        if polled[1].revents != 0 {
-            return;
-        }
-        if polled[0].revents & libc::POLLIN != 0 {
-            let waited_ns = waits.since(before);
-            let mut reading = lock(&shared.reading);
-            reading.note(at, waited_ns);
-            shared.taken.store(true, Ordering::SeqCst);
-            if shared.empty(&mut reading) {
-                // Woken by an earlier run and late with the lock, it took this one's bytes: they
-                // were here by now.
-                reading.note(now(), None);
-            }
-            shared.noted.notify_all();
-        } else if polled[0].revents != 0 {
-            // A closed pipe reports itself without end; -1 is passed over.
-            polled[0].fd = -1;
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// Nanoseconds of `CLOCK_MONOTONIC`, the clock of the launcher and of the kernel's stamps.
-pub(crate) fn now() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: writes to a live timespec; this clock always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,11 +222,11 @@ mod tests {
         let (watch, mut writer) = watched_pipe();
         for _ in 0..20 {
             watch.begin();
-            let before = now();
+            let before = now_ns();
             writer.write_all(b"hello").unwrap();
             writer.write_all(b"again").unwrap();
             let watched = watch.finish();
-            let after = now();
+            let after = now_ns();
             // The scheduler's clock, which the reader's wait is counted by, is some microseconds
             // coarse.
             let seen = watched.first_byte_ns.unwrap() + 1_000_000;

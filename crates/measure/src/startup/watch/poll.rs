@@ -4,7 +4,8 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Shared, lock, mark, now};
+use super::shared::{Shared, lock, mark};
+use crate::launcher::now_ns;
 
 /// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.
 const WATCH_AT_MOST: Duration = Duration::from_millis(250);
@@ -42,14 +43,14 @@ fn watch_one_run(shared: &Shared, run: u64) {
         revents: 0,
     };
     while shared.watched_run.load(Ordering::Acquire) == run {
-        let before = now();
+        let before = now_ns();
         // SAFETY: one entry; returns at once.
         let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
         if ready > 0 && polled.revents & libc::POLLIN != 0 {
             // Only the first of the two counts.
             let _ = shared.polled_ns.compare_exchange(
                 mark(run),
-                now(),
+                now_ns(),
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             );
