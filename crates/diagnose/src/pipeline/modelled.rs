@@ -1,4 +1,4 @@
-//! What would the pipeline cost if a stage took no time of its own? A model. Pure.
+//! What would the pipeline cost if a stage took no time of its own? A model.
 //!
 //! Each stage has *own time*: what it computes, sleeps or waits for a disk, without waiting for its
 //! neighbours or for a CPU. Where the first and the last byte came in, the input ended and the

@@ -21,7 +21,7 @@ struct Change {
     ready: i64,
 }
 
-/// CpuWaits in which a thread of the tree was ready to run and none was on a CPU: while one works,
+/// Stretches in which a thread of the tree was ready to run and none was on a CPU: while one works,
 /// another's wait costs the start nothing that could be known. `None` where the tier keeps no
 /// intervals, or lost some.
 pub(super) fn of(trace: &Trace) -> Option<CpuWaits> {

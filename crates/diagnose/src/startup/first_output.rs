@@ -70,7 +70,7 @@ pub(super) fn settle(trace: &mut Trace, output: Output) -> Source {
     }
 }
 
-/// The same for a run of which no call was output. Whose the byte was is known where one process
+/// The same for a run of which no call was seen. Whose the byte was is known where one process
 /// ran programs.
 pub(super) fn settle_without_calls(trace: &mut Trace, output: Output) -> Source {
     let called = trace

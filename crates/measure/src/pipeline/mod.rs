@@ -5,6 +5,7 @@
 //! order in each round. [`trace_round`] traces a further round.
 
 mod outcome;
+mod plan;
 mod rounds;
 mod runner;
 mod staging;
@@ -17,7 +18,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// Most stages that a pipeline may have.
 pub const MOST_STAGES: usize = crate::launcher::MOST_STAGES;
 pub use outcome::{failed, failing, is_sigpipe};
-pub use rounds::{HowMany, Kind, PipePlan, PipeSession, SoFar, Watcher, conduct};
+pub use plan::{HowMany, Kind, PipePlan, PipeSession, SoFar, Watcher};
+pub use rounds::conduct;
 pub use staging::Staging;
 pub use trace_round::{TracedRound, trace_round};
 

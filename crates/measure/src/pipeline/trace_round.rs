@@ -11,7 +11,7 @@ use fathom_trace::{
     GroupTrace, Io, Member, Tier, TimelineOptions, TraceCommand, TraceOptions, trace_group,
 };
 
-use super::rounds::PipePlan;
+use super::plan::PipePlan;
 use super::runner::Prepared;
 use crate::process::cpu_mask;
 use crate::{CommandLine, MeasureError, Output, traced_input};
@@ -30,8 +30,8 @@ pub struct TracedRound {
     pub links: Vec<String>,
 }
 
-/// Runs the pipeline once and traces it, under the conditions of the timed rounds. Must be called on a
-/// thread that lives until it returns.
+/// Runs the pipeline once and traces it, under the conditions of the timed rounds. Must be called
+/// on a thread that lives until it returns.
 ///
 /// # Errors
 /// When the tier is not allowed, or a stage can't be started.

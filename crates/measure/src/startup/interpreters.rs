@@ -40,7 +40,7 @@ fn interpreter(start: &[u8]) -> Option<PathBuf> {
 /// The first bytes of a file; fewer where there are fewer, none where it can't be read.
 pub(crate) fn start_of(path: &Path, most: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What can't be read can't be told about, and that is all there is to it.
+    // Of what can't be read nothing is known, which is an answer.
     if let Ok(file) = fs::File::open(path) {
         let _ = file.take(most as u64).read_to_end(&mut bytes);
     }
@@ -81,5 +81,18 @@ mod tests {
         let path = folder.path().join("loop");
         fs::write(&path, format!("#!{}\n", path.display())).unwrap();
         assert_eq!(files_of(&path, Path::new("/")).len(), DEEPEST);
+    }
+
+    #[test]
+    fn a_changed_first_line_names_one_word_of_itself_or_nothing() {
+        for bytes in crate::mutated::mutated(b"#! /usr/bin/env -S python3\nprint(1)\n") {
+            let Some(name) = interpreter(&bytes) else {
+                continue;
+            };
+            let name = name.as_os_str().as_bytes();
+            assert!(bytes.starts_with(b"#!") && !name.is_empty());
+            assert!(bytes.windows(name.len()).any(|part| part == name));
+            assert!(!name.iter().any(|byte| b" \t\n".contains(byte)));
+        }
     }
 }

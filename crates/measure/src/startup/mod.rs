@@ -19,7 +19,7 @@ use std::time::Duration;
 pub use cold::{Chill, ColdFiles, Evictor};
 pub use interpreters::files_of;
 pub use paths::ResolvedPaths;
-pub use session::{CoreLook, Keeper, Rounds, StartupSession, Subject, measure, warm_up};
+pub use session::{CoreProbe, Keeper, Rounds, StartupSession, Subject, measure, warm_up};
 pub use terminal::first_output_on_a_terminal;
 pub use trace_starts::{Purpose, STDOUT, TracedStart, best_tier, trace_starts};
 

@@ -56,12 +56,13 @@ pub fn best_tier() -> Option<Tier> {
         .find(|t| allowed(*t))
 }
 
-/// Runs `subject` and traces it: `runs` times in tier `kernel`, and once more in tier `stops`, where
-/// files and times can't be had of the same run. Output is watched as in the timed runs. `each` gets
-/// every run.
+/// Runs `subject` and traces it: `runs` times in tier `kernel`, and once more in tier `stops`,
+/// where files and times can't be had of the same run. Output is watched as in the timed runs.
+/// `each` gets every run.
 ///
 /// # Errors
-/// When it can't be started or traced, and those of `each`; an ordinary failure of the program is none.
+/// When it can't be started or traced, and those of `each`; an ordinary failure of the program is
+/// none.
 pub fn trace_starts(
     subject: &Subject,
     tier: Tier,

@@ -4,14 +4,15 @@
 //! their process descriptors, stamp each end as it comes, and read the accounts only when all have
 //! ended: reading them takes 50 µs, which the stamps of the others would be late by.
 
-use super::shared::{BASE, Control, MOST_STAGES, PIPELINE, Pipeline, Stage, fd, step};
-use super::system::{self, call, call3, number};
-use super::files::{O_CLOEXEC, Placed, open_of};
-use super::tree::{count_left, kill, sweep};
-use super::{child, memory, take_accounts};
+use crate::child::{child, memory, take_accounts};
+use crate::files::{O_CLOEXEC, Placed, open_of};
+use crate::shared::{BASE, Control, MOST_STAGES, PIPELINE, Pipeline, Stage, fd, step};
+use crate::system::{self, call, call3, number};
+use crate::tree::{count_left, kill, sweep};
 
-/// How long a stage that has still to be started may keep us from seeing that the run is to be ended.
-const LOOK_NS: u64 = 20_000_000;
+/// How long a stage that has still to be started may keep us from seeing that the run is to be
+/// ended.
+const CHECK_NS: u64 = 20_000_000;
 const POLLIN: i16 = 1;
 const STACK_BYTES: usize = 16384;
 
@@ -51,17 +52,13 @@ struct Held {
 }
 
 /// The pipeline in the shared memory.
-pub fn area() -> *mut Pipeline {
+pub(crate) fn area() -> *mut Pipeline {
     (BASE as usize + PIPELINE) as *mut Pipeline
 }
 
 /// Runs the stages and waits for all of them.
-pub fn run(control: &mut Control, pipeline: &mut Pipeline) {
-    let count = if (pipeline.count as usize) < MOST_STAGES {
-        pipeline.count as usize
-    } else {
-        MOST_STAGES
-    };
+pub(crate) fn run(control: &mut Control, pipeline: &mut Pipeline) {
+    let count = (pipeline.count as usize).min(MOST_STAGES);
     let stages = &mut pipeline.stages[..count];
     let mut held = [Held {
         state: State::Pending,
@@ -84,7 +81,11 @@ pub fn run(control: &mut Control, pipeline: &mut Pipeline) {
     }
     for (stage, held) in stages.iter_mut().zip(held) {
         if held.state == State::Ended {
-            let early = if control.early_io != 0 { Some(held.early_io) } else { None };
+            let early = if control.early_io != 0 {
+                Some(held.early_io)
+            } else {
+                None
+            };
             take_accounts(stage.answer.child as isize, early, &mut stage.answer);
         }
         close(held.pidfd);
@@ -122,7 +123,11 @@ fn supervise(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], begin: u64, e
     loop {
         let next = start_due(stages, held, begin, early_io);
         end_all_if_one_failed(stages, held);
-        let mut polled = [PollFd { fd: -1, events: POLLIN, revents: 0 }; MOST_STAGES];
+        let mut polled = [PollFd {
+            fd: -1,
+            events: POLLIN,
+            revents: 0,
+        }; MOST_STAGES];
         let mut running = false;
         for (entry, held) in polled.iter_mut().zip(held.iter()) {
             if held.state == State::Running {
@@ -191,12 +196,24 @@ fn start_due(
 }
 
 fn start(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], index: usize, early_io: bool) {
-    let before = if index > 0 { held[index - 1].pipe[0] } else { -1 };
+    let before = if index > 0 {
+        held[index - 1].pipe[0]
+    } else {
+        -1
+    };
     let after = held[index].pipe[1];
     let stage = &mut stages[index];
-    let input = if stage.input_fd == fd::NEIGHBOUR { before } else { stage.input_fd };
+    let input = if stage.input_fd == fd::NEIGHBOUR {
+        before
+    } else {
+        stage.input_fd
+    };
     let job = &stage.job;
-    let output = if job.output_fd == fd::NEIGHBOUR { after } else { job.output_fd };
+    let output = if job.output_fd == fd::NEIGHBOUR {
+        after
+    } else {
+        job.output_fd
+    };
     held[index].state = State::Never;
     let mut placed = Placed::NOTHING;
     if let Err((failed, error)) = placed.place(job, input, output) {
@@ -206,8 +223,8 @@ fn start(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], index: usize, ear
         return;
     }
     stage.answer.failed_step = step::NONE;
-    // SAFETY: the child runs `child` on a stack of its own, with the stage's part of the shared memory,
-    // and ends in execve or exit.
+    // SAFETY: the child runs `child` on a stack of its own, with the stage's part of the shared
+    // memory, and ends in execve or exit.
     let pid = unsafe {
         let top = STACKS.0.get() as usize + STACK_BYTES * (index + 1);
         stage.answer.start_ns = system::now();
@@ -228,8 +245,8 @@ fn start(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], index: usize, ear
     }
 }
 
-/// Closes our copies of the pipe ends that the stage has now, or will never have: its neighbours see
-/// the end of input, or that nobody reads any more, only when the stage itself closes them.
+/// Closes our copies of the pipe ends that the stage has now, or will never have: its neighbours
+/// see the end of input, or that nobody reads any more, only when the stage itself closes them.
 fn let_go(stages: &[Stage], held: &mut [Held; MOST_STAGES], index: usize) {
     let stage = &stages[index];
     if index > 0 && stage.input_fd == fd::NEIGHBOUR {
@@ -250,10 +267,13 @@ fn let_go(stages: &[Stage], held: &mut [Held; MOST_STAGES], index: usize) {
 
 fn wait(polled: &mut [PollFd; MOST_STAGES], next: u64) {
     let now = system::now();
-    let left = if next > now { next - now } else { 0 };
-    let left = if left < LOOK_NS { left } else { LOOK_NS };
+    let left = next.saturating_sub(now).min(CHECK_NS);
     let timeout = [left / 1_000_000_000, left % 1_000_000_000];
-    let timeout = if next == u64::MAX { 0 } else { timeout.as_ptr() as usize };
+    let timeout = if next == u64::MAX {
+        0
+    } else {
+        timeout.as_ptr() as usize
+    };
     // SAFETY: as many entries as are said; the time lives until the call returns.
     unsafe {
         call(

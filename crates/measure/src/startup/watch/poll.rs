@@ -1,18 +1,19 @@
-//! Looks at a pipe again and again, out of everyone's way.
+//! Polls a pipe without a pause, out of everyone's way.
 
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Shared, lock, mark, now};
+use super::shared::{Shared, lock, mark};
+use crate::launcher::now_ns;
 
 /// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.
 const WATCH_AT_MOST: Duration = Duration::from_millis(250);
-/// Pauses between two looks, some 3 µs in all: a core's other thread gets the core meanwhile.
+/// Pauses between two polls, some 3 µs in all: a core's other thread gets the core meanwhile.
 const PAUSES: u32 = 64;
 
-/// Looks at the pipe while a run is on.
-pub(super) fn look_again_and_again(shared: &Shared, cpu: usize) {
+/// Polls the pipe while a run is on.
+pub(super) fn poll_while_watched(shared: &Shared, cpu: usize) {
     step_back(cpu);
     let mut done = 0;
     loop {
@@ -42,19 +43,19 @@ fn watch_one_run(shared: &Shared, run: u64) {
         revents: 0,
     };
     while shared.watched_run.load(Ordering::Acquire) == run {
-        let before = now();
+        let before = now_ns();
         // SAFETY: one entry; returns at once.
         let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
         if ready > 0 && polled.revents & libc::POLLIN != 0 {
             // Only the first of the two counts.
-            let _ = shared.seen_ns.compare_exchange(
+            let _ = shared.polled_ns.compare_exchange(
                 mark(run),
-                now(),
+                now_ns(),
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             );
         }
-        let is_over = shared.seen_ns.load(Ordering::Acquire) != mark(run)
+        let is_over = shared.polled_ns.load(Ordering::Acquire) != mark(run)
             || shared.taken.load(Ordering::SeqCst);
         if is_over || began.elapsed() > WATCH_AT_MOST {
             return;
@@ -67,9 +68,9 @@ fn watch_one_run(shared: &Shared, run: u64) {
     }
 }
 
-/// Lets whoever is ready to run on this CPU go first. A thread that becomes ready does so anyhow; but when a third one
-/// lets go of the CPU, the scheduler may choose who has had less of it, which is this one: a starting program then waited
-/// for 4 ms, in one run of thirty.
+/// Lets whoever is ready to run on this CPU go first. A thread that becomes ready does so anyhow;
+/// but when a third one lets go of the CPU, the scheduler may choose who has had less of it, which
+/// is this one: a starting program then waited for 4 ms, in one run of thirty.
 fn give_way() {
     // SAFETY: takes nothing.
     unsafe { libc::sched_yield() };

@@ -3,63 +3,63 @@
 use core::arch::asm;
 
 #[cfg(target_arch = "x86_64")]
-pub mod number {
-    pub const READ: usize = 0;
-    pub const WRITE: usize = 1;
-    pub const CLOSE: usize = 3;
-    pub const MMAP: usize = 9;
-    pub const LSEEK: usize = 8;
-    pub const RT_SIGACTION: usize = 13;
-    pub const PREAD64: usize = 17;
-    pub const PWRITE64: usize = 18;
-    pub const CLONE: usize = 56;
-    pub const EXECVE: usize = 59;
-    pub const EXIT: usize = 60;
-    pub const WAIT4: usize = 61;
-    pub const KILL: usize = 62;
-    pub const FCNTL: usize = 72;
-    pub const CHDIR: usize = 80;
-    pub const SETPGID: usize = 109;
-    pub const GETPPID: usize = 110;
-    pub const PRCTL: usize = 157;
-    pub const SCHED_SETAFFINITY: usize = 203;
-    pub const CLOCK_GETTIME: usize = 228;
-    pub const EXIT_GROUP: usize = 231;
-    pub const WAITID: usize = 247;
-    pub const OPENAT: usize = 257;
-    pub const PPOLL: usize = 271;
-    pub const DUP3: usize = 292;
-    pub const PIPE2: usize = 293;
+pub(crate) mod number {
+    pub(crate) const READ: usize = 0;
+    pub(crate) const WRITE: usize = 1;
+    pub(crate) const CLOSE: usize = 3;
+    pub(crate) const MMAP: usize = 9;
+    pub(crate) const LSEEK: usize = 8;
+    pub(crate) const RT_SIGACTION: usize = 13;
+    pub(crate) const PREAD64: usize = 17;
+    pub(crate) const PWRITE64: usize = 18;
+    pub(crate) const CLONE: usize = 56;
+    pub(crate) const EXECVE: usize = 59;
+    pub(crate) const EXIT: usize = 60;
+    pub(crate) const WAIT4: usize = 61;
+    pub(crate) const KILL: usize = 62;
+    pub(crate) const FCNTL: usize = 72;
+    pub(crate) const CHDIR: usize = 80;
+    pub(crate) const SETPGID: usize = 109;
+    pub(crate) const GETPPID: usize = 110;
+    pub(crate) const PRCTL: usize = 157;
+    pub(crate) const SCHED_SETAFFINITY: usize = 203;
+    pub(crate) const CLOCK_GETTIME: usize = 228;
+    pub(crate) const EXIT_GROUP: usize = 231;
+    pub(crate) const WAITID: usize = 247;
+    pub(crate) const OPENAT: usize = 257;
+    pub(crate) const PPOLL: usize = 271;
+    pub(crate) const DUP3: usize = 292;
+    pub(crate) const PIPE2: usize = 293;
 }
 
 #[cfg(target_arch = "aarch64")]
-pub mod number {
-    pub const FCNTL: usize = 25;
-    pub const DUP3: usize = 24;
-    pub const CHDIR: usize = 49;
-    pub const OPENAT: usize = 56;
-    pub const CLOSE: usize = 57;
-    pub const PIPE2: usize = 59;
-    pub const READ: usize = 63;
-    pub const WRITE: usize = 64;
-    pub const LSEEK: usize = 62;
-    pub const PREAD64: usize = 67;
-    pub const PWRITE64: usize = 68;
-    pub const PPOLL: usize = 73;
-    pub const EXIT: usize = 93;
-    pub const EXIT_GROUP: usize = 94;
-    pub const WAITID: usize = 95;
-    pub const CLOCK_GETTIME: usize = 113;
-    pub const SCHED_SETAFFINITY: usize = 122;
-    pub const KILL: usize = 129;
-    pub const RT_SIGACTION: usize = 134;
-    pub const SETPGID: usize = 154;
-    pub const PRCTL: usize = 167;
-    pub const GETPPID: usize = 173;
-    pub const CLONE: usize = 220;
-    pub const EXECVE: usize = 221;
-    pub const MMAP: usize = 222;
-    pub const WAIT4: usize = 260;
+pub(crate) mod number {
+    pub(crate) const FCNTL: usize = 25;
+    pub(crate) const DUP3: usize = 24;
+    pub(crate) const CHDIR: usize = 49;
+    pub(crate) const OPENAT: usize = 56;
+    pub(crate) const CLOSE: usize = 57;
+    pub(crate) const PIPE2: usize = 59;
+    pub(crate) const READ: usize = 63;
+    pub(crate) const WRITE: usize = 64;
+    pub(crate) const LSEEK: usize = 62;
+    pub(crate) const PREAD64: usize = 67;
+    pub(crate) const PWRITE64: usize = 68;
+    pub(crate) const PPOLL: usize = 73;
+    pub(crate) const EXIT: usize = 93;
+    pub(crate) const EXIT_GROUP: usize = 94;
+    pub(crate) const WAITID: usize = 95;
+    pub(crate) const CLOCK_GETTIME: usize = 113;
+    pub(crate) const SCHED_SETAFFINITY: usize = 122;
+    pub(crate) const KILL: usize = 129;
+    pub(crate) const RT_SIGACTION: usize = 134;
+    pub(crate) const SETPGID: usize = 154;
+    pub(crate) const PRCTL: usize = 167;
+    pub(crate) const GETPPID: usize = 173;
+    pub(crate) const CLONE: usize = 220;
+    pub(crate) const EXECVE: usize = 221;
+    pub(crate) const MMAP: usize = 222;
+    pub(crate) const WAIT4: usize = 260;
 }
 
 /// One system call; the result is negative on error.
@@ -67,9 +67,10 @@ pub mod number {
 /// # Safety
 /// The arguments must be what the call asks for.
 #[cfg(target_arch = "x86_64")]
-pub unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
+pub(crate) unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: the caller answers for the arguments; rcx and r11 are what the instruction overwrites.
+    // SAFETY: the caller answers for the arguments; rcx and r11 are what the instruction
+    // overwrites.
     unsafe {
         asm!("syscall", inlateout("rax") nr => result, in("rdi") a[0], in("rsi") a[1], in("rdx") a[2],
             in("r10") a[3], in("r8") a[4], in("r9") a[5], out("rcx") _, out("r11") _, options(nostack));
@@ -82,7 +83,7 @@ pub unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
 /// # Safety
 /// The arguments must be what the call asks for.
 #[cfg(target_arch = "aarch64")]
-pub unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
+pub(crate) unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
     let result: isize;
     // SAFETY: the caller answers for the arguments.
     unsafe {
@@ -96,7 +97,7 @@ pub unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
 ///
 /// # Safety
 /// As for [`call`].
-pub unsafe fn call3(nr: usize, a: usize, b: usize, c: usize) -> isize {
+pub(crate) unsafe fn call3(nr: usize, a: usize, b: usize, c: usize) -> isize {
     // SAFETY: passed on.
     unsafe { call(nr, [a, b, c, 0, 0, 0]) }
 }
@@ -105,31 +106,51 @@ const CLONE_VM: usize = 0x100;
 const CLONE_PIDFD: usize = 0x1000;
 const SIGCHLD: usize = 17;
 
-/// Creates a process as [`spawn`] does, and puts a descriptor of it into `pidfd`: readable once it has
-/// ended.
+/// Creates a process as [`spawn`] does, and puts a descriptor of it into `pidfd`: readable once it
+/// has ended.
 ///
 /// # Safety
 /// As for [`spawn`].
-pub unsafe fn spawn_with_descriptor(
+pub(crate) unsafe fn spawn_with_descriptor(
     stack_top: usize,
     body: extern "C" fn(usize) -> !,
     argument: usize,
     pidfd: &mut i32,
 ) -> isize {
     // SAFETY: the caller answers for the rest; the kernel writes one descriptor before it returns.
-    unsafe { clone(CLONE_VM | CLONE_PIDFD | SIGCHLD, stack_top, body, argument, pidfd) }
+    unsafe {
+        clone(
+            CLONE_VM | CLONE_PIDFD | SIGCHLD,
+            stack_top,
+            body,
+            argument,
+            pidfd,
+        )
+    }
 }
 
-/// Creates a process that shares our memory, as vfork does, and runs `body(argument)` on `stack_top`.
-/// No page table is copied. Unlike vfork we don't stand still: being woken when the child executes its
-/// program would only take time from it (5 of 560 µs where both share a CPU).
+/// Creates a process that shares our memory, as vfork does, and runs `body(argument)` on
+/// `stack_top`. No page table is copied. Unlike vfork we don't stand still: being woken when the
+/// child executes its program would only take time from it (5 of 560 µs where both share a CPU).
 ///
 /// # Safety
-/// `body` must not return, must touch only memory that we don't mind seeing changed, and nothing may
-/// use the stack until the child has executed a program or ended.
-pub unsafe fn spawn(stack_top: usize, body: extern "C" fn(usize) -> !, argument: usize) -> isize {
+/// `body` must not return, must touch only memory that we don't mind seeing changed, and nothing
+/// may use the stack until the child has executed a program or ended.
+pub(crate) unsafe fn spawn(
+    stack_top: usize,
+    body: extern "C" fn(usize) -> !,
+    argument: usize,
+) -> isize {
     // SAFETY: passed on.
-    unsafe { clone(CLONE_VM | SIGCHLD, stack_top, body, argument, core::ptr::null_mut()) }
+    unsafe {
+        clone(
+            CLONE_VM | SIGCHLD,
+            stack_top,
+            body,
+            argument,
+            core::ptr::null_mut(),
+        )
+    }
 }
 
 /// See [`spawn`].
@@ -206,7 +227,7 @@ unsafe fn clone(
 }
 
 /// Nanoseconds of `CLOCK_MONOTONIC`. By system call (0.2 µs): the vDSO would have to be looked up.
-pub fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let mut time = [0u64; 2];
     // SAFETY: the call fills two words.
     unsafe { call3(number::CLOCK_GETTIME, 1, time.as_mut_ptr() as usize, 0) };
@@ -214,7 +235,7 @@ pub fn now() -> u64 {
 }
 
 /// Ends the process.
-pub fn exit(code: usize) -> ! {
+pub(crate) fn exit(code: usize) -> ! {
     loop {
         // SAFETY: takes a number.
         unsafe { call3(number::EXIT_GROUP, code, 0, 0) };

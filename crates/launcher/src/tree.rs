@@ -18,7 +18,14 @@ fn each_child(act: fn(isize) -> bool) -> (u32, u32) {
     let mut buffer = [0u8; 512];
     loop {
         // SAFETY: reads at most the size of the buffer.
-        let got = unsafe { call3(number::READ, listing as usize, buffer.as_mut_ptr() as usize, 512) };
+        let got = unsafe {
+            call3(
+                number::READ,
+                listing as usize,
+                buffer.as_mut_ptr() as usize,
+                512,
+            )
+        };
         if got <= 0 {
             break;
         }
@@ -63,7 +70,11 @@ fn reap(flags: usize) -> bool {
 }
 
 pub(crate) fn count_left() -> u32 {
-    if reap(WNOHANG) { each_child(|_| true).0 } else { 0 }
+    if reap(WNOHANG) {
+        each_child(|_| true).0
+    } else {
+        0
+    }
 }
 
 /// Ends every descendant: when a child dies its own children become ours, so this goes on until

@@ -1,7 +1,7 @@
 //! The memory that Fathom and its launcher share: jobs in, answers out.
 //!
-//! Compiled into both. All pointers in [`Job`] are addresses in the launcher, where the memory is
-//! mapped at [`BASE`]; Fathom maps it anywhere and converts.
+//! Both are compiled with it. All pointers in [`Job`] are addresses in the launcher, where the
+//! memory is mapped at [`BASE`]; Fathom maps it anywhere and converts.
 
 /// Address of the shared memory in the launcher. Far from where the kernel places a static program,
 /// its stack and its vDSO, on x86-64 and AArch64 alike.
@@ -152,13 +152,15 @@ pub struct Control {
     pub immortal: u32,
     /// When the launcher starts: the highest descriptor that the caller has placed for himself.
     pub highest_fd: i32,
-    /// 1: tell on which CPU each process ran last, and how long it had waited for one before its program.
+    /// 1: report on which CPU each process ran last, and how long it had waited for one before its
+    /// program.
     pub wants_cpu: u32,
     /// Keeps the layout the same on all targets.
     pub reserved: u32,
 }
 
-/// The largest `/proc/PID/io`: seven lines of a name of at most 23 letters and a number of 20 digits.
+/// The largest `/proc/PID/io`: seven lines of a name of at most 23 letters and a number of 20
+/// digits.
 pub const IO_TEXT: usize = 320;
 /// The largest `schedstat`: three numbers of 20 digits.
 pub const SCHEDSTAT_TEXT: usize = 64;
@@ -197,7 +199,8 @@ pub struct Answer {
     pub schedstat: Text<SCHEDSTAT_TEXT>,
     /// `/proc/PID/io` of the dead process.
     pub io: Text<IO_TEXT>,
-    /// The process's own `schedstat` right before it called `execve`, where its CPU is asked for as well.
+    /// The process's own `schedstat` right before it called `execve`, where its CPU is asked for as
+    /// well.
     pub before_exec: Text<SCHEDSTAT_TEXT>,
     /// `/proc/self/schedstat` of the launcher before it began to wait.
     pub own_before: Text<SCHEDSTAT_TEXT>,

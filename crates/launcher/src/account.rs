@@ -1,40 +1,56 @@
-//! From what the kernel says of a dead process to the numbers of a run. Pure.
+//! From what the kernel says of a dead process to the numbers of a run.
 //!
-//! Compiled into Fathom and into the launcher, which writes runs to the record by itself.
+//! Fathom reads answers with it, and the launcher, which writes runs to the record by itself.
 
-use super::shared::{Answer, Text};
+use crate::shared::{Answer, Text};
 
 /// What was measured of a run. Times are nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Metrics {
+pub struct Metrics {
+    /// From before the process was created to when its exit was seen.
     pub wall_ns: u64,
+    /// From before the process was created to its call of `execve`.
     pub spawn_ns: u64,
+    /// Of the process and the children that it reaped.
     pub usage: Usage,
+    /// Its main thread was ready and had no CPU.
     pub run_queue_wait_ns: Option<u64>,
+    /// The launcher was ready to see the exit and had no CPU.
     pub harness_wait_ns: Option<u64>,
+    /// The wall time less both waits, where that is exact.
     pub undisturbed_ns: Option<u64>,
+    /// What it read and wrote.
     pub io: Option<Io>,
 }
 
 /// `/proc/PID/io`, by its own names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Io {
+pub struct Io {
+    /// Bytes that calls returned.
     pub rchar: u64,
+    /// Bytes that calls took.
     pub wchar: u64,
+    /// Calls that read.
     pub syscr: u64,
+    /// Calls that write.
     pub syscw: u64,
+    /// Bytes that came from a device.
     pub read_bytes: u64,
+    /// Bytes that are to go to a device.
     pub write_bytes: u64,
 }
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exited {
+pub enum Exited {
+    /// With this exit code.
     Code(i32),
+    /// By this signal.
     Signal(i32),
 }
 
-pub(crate) fn metrics(answer: &Answer) -> Metrics {
+/// The numbers of a run.
+pub fn metrics(answer: &Answer) -> Metrics {
     let usage = usage(&answer.usage);
     let main_thread = text(&answer.schedstat).and_then(schedstat);
     let wall_ns = answer.end_ns.saturating_sub(answer.start_ns);
@@ -52,15 +68,17 @@ pub(crate) fn metrics(answer: &Answer) -> Metrics {
 }
 
 /// How long the process had waited for a CPU before it called `execve`; 0 where nobody asked.
-pub(crate) fn wait_before_exec_ns(answer: &Answer) -> u64 {
+pub fn wait_before_exec_ns(answer: &Answer) -> u64 {
     let before = text(&answer.before_exec).and_then(schedstat);
     before.map_or(0, |before| before.wait_ns)
 }
 
 /// On a CPU, and ready but waiting for one, of one thread. Source: `/proc/PID/schedstat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Schedstat {
+pub struct Schedstat {
+    /// On a CPU.
     pub on_cpu_ns: u64,
+    /// Ready and without a CPU.
     pub wait_ns: u64,
     /// How often it was put on a CPU.
     pub slices: u64,
@@ -68,14 +86,28 @@ pub(crate) struct Schedstat {
 
 /// Fields of `struct rusage` that Linux fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Usage {
+pub struct Usage {
+    /// CPU time in the program.
     pub user_ns: u64,
+    /// CPU time in the kernel.
     pub system_ns: u64,
+    /// Largest resident memory.
     pub peak_memory_bytes: u64,
+    /// Page faults that needed no device.
     pub minor_faults: u64,
+    /// Page faults that did.
     pub major_faults: u64,
+    /// Times it went off the CPU to wait.
     pub voluntary_switches: u64,
+    /// Times it was put off the CPU.
     pub involuntary_switches: u64,
+}
+
+impl Usage {
+    /// CPU time, ns.
+    pub fn cpu_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
 }
 
 fn text<const N: usize>(text: &Text<N>) -> Option<&str> {
@@ -83,7 +115,8 @@ fn text<const N: usize>(text: &Text<N>) -> Option<&str> {
     core::str::from_utf8(text.bytes.get(..length)?).ok()
 }
 
-pub(crate) fn schedstat(text: &str) -> Option<Schedstat> {
+/// From the text of a `schedstat` file; `None` for anything else.
+pub fn schedstat(text: &str) -> Option<Schedstat> {
     let mut words = text.split_ascii_whitespace();
     let on_cpu_ns = words.next()?.parse().ok()?;
     let wait_ns = words.next()?.parse().ok()?;
@@ -117,20 +150,45 @@ fn io(text: &str) -> Option<Io> {
 }
 
 fn usage(words: &[i64; 18]) -> Usage {
-    let time = |at: usize| words[at] as u64 * 1_000_000_000 + words[at + 1] as u64 * 1_000;
+    let number = |at: usize| words[at] as u64;
+    let time = |at: usize| {
+        let seconds = number(at).saturating_mul(1_000_000_000);
+        seconds.saturating_add(number(at + 1).saturating_mul(1_000))
+    };
     Usage {
         user_ns: time(0),
         system_ns: time(2),
-        peak_memory_bytes: words[4] as u64 * 1024,
-        minor_faults: words[8] as u64,
-        major_faults: words[9] as u64,
-        voluntary_switches: words[16] as u64,
-        involuntary_switches: words[17] as u64,
+        peak_memory_bytes: number(4).saturating_mul(1024),
+        minor_faults: number(8),
+        major_faults: number(9),
+        voluntary_switches: number(16),
+        involuntary_switches: number(17),
     }
 }
 
+/// The CPU on which a process ran last: the 39th field of its `/proc/PID/stat`; -1 where that is
+/// none.
+pub fn last_cpu(stat: &[u8]) -> i32 {
+    // The second field, a name in brackets, may hold anything.
+    let Some(name_end) = stat.iter().rposition(|byte| *byte == b')') else {
+        return -1;
+    };
+    let field = stat[name_end..].split(|byte| *byte == b' ').nth(37);
+    let Some(field) = field.filter(|field| !field.is_empty()) else {
+        return -1;
+    };
+    let mut cpu = 0;
+    for byte in field {
+        if !byte.is_ascii_digit() || cpu > 1 << 20 {
+            return -1;
+        }
+        cpu = cpu * 10 + i32::from(byte - b'0');
+    }
+    cpu
+}
+
 /// From the status that `wait4` gives.
-pub(crate) fn exited(status: i32) -> Exited {
+pub fn exited(status: i32) -> Exited {
     match status & 0x7f {
         0 => Exited::Code((status >> 8) & 0xff),
         signal => Exited::Signal(signal),
@@ -151,8 +209,7 @@ fn undisturbed_ns(
     harness_wait_ns: Option<u64>,
 ) -> Option<u64> {
     let main_thread = main_thread?;
-    let cpu_ns = usage.user_ns + usage.system_ns;
-    if cpu_ns.abs_diff(main_thread.on_cpu_ns) > SAME_CPU_TIME_NS {
+    if usage.cpu_ns().abs_diff(main_thread.on_cpu_ns) > SAME_CPU_TIME_NS {
         return None;
     }
     let undisturbed = wall_ns
@@ -162,23 +219,24 @@ fn undisturbed_ns(
     (undisturbed >= main_thread.on_cpu_ns).then_some(undisturbed)
 }
 
-/// Time that the launcher was ready to see the exit but had no CPU; `None` where that can't be told
-/// from waits while the program was still running.
+/// Time that the launcher was ready to see the exit but had no CPU; `None` where that can't be
+/// known from waits while the program was still running.
 fn harness_wait_ns(answer: &Answer) -> Option<u64> {
     let before = schedstat(text(&answer.own_before)?)?;
     let after = schedstat(text(&answer.own_after)?)?;
     wait_for_the_exit_ns(before, after)
 }
 
-/// Whether the launcher's wait can have come after the program's work. A launcher that is put off its CPU right before it
-/// begins to wait, and finds the program dead when it is back, has waited beside the work.
+/// Whether the launcher's wait can have come after the program's work. A launcher that is put off
+/// its CPU right before it begins to wait, and finds the program dead when it is back, has waited
+/// beside the work.
 fn fits(wait_ns: u64, worked_ns: u64, wall_ns: u64) -> bool {
     wait_ns.saturating_add(worked_ns) <= wall_ns
 }
 
 /// Between the two readings the launcher sleeps once, until the exit wakes it: it is put on a CPU
-/// exactly once. Never means that the program was dead before the launcher began to wait; more often
-/// means that it was also taken off the CPU on the way.
+/// exactly once. Never means that the program was dead before the launcher began to wait; more
+/// often means that it was also taken off the CPU on the way.
 fn wait_for_the_exit_ns(before: Schedstat, after: Schedstat) -> Option<u64> {
     (after.slices.checked_sub(before.slices)? == 1)
         .then(|| after.wait_ns.saturating_sub(before.wait_ns))
@@ -211,13 +269,25 @@ mod tests {
     }
 
     #[test]
-    fn io_tells_read_bytes_of_the_device_from_bytes_that_were_read() {
+    fn io_has_bytes_of_the_device_and_bytes_that_were_read() {
         let text = "rchar: 10\nwchar: 20\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 0\n";
         let counts = io(text).unwrap();
         assert_eq!((counts.rchar, counts.wchar), (10, 20));
         assert_eq!((counts.syscr, counts.syscw), (3, 4));
         assert_eq!((counts.read_bytes, counts.write_bytes), (4096, 8192));
         assert_eq!(io("rchar: 10\n"), None);
+    }
+
+    #[test]
+    fn the_last_cpu_is_the_39th_field_whatever_the_name() {
+        let stat = |name: &str, cpu: &str| {
+            let zeros = "0 ".repeat(35);
+            format!("77 ({name}) S {zeros}{cpu} 0 0\n")
+        };
+        assert_eq!(last_cpu(stat("a) b", "3").as_bytes()), 3);
+        assert_eq!(last_cpu(stat("a", "-1").as_bytes()), -1);
+        assert_eq!(last_cpu(stat("a", "99999999999").as_bytes()), -1);
+        assert_eq!(last_cpu(b"77 (a) S 1"), -1);
     }
 
     #[test]
@@ -260,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_for_the_exit_is_told_from_other_waits_of_the_launcher() {
+    fn a_wait_for_the_exit_is_no_other_wait_of_the_launcher() {
         let at = |wait_ns, slices| Schedstat {
             on_cpu_ns: 0,
             wait_ns,

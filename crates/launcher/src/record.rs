@@ -1,8 +1,8 @@
 //! Writes finished runs to the JSON record, so that it is whole whenever anybody is killed.
 //!
-//! Fathom hears of several runs at a time only; what it has not heard of must not be lost with it. The
-//! launcher outlives a killed Fathom, so that a write that has begun ends.
-//! The text is that of Fathom's own journal, but for the steal, which is put in at the end.
+//! Fathom hears of several runs at a time only; what it has not heard of must not be lost with it.
+//! The launcher outlives a killed Fathom, so that a write that has begun ends. The text is that of
+//! Fathom's own journal, but for the steal, which is put in at the end.
 
 use crate::account::{self, Exited};
 use crate::shared::{Answer, Control, Job, OPEN_END, fd};
@@ -15,7 +15,7 @@ const SEEK_CUR: usize = 1;
 const ROOM: usize = 2048;
 
 /// The file, and the text that is being made.
-pub struct Record {
+pub(crate) struct Record {
     /// Where the next run goes; negative if there is no file.
     at: isize,
     text: [u8; ROOM],
@@ -24,14 +24,18 @@ pub struct Record {
 
 impl Record {
     /// Goes on where the file's position is.
-    pub fn open() -> Record {
+    pub(crate) fn open() -> Record {
         // SAFETY: takes numbers; an error where there is no such descriptor.
         let at = unsafe { call3(number::LSEEK, fd::RECORD as usize, 0, SEEK_CUR) };
-        Record { at, text: [0; ROOM], length: 0 }
+        Record {
+            at,
+            text: [0; ROOM],
+            length: 0,
+        }
     }
 
     /// Adds a run and the end of the file, in one write.
-    pub fn add(&mut self, job: &Job, answer: &Answer, control: &Control) {
+    pub(crate) fn add(&mut self, job: &Job, answer: &Answer, control: &Control) {
         if self.at < 0 {
             return;
         }
@@ -63,10 +67,17 @@ impl Record {
     }
 
     /// Leaves the file's position where the next run goes.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         if self.at >= 0 {
             // SAFETY: takes numbers.
-            unsafe { call3(number::LSEEK, fd::RECORD as usize, self.at as usize, SEEK_SET) };
+            unsafe {
+                call3(
+                    number::LSEEK,
+                    fd::RECORD as usize,
+                    self.at as usize,
+                    SEEK_SET,
+                )
+            };
         }
     }
 
@@ -78,7 +89,7 @@ impl Record {
         self.field("\"started_ns\":", Some(started));
         self.field(",\"wall_ns\":", Some(m.wall_ns));
         self.field(",\"spawn_ns\":", Some(m.spawn_ns));
-        self.field(",\"cpu_ns\":", Some(u.user_ns + u.system_ns));
+        self.field(",\"cpu_ns\":", Some(u.cpu_ns()));
         self.field(",\"user_ns\":", Some(u.user_ns));
         self.field(",\"system_ns\":", Some(u.system_ns));
         self.field(",\"run_queue_wait_ns\":", m.run_queue_wait_ns);

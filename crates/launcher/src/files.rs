@@ -1,4 +1,5 @@
-//! Files and descriptors: what a child finds as its standard ones, and what the kernel says in `/proc`.
+//! Files and descriptors: what a child finds as its standard ones, and what the kernel says in
+//! `/proc`.
 
 use crate::shared::{Job, Text, fd, step};
 use crate::system::{call, call3, number};
@@ -12,10 +13,16 @@ pub(crate) const AT_FDCWD: usize = -100isize as usize;
 /// Opens a file; `path` is the address of a string that ends with zero.
 pub(crate) fn open(directory: usize, path: usize, flags: usize) -> isize {
     // SAFETY: `path` is a string that ends with zero.
-    unsafe { call(number::OPENAT, [directory, path, flags | O_CLOEXEC, 0o666, 0, 0]) }
+    unsafe {
+        call(
+            number::OPENAT,
+            [directory, path, flags | O_CLOEXEC, 0o666, 0, 0],
+        )
+    }
 }
 
-/// What our own standard descriptors are, so that what the next job wants the same isn't placed again.
+/// What our own standard descriptors are, so that what the next job wants the same isn't placed
+/// again.
 pub(crate) struct Placed {
     input_fd: i32,
     output_fd: i32,
@@ -23,12 +30,21 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    pub(crate) const NOTHING: Placed = Placed { input_fd: -1, output_fd: -1, error_fd: -1 };
+    pub(crate) const NOTHING: Placed = Placed {
+        input_fd: -1,
+        output_fd: -1,
+        error_fd: -1,
+    };
 
     /// Puts the child's standard descriptors and directory in place in ourselves, before the clock
-    /// starts: the child inherits them and has nothing left to do. The two descriptors are used where
-    /// the job names no file.
-    pub(crate) fn place(&mut self, job: &Job, input_fd: i32, output_fd: i32) -> Result<(), (u32, isize)> {
+    /// starts: the child inherits them and has nothing left to do. The two descriptors are used
+    /// where the job names no file.
+    pub(crate) fn place(
+        &mut self,
+        job: &Job,
+        input_fd: i32,
+        output_fd: i32,
+    ) -> Result<(), (u32, isize)> {
         if job.input != 0 {
             self.input_fd = -1;
             let opened = open(AT_FDCWD, job.input as usize, 0);
@@ -132,7 +148,14 @@ pub(crate) fn read_text<const N: usize>(from: isize, into: &mut Text<N>) {
     into.length = unsafe {
         call(
             number::PREAD64,
-            [from as usize, into.bytes.as_mut_ptr() as usize, into.bytes.len(), 0, 0, 0],
+            [
+                from as usize,
+                into.bytes.as_mut_ptr() as usize,
+                into.bytes.len(),
+                0,
+                0,
+                0,
+            ],
         )
     } as i64;
 }
