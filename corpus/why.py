@@ -74,9 +74,12 @@ def stdout_of(side, folder):
     return (["--output", "pipe"], None) if spec["kind"] == "pipe" else ([], None)
 
 
-def why(side, options, folder):
-    """(findings as (id, share) in their order, the whole explanation). Raises RuntimeError when it fails."""
-    words = [options.fathom, "why", "--runs", str(options.runs), "--json", "-", "--timeout", "60s", "--cwd", side["cwd"]]
+def why(side, options, folder, extra=()):
+    """(findings as (id, share) in their order, the whole explanation). Raises RuntimeError when it fails.
+
+    `extra`: more options of `fathom why`.
+    """
+    words = [*options.command, "why", *extra, "--runs", str(options.runs), "--json", "-", "--timeout", "60s", "--cwd", side["cwd"]]
     words += ["--tier", options.tier] if options.tier else []
     if side["env"]:
         words += ["--env", " ".join(f"{name}={shlex.quote(str(value))}" for name, value in side["env"].items())]
@@ -163,6 +166,7 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
     os.environ.pop("PYTHONUNBUFFERED", None)
+    options.command = [options.fathom]
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
     plan, failures = build.build_all(options.directory, options.only)
