@@ -9,6 +9,7 @@ use crate::Result;
 use crate::find::in_path;
 use crate::hellos::{self, Hello};
 use crate::options::Options;
+use crate::share::Share;
 use crate::table::{Table, percent, ratio, result, us};
 use crate::tools::{Tools, median};
 
@@ -19,7 +20,9 @@ const ASKED_SPREAD: f64 = 0.03;
 /// Warm-up runs of the C loop.
 const WARMUPS: usize = 5;
 const SESSIONS: usize = 10;
-/// Sessions that are made, of which the first quiet ones count as those of a quiet machine.
+/// Sessions of which a ratio has an interval.
+const FEWEST: usize = 6;
+/// Most sessions, of which the first quiet ones count as those of a quiet machine.
 const ALL_SESSIONS: usize = 60;
 /// On a quiet machine an empty program, run in turn with the other, takes what it takes at best, within this.
 const QUIET: f64 = 0.015;
@@ -34,15 +37,15 @@ const BY_OTHERS: usize = 20;
 ///
 /// # Errors
 /// When a hello can't be built or a tool fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Vec<Table>> {
     let folder = tools.file("hellos");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let (hellos, missing) = hellos::build(&folder)?;
     let record = all_hellos(tools, options, &hellos)?;
     let mut tables = vec![agreement(&hellos, &missing, &record)];
     if let Some(c) = hellos.iter().find(|hello| hello.language == "C") {
-        tables.push(spread(tools, options, c)?);
-        tables.push(watching(tools, options, c)?);
+        tables.push(spread(tools, options, share.part(3.0, 4.0), c)?);
+        tables.push(watching(tools, options, share.part(2.0, 3.0), c)?);
         tables.push(observers(tools, options, c)?);
     }
     Ok(tables)
@@ -63,7 +66,7 @@ fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRe
         .arg("--json")
         .arg(&file)
         .args(commands)
-        // As all tools are run: with cargo's LD_LIBRARY_PATH the loader looks for libraries in vain a
+        // As all tools are run: with cargo's LD_LIBRARY_PATH the loader fails to find libraries a
         // hundred times.
         .env_clear()
         .envs(ENVIRONMENT)
@@ -71,8 +74,8 @@ fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRe
         .output()
         .map_err(|error| format!("can't start {}: {error}", tools.fathom.display()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!("fathom startup failed: {said}"));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!("fathom startup failed: {errors}"));
     }
     let text = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
     serde_json::from_slice(&text).map_err(|e| format!("{}: {e}", file.display()))
@@ -176,12 +179,12 @@ fn quantile(mut values: Vec<f64>, p: f64) -> f64 {
 }
 
 /// How far apart the medians of the same program are: of sessions one after another, and side by side.
-fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+fn spread(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let flags = ["-r", &runs, "--traced", "0"];
     let empty = tools.empty_command();
     let mut sessions: Vec<Repeated> = Vec::new();
-    for _ in 0..ALL_SESSIONS {
+    for _ in share.rounds(ALL_SESSIONS, SESSIONS) {
         let record = session(tools, &flags, &[&hello.command, &empty])?;
         let control = tools.c_loop(WARMUPS, options.scaled(RUNS).max(20), &hello.program)?;
         sessions.extend(Repeated::of(&record, control.commands[0].median_s));
@@ -275,10 +278,10 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
 }
 
 /// From exec to exit with the pipe watched, and with `bench`, which only empties it.
-fn watching(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+fn watching(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let (mut watched, mut plain) = (Vec::new(), Vec::new());
-    for _ in 0..SESSIONS {
+    for _ in share.rounds(SESSIONS, FEWEST) {
         let record = session(tools, &["-r", &runs, "--traced", "0"], &[&hello.command])?;
         let exits: Vec<f64> = record
             .runs
@@ -314,7 +317,8 @@ fn watching(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     }
     table.row(row);
     table.note(format!(
-        "{SESSIONS} sessions of {runs} runs of each, in turn."
+        "{} sessions of {runs} runs of each, in turn.",
+        plain.len()
     ));
     Ok(table)
 }
@@ -373,7 +377,7 @@ fn some_median(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| median(values))
 }
 
-/// What `perf record` says, in seconds.
+/// By `perf record`, in seconds.
 fn perf(tools: &Tools, program: &Path) -> Option<f64> {
     let perf = in_path("perf")?;
     let data = tools.file("perf.data");
@@ -417,7 +421,7 @@ fn perf_interval(script: &str) -> Option<f64> {
     None
 }
 
-/// What `strace -f -ttt -T` says, in seconds.
+/// By `strace -f -ttt -T`, in seconds.
 fn strace(tools: &Tools, program: &Path) -> Option<f64> {
     let log = tools.file("strace.log");
     let status = Command::new(in_path("strace")?)
