@@ -2,6 +2,11 @@
 //!
 //! One file for each figure; `pairs` and `sample_tests` serve the two that compare commands. Nothing
 //! here passes or fails: times of a machine say as much about the machine.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tables and progress are what it is for"
+)]
 
 mod aa;
 mod account;
