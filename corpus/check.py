@@ -139,11 +139,11 @@ def strace_counts(side, calls):
 
 
 def busy_threads(side):
-    """The mean number of threads of the process that run or are ready to, looked at every 5 ms.
+    """The mean number of threads of the process that run or are ready to, sampled every 5 ms.
 
     Unlike CPU time over wall time it is the same on a machine that is busy with other work.
     """
-    seen = []
+    running = []
 
     def watch(pid):
         while True:
@@ -154,11 +154,11 @@ def busy_threads(side):
                 continue  # a thread ended between the listing and the reading
             if not states or "Z" in states:
                 return
-            seen.append(states.count("R"))
+            running.append(states.count("R"))
             time.sleep(0.005)
 
     run(side, watch=watch)
-    return sum(seen) / max(len(seen), 1)
+    return sum(running) / max(len(running), 1)
 
 
 def observe(side, mechanism):
@@ -243,7 +243,7 @@ def main():
                         help="measure a pair that is not as described up to N times (default 3): a busy machine "
                              "hides what free CPUs would show")
     parser.add_argument("--json", metavar="FILE", help="write all the metrics to FILE")
-    parser.add_argument("--record", action="store_true", help="write what was seen into the manifest")
+    parser.add_argument("--record", action="store_true", help="write what was measured into the manifest")
     options = parser.parse_args()
     # A terminated check takes the program under it along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
@@ -251,7 +251,7 @@ def main():
     for name, error in failures:
         print(f"failed   {name}: {error}")
     print(f"{'':46}" + "".join(f"{name.replace('_', ' ').replace('minor', 'min').replace('major', 'maj'):>10}" for name in COLUMNS))
-    bad, seen, sentences = len(failures), {}, {}
+    bad, measured, sentences = len(failures), {}, {}
     for entry in plan:
         if entry["missing"]:
             print(f"{entry['id']}: not run, missing {', '.join(entry['missing'])}")
@@ -270,13 +270,13 @@ def main():
         for text in wrong:
             print(f"    WRONG: {text}")
         bad += bool(wrong)
-        seen[entry["id"]] = {"slow": slow, "fast": fast}
+        measured[entry["id"]] = {"slow": slow, "fast": fast}
         if not wrong:
             sentences[entry["id"]] = evidence(entry, slow, fast)
             if options.record:  # at once: what was measured is not lost when the rest is cut off
                 record(sentences)
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(seen, indent=1))
+        pathlib.Path(options.json).write_text(json.dumps(measured, indent=1))
     print(f"{len(sentences)} pairs as described, {bad} not")
     sys.exit(1 if bad else 0)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run `fathom why` on each slow program and its twin, and judge what it says.
+"""Run `fathom why` on each slow program and its twin, and judge its findings.
 
 The cause must be named first on `slow`; `fast` must have no finding. A program that is judged wrong
 is run again, up to --tries times, since a busy machine hides what free CPUs would show.
@@ -21,7 +21,7 @@ import build
 
 LIMIT_SECONDS = 120
 
-# What could be won counts as foretold within this part of what the twin takes less.
+# A predicted saving counts as right within this part of what the twin takes less.
 NEAR = 0.25
 
 # A twin whose own code takes so much longer does other work.
@@ -74,9 +74,12 @@ def stdout_of(side, folder):
     return (["--output", "pipe"], None) if spec["kind"] == "pipe" else ([], None)
 
 
-def why(side, options, folder):
-    """(findings as (id, share) in their order, the whole explanation). Raises RuntimeError when it fails."""
-    words = [options.fathom, "why", "--runs", str(options.runs), "--json", "-", "--timeout", "60s", "--cwd", side["cwd"]]
+def why(side, options, folder, extra=()):
+    """(findings as (id, share) in their order, the whole explanation). Raises RuntimeError when it fails.
+
+    `extra`: more options of `fathom why`.
+    """
+    words = [*options.command, "why", *extra, "--runs", str(options.runs), "--json", "-", "--timeout", "60s", "--cwd", side["cwd"]]
     words += ["--tier", options.tier] if options.tier else []
     if side["env"]:
         words += ["--env", " ".join(f"{name}={shlex.quote(str(value))}" for name, value in side["env"].items())]
@@ -125,21 +128,21 @@ def own_code(document):
 
 
 def gain(slow, fast):
-    """(what the first finding foretells to be won, what the twin takes less), parts of the slow program's time; None where
-    what could be won is no time of the whole, or the twin has work of its own, so that it lasts."""
+    """(what the first finding is predicted to save, what the twin takes less), parts of the slow program's time; None where
+    what would be saved is no time of the whole, or the twin has work of its own, so that it lasts."""
     first = next(iter(slow["findings"]), None)
     if not first or first["could_win_latency_ns"] or own_code(fast) > MORE_WORK * own_code(slow) + 0.005:
         return None
-    clock, won = ("cpu", first["could_win_cpu_ns"]) if first["could_win_cpu_ns"] else ("wall", first["could_win_ns"])
+    clock, saved = ("cpu", first["could_win_cpu_ns"]) if first["could_win_cpu_ns"] else ("wall", first["could_win_ns"])
     before, after = slow["timed"][clock]["value"], fast["timed"][clock]["value"]
-    return won / 1e9 / before, 1 - after / before
+    return saved / 1e9 / before, 1 - after / before
 
 
-def is_near(foretold, real):
-    return abs(foretold - real) <= NEAR * abs(real)
+def is_near(predicted, real):
+    return abs(predicted - real) <= NEAR * abs(real)
 
 
-def told(found):
+def listed(found):
     return ", ".join(f"{name} {share:.0%}" for name, share in found) or "nothing"
 
 
@@ -163,6 +166,7 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
     os.environ.pop("PYTHONUNBUFFERED", None)
+    options.command = [options.fathom]
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
     plan, failures = build.build_all(options.directory, options.only)
@@ -181,19 +185,19 @@ def main():
             continue
         counts["first" if slow_right else "missed"] += 1
         counts["clean" if fast_right else "alarms"] += 1
-        won = gain(slow_document, fast_document) if rank == 1 else None
-        gains += [won] if won else []
-        words = f"; could win {won[0]:.0%}, the twin takes {won[1]:.0%} less" if won else ""
+        saved = gain(slow_document, fast_document) if rank == 1 else None
+        gains += [saved] if saved else []
+        words = f"; predicted to save {saved[0]:.0%}, the twin takes {saved[1]:.0%} less" if saved else ""
         marks = ("" if slow_right else "  MISSED") + ("" if fast_right else "  ALARM")
-        print(f"{entry['id']:40} {entry['finding']:22} {rank or '-':>4}  {told(slow)}; {told(fast)}{words}{marks}", flush=True)
-        results[entry["id"]] = {"finding": entry["finding"], "rank": rank, "slow": slow, "fast": fast, "gain": won}
+        print(f"{entry['id']:40} {entry['finding']:22} {rank or '-':>4}  {listed(slow)}; {listed(fast)}{words}{marks}", flush=True)
+        results[entry["id"]] = {"finding": entry["finding"], "rank": rank, "slow": slow, "fast": fast, "gain": saved}
         if options.keep:
             for side, document in (("slow", slow_document), ("fast", fast_document)):
                 pathlib.Path(options.keep, entry["id"].replace("/", "_") + f".{side}.json").write_text(json.dumps(document))
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
     print("named first {first}, missed {missed}; twins clean {clean}, false alarms {alarms}; failed {failed}".format(**counts))
-    near = sum(is_near(*won) for won in gains)
+    near = sum(is_near(*saved) for saved in gains)
     print(f"gains within {NEAR:.0%} of the twin's: {near} of {len(gains)}")
     sys.exit(1 if counts["missed"] or counts["alarms"] or counts["failed"] else 0)
 

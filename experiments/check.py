@@ -1,62 +1,130 @@
-"""Hold the catalogue to its list: every id of rows.txt has a folder, and no folder has another id.
+"""Check what is exact in the catalogue: plans, arithmetic, sizes and counts. Nothing is timed.
 
-    python3 experiments/check.py
+    python3 experiments/check.py --fathom target/debug/fathom
+    python3 experiments/check.py --only head-start evm
 
-Also checks that each folder has a README.md and that the index names the folder. Exit code 0: all
-there; 1: something is missing, and what.
+Every file is read and planned. Then the claims that no machine's speed decides are run: arithmetic of
+published figures, sizes of files, counts of a pattern or of read and write calls. The page beside the
+file says what each comes to; another verdict is a problem. Where a page has no verdict, the claim must
+hold. A claim is skipped where a tool is missing here, and where the verdict differs under another
+version of a tool than the page was made with. Exit code 0: all as the pages say; 1: a problem, and which.
 """
 
+import argparse
+import html
+import json
+import re
+import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-
-def wanted_rows():
-    lines = (HERE / "rows.txt").read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
-def folders():
-    """Ids by folder, of every folder that has an experiment."""
-    found = {}
-    for path in sorted(HERE.glob("*/experiment.toml")):
-        experiment = tomllib.loads(path.read_text(encoding="utf-8"))
-        found[path.parent.name] = experiment.get("source", {}).get("rows", [])
-    return found
+# Metrics that count, whatever the machine's speed is.
+EXACT = r"\b(?:count|size|calls_read|calls_write|read_calls|write_calls)(?:\.[\w.*-]+|: [\w, .-]+)"
+MISSING = "not runnable here"
+UNDECIDED = "undecided"
+# More than the builds of any experiment take on a busy machine.
+LIMIT_SECONDS = 300
 
 
-def belongs(row, entry):
-    """Whether an id is this entry of the list, or of the set that the entry stands for."""
-    if not entry.endswith("-*"):
-        return row == entry
-    return row.startswith(entry[:-1]) or row == entry[:-2]
+def is_exact(claim):
+    """Whether it holds or not is a matter of numbers that are published, or counted."""
+    formula = claim.get("holds")
+    if formula is None:
+        return False
+    if claim["layer"] == "arithmetic":
+        return True
+    rest, found = re.subn(EXACT, "", re.sub(r"\[[^]]*\]|[\w-]+\.(?=calls_(?:read|write)\b)", "", formula))
+    # What is left may hold numbers, not another metric or a finding.
+    return found > 0 and not re.search(r"[a-z_]\w*\.|(?!order)\b[a-z]\w*\(", rest)
 
 
-def problems():
-    wanted, found = wanted_rows(), folders()
-    covered = [row for rows in found.values() for row in rows]
-    for entry in wanted:
-        if not any(belongs(row, entry) for row in covered):
-            yield f"{entry}: no folder has it"
-    index = (HERE / "README.md").read_text(encoding="utf-8")
-    for folder, rows in found.items():
-        for row in rows:
-            if not any(belongs(row, entry) for entry in wanted):
-                yield f"{folder}: {row} is not in rows.txt"
-        if not (HERE / folder / "README.md").is_file():
-            yield f"{folder}: has no README.md"
-        if f"]({folder}/" not in index:
-            yield f"{folder}: is not in the index, README.md"
+def fathom(program, *words):
+    """Runs Fathom; returns (exit code, standard output, the last lines of standard error)."""
+    done = subprocess.run([program, "run", *words], cwd=HERE.parent, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=LIMIT_SECONDS)
+    return done.returncode, done.stdout, done.stderr.strip()[-500:]
+
+
+def page_of(folder):
+    """The verdicts of a page by the claims' texts, and all that was measured for it."""
+    text = (HERE / folder / "README.md").read_text(encoding="utf-8")
+    figures = text.partition("<!-- figures: begin")[2].partition("<!-- figures: end")[0]
+    verdicts = {}
+    for line in figures.splitlines():
+        cells = [html.unescape(cell) for cell in line.strip("| ").split(" | ")]
+        if len(cells) == 5 and "**" in cells[4]:
+            verdicts[cells[0]] = cells[4].split("**")[1]
+    return verdicts, html.unescape(figures)
+
+
+def changed_tools(record, figures):
+    """Tools of this run that the page was not made with."""
+    versions = [(tool["name"], tool["version"]) for tool in record["tools"] if tool.get("version")]
+    return [f"{name} is {version}" for name, version in versions if f"{name}: {version}" not in figures]
+
+
+def check(folder, program):
+    """Yields (kind, sentence) for each exact claim: `held`, `skipped` or `problem`."""
+    experiment = tomllib.loads((HERE / folder / "experiment.toml").read_text(encoding="utf-8"))
+    exact = {claim["id"] for claim in experiment.get("claims", []) if is_exact(claim)}
+    if not exact:
+        return
+    with tempfile.TemporaryDirectory(prefix="fathom-check.") as work:
+        chosen = [word for claim in sorted(exact) for word in ("--only", claim)]
+        code, output, errors = fathom(program, f"experiments/{folder}", *chosen, "--work", work, "--json", "-")
+    if code not in (0, 3):
+        yield "problem", f"{folder}: fathom run exits with {code}: {errors}"
+        return
+    record = json.loads(output)
+    verdicts, figures = page_of(folder)
+    changed = changed_tools(record, figures)
+    judged = {claim["id"]: claim for claim in record["claims"]}
+    for name in sorted(exact):
+        claim = judged.get(name)
+        where = f"{folder}: {name}"
+        if claim is None or claim["text"] not in verdicts:
+            yield "problem", f"{where}: is not in {'the record' if claim is None else 'the page'}"
+            continue
+        found = claim["judged"]["verdict"].replace("_", " ").replace("ill posed", "ill-posed")
+        wanted = verdicts[claim["text"]]
+        if wanted in (MISSING, UNDECIDED):
+            wanted = "reproduced"
+        if found == wanted:
+            yield "held", where
+        elif found == MISSING:
+            yield "skipped", f"{where}: {claim['judged']['reason']}"
+        elif changed and claim["layer"] != "arithmetic":
+            yield "skipped", f"{where}: {found}, not {wanted}; {', '.join(changed)}"
+        else:
+            yield "problem", f"{where}: {found}, not {wanted}: {claim['judged']['reason']}"
 
 
 def main():
-    found = list(problems())
-    for problem in found:
-        print(problem)
-    print(f"{len(wanted_rows())} rows, {len(folders())} folders, {len(found)} problems")
-    return 1 if found else 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fathom", default="fathom", metavar="FILE", help="default: that of PATH")
+    parser.add_argument("--only", nargs="+", metavar="FOLDER", help="only these")
+    options = parser.parse_args()
+    program = str(Path(options.fathom).resolve()) if "/" in options.fathom else options.fathom
+    folders = options.only or sorted(path.parent.name for path in HERE.glob("*/experiment.toml"))
+    code, _, errors = fathom(program, *(f"experiments/{folder}" for folder in folders), "--plan")
+    if code != 0:
+        sys.exit(f"problem: the plans can't be made: {errors}")
+    counts = {"held": 0, "skipped": 0, "problem": 0}
+    for folder in folders:
+        for kind, sentence in check(folder, program):
+            counts[kind] += 1
+            if kind != "held":
+                print(f"{kind}: {sentence}", flush=True)
+    print(f"{len(folders)} experiments planned; of their exact claims "
+          f"{counts['held']} are as their pages say, {counts['skipped']} skipped, {counts['problem']} problems")
+    if counts["held"] == 0:
+        sys.exit("problem: no claim was checked")
+    sys.exit(1 if counts["problem"] else 0)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    main()

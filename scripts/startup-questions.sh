@@ -97,8 +97,8 @@ def phase(record, program, *names):
     for trace in record["traces"]:
         if trace["program"] == program:
             found = [one["ns"] for one in trace["phases"] if one["phase"] in names]
-            return us(found[0]) if found else "not seen"
-    return "not seen"
+            return us(found[0]) if found else "not observed"
+    return "not observed"
 
 
 version = subprocess.run([sys.argv[1], "--version"], capture_output=True, text=True).stdout.strip()

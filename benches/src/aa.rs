@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::options::Options;
 use crate::pairs::{Claim, Series};
+use crate::share::Share;
 use crate::subjects::Condition;
 use crate::table::{Table, percent, result};
 use crate::tools::Tools;
@@ -13,7 +14,7 @@ const ASKED: f64 = 0.05;
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Table> {
+pub fn measure(tools: &Tools, options: &Options, share: Share, iterations: u64) -> Result<Table> {
     let headers = [
         "the same command twice",
         "judged by",
@@ -24,7 +25,8 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
         "result",
     ];
     let mut table = Table::new("A/A: claims where there is nothing", &headers);
-    for condition in [Condition::Quiet, Condition::Periodic, Condition::Busy] {
+    let conditions = [Condition::Quiet, Condition::Periodic, Condition::Busy];
+    for (before, condition) in conditions.into_iter().enumerate() {
         eprintln!("  {}", condition.name());
         let early = options
             .early_rounds
@@ -47,7 +49,8 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
             fathom: &fathom,
             repetitions: options.repetitions,
         };
-        for tally in series.measure(tools)? {
+        let share = share.part(1.0, (conditions.len() - before) as f64);
+        for tally in series.measure(tools, share)? {
             let mut row = vec![condition.name().to_string(), tally.method.clone()];
             if tally.comparisons() == 0 {
                 row.push("not found".to_string());
@@ -78,9 +81,9 @@ pub fn measure(tools: &Tools, options: &Options, iterations: u64) -> Result<Tabl
     Ok(table)
 }
 
-/// Most rounds of a session that may stop early. Fathom takes no look in the first second. At 13 ms a
-/// round its first look comes after 84 rounds: with fewer, no session could stop early and nothing
-/// would be tested. With all CPUs busy a round takes twice as long and 50 rounds hold several looks.
+/// Most rounds of a session that may stop early. Fathom does not test in the first second. At 13 ms a
+/// round its first test comes after 84 rounds: with fewer, no session could stop early and nothing
+/// would be tested. With all CPUs busy a round takes twice as long and 50 rounds hold several tests.
 fn early_rounds(condition: Condition) -> u32 {
     match condition {
         Condition::Quiet | Condition::Periodic => 85,

@@ -1,7 +1,7 @@
 //! Does the account of `fathom why` say where the time really went?
 //!
 //! `known` spends known times on known things and writes down how long each took, by the clocks of
-//! the thread that did it, in the very run that is observed. Beside it stands what Fathom said.
+//! the thread that did it, in the very run that is observed. Beside it stands Fathom's account.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -16,8 +16,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::Result;
+use crate::compile::compile;
 use crate::options::Options;
-use crate::subjects::compile;
 use crate::table::{Table, percent};
 use crate::tools::Tools;
 
@@ -60,7 +60,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let known = compile("subjects/known.c", &["-pthread"], folder)?;
     let scratch = scratch_file(folder)?;
     let mut table = Table::new(
-        "Account: parts of the wall time, the truth and what fathom why says",
+        "Account: parts of the wall time, the truth and what fathom why reports",
         &[
             "scenario",
             "part",
@@ -76,22 +76,22 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         } else {
             steps.to_string()
         };
-        let (truth, told, wall_ns) = observe(tools, &known, &scratch, &steps)?;
+        let (truth, reported, wall_ns) = observe(tools, &known, &scratch, &steps)?;
         for part in truth
             .keys()
-            .chain(told.keys().filter(|part| !truth.contains_key(*part)))
+            .chain(reported.keys().filter(|part| !truth.contains_key(*part)))
         {
             let of = |parts: &Parts| parts.get(part).copied().unwrap_or(0.0);
-            let difference = (of(&told) - of(&truth)) / wall_ns;
+            let difference = (of(&reported) - of(&truth)) / wall_ns;
             // What both leave below a thousandth is no part.
-            if of(&told).max(of(&truth)) < 0.001 * wall_ns {
+            if of(&reported).max(of(&truth)) < 0.001 * wall_ns {
                 continue;
             }
             table.row([
                 name.to_string(),
                 part.replace('_', " "),
                 ms(of(&truth)),
-                ms(of(&told)),
+                ms(of(&reported)),
                 percent(difference),
                 crate::table::result(difference.abs() <= ASKED),
             ]);
@@ -137,7 +137,7 @@ fn scratch_file(folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The truth of the untraced runs, what Fathom said of them, and their median wall time in nanoseconds.
+/// The truth of the untraced runs, what Fathom reported of them, and their median wall time in nanoseconds.
 fn observe(
     tools: &Tools,
     known: &Path,
@@ -168,7 +168,7 @@ fn observe(
         let errors = String::from_utf8_lossy(&run.stderr);
         return Err(format!("fathom why failed on {steps}: {errors}"));
     }
-    let told: Value = serde_json::from_slice(&run.stdout).map_err(|error| error.to_string())?;
+    let reported: Value = serde_json::from_slice(&run.stdout).map_err(|error| error.to_string())?;
     let lines = std::fs::read_to_string(&truth).map_err(|error| format!("known: {error}"))?;
     let truths: Vec<Value> = lines
         .lines()
@@ -184,8 +184,8 @@ fn observe(
         .take(runs)
         .map(|truth| parts_of_truth(&truth["path"]))
         .collect();
-    let wall = told["account"]["wall_ns"].as_f64().unwrap_or(f64::NAN);
-    Ok((middling(timed), parts_told(&told["account"]), wall))
+    let wall = reported["account"]["wall_ns"].as_f64().unwrap_or(f64::NAN);
+    Ok((middling(timed), reported_parts(&reported["account"]), wall))
 }
 
 /// Means of the three runs of the middling lengths: medians of each part would not add up to a run.
@@ -206,8 +206,8 @@ fn parts_of_truth(truth: &Value) -> Parts {
         .collect()
 }
 
-/// Fathom tells kinds of kernel time apart that the truth does not.
-fn parts_told(account: &Value) -> Parts {
+/// Fathom distinguishes kinds of kernel time, the truth does not.
+fn reported_parts(account: &Value) -> Parts {
     let mut parts = Parts::new();
     for part in account["parts"].as_array().into_iter().flatten() {
         let name = part["spent"].as_str().unwrap_or_default();
@@ -252,8 +252,8 @@ impl Partner {
 
 fn make_pipe(path: &Path) -> Result<()> {
     let _ = std::fs::remove_file(path);
-    let made = Command::new("mkfifo").arg(path).status();
-    match made {
+    let status = Command::new("mkfifo").arg(path).status();
+    match status {
         Ok(status) if status.success() => Ok(()),
         _ => Err(format!("can't make the named pipe {}", path.display())),
     }
@@ -319,7 +319,7 @@ mod tests {
             {"spent": "kernel_io", "ns": 5}, {"spent": "kernel_files", "ns": 2},
             {"spent": "page_faults", "ns": 3},
         ]});
-        let parts = parts_told(&account);
+        let parts = reported_parts(&account);
         assert_eq!(parts["kernel"], 7.0);
         assert_eq!(parts["page_faults"], 3.0);
     }

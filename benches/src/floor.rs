@@ -4,6 +4,7 @@ use rand::seq::SliceRandom;
 
 use crate::Result;
 use crate::options::Options;
+use crate::share::Share;
 use crate::table::{Table, ratio, result, us};
 use crate::tools::{Tools, median};
 
@@ -17,20 +18,22 @@ const NAMES: [&str; 4] = [
 const JUDGED: [usize; 2] = [1, 2];
 const RUNS: usize = 100;
 const WARMUPS: usize = 10;
+/// Blocks of which a ratio has an interval.
+const FEWEST: usize = 6;
 const ASKED: f64 = 0.02;
 
 /// Medians of blocks of runs, in random order, against those of the C loop.
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let runs = RUNS.to_string();
     let warmups = WARMUPS.to_string();
     let flags = ["-w", &warmups, "-r", &runs];
     let commands = [tools.empty_command()];
     let mut medians: [Vec<f64>; 4] = Default::default();
     let mut order = [0, 1, 2, 3];
-    for _ in 0..options.blocks {
+    for _ in share.rounds(options.blocks, FEWEST) {
         order.shuffle(&mut rand::rng());
         for tool in order {
             let measured = match tool {
@@ -75,7 +78,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     }
     table.note(format!(
         "{} blocks of {RUNS} runs of {} for each tool, {WARMUPS} warm-up runs before each, in random order; ratios are paired by block.",
-        options.blocks,
+        medians[0].len(),
         tools.empty.display()
     ));
     table.note("All tools get the same three variables as environment; Fathom and hyperfine add their own, with up to 4 KiB of padding that differs from run to run.");

@@ -13,17 +13,20 @@ use rand::seq::SliceRandom;
 
 use crate::Result;
 use crate::options::Options;
+use crate::share::Share;
 use crate::table::{Table, mib, ratio, result, us};
 use crate::tools::{Measured, Tools, median};
 
 const RUNS: usize = 10_000;
 const PART: usize = 1_000;
 const SESSIONS: usize = 8;
-/// No growth can't be told from growth below what the floor is asked to keep.
+/// No growth can't be distinguished from growth below what the floor is asked to keep.
 const ASKED: f64 = 1.02;
 const BALLAST: usize = 1 << 30;
 const BALLAST_RUNS: usize = 200;
 const BALLAST_PAIRS: usize = 60;
+/// Pairs of which a ratio has an interval.
+const FEWEST_PAIRS: usize = 6;
 /// Filling a gibibyte keeps a CPU busy, which the scheduler remembers for a while; both kinds of session wait.
 const PAUSE: Duration = Duration::from_millis(300);
 
@@ -31,11 +34,11 @@ const PAUSE: Duration = Duration::from_millis(300);
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let headers = ["growth", "first", "last", "last / first", "asked", "result"];
     let mut table = Table::new("Growth: does a run cost more after many", &headers);
-    many_runs(tools, options, &mut table)?;
-    much_memory(tools, options, &mut table)?;
+    many_runs(tools, options, share.part(2.0, 3.0), &mut table)?;
+    much_memory(tools, options, share, &mut table)?;
     table.note(format!(
         "'No growth' is taken as at most {:.0} %, what the floor is asked to keep. The C loop keeps one pair of numbers per run: what it shows is the machine's own drift.",
         (ASKED - 1.0) * 100.0
@@ -43,13 +46,13 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-fn many_runs(tools: &Tools, options: &Options, table: &mut Table) -> Result<()> {
+fn many_runs(tools: &Tools, options: &Options, share: Share, table: &mut Table) -> Result<()> {
     const NAMES: [&str; 3] = ["Fathom, --json", "hyperfine 2", "C loop"];
     let (runs, part) = (options.scaled(RUNS), options.scaled(PART));
     // For each tool and session: median of the first part, of the last, peak memory.
     let mut found: [Vec<[f64; 3]>; 3] = Default::default();
     let mut order = [0, 1, 2];
-    for _ in 0..options.scaled(SESSIONS) {
+    for _ in share.rounds(options.scaled(SESSIONS), 2) {
         order.shuffle(&mut rand::rng());
         for tool in order {
             let Some(measured) = session(tools, tool, runs)? else {
@@ -114,7 +117,7 @@ fn session(tools: &Tools, tool: usize, runs: usize) -> Result<Option<Measured>> 
     })
 }
 
-fn much_memory(tools: &Tools, options: &Options, table: &mut Table) -> Result<()> {
+fn much_memory(tools: &Tools, options: &Options, share: Share, table: &mut Table) -> Result<()> {
     let label = "Fathom's library: median without, with 1 GiB of recorded runs in memory";
     let free = available_memory();
     if free.is_some_and(|free| free < 3 * (BALLAST as u64) / 2) {
@@ -125,7 +128,7 @@ fn much_memory(tools: &Tools, options: &Options, table: &mut Table) -> Result<()
     let file = tools.file("ballast.txt");
     let mut medians: [Vec<f64>; 2] = Default::default();
     let mut order = [0, 1];
-    for _ in 0..options.scaled(BALLAST_PAIRS).max(2) {
+    for _ in share.rounds(options.scaled(BALLAST_PAIRS).max(2), FEWEST_PAIRS) {
         order.shuffle(&mut rand::rng());
         for with in order {
             let bytes = (with * BALLAST).to_string();

@@ -123,7 +123,7 @@ pub fn measure(tools: &Tools) -> Result<Table> {
         ]);
     }
     table.note(format!(
-        "Two commands with 50,000 made-up runs each, all metrics, through the library; median of {TRIES}. With FILE each run was written when it ended; what is left is to write the whole record beside it, sync it to the disk, and rename it."
+        "Two commands with 50,000 simulated runs each, all metrics, through the library; median of {TRIES}. With FILE each run was written when it ended; what is left is to write the whole record beside it, sync it to the disk, and rename it."
     ));
     Ok(table)
 }

@@ -2,9 +2,15 @@
 //!
 //! One file for each figure; `pairs` and `sample_tests` serve the two that compare commands. Nothing
 //! here passes or fails: times of a machine say as much about the machine.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tables and progress are what it is for"
+)]
 
 mod aa;
 mod account;
+mod compile;
 mod find;
 mod floor;
 mod growth;
@@ -19,6 +25,7 @@ mod pipe;
 mod power;
 mod ppbert;
 mod sample_tests;
+mod share;
 mod startup;
 mod subjects;
 mod table;
@@ -32,7 +39,8 @@ use std::time::Instant;
 
 use fathom_machine::environment;
 use fathom_measure::now_rfc3339;
-use options::{Options, USAGE};
+use options::{Figure, Options, USAGE};
+use share::Share;
 use tools::Tools;
 
 /// Errors are sentences for whoever runs this.
@@ -71,39 +79,47 @@ fn main() -> ExitCode {
 
 fn everything(options: &Options) -> Result<()> {
     let mut page = Page::new(options)?;
+    let began = Instant::now();
+    let whole = Share::of(options.time);
+    eprintln!("{}", plan(options));
     let tools = Tools::prepare()?;
     page.add(&header(&tools, options))?;
-    let began = Instant::now();
     let compares = options
         .figures
         .iter()
-        .any(|figure| ["aa", "power"].contains(figure));
+        .any(|figure| ["aa", "power"].contains(&figure.name));
     let iterations = if compares {
         subjects::iterations_for(&tools, WORK)?
     } else {
         0
     };
+    let mut left = shares(&options.figures);
     for figure in &options.figures {
-        eprintln!("measuring {figure} …");
-        let tables = match *figure {
-            "floor" => vec![floor::measure(&tools, options)?],
-            "own-cost" => vec![own_cost::measure(&tools, options)?],
-            "growth" => vec![growth::measure(&tools, options)?],
+        let (name, own) = (figure.name, f64::from(figure.share));
+        let share = whole.part(own, left);
+        left -= own;
+        eprintln!("measuring {name} …");
+        let figure_began = Instant::now();
+        let tables = match name {
+            "floor" => vec![floor::measure(&tools, options, share)?],
+            "own-cost" => vec![own_cost::measure(&tools, options, share)?],
+            "growth" => vec![growth::measure(&tools, options, share)?],
             "memory" => vec![memory::measure(&tools, options)?],
             "large" => vec![large::measure(&tools)?],
             "account" => vec![account::measure(&tools, options)?],
-            "tracing" => vec![tracing::measure(&tools, options)?],
+            "tracing" => vec![tracing::measure(&tools, options, share)?],
             "ppbert" => vec![ppbert::measure(&tools, options)?],
-            "pipe" => vec![pipe::measure(&tools, options)?],
-            "startup" => startup::measure(&tools, options)?,
-            "machine" => vec![machine::measure(&tools, options)?],
-            "machine-stability" => vec![machine::measure_stability(&tools, options)?],
-            "power" => vec![power::measure(&tools, options, iterations)?],
-            _ => vec![aa::measure(&tools, options, iterations)?],
+            "pipe" => vec![pipe::measure(&tools, options, share)?],
+            "startup" => startup::measure(&tools, options, share)?,
+            "machine" => vec![machine::measure(&tools, options, share)?],
+            "machine-stability" => vec![machine::measure_stability(&tools, options, share)?],
+            "power" => vec![power::measure(&tools, options, share, iterations)?],
+            _ => vec![aa::measure(&tools, options, share, iterations)?],
         };
         for table in tables {
             page.add(&format!("\n{}", table.render()))?;
         }
+        eprintln!("{name} took {:.0} s", figure_began.elapsed().as_secs_f64());
     }
     let load = environment()
         .load_average
@@ -112,6 +128,26 @@ fn everything(options: &Options) -> Result<()> {
         "\nMeasured in {:.0} s; one-minute load average at the end {load}.\n",
         began.elapsed().as_secs_f64()
     ))
+}
+
+fn shares(figures: &[Figure]) -> f64 {
+    figures.iter().map(|figure| f64::from(figure.share)).sum()
+}
+
+/// What it will take, printed before anything is measured.
+fn plan(options: &Options) -> String {
+    let seconds = options.time.as_secs_f64();
+    let all = shares(&options.figures);
+    let limit =
+        |figure: &Figure| f64::from(figure.whole).min(seconds * f64::from(figure.share) / all);
+    let each = options.figures.iter();
+    let each = each.map(|figure| format!("{} {:.0} s", figure.name, limit(figure)));
+    let total: f64 = options.figures.iter().map(limit).sum();
+    format!(
+        "takes some {:.0} s, and the builds: {}",
+        total,
+        each.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// Date, machine, versions.

@@ -1,24 +1,44 @@
 //! What the caller wants.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// The figures, in the order in which they are measured.
-pub const FIGURES: [&str; 14] = [
-    "floor",
-    "own-cost",
-    "growth",
-    "memory",
-    "large",
-    "account",
-    "tracing",
-    "startup",
-    "pipe",
-    "ppbert",
-    "power",
-    "aa",
-    "machine",
-    "machine-stability",
+/// A figure, and how long it takes on two cores of 3 GHz.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figure {
+    /// What the caller names it.
+    pub name: &'static str,
+    /// Its share of the time among all figures, seconds.
+    pub share: u32,
+    /// With all of its rounds, seconds.
+    pub whole: u32,
+}
+
+const fn figure(name: &'static str, share: u32, whole: u32) -> Figure {
+    Figure { name, share, whole }
+}
+
+/// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] less 20 s for
+/// builds. Those whose share is the whole have no rounds to leave out.
+pub const FIGURES: [Figure; 14] = [
+    figure("floor", 30, 45),
+    figure("own-cost", 30, 45),
+    figure("growth", 90, 240),
+    figure("memory", 8, 8),
+    figure("large", 12, 12),
+    figure("account", 120, 120),
+    figure("tracing", 150, 900),
+    figure("startup", 70, 130),
+    figure("pipe", 40, 80),
+    figure("ppbert", 15, 15),
+    figure("power", 60, 100),
+    figure("aa", 140, 350),
+    figure("machine", 65, 240),
+    figure("machine-stability", 50, 100),
 ];
+
+/// What all figures together may take.
+const MINUTES: u32 = 15;
 
 /// How to call it.
 pub const USAGE: &str = "\
@@ -30,29 +50,34 @@ Figures (default: all): floor own-cost growth memory large account tracing start
 aa machine machine-stability
 
 Options:
-  --repetitions N         comparisons of each kind for aa (default 40)
-  --power-repetitions N   comparisons of each kind for power (default 20)
+  --minutes N             at most this long (default 15), parted among the figures: fewer figures get more
+                          rounds, up to what each takes at the most
+  --repetitions N         most comparisons of each kind for aa (default 40)
+  --power-repetitions N   most comparisons of each kind for power (default 20)
   --early-rounds N        most rounds of the sessions of aa that may stop early (default 85; 50 if busy)
-  --blocks N              blocks of each tool for floor (default 96)
+  --blocks N              most blocks of each tool for floor (default 96)
   --quick                 a tenth of everything: shows that it works, proves nothing
   --markdown FILE         write the tables to a file as well
 
 $RIVALS names a folder with the sources of multichase, tinymembench, STREAM and lmbench, which are
-built and put beside `fathom machine`. $PPBERT_0_8_3 and $PPBERT_0_8_4 name those releases of ppbert. hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures
-another fathom than this workspace's.";
+built and put beside `fathom machine`. $PPBERT_0_8_3 and $PPBERT_0_8_4 name those releases of ppbert.
+hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. FATHOM=FILE measures another
+fathom than this workspace's.";
 
 /// Parsed arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Names out of [`FIGURES`].
-    pub figures: Vec<&'static str>,
-    /// Comparisons of each kind for `aa`.
+    /// Some of [`FIGURES`].
+    pub figures: Vec<Figure>,
+    /// What all of them may take.
+    pub time: Duration,
+    /// Most comparisons of each kind for `aa`.
     pub repetitions: usize,
-    /// Comparisons of each kind for `power`.
+    /// Most comparisons of each kind for `power`.
     pub power_repetitions: usize,
     /// Most rounds of a session that may stop early, if not the usual.
     pub early_rounds: Option<u32>,
-    /// Blocks of each tool for `floor`.
+    /// Most blocks of each tool for `floor`.
     pub blocks: usize,
     /// A tenth of everything.
     pub quick: bool,
@@ -67,9 +92,10 @@ impl Options {
     /// With what is wrong; empty when help was asked for.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
         let mut arguments = arguments.into_iter();
-        let mut figures: Vec<&'static str> = Vec::new();
+        let mut figures = Vec::new();
         let quick = Options {
             figures: Vec::new(),
+            time: minutes(MINUTES),
             repetitions: 4,
             power_repetitions: 3,
             early_rounds: None,
@@ -93,6 +119,7 @@ impl Options {
                 }
             };
             match word.as_str() {
+                "--minutes" => options.time = minutes(number()?),
                 "--repetitions" => options.repetitions = number()? as usize,
                 "--power-repetitions" => options.power_repetitions = number()? as usize,
                 "--early-rounds" => options.early_rounds = Some(number()?),
@@ -108,8 +135,8 @@ impl Options {
                     options.markdown = Some(PathBuf::from(path));
                 }
                 "-h" | "--help" => return Err(String::new()),
-                name => match FIGURES.iter().find(|figure| **figure == name) {
-                    Some(figure) => figures.push(figure),
+                name => match FIGURES.iter().find(|figure| figure.name == name) {
+                    Some(figure) => figures.push(*figure),
                     None => return Err(format!("there is no figure or option {name:?}")),
                 },
             }
@@ -132,6 +159,10 @@ impl Options {
     }
 }
 
+fn minutes(count: u32) -> Duration {
+    Duration::from_secs(60 * u64::from(count))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,8 +174,19 @@ mod tests {
     #[test]
     fn without_names_all_figures_are_measured() {
         assert_eq!(parse("").unwrap().figures, FIGURES);
-        assert_eq!(parse("aa --repetitions 7").unwrap().figures, ["aa"]);
+        assert_eq!(
+            parse("aa --repetitions 7").unwrap().figures,
+            [figure("aa", 140, 350)]
+        );
         assert_eq!(parse("aa --repetitions 7").unwrap().repetitions, 7);
+    }
+
+    #[test]
+    fn the_shares_leave_time_for_the_builds() {
+        let shares: u32 = FIGURES.iter().map(|figure| figure.share).sum();
+        assert!((850..=880).contains(&shares), "{shares}");
+        assert_eq!(parse("").unwrap().time, minutes(15));
+        assert_eq!(parse("--minutes 3").unwrap().time, minutes(3));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use rand::seq::SliceRandom;
 
 use crate::Result;
+use crate::compile::empty_static;
 use crate::options::Options;
-use crate::subjects::empty_static;
+use crate::share::Share;
 use crate::table::{Table, ratio, result, us};
 use crate::tools::{Measured, Tools, median};
 
@@ -24,12 +25,12 @@ const FLOOR_RUNS: u32 = 11;
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let floor_s = floor_cpu(tools)?;
     // Own CPU time in seconds of each tool: short sessions, long sessions.
     let mut own: [[Vec<f64>; 2]; 4] = Default::default();
     let mut order: Vec<(usize, usize)> = (0..4).flat_map(|tool| [(tool, 0), (tool, 1)]).collect();
-    for _ in 0..options.scaled(BLOCKS).max(2) {
+    for _ in share.rounds(options.scaled(BLOCKS).max(2), 2) {
         order.shuffle(&mut rand::rng());
         for &(tool, length) in &order {
             let cost = session(tools, tool, [SHORT, LONG][length], floor_s)?;

@@ -5,6 +5,7 @@ use rand::seq::SliceRandom;
 
 use crate::Result;
 use crate::sample_tests::{mann_whitney, proportion_interval, welch};
+use crate::share::Share;
 use crate::subjects::Condition;
 use crate::tools::{Tools, median};
 
@@ -12,10 +13,12 @@ use crate::tools::{Tools, median};
 const WARMUPS: &str = "3";
 /// Runs of each command by hyperfine.
 const RUNS: &str = "50";
+/// Repetitions without which no rate is worth its interval.
+const FEWEST: usize = 4;
 /// What a careful user would take as a difference in hyperfine's samples.
 const SIGNIFICANT: f64 = 0.05;
 
-/// What is said of the second command against the first.
+/// What is claimed of the second command against the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
     /// It takes less.
@@ -26,7 +29,7 @@ pub enum Claim {
     Nothing,
 }
 
-/// What one way of judging said over all repetitions.
+/// What one way of judging claimed over all repetitions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tally {
     /// For the table.
@@ -64,7 +67,7 @@ impl Tally {
         self.claims.len()
     }
 
-    /// How often this was said.
+    /// How often this was claimed.
     pub fn count(&self, claim: Claim) -> usize {
         self.claims.iter().filter(|c| **c == claim).count()
     }
@@ -123,7 +126,7 @@ pub struct Series<'a> {
     pub commands: [String; 2],
     /// Name and options of each way in which Fathom is called.
     pub fathom: &'a [(&'a str, Vec<String>)],
-    /// How often.
+    /// How often at the most.
     pub repetitions: usize,
 }
 
@@ -133,7 +136,7 @@ impl Series<'_> {
     ///
     /// # Errors
     /// When a tool or a load fails.
-    pub fn measure(&self, tools: &Tools) -> Result<Vec<Tally>> {
+    pub fn measure(&self, tools: &Tools, share: Share) -> Result<Vec<Tally>> {
         let mut tallies: Vec<Tally> = self
             .fathom
             .iter()
@@ -143,7 +146,7 @@ impl Series<'_> {
         tallies.push(Tally::new("hyperfine 2 and Mann-Whitney"));
         let mut loads = self.condition.start(tools)?;
         let mut order: Vec<usize> = (0..=self.fathom.len()).collect();
-        for _ in 0..self.repetitions {
+        for _ in share.rounds(self.repetitions, FEWEST) {
             order.shuffle(&mut rand::rng());
             for &tool in &order {
                 match self.fathom.get(tool) {

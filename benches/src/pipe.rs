@@ -10,10 +10,11 @@ use rand::{RngExt, SeedableRng};
 
 use crate::Result;
 use crate::options::Options;
+use crate::share::{Rounds, Share};
 use crate::table::{Table, ratio, result};
 use crate::tools::{Tools, median};
 
-/// Sessions of each tool for each pipeline: all four pipelines take a good minute.
+/// Most sessions of each tool for each pipeline: all four pipelines then take a good minute.
 const BLOCKS: usize = 12;
 /// The median may be this many times the shell's.
 const ASKED: f64 = 1.02;
@@ -43,7 +44,7 @@ const TOOLS: [&str; 4] = [
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let bytes = if options.quick { BYTES / 20 } else { BYTES };
     let file = data(tools, bytes)?;
     let headers = [
@@ -59,14 +60,17 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         "Pipe: a live pipeline against the same under a shell",
         &headers,
     );
-    for pipeline in pipelines(&file, bytes) {
-        let blocks = options.scaled(BLOCKS).max(3);
-        let medians = sessions(tools, &pipeline, blocks)?;
-        rows(&mut table, &pipeline, &medians);
+    let pipelines = pipelines(&file, bytes);
+    let mut fewest = usize::MAX;
+    for (before, pipeline) in pipelines.iter().enumerate() {
+        let share = share.part(1.0, (pipelines.len() - before) as f64);
+        let rounds = share.rounds(options.scaled(BLOCKS).max(3), 3);
+        let medians = sessions(tools, pipeline, rounds)?;
+        fewest = fewest.min(medians[0].len());
+        rows(&mut table, pipeline, &medians);
     }
     table.note(format!(
-        "{} sessions of each tool for each pipeline, in random order; ratios are paired by session. Fathom runs with --no-stage --traced 0: only the live rounds. Output goes to /dev/null.",
-        options.scaled(BLOCKS).max(3)
+        "{fewest} sessions or more of each tool for each pipeline, in random order; ratios are paired by session. Fathom runs with --no-stage --traced 0: only the live rounds. Output goes to /dev/null."
     ));
     table.note("The shell's times hold its own start; Fathom starts the stages itself.");
     std::fs::remove_file(&file).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -115,13 +119,13 @@ fn pipelines(file: &Path, bytes: usize) -> Vec<Pipeline> {
     ]
 }
 
-fn sessions(tools: &Tools, pipeline: &Pipeline, blocks: usize) -> Result<[Vec<f64>; 4]> {
+fn sessions(tools: &Tools, pipeline: &Pipeline, blocks: Rounds) -> Result<[Vec<f64>; 4]> {
     let mut medians: [Vec<f64>; 4] = Default::default();
     let mut order: Vec<usize> = (0..pipeline.tools).collect();
     let line = pipeline.stages.join(" | ");
     let runs = pipeline.runs.to_string();
     let flags = ["-w", "1", "-r", &runs];
-    for _ in 0..blocks {
+    for _ in blocks {
         order.shuffle(&mut rand::rng());
         for &tool in &order {
             let measured = match tool {

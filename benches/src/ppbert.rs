@@ -1,6 +1,6 @@
-//! Does `fathom why` name what made ppbert 0.8.3 slow, and foretell what 0.8.4 won?
+//! Does `fathom why` name what made ppbert 0.8.3 slow, and predict what 0.8.4 saves?
 //!
-//! The releases differ by one line: 0.8.4 buffers its output. So the gain that is foretold for
+//! The releases differ by one line: 0.8.4 buffers its output. So the gain that is predicted for
 //! `unbuffered-output` on the first can be held against the second.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::table::{Table, percent, result};
 use crate::tools::Tools;
 
-/// What is asked: the gain that is foretold lies so close to the real one.
+/// What is asked: the predicted gain lies so close to the real one.
 const ASKED: f64 = 0.25;
 /// What the first release's first finding must be.
 const FINDING: &str = "unbuffered-output";
@@ -23,13 +23,13 @@ const MIB: u64 = 1 << 20;
 const BEFORE: (&str, &str) = ("0.8.3", "PPBERT_0_8_3");
 const AFTER: (&str, &str) = ("0.8.4", "PPBERT_0_8_4");
 
-/// What `fathom why` said of a program.
+/// What `fathom why` reports of a program.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Explained {
     /// Ids in their order.
     findings: Vec<String>,
-    /// What the first would win, seconds.
-    could_win: f64,
+    /// What the first would save, seconds.
+    savings: f64,
     /// Medians of the timed runs, seconds.
     wall: f64,
     cpu: f64,
@@ -41,7 +41,7 @@ struct Told {
 /// When the data can't be made, or a program that is there can't be run.
 pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let mut table = Table::new(
-        "ppbert: the cause that is named and the gain that is foretold",
+        "ppbert: the cause that is named and the gain that is predicted",
         &["what", "0.8.3", "0.8.4", "asked", "result"],
     );
     let (Some(before), Some(after)) = (find(BEFORE), find(AFTER)) else {
@@ -60,8 +60,14 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-fn compare(table: &mut Table, before: &Told, after: &Told) {
-    let first = |told: &Told| told.findings.first().cloned().unwrap_or("none".to_string());
+fn compare(table: &mut Table, before: &Explained, after: &Explained) {
+    let first = |explained: &Explained| {
+        explained
+            .findings
+            .first()
+            .cloned()
+            .unwrap_or("none".to_string())
+    };
     let right = first(before) == FINDING && after.findings.is_empty();
     table.row([
         "first finding".to_string(),
@@ -70,26 +76,29 @@ fn compare(table: &mut Table, before: &Told, after: &Told) {
         format!("{FINDING}, none"),
         result(right),
     ]);
-    for (name, of) in [("wall time", wall as fn(&Told) -> f64), ("CPU time", cpu)] {
+    for (name, of) in [
+        ("wall time", wall as fn(&Explained) -> f64),
+        ("CPU time", cpu),
+    ] {
         table.row([name.to_string(), ms(of(before)), ms(of(after))]);
     }
     let real = before.cpu - after.cpu;
-    let error = (before.could_win - real) / real;
+    let error = (before.savings - real) / real;
     table.row([
-        "gain: foretold, real".to_string(),
-        ms(before.could_win),
+        "gain: predicted, real".to_string(),
+        ms(before.savings),
         ms(real),
         format!("within {:.0} %", 100.0 * ASKED),
         format!("{}, {}", percent(error), result(error.abs() <= ASKED)),
     ]);
 }
 
-fn wall(told: &Told) -> f64 {
-    told.wall
+fn wall(explained: &Explained) -> f64 {
+    explained.wall
 }
 
-fn cpu(told: &Told) -> f64 {
-    told.cpu
+fn cpu(explained: &Explained) -> f64 {
+    explained.cpu
 }
 
 fn ms(seconds: f64) -> String {
@@ -120,21 +129,21 @@ fn terms(folder: &Path, mib: u64) -> Result<PathBuf> {
     if std::fs::metadata(&path).is_ok_and(|file| file.len() >= mib * MIB) {
         return Ok(path);
     }
-    let made = Command::new("python3")
+    let output = Command::new("python3")
         .arg(experiment().join("src/terms.py"))
         .args(["structure", "1", &(mib * MIB).to_string()])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("can't start python3 to make terms: {error}"))?;
-    if !made.status.success() {
-        let errors = String::from_utf8_lossy(&made.stderr);
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
         return Err(format!("can't make terms: {errors}"));
     }
-    std::fs::write(&path, made.stdout).map_err(|error| format!("{}: {error}", path.display()))?;
+    std::fs::write(&path, output.stdout).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(path)
 }
 
-fn ask(tools: &Tools, program: &Path, data: &Path, runs: &str) -> Result<Told> {
+fn ask(tools: &Tools, program: &Path, data: &Path, runs: &str) -> Result<Explained> {
     let run = Command::new(&tools.fathom)
         .args(["why", "--runs", runs, "--json", "-", "--"])
         .args([program, data])
@@ -149,15 +158,15 @@ fn ask(tools: &Tools, program: &Path, data: &Path, runs: &str) -> Result<Told> {
         ));
     }
     let json = serde_json::from_slice(&run.stdout).map_err(|error| error.to_string())?;
-    told(&json).ok_or(format!("can't read what fathom why said: {json}"))
+    explained(&json).ok_or(format!("can't read the record of fathom why: {json}"))
 }
 
-fn told(json: &Value) -> Option<Told> {
+fn explained(json: &Value) -> Option<Explained> {
     let findings = json["findings"].as_array()?;
     let ids = findings.iter().map(|finding| finding["id"].as_str());
-    Some(Told {
+    Some(Explained {
         findings: ids.map(|id| Some(id?.to_string())).collect::<Option<_>>()?,
-        could_win: findings
+        savings: findings
             .first()
             .and_then(|finding| finding["could_win_ns"].as_f64())
             .unwrap_or(0.0)
@@ -171,35 +180,35 @@ fn told(json: &Value) -> Option<Told> {
 mod tests {
     use super::*;
 
-    fn said(findings: &[&str], could_win: f64, cpu: f64) -> Told {
-        Told {
+    fn of(findings: &[&str], savings: f64, cpu: f64) -> Explained {
+        Explained {
             findings: findings.iter().map(|id| id.to_string()).collect(),
-            could_win,
+            savings,
             wall: cpu,
             cpu,
         }
     }
 
     #[test]
-    fn what_fathom_said_is_read() {
+    fn the_record_of_why_is_read() {
         let json = serde_json::json!({
             "findings": [{"id": FINDING, "could_win_ns": 1_500_000_000u64}],
             "timed": {"wall": {"value": 2.5}, "cpu": {"value": 2.0}},
         });
-        let told = told(&json).unwrap();
-        assert_eq!(told.findings, [FINDING]);
-        assert_eq!((told.could_win, told.wall, told.cpu), (1.5, 2.5, 2.0));
-        assert_eq!(super::told(&serde_json::json!({})), None);
+        let read = explained(&json).unwrap();
+        assert_eq!(read.findings, [FINDING]);
+        assert_eq!((read.savings, read.wall, read.cpu), (1.5, 2.5, 2.0));
+        assert_eq!(explained(&serde_json::json!({})), None);
     }
 
     #[test]
     fn a_gain_that_is_a_third_off_fails_and_a_fifth_passes() {
-        let judged = |foretold: f64| {
+        let judged = |predicted: f64| {
             let mut table = Table::new("", &["what", "0.8.3", "0.8.4", "asked", "result"]);
             compare(
                 &mut table,
-                &said(&[FINDING], foretold, 2.0),
-                &said(&[], 0.0, 1.0),
+                &of(&[FINDING], predicted, 2.0),
+                &of(&[], 0.0, 1.0),
             );
             table.render()
         };

@@ -4,7 +4,7 @@
 
 use statrs::distribution::{Beta, ContinuousCDF, Normal, StudentsT};
 
-/// Two-sided p-value of Welch's t test for equal means; 1 where the samples can't tell.
+/// Two-sided p-value of Welch's t test for equal means; 1 where the samples don't allow one.
 pub fn welch(a: &[f64], b: &[f64]) -> f64 {
     let part = |values: &[f64]| {
         let n = values.len() as f64;
@@ -24,7 +24,7 @@ pub fn welch(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Two-sided p-value of the Mann-Whitney test, by the normal approximation with corrections for ties
-/// and continuity; 1 where the samples can't tell.
+/// and continuity; 1 where the samples don't allow one.
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     let mut all: Vec<(f64, bool)> = a
         .iter()

@@ -1,14 +1,15 @@
 //! Is the time from exec to the first byte right, the same each time, and free of its observer?
 
-use std::path::Path;
+mod observers;
+
 use std::process::{Command, Stdio};
 
-use fathom_model::{Cache, Metric, StartupMetric, StartupPhase, StartupRecord, StartupSummary};
+use fathom_model::{Cache, Metric, StartupMetric, StartupRecord, StartupSummary};
 
 use crate::Result;
-use crate::find::in_path;
 use crate::hellos::{self, Hello};
 use crate::options::Options;
+use crate::share::Share;
 use crate::table::{Table, percent, ratio, result, us};
 use crate::tools::{Tools, median};
 
@@ -19,7 +20,9 @@ const ASKED_SPREAD: f64 = 0.03;
 /// Warm-up runs of the C loop.
 const WARMUPS: usize = 5;
 const SESSIONS: usize = 10;
-/// Sessions that are made, of which the first quiet ones count as those of a quiet machine.
+/// Sessions of which a ratio has an interval.
+const FEWEST: usize = 6;
+/// Most sessions, of which the first quiet ones count as those of a quiet machine.
 const ALL_SESSIONS: usize = 60;
 /// On a quiet machine an empty program, run in turn with the other, takes what it takes at best, within this.
 const QUIET: f64 = 0.015;
@@ -28,22 +31,21 @@ const BEST: f64 = 0.1;
 const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C")];
 const RUNS: usize = 200;
 const TRACED: usize = 20;
-const BY_OTHERS: usize = 20;
 
 /// Four tables: both ways on each hello, medians of short sessions, what watching adds and what observers add.
 ///
 /// # Errors
 /// When a hello can't be built or a tool fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Vec<Table>> {
     let folder = tools.file("hellos");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let (hellos, missing) = hellos::build(&folder)?;
     let record = all_hellos(tools, options, &hellos)?;
     let mut tables = vec![agreement(&hellos, &missing, &record)];
     if let Some(c) = hellos.iter().find(|hello| hello.language == "C") {
-        tables.push(spread(tools, options, c)?);
-        tables.push(watching(tools, options, c)?);
-        tables.push(observers(tools, options, c)?);
+        tables.push(spread(tools, options, share.part(3.0, 4.0), c)?);
+        tables.push(watching(tools, options, share.part(2.0, 3.0), c)?);
+        tables.push(observers::measure(tools, options, c)?);
     }
     Ok(tables)
 }
@@ -63,7 +65,7 @@ fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRe
         .arg("--json")
         .arg(&file)
         .args(commands)
-        // As all tools are run: with cargo's LD_LIBRARY_PATH the loader looks for libraries in vain a
+        // As all tools are run: with cargo's LD_LIBRARY_PATH the loader fails to find libraries a
         // hundred times.
         .env_clear()
         .envs(ENVIRONMENT)
@@ -71,8 +73,8 @@ fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRe
         .output()
         .map_err(|error| format!("can't start {}: {error}", tools.fathom.display()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!("fathom startup failed: {said}"));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!("fathom startup failed: {errors}"));
     }
     let text = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
     serde_json::from_slice(&text).map_err(|e| format!("{}: {e}", file.display()))
@@ -176,12 +178,12 @@ fn quantile(mut values: Vec<f64>, p: f64) -> f64 {
 }
 
 /// How far apart the medians of the same program are: of sessions one after another, and side by side.
-fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+fn spread(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let flags = ["-r", &runs, "--traced", "0"];
     let empty = tools.empty_command();
     let mut sessions: Vec<Repeated> = Vec::new();
-    for _ in 0..ALL_SESSIONS {
+    for _ in share.rounds(ALL_SESSIONS, SESSIONS) {
         let record = session(tools, &flags, &[&hello.command, &empty])?;
         let control = tools.c_loop(WARMUPS, options.scaled(RUNS).max(20), &hello.program)?;
         sessions.extend(Repeated::of(&record, control.commands[0].median_s));
@@ -275,10 +277,10 @@ fn spread(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
 }
 
 /// From exec to exit with the pipe watched, and with `bench`, which only empties it.
-fn watching(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+fn watching(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let (mut watched, mut plain) = (Vec::new(), Vec::new());
-    for _ in 0..SESSIONS {
+    for _ in share.rounds(SESSIONS, FEWEST) {
         let record = session(tools, &["-r", &runs, "--traced", "0"], &[&hello.command])?;
         let exits: Vec<f64> = record
             .runs
@@ -314,154 +316,8 @@ fn watching(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     }
     table.row(row);
     table.note(format!(
-        "{SESSIONS} sessions of {runs} runs of each, in turn."
+        "{} sessions of {runs} runs of each, in turn.",
+        plain.len()
     ));
     Ok(table)
-}
-
-/// From the end of execve to the call of write, as three observers see it.
-fn observers(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
-    let runs = options.scaled(BY_OTHERS).max(5);
-    let program = hello.command.trim_matches('\'').to_string();
-    let traced = runs.to_string();
-    let record = session(tools, &["-r", "20", "--traced", &traced], &[&hello.command])?;
-    let (mut by_perf, mut by_strace) = (Vec::new(), Vec::new());
-    for _ in 0..runs {
-        by_perf.extend(perf(tools, Path::new(&program)));
-        by_strace.extend(strace(tools, Path::new(&program)));
-    }
-    let fathom = record.traces.first().map(|trace| {
-        let between = [
-            StartupPhase::Loader,
-            StartupPhase::RuntimeAndMain,
-            StartupPhase::LoaderToMain,
-        ];
-        let phases = trace.phases.iter().filter(|p| between.contains(&p.phase));
-        phases.map(|phase| phase.ns).sum::<u64>() as f64 / 1e9
-    });
-    let slowdown = record.traces.first().and_then(|trace| trace.slowdown);
-    let headers = [
-        "observer",
-        "execve's end to write",
-        "/ Fathom's kernel tier",
-    ];
-    let mut table = Table::new("Startup: what observing adds (C hello)", &headers);
-    let rows = [
-        ("Fathom, kernel tier", fathom.filter(|s| *s > 0.0)),
-        ("perf record, two tracepoints", some_median(&by_perf)),
-        ("strace -f -ttt", some_median(&by_strace)),
-    ];
-    for (name, seconds) in rows {
-        let against = seconds.zip(fathom).map(|(a, b)| ratio(a / b));
-        table.row([
-            name.to_string(),
-            seconds.map_or("not found, or not allowed".to_string(), us),
-            against.unwrap_or_default(),
-        ]);
-    }
-    if let Some(slowdown) = slowdown {
-        table.note(format!(
-            "Fathom's own kernel tier took {} of the untraced time to the first byte.",
-            percent(slowdown)
-        ));
-    }
-    table.note("Medians. perf: sys_exit_execve and sys_enter_write. strace: all calls of the program, as published start-up figures were made.");
-    Ok(table)
-}
-
-fn some_median(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| median(values))
-}
-
-/// What `perf record` says, in seconds.
-fn perf(tools: &Tools, program: &Path) -> Option<f64> {
-    let perf = in_path("perf")?;
-    let data = tools.file("perf.data");
-    let events = "syscalls:sys_exit_execve,syscalls:sys_enter_write";
-    let recorded = Command::new(&perf)
-        .args(["record", "-q", "-e", events, "-o"])
-        .arg(&data)
-        .arg("--")
-        .arg(program)
-        .env_clear()
-        .envs(ENVIRONMENT)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .ok()?;
-    if !recorded.success() {
-        return None;
-    }
-    let output = Command::new(&perf)
-        .args(["script", "-F", "time,event", "--ns", "-i"])
-        .arg(&data)
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    perf_interval(&String::from_utf8_lossy(&output.stdout))
-}
-
-/// From the last successful execve before the first write to that write.
-fn perf_interval(script: &str) -> Option<f64> {
-    let mut executed = None;
-    for line in script.lines() {
-        let (time, event) = line.trim().split_once(": ")?;
-        let time: f64 = time.trim().parse().ok()?;
-        if event.contains("sys_exit_execve") {
-            executed = Some(time);
-        } else if event.contains("sys_enter_write") {
-            return Some(time - executed?);
-        }
-    }
-    None
-}
-
-/// What `strace -f -ttt -T` says, in seconds.
-fn strace(tools: &Tools, program: &Path) -> Option<f64> {
-    let log = tools.file("strace.log");
-    let status = Command::new(in_path("strace")?)
-        .args(["-f", "-ttt", "-T", "-o"])
-        .arg(&log)
-        .arg(program)
-        .env_clear()
-        .envs(ENVIRONMENT)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .ok()?;
-    if !status.success() {
-        return None;
-    }
-    strace_interval(&std::fs::read_to_string(log).ok()?)
-}
-
-/// `PID TIME call(…) = result <TIME TAKEN>`
-fn strace_interval(log: &str) -> Option<f64> {
-    let mut executed = None;
-    for line in log.lines() {
-        let time = |line: &str| line.split_whitespace().nth(1)?.parse::<f64>().ok();
-        if line.contains(" execve(") {
-            let took = line.rsplit_once('<')?.1.trim_end_matches('>');
-            executed = Some(time(line)? + took.parse::<f64>().ok()?);
-        } else if line.contains(" write(1,") {
-            return Some(time(line)? - executed?);
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_are_read_from_both_logs() {
-        let script = "  100.000000100: syscalls:sys_exit_execve: \n  100.000450100: syscalls:sys_enter_write: \n";
-        assert!((perf_interval(script).unwrap() - 450e-6).abs() < 1e-9);
-        let log = "7 1.000100 execve(\"./a\", [\"./a\"], 0x7 /* 9 vars */) = 0 <0.000200>\n7 1.000400 brk(NULL) = 0x1 <0.000010>\n7 1.002300 write(1, \"x\", 1) = 1 <0.000010>\n";
-        assert!((strace_interval(log).unwrap() - 0.002).abs() < 1e-9);
-        assert_eq!(strace_interval("nonsense"), None);
-    }
 }

@@ -1,42 +1,9 @@
-//! The programs that are measured and the loads beside them, compiled from C.
+//! How long the programs that are compared run, and the loads beside them.
 
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::Result;
 use crate::tools::Tools;
-
-/// Compiles `source`, a file of this package, into `folder`.
-///
-/// # Errors
-/// When there is no C compiler, or it fails.
-pub fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
-    let name = source.file_stem().unwrap_or_default();
-    let program = folder.join(name);
-    let output = Command::new("cc")
-        .args(["-O2", "-Wall", "-o"])
-        .arg(&program)
-        .args(flags)
-        .arg(&source)
-        .output()
-        .map_err(|error| {
-            format!("can't start the C compiler 'cc': {error}; install gcc or clang")
-        })?;
-    if output.status.success() {
-        return Ok(program);
-    }
-    let hint = if flags.contains(&"-static") {
-        "\n(-static needs the C library in static form: libc6-dev or glibc-static)"
-    } else {
-        ""
-    };
-    let errors = String::from_utf8_lossy(&output.stderr);
-    Err(format!(
-        "can't compile {}:\n{errors}{hint}",
-        source.display()
-    ))
-}
 
 /// CPU time of a `work` of so many rounds, in seconds: the least of some runs, since neighbours only
 /// add to it.
@@ -137,7 +104,7 @@ impl Condition {
 pub struct Loads(Vec<Child>);
 
 impl Loads {
-    /// Says so if a load has ended: what was measured would not be what the table says.
+    /// Fails if a load has ended: what was measured would not be what the table says.
     ///
     /// # Errors
     /// When one has.
@@ -160,21 +127,4 @@ impl Drop for Loads {
             let _ = load.wait();
         }
     }
-}
-
-/// Makes the empty program as small as that which Fathom starts, one segment with the code: mapping a second one and
-/// notes takes 3 to 6 us.
-const ONE_SEGMENT: &[&str] = &[
-    "-static",
-    "-nostdlib",
-    "-fno-asynchronous-unwind-tables",
-    "-Wl,--build-id=none,-z,noseparate-code",
-];
-
-/// Builds an empty program in `folder` as Fathom's own is.
-///
-/// # Errors
-/// When the compiler fails.
-pub fn empty_static(folder: &Path) -> Result<PathBuf> {
-    compile("subjects/floor.c", ONE_SEGMENT, folder)
 }

@@ -8,8 +8,8 @@ use fathom_model::BenchRecord;
 use serde_json::Value;
 
 use crate::Result;
+use crate::compile::compile;
 use crate::find::{build_fathom, find_hyperfine, in_path};
-use crate::subjects::compile;
 
 /// Everything that is needed to measure.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Tools {
     pub hyperfine: Option<PathBuf>,
     /// A C loop around vfork, execve and wait4.
     pub vfork_loop: PathBuf,
-    /// Runs a tool and says what it cost.
+    /// Runs a tool and reports what it cost.
     pub meter: PathBuf,
     /// Fixed work.
     pub work: PathBuf,

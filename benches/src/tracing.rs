@@ -2,26 +2,27 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use fathom_model::Estimate;
 
 use crate::Result;
 use crate::find::{build_trace_example, in_path, version};
 use crate::options::Options;
+use crate::share::{Rounds, Share};
 use crate::table::{Table, result};
 use crate::tools::{Tools, median};
 
-/// Pairs of an untraced run and a watched one, of each cell.
+/// Most pairs of an untraced run and a watched one, where nothing is asked.
 const PAIRS: usize = 11;
-/// The same where a figure is asked: what adds 2 % is told from what adds none. Of what takes tens of milliseconds as
-/// many more as fit into this time: each scatters by several percent.
-const ASKED_PAIRS: usize = 31;
-const ASKED_TIME: Duration = Duration::from_secs(30);
-/// The same of what takes minutes.
+/// The same of the tools that stop the subject: their ratios are far from 1.
 const SLOW_PAIRS: usize = 3;
-/// After so long a subject's pairs under one tool end, if three are made.
-const MOST: Duration = Duration::from_secs(60);
+/// The same where a figure is asked: what adds 2 % is distinguished from what adds none by 31 pairs of a run of
+/// seconds, and hundreds of one of tens of milliseconds, each of which scatters by several percent.
+const ASKED_PAIRS: usize = 500;
+/// Where a figure is asked, a cell gets so many times the time of another one.
+const ASKED_WEIGHT: f64 = 8.0;
+/// Without which a ratio has no interval.
+const FEWEST: usize = 3;
 /// Calls of the first subject: `dd` reads and writes each byte.
 const MANY_CALLS: f64 = 5e6;
 
@@ -47,6 +48,16 @@ impl Subject {
     fn asked_of(&self, tool: &str) -> Option<f64> {
         let asked = self.asked.iter().find(|(asked, _)| *asked == tool);
         asked.map(|(_, limit)| *limit)
+    }
+
+    /// The tools that it runs under.
+    fn tools(&self) -> impl Iterator<Item = &'static str> {
+        let too_slow = |tool: &&str| self.long && SLOW.contains(tool);
+        TOOLS.into_iter().filter(move |tool| !too_slow(tool))
+    }
+
+    fn weight_of(&self, tool: &str) -> f64 {
+        self.asked_of(tool).map_or(1.0, |_| ASKED_WEIGHT)
     }
 }
 
@@ -131,34 +142,39 @@ impl Pairs {
 ///
 /// # Errors
 /// When a tool can't be built, or the untraced subject fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let work = tools.scratch_folder();
     let trace = build_trace_example(&target_of(&tools.fathom)?)?;
     data_file(&work.join("tracing.data"))?;
     let mut table = Table::new(
         "Tracing: how much slower each tool makes a program",
         &[
-            "subject", "untraced", "tool", "wall", "95 %", "CPU", "asked", "result",
+            "subject", "untraced", "tool", "pairs", "wall", "95 %", "CPU", "asked", "result",
         ],
     );
-    for subject in &SUBJECTS {
-        // What takes minutes proves nothing quickly.
-        if options.quick && (subject.long || subject.name.starts_with("find")) {
-            continue;
-        }
+    // What takes minutes proves nothing quickly.
+    let takes_minutes = |subject: &&Subject| subject.long || subject.name.starts_with("find");
+    let subjects: Vec<&Subject> = SUBJECTS
+        .iter()
+        .filter(|subject| !(options.quick && takes_minutes(subject)))
+        .collect();
+    let weights = subjects
+        .iter()
+        .flat_map(|subject| subject.tools().map(|tool| subject.weight_of(tool)));
+    let mut left: f64 = weights.sum();
+    for subject in subjects {
         let script = script(subject, work)?;
-        for tool in TOOLS {
-            let slow = SLOW.contains(&tool);
-            if subject.long && slow {
-                continue;
-            }
-            let (count, time) = match (options.quick, slow) {
-                (true, _) => (1, Duration::ZERO),
-                (false, true) => (SLOW_PAIRS, Duration::ZERO),
-                (false, false) if subject.asked_of(tool).is_some() => (ASKED_PAIRS, ASKED_TIME),
-                (false, false) => (PAIRS, Duration::ZERO),
+        for tool in subject.tools() {
+            let (most, fewest) = match (subject.asked_of(tool), SLOW.contains(&tool)) {
+                _ if options.quick => (1, 1),
+                (Some(_), _) => (ASKED_PAIRS, FEWEST),
+                (None, true) => (SLOW_PAIRS, 1),
+                (None, false) => (PAIRS, FEWEST),
             };
-            let pairs = pairs_of(tool, count, time, &trace, &script, work)?;
+            let own = subject.weight_of(tool);
+            let rounds = share.part(own, left).rounds(most, fewest);
+            left -= own;
+            let pairs = pairs_of(tool, rounds, &trace, &script, work)?;
             row(&mut table, subject, tool, &pairs);
         }
     }
@@ -168,7 +184,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             table.note(format!("{tool} is not installed."));
         }
     }
-    table.note(format!("Ratios of the time that the subject took inside of the tool to that of an untraced run right before or after it, by turns: the Hodges-Lehmann estimate of {PAIRS} pairs ({ASKED_PAIRS} where a figure is asked, and as many more as fit into {} s, none after {} s; {SLOW_PAIRS} of the tools that stop the subject) and its interval. Reached: the estimate is within what was asked; not reached: the whole interval is beyond it. The tool's own start comes on top. CPU time holds what a tool makes the subject's thread do.", ASKED_TIME.as_secs(), MOST.as_secs()));
+    table.note(format!("Ratios of the time that the subject took inside of the tool to that of an untraced run right before or after it, by turns: the Hodges-Lehmann estimate and its interval, of as many pairs as fit into the figure's share of the time: {PAIRS} at the most, {SLOW_PAIRS} of the tools that stop the subject, {ASKED_PAIRS} where a figure is asked. Reached: the estimate is within what was asked; not reached: the whole interval is beyond it. The tool's own start comes on top. CPU time holds what a tool makes the subject's thread do."));
     table.note("strace: -c -f; perf trace: -s.");
     Ok(table)
 }
@@ -189,6 +205,7 @@ fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
         ]
     };
     table.row(start(tool.to_string()).into_iter().chain([
+        pairs.watched.len().to_string(),
         format!("{:.3}x", wall.value),
         format!("{:.3} to {:.3}", wall.low, wall.high),
         format!("{:.3}x", cpu.value),
@@ -204,6 +221,7 @@ fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
         let cells = [
             String::new(),
             String::new(),
+            String::new(),
             format!("{:.0} ns a call", each * 1e9),
         ];
         let cells = start(format!("{tool}, a call")).into_iter().chain(cells);
@@ -215,26 +233,14 @@ fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
 fn verdict(ratio: &Estimate, limit: f64) -> String {
     match ratio.value <= limit || ratio.low > limit {
         true => result(ratio.value <= limit),
-        false => "can't be told".to_string(),
+        false => "undecided".to_string(),
     }
 }
 
-/// As many pairs, and more until that time is over, which begin with the untraced run and the watched one by turns.
-fn pairs_of(
-    tool: &str,
-    count: usize,
-    time: Duration,
-    trace: &Path,
-    script: &Path,
-    work: &Path,
-) -> Result<Pairs> {
+/// As many pairs, which begin with the untraced run and the watched one by turns.
+fn pairs_of(tool: &str, rounds: Rounds, trace: &Path, script: &Path, work: &Path) -> Result<Pairs> {
     let mut pairs = Pairs::default();
-    let begun = Instant::now();
-    for pair in 0.. {
-        let enough = pair >= count && begun.elapsed() >= time;
-        if enough || pair >= SLOW_PAIRS && begun.elapsed() > MOST {
-            break;
-        }
+    for pair in rounds {
         let took = |tool| run(tool, trace, script, work);
         let (untraced, watched) = if pair % 2 == 0 {
             let untraced = took(UNTRACED)?;
@@ -279,7 +285,7 @@ fn run(tool: &str, trace: &Path, script: &Path, work: &Path) -> Result<Option<To
         .and_then(|text| parse(&text));
     match (tool, status, took) {
         (UNTRACED, Err(error), _) => Err(format!("can't start bash: {error}")),
-        (UNTRACED, _, None) => Err(format!("{} told no times", script.display())),
+        (UNTRACED, _, None) => Err(format!("{} wrote no times", script.display())),
         (_, _, took) => Ok(took),
     }
 }
@@ -310,7 +316,7 @@ fn script(subject: &Subject, work: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// From two readings of the clock, and what bash's `times` says of it and of its children.
+/// From two readings of the clock, and what bash's `times` prints of it and of its children.
 fn parse(text: &str) -> Option<Took> {
     let mut lines = text.lines();
     let (from, to) = lines.next()?.split_once(' ')?;
@@ -360,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_watching_adds_is_told_of_runs_beside_each_other() {
+    fn what_watching_adds_comes_from_runs_beside_each_other() {
         let took = |wall: f64| Took { wall, cpu: wall };
         // The machine is half as fast in every other pair.
         let untraced = [1.0, 2.0, 1.0, 2.0, 1.0, 2.0].map(took).to_vec();
@@ -368,10 +374,10 @@ mod tests {
         let pairs = Pairs { untraced, watched };
         let wall = pairs.ratio(|took| took.wall).unwrap();
         assert!((wall.value - 1.1).abs() < 1e-9, "{wall:?}");
-        let told = [1.2, 1.05].map(|limit| verdict(&wall, limit));
-        assert_eq!(told, ["reached", "not reached"]);
+        let verdicts = [1.2, 1.05].map(|limit| verdict(&wall, limit));
+        assert_eq!(verdicts, ["reached", "not reached"]);
         let wide = Estimate { low: 1.0, ..wall };
-        assert_eq!(verdict(&wide, 1.05), "can't be told");
+        assert_eq!(verdict(&wide, 1.05), "undecided");
         assert!(Pairs::default().ratio(|took| took.wall).is_none());
     }
 

@@ -1,4 +1,4 @@
-// Spends known times on known things, one step after another, and says how long each really took.
+// Spends known times on known things, one step after another, and writes how long each really took.
 // Usage: known TRUTH SCRATCH STEP=MS...
 //
 // TRUTH gets one line of JSON for each run, appended: nanoseconds by part, as the thread that did
@@ -40,8 +40,8 @@ static int64_t now(clockid_t clock) {
 static _Thread_local int queue_file = -1;
 static _Thread_local pid_t queue_of;
 
-// The file stays open: opening it took 5 us, 1.5 % of what `mix` does between two looks.
-static struct reading look(void) {
+// The file stays open: opening it took 5 us, 1.5 % of what `mix` does between two readings.
+static struct reading read_clocks(void) {
     char text[128] = "";
     if (queue_of != gettid()) {
         queue_file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -58,7 +58,7 @@ static struct reading look(void) {
 
 // What happened since `from`: CPU time counts as `cpu`, the wait as `wait`.
 static void add(struct account *to, struct reading from, enum part cpu, enum part wait) {
-    struct reading r = look();
+    struct reading r = read_clocks();
     int64_t ran = r.cpu - from.cpu, queued = r.queue - from.queue;
     int64_t rest = r.wall - from.wall - ran - queued;
     to->ns[cpu] += ran;
@@ -81,13 +81,13 @@ static void pause_for(int64_t ns) {
 }
 
 static void spin(struct account *to, int ms) {
-    struct reading r = look();
+    struct reading r = read_clocks();
     compute(ms * 1000000LL);
     add(to, r, USER, STOLEN);
 }
 
 static void asleep(struct account *to, int ms) {
-    struct reading r = look();
+    struct reading r = read_clocks();
     pause_for(ms * 1000000LL);
     add(to, r, USER, SLEEP);
 }
@@ -95,7 +95,7 @@ static void asleep(struct account *to, int ms) {
 // CPU time in calls that move many bytes, too few of them for their tracing to count.
 static void kernel(struct account *to, int ms) {
     static char block[8 << 20];
-    struct reading r = look();
+    struct reading r = read_clocks();
     int fd = open("/dev/zero", O_RDONLY);
     int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
     while (now(CLOCK_THREAD_CPUTIME_ID) < end)
@@ -118,7 +118,7 @@ static int another_round(int kind, clockid_t clock, int64_t end) {
     return 1;
 }
 
-// Cheap calls, a million in a second, and some computing for each. The same computing without the calls tells
+// Cheap calls, a million in a second, and some computing for each. The same computing without the calls shows
 // what of it is the program's own. It is in a register: from memory to memory it took 280 ns without calls and 600
 // behind each call on a processor that guesses what a load will get from a store (Intel's of 2023), and has to learn
 // that anew after a call. That time is the program's, and would have counted as the kernel's.
@@ -131,7 +131,7 @@ static void mix(struct account *to, int ms) {
     while (another_round(MIX_ROUNDS, CLOCK_THREAD_CPUTIME_ID, end)) {
         struct account turn[2] = {0};
         for (int own = 0; own < 2; own++) {
-            struct reading r = look();
+            struct reading r = read_clocks();
             for (int call = 0; call < CALLS; call++) {
                 if (!own && read(fd, &byte, 1) != 1)
                     exit(1);
@@ -152,12 +152,12 @@ static void mix(struct account *to, int ms) {
 }
 
 // Memory touched for the first time: next to all of it is the kernel's work in faults. To map it and to
-// give it back are calls. What the loop itself takes a second round over memory that is there tells.
+// give it back are calls. What the loop itself takes is shown by a second round over memory that is there.
 static void touch(struct account *to, int ms) {
     enum { BYTES = 8 << 20 };
     int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
     while (another_round(TOUCH_ROUNDS, CLOCK_THREAD_CPUTIME_ID, end)) {
-        struct reading r = look();
+        struct reading r = read_clocks();
         char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
             break;
@@ -166,7 +166,7 @@ static void touch(struct account *to, int ms) {
         enum part rounds[] = {FAULTS, USER};
         int64_t took[2];
         for (int i = 0; i < 2; i++) {
-            r = look();
+            r = read_clocks();
             for (int at = 0; at < BYTES; at += 4096)
                 *(volatile char *)&memory[at] = i;
             took[i] = now(CLOCK_THREAD_CPUTIME_ID) - r.cpu;
@@ -176,7 +176,7 @@ static void touch(struct account *to, int ms) {
             to->ns[FAULTS] -= took[1];
             to->ns[USER] += took[1];
         }
-        r = look();
+        r = read_clocks();
         munmap(memory, BYTES);
         add(to, r, KERNEL, STOLEN);
     }
@@ -184,7 +184,7 @@ static void touch(struct account *to, int ms) {
 
 // Bytes that the other end writes one at a time.
 static void input(struct account *to, int ms) {
-    struct reading r = look();
+    struct reading r = read_clocks();
     char byte;
     while (now(CLOCK_MONOTONIC) < r.wall + ms * 1000000LL)
         if (read(0, &byte, 1) <= 0)
@@ -195,7 +195,7 @@ static void input(struct account *to, int ms) {
 // Blocks that the other end takes slowly.
 static void output(struct account *to, int ms) {
     static char block[65536];
-    struct reading r = look();
+    struct reading r = read_clocks();
     while (now(CLOCK_MONOTONIC) < r.wall + ms * 1000000LL)
         if (write(1, block, sizeof block) <= 0)
             break;
@@ -203,7 +203,7 @@ static void output(struct account *to, int ms) {
 }
 
 static void disk(struct account *to, int ms, const char *file) {
-    struct reading r = look();
+    struct reading r = read_clocks();
     void *block = aligned_alloc(4096, 1 << 16);
     int fd = open(file, O_RDONLY | O_DIRECT);
     off_t at = 0;
@@ -241,7 +241,7 @@ static void *holder(void *unused) {
 static void lock(struct account *to, int ms) {
     pthread_t thread;
     pthread_create(&thread, NULL, holder, NULL);
-    struct reading r = look();
+    struct reading r = read_clocks();
     while (another_round(LOCK_ROUNDS, CLOCK_MONOTONIC, r.wall + ms * 1000000LL)) {
         int before = atomic_load(&holds);
         atomic_store(&wanted, 1);

@@ -6,11 +6,25 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use super::call::{RUN_FIRST, may_run_first};
 use super::comparisons::{Comparison, FILLS, memory_mib, stream_elements};
 use crate::Result;
+
+/// Real-time priority: the tools have no gate against other programs, so these must wait. In turns
+/// (-r): under -f a tool whose threads share the one CPU spins for ever.
+const RUN_FIRST: &[&str] = &["chrt", "-r", "1"];
+
+fn may_run_first() -> bool {
+    let (program, arguments) = (RUN_FIRST[0], &RUN_FIRST[1..]);
+    let tried = Command::new(program)
+        .args(arguments)
+        .arg("true")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    tried.is_ok_and(|status| status.success())
+}
 
 /// A source of another tool that is built with other numbers, which are no options of it.
 struct Changed<'a> {
@@ -222,8 +236,8 @@ impl Built {
         else {
             return;
         };
-        let made = Command::new("perl").arg(script).arg("200").output();
-        let written = match made {
+        let expanded = Command::new("perl").arg(script).arg("200").output();
+        let written = match expanded {
             Ok(output) if output.status.success() => {
                 std::fs::write(self.folder.join("expand.h"), output.stdout)
             }
@@ -274,7 +288,7 @@ impl Built {
     /// Why a tool has no figure.
     pub fn absence(&self, comparison: &Comparison) -> &'static str {
         match (&self.sources, comparison.words.first()) {
-            (Some(_), Some(name)) if self.folder.join(name).is_file() => "said nothing",
+            (Some(_), Some(name)) if self.folder.join(name).is_file() => "no figure",
             _ => "not here",
         }
     }
@@ -289,7 +303,7 @@ impl Built {
         }
         notes.push("STREAM copies between arrays whose places in a page differ by 2 KiB (its OFFSET=128), with the processor's widest plain stores (-march=native, no memcpy), as Fathom does. Its own default, OFFSET=0 and 16-byte stores, is slower here by a fifth. Both count read and written bytes, and not the lines that stores fetch first.".into());
         notes.push(format!("tinymembench was built with buffers of {} MiB, as lmbench has them, instead of its own 32: where the last level holds 32 MiB, a part of such a fill stays there. Where that makes it take longer than {FILLS} s, its fills are not reached.", memory_mib()));
-        notes.push("multichase's programs were built with samples of 20 ms, of which they take the best, instead of 250 to 2000; its memory loads with -march=native. pingpong hands one line over, and which pieces of the last level that goes through is luck: it runs five times in a round, whose median counts, as Fathom takes that of 16 lines. It waits with one pause between its looks (-r 1), as Fathom does: without one (-r 0), each change of the line throws away what the core had read ahead (41 instead of 28 ns).".into());
+        notes.push("multichase's programs were built with samples of 20 ms, of which they take the best, instead of 250 to 2000; its memory loads with -march=native. pingpong hands one line over, and which pieces of the last level that goes through is luck: it runs five times in a round, whose median counts, as Fathom takes that of 16 lines. It waits with one pause between its loads (-r 1), as Fathom does: without one (-r 0), each change of the line throws away what the core had read ahead (41 instead of 28 ns).".into());
         notes.push("Rates are means on both sides: of STREAM's times with one thread, of lmbench's windows; with all threads STREAM's best rate, as in its mean each thread waits for the slowest at the end of every pass; of reading by one thread the best mean: of Fathom's passes of 40 ms, of multiload's samples of 20 ms.".into());
         match &self.sources {
             None => notes.push("The other tools are not here: put the sources of multichase, tinymembench, STREAM and lmbench into one folder and name it in $RIVALS.".into()),

@@ -4,54 +4,39 @@ use std::collections::HashMap;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use super::build::Built;
+use super::build::{Built, write_anew};
 use super::comparisons::Comparison;
 use crate::tools::median;
 
-/// Real-time priority: the tools have no gate against other programs, so these must wait. In turns
-/// (-r): under -f a tool whose threads share the one CPU spins for ever.
-pub const RUN_FIRST: &[&str] = &["chrt", "-r", "1"];
-
-pub fn may_run_first() -> bool {
-    let (program, arguments) = (RUN_FIRST[0], &RUN_FIRST[1..]);
-    let tried = Command::new(program)
-        .args(arguments)
-        .arg("true")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    tried.is_ok_and(|status| status.success())
-}
-
 /// One figure of another tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Said {
+pub struct Reported {
     /// In the probe's unit.
     pub value: f64,
     /// Whether CPU time over wall time was at least 0.9 for each of its threads.
     pub had_cpu: bool,
 }
 
-/// What the tools said in one round, by how they were called.
+/// What the tools printed in one round, by how they were called.
 #[derive(Default)]
-pub struct Round(HashMap<&'static [&'static str], Vec<(String, bool)>>);
+pub struct RoundOutputs(HashMap<&'static [&'static str], Vec<(String, bool)>>);
 
 impl Built {
-    /// What the tool says, of the calls that had the CPU if there are such; `None` if it isn't there or says nothing. A tool
-    /// that says several things runs once for each `round`.
-    pub fn measure(&self, comparison: &Comparison, round: &mut Round) -> Option<Said> {
+    /// What the tool reports, of the calls that had the CPU if there are such; `None` if it isn't there or prints
+    /// no figure. A tool that prints several figures runs once for each `round`.
+    pub fn measure(&self, comparison: &Comparison, round: &mut RoundOutputs) -> Option<Reported> {
         let run = || (0..comparison.calls).filter_map(|_| self.run(comparison));
-        let said = round.0.entry(comparison.words);
-        let said = said.or_insert_with(|| run().collect());
+        let outputs = round.0.entry(comparison.words);
+        let outputs = outputs.or_insert_with(|| run().collect());
         let values = |had_cpu: bool| -> Vec<f64> {
-            let such = said.iter().filter(|said| said.1 == had_cpu);
+            let such = outputs.iter().filter(|output| output.1 == had_cpu);
             let values = such.filter_map(|(text, _)| (comparison.read)(text));
             values.map(|value| value * comparison.factor).collect()
         };
         let with = |had_cpu| {
             let values = values(had_cpu);
             let value = (!values.is_empty()).then(|| median(&values))?;
-            Some(Said { value, had_cpu })
+            Some(Reported { value, had_cpu })
         };
         with(true).or_else(|| with(false))
     }
@@ -59,16 +44,16 @@ impl Built {
     /// What the tool prints, and whether it had the CPU.
     fn run(&self, comparison: &Comparison) -> Option<(String, bool)> {
         self.sources.as_ref()?;
-        let spoken = comparison.spoken();
-        let (name, arguments) = spoken.split_first()?;
+        let line = comparison.line();
+        let (name, arguments) = line.split_first()?;
         let program = self.folder.join(name);
         if !program.is_file() {
             return None;
         }
         if let Some(file) = arguments.last().filter(|_| name == "lat_pagefault") {
-            super::build::write_anew(&self.folder.join(file)).ok()?;
+            write_anew(&self.folder.join(file)).ok()?;
         }
-        // Line by line, so that what a tool said before its time was up is not lost.
+        // Line by line, so that what a tool printed before its time was up is not lost.
         let mut command = Command::new("timeout");
         command.arg(comparison.seconds);
         if comparison.runs_first {

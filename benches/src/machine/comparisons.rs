@@ -27,12 +27,12 @@ pub struct Comparison {
     /// Whether it may run with real-time priority. Not where processes wake each other: a pipe's round
     /// trip takes 6.0 us between ordinary ones here and 6.6 between real-time ones.
     pub runs_first: bool,
-    /// Seconds until it is ended: it was disturbed, or has said what is compared.
+    /// Seconds until it is ended: it was disturbed, or has printed what is compared.
     pub seconds: &'static str,
-    /// Whether Fathom tells the least that was seen, or nearly so: then the least of the rounds stands beside the
+    /// Whether Fathom reports the least of its samples, or nearly so: then the least of the rounds stands beside the
     /// other tool's least, because what disturbs adds. Else each round is a pair.
     pub least: bool,
-    /// How often it runs in a round; what it says is the median.
+    /// How often it runs in a round; the median counts.
     pub calls: usize,
     /// For lmbench: microseconds of one of its windows (`ENOUGH`).
     pub window_us: &'static str,
@@ -43,12 +43,12 @@ impl Comparison {
     pub fn command(&self) -> String {
         match self.words {
             [] => self.tool.to_string(),
-            _ => format!("{}: {}", self.tool, self.spoken().join(" ")),
+            _ => format!("{}: {}", self.tool, self.line().join(" ")),
         }
     }
 
     /// Program and arguments on this machine: with the sizes that follow its caches.
-    pub fn spoken(&self) -> Vec<String> {
+    pub fn line(&self) -> Vec<String> {
         let kib = |bytes: usize| format!("{}k", bytes >> 10);
         let sizes = |word: &&str| match *word {
             FOUR_FIRST => kib((4 * cache_bytes(1).unwrap_or(32 << 10)).max(128 << 10)),
@@ -405,7 +405,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_two_fills_of_tinymembench_are_told_apart() {
+    fn the_two_fills_of_tinymembench_are_distinguished() {
         let text = " SSE2 copy                        :  10211.0 MB/s\n \
                     SSE2 fill                        :  22711.3 MB/s (0.4%)\n \
                     SSE2 nontemporal fill            :  21034.9 MB/s\n";

@@ -14,22 +14,23 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::Result;
+use crate::compile::empty_static;
 use crate::options::Options;
-use crate::subjects::empty_static;
+use crate::share::Share;
 use crate::table::{Table, ratio, result};
 use crate::tools::{Tools, median};
 use build::Built;
-use call::{Round, Said};
+use call::{Reported, RoundOutputs};
 use comparisons::{ALL, Comparison};
 
 /// How far a figure may lie from the other tool's.
 const ASKED: f64 = 0.1;
-/// Rounds that have to count: one or two pairs, taken while neighbours are at work, tell nothing (1.225 of one).
+/// Rounds that have to count: one or two pairs, taken while neighbours are at work, prove nothing (1.225 of one).
 const FEWEST: usize = 3;
-/// Rounds: in each, every figure is measured by Fathom and by the other tool, one right after the other.
+/// Most rounds: in each, every figure is measured by Fathom and by the other tool, one right after the other.
 const ROUNDS: usize = 7;
 
-/// What `fathom machine` with these words says, as JSON.
+/// The results of `fathom machine` with these words, as JSON.
 fn profile(tools: &Tools, choice: &[&str]) -> Result<Vec<Value>> {
     let file = tools.file("machine.json");
     let mut words = vec!["machine".to_string()];
@@ -66,27 +67,32 @@ fn cycles(results: &[Value], id: &str) -> Option<f64> {
 }
 
 /// Both figures of one round; a side without an answer has none.
-type Pair = (Option<f64>, Option<Said>);
+type Pair = (Option<f64>, Option<Reported>);
 
 /// Each figure beside the other tools', in rounds.
 ///
 /// # Errors
-/// When Fathom fails; tools that are not there are said to be not there.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+/// When Fathom fails; tools that are missing are named below the table.
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let floor = empty_static(&tools.file(""))?;
     let built = Built::prepare(&tools.file("rivals"))?;
-    let rounds = options.scaled(ROUNDS);
     let mut pairs: Vec<Vec<Pair>> = vec![Vec::new(); ALL.len()];
-    for round in 1..=rounds {
-        eprintln!("machine: round {round} of {rounds} …");
-        let mut said = Round::default();
+    let mut done = 0;
+    for round in share.rounds(options.scaled(ROUNDS), 1) {
+        eprintln!("machine: round {} …", round + 1);
+        done += 1;
+        let mut outputs = RoundOutputs::default();
         for (index, comparison) in ALL.iter().enumerate() {
+            // A tool that isn't here will not come.
+            if round > 0 && pairs[index].iter().all(|pair| pair.1.is_none()) {
+                continue;
+            }
             eprintln!("  {}: {}", comparison.id, comparison.command());
             let own = || -> Result<Option<f64>> {
                 let results = profile(tools, &["--only", comparison.id])?;
                 Ok(figure(&results, comparison.id, comparison.at))
             };
-            let mut other = || run(tools, &built, comparison, &floor, &mut said);
+            let mut other = || run(tools, &built, comparison, &floor, &mut outputs);
             // Who comes first changes from round to round.
             let pair = if round % 2 == 0 {
                 let other = other()?;
@@ -101,7 +107,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         "figure",
         "Fathom",
         "other tool",
-        "says",
+        "its figure",
         "ratio",
         "from, to",
         "rounds",
@@ -113,7 +119,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         table.row(row(comparison, pairs, &built));
     }
     table.note(format!(
-        "{rounds} rounds; in each, `fathom machine --only` with this figure and the other tool run one right after the other, in alternating order. 'From, to' are the least and the largest of the rounds' own ratios. Of rates, and between cores, the ratio is their median: what the host does for minutes is in both sides. Fathom's other times are the least that was seen, or nearly, and the other tools' are means or medians: of them the least of all rounds stands beside the least."
+        "{done} rounds; in each, `fathom machine --only` with this figure and the other tool run one right after the other, in alternating order. 'From, to' are the least and the largest of the rounds' own ratios. Of rates, and between cores, the ratio is their median: what the host does for minutes is in both sides. Fathom's other times are the least of its samples, or nearly, and the other tools' are means or medians: of them the least of all rounds stands beside the least."
     ));
     table.note("A round counts if Fathom has a figure and the other tool had CPU time over wall time of at least 0.9 for each thread that it runs: the other tools have no gate of their own against other programs.");
     for note in built.notes() {
@@ -127,18 +133,18 @@ fn run(
     built: &Built,
     comparison: &Comparison,
     floor: &Path,
-    said: &mut Round,
-) -> Result<Option<Said>> {
+    outputs: &mut RoundOutputs,
+) -> Result<Option<Reported>> {
     if comparison.tool == "C loop" {
         // Fathom starts its program on the CPU that it runs on itself.
         let measured = tools.c_loop_on(0, 10, 1000, floor)?;
         let (least, _) = range(&measured.commands[0].wall_s);
-        return Ok(Some(Said {
+        return Ok(Some(Reported {
             value: least * 1e6,
             had_cpu: true,
         }));
     }
-    Ok(built.measure(comparison, said))
+    Ok(built.measure(comparison, outputs))
 }
 
 fn row(comparison: &Comparison, pairs: &[Pair], built: &Built) -> Vec<String> {
@@ -154,19 +160,21 @@ fn row(comparison: &Comparison, pairs: &[Pair], built: &Built) -> Vec<String> {
         number(pairs.iter().filter_map(|pair| pair.0).collect()),
         comparison.command(),
     ];
-    let said: Vec<Said> = pairs.iter().filter_map(|pair| pair.1).collect();
-    if said.is_empty() {
+    let reported: Vec<Reported> = pairs.iter().filter_map(|pair| pair.1).collect();
+    if reported.is_empty() {
         cells.push(built.absence(comparison).to_string());
         return cells;
     }
-    cells.push(number(said.iter().map(|said| said.value).collect()));
+    cells.push(number(
+        reported.iter().map(|reported| reported.value).collect(),
+    ));
     let ratios = ratios(pairs);
     let found = match comparison.least {
         true => least(pairs),
         false => (!ratios.is_empty()).then(|| median(&ratios)),
     };
     let Some(found) = found else {
-        cells.extend(["", "", "0", "0.9 to 1.1", "can't tell"].map(String::from));
+        cells.extend(["", "", "0", "0.9 to 1.1", "undecided"].map(String::from));
         return cells;
     };
     let (low, high) = range(&ratios);
@@ -183,8 +191,8 @@ fn row(comparison: &Comparison, pairs: &[Pair], built: &Built) -> Vec<String> {
         format!("{}, {}", ratio(low), ratio(high)),
         format!("{} of {}", ratios.len(), pairs.len()),
         "0.9 to 1.1".to_string(),
-        match ratios.len() < FEWEST.min(pairs.len()) {
-            true => "can't tell".to_string(),
+        match ratios.len() < FEWEST {
+            true => "undecided".to_string(),
             false => result((found - 1.0).abs() <= ASKED),
         },
     ]);
@@ -194,18 +202,18 @@ fn row(comparison: &Comparison, pairs: &[Pair], built: &Built) -> Vec<String> {
 /// The least of Fathom's over the least of the other tool's, of the rounds that count.
 fn least(pairs: &[Pair]) -> Option<f64> {
     let own: Vec<f64> = pairs.iter().filter_map(|pair| pair.0).collect();
-    let said = pairs.iter().filter_map(|pair| pair.1);
-    let said: Vec<f64> = said
-        .filter(|said| said.had_cpu)
-        .map(|said| said.value)
+    let reported = pairs.iter().filter_map(|pair| pair.1);
+    let reported: Vec<f64> = reported
+        .filter(|reported| reported.had_cpu)
+        .map(|reported| reported.value)
         .collect();
-    (!own.is_empty() && !said.is_empty()).then(|| range(&own).0 / range(&said).0)
+    (!own.is_empty() && !reported.is_empty()).then(|| range(&own).0 / range(&reported).0)
 }
 
 /// Fathom over the other tool, of the rounds that count.
 fn ratios(pairs: &[Pair]) -> Vec<f64> {
     let of = |pair: &Pair| match pair {
-        (Some(own), Some(said)) if said.had_cpu => Some(own / said.value),
+        (Some(own), Some(reported)) if reported.had_cpu => Some(own / reported.value),
         _ => None,
     };
     pairs.iter().filter_map(of).collect()
@@ -247,16 +255,19 @@ mod tests {
 
     #[test]
     fn rounds_count_in_which_both_sides_had_an_answer_and_the_cpu() {
-        let said = |value, had_cpu| Some(Said { value, had_cpu });
+        let reported = |value, had_cpu| Some(Reported { value, had_cpu });
         let pairs = [
-            (Some(9.0), said(10.0, true)),
-            (Some(9.0), said(90.0, false)),
-            (None, said(10.0, true)),
+            (Some(9.0), reported(10.0, true)),
+            (Some(9.0), reported(90.0, false)),
+            (None, reported(10.0, true)),
             (Some(9.0), None),
         ];
         assert_eq!(ratios(&pairs), [0.9]);
         assert_eq!(least(&pairs), Some(0.9));
-        let better = [(Some(8.0), said(16.0, true)), (Some(9.0), said(10.0, true))];
+        let better = [
+            (Some(8.0), reported(16.0, true)),
+            (Some(9.0), reported(10.0, true)),
+        ];
         assert_eq!(least(&better), Some(0.8));
         assert_eq!(least(&[]), None);
     }

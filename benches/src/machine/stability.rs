@@ -3,11 +3,12 @@
 use super::{cycles, digits, figure, profile, range};
 use crate::Result;
 use crate::options::Options;
+use crate::share::Share;
 use crate::subjects::Condition;
 use crate::table::{Table, percent, result};
 use crate::tools::{Tools, median};
 
-/// Runs in each condition.
+/// Most runs in each condition.
 const RUNS: usize = 10;
 
 /// The unit of what a figure takes in cycles of the clock at its moment.
@@ -32,8 +33,7 @@ const FIGURES: [(&str, &str, f64); 11] = [
 ///
 /// # Errors
 /// When Fathom fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
-    let runs = options.scaled(RUNS).max(2);
+pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let headers = [
         "figure",
         "condition",
@@ -46,14 +46,14 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         "result",
     ];
     let mut table = Table::new("Machine: how far figures move from run to run", &headers);
-    for condition in [Condition::Quiet, Condition::Neighbour] {
+    for (condition, parts) in [(Condition::Quiet, 2.0), (Condition::Neighbour, 1.0)] {
         let mut loads = condition.start(tools)?;
         let mut profiles = Vec::new();
-        for run in 1..=runs {
-            eprintln!(
-                "machine-stability: {}, run {run} of {runs} …",
-                condition.name()
-            );
+        for run in share
+            .part(1.0, parts)
+            .rounds(options.scaled(RUNS).max(2), 2)
+        {
+            eprintln!("machine-stability: {}, run {} …", condition.name(), run + 1);
             profiles.push(profile(tools, &["--quick"])?);
         }
         loads.check()?;
@@ -85,7 +85,7 @@ pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
                     percent(spread),
                 ]);
                 cells.extend([
-                    format!("{} of {runs}", values.len()),
+                    format!("{} of {}", values.len(), profiles.len()),
                     format!("at most {:.0} %", asked * 100.0),
                     result(spread <= asked),
                 ]);

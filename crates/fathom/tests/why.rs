@@ -29,10 +29,7 @@ fn allows(tier: &str) -> bool {
         let mut words = line.split_whitespace();
         words.next() == Some(tier) && words.next() == Some("yes")
     });
-    if !allowed {
-        println!("not run: the tier {tier} is not allowed here:\n{listed}");
-    }
-    allowed
+    fathom_test_log::tier(tier, allowed, || "not allowed here".to_string())
 }
 
 /// The explanation as JSON.

@@ -79,7 +79,7 @@ fn traced(tier: Tier) -> Option<Trace> {
     let command = helper("helper_calls_through_the_32_bit_entry");
     let trace = trace(&command, tier, &options).expect("traced");
     if trace.end.signal == Some(libc::SIGSEGV) {
-        println!("skipped: no 32-bit entry");
+        fathom_test_log::skipped("this kernel has no 32-bit entry");
         return None;
     }
     assert_eq!(trace.end.code, Some(0));

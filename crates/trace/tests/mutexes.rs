@@ -48,6 +48,7 @@ fn each_wait_for_a_mutex_is_seen() {
         // A kernel without uprobes, or a container that hides them.
         let told = |sentence: &String| sentence.starts_with("how goroutines waited");
         assert!(seen.not_visible.iter().any(told), "{:?}", seen.mutexes);
+        fathom_test_log::skipped("no uprobes here");
         return;
     };
     assert_eq!((row.waits, row.pid), (WAITS, seen.processes[0].pid));

@@ -115,7 +115,7 @@ fn stops_tell_what_was_asked_for_beside_what_came_of_it() {
 fn stops_name_who_ran_without_its_rights() {
     // SAFETY: takes nothing, returns a number.
     if unsafe { libc::geteuid() } != 0 || !available(Tier::Stops) {
-        println!("not run: only root can make a set-uid program of another user");
+        fathom_test_log::skipped("only root can make a set-uid program of another user");
         return;
     }
     // On the disk that the build is on: elsewhere such bits may give no rights.

@@ -24,7 +24,7 @@ fn a_script_is_named_with_what_interprets_it() {
     let shell = std::fs::canonicalize("/bin/sh").unwrap();
     let here = std::fs::canonicalize(folder.path()).unwrap();
     if record["traces"].as_array().unwrap().is_empty() {
-        println!("not run: nothing here may observe");
+        fathom_test_log::skipped("nothing here may observe");
         return;
     }
     let wanted = [here.join("outer"), shell.clone(), here.join("inner"), shell];
@@ -44,7 +44,6 @@ fn every_link_of_a_chain_of_interpreters_is_named_whoever_looks() {
     let wanted = [first, second, shell.clone(), shell];
     for tier in ["kernel", "stops"] {
         if !is_allowed(tier) {
-            println!("not run: tier {tier} is not allowed here");
             continue;
         }
         let record = record(&["--tier", tier, outer.to_str().unwrap()]);
@@ -63,7 +62,6 @@ fn only_what_reaches_standard_output_is_a_first_write() {
     ];
     for tier in ["kernel", "stops"] {
         if !is_allowed(tier) {
-            println!("not run: tier {tier} is not allowed here");
             continue;
         }
         let record = record(&[&["--tier", tier], &all[..]].concat());
@@ -99,7 +97,7 @@ fn only_what_reaches_standard_output_is_a_first_write() {
 fn libraries_and_vain_look_ups_are_named() {
     let record = record(&["sh -c 'echo hello; cat /no/such/file || true'"]);
     let Some(trace) = record["traces"].as_array().unwrap().first() else {
-        println!("not run: nothing here may observe");
+        fathom_test_log::skipped("nothing here may observe");
         return;
     };
     let libraries = trace["libraries"].to_string();
@@ -123,8 +121,11 @@ fn libraries_and_vain_look_ups_are_named() {
 
 #[test]
 fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_told() {
-    if !is_root() || !is_allowed("stops") {
-        println!("not run: only root can become another user");
+    if !is_root() {
+        fathom_test_log::skipped("only root can become another user");
+        return;
+    }
+    if !is_allowed("stops") {
         return;
     }
     // On the disk that the build is on: elsewhere such bits may give no rights.
@@ -149,7 +150,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_told() {
     match as_nobody(&rights, &["-u"]) {
         Ok(output) if stdout(&output).trim() == "0" => {}
         _ => {
-            println!("not run: no setpriv, or such bits give no rights there");
+            fathom_test_log::skipped("no setpriv, or such bits give no rights there");
             return;
         }
     }
@@ -174,7 +175,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_told() {
     match setcap.arg("cap_net_raw+ep").arg(&rights).status() {
         Ok(status) if status.success() => {}
         _ => {
-            println!("not run: no setcap, or files there have no capabilities");
+            fathom_test_log::skipped("no setcap, or files there have no capabilities");
             return;
         }
     }
@@ -188,7 +189,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_told() {
 #[test]
 fn another_user_gets_files_and_phases_by_stops() {
     if !is_root() {
-        println!("not run: only root can become another user");
+        fathom_test_log::skipped("only root can become another user");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -215,7 +216,7 @@ fn another_user_gets_files_and_phases_by_stops() {
         "-",
         "echo hello",
     ]) else {
-        println!("not run: there is no setpriv");
+        fathom_test_log::skipped("there is no setpriv");
         return;
     };
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

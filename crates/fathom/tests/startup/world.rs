@@ -70,8 +70,9 @@ pub fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
 /// Whether this tier may observe here.
 pub fn is_allowed(tier: &str) -> bool {
     let all = fathom_trace::detect::detect();
-    all.iter()
-        .any(|one| one.tier.name() == tier && one.available)
+    let verdict = all.iter().find(|one| one.tier.name() == tier);
+    let verdict = verdict.expect("every tier is tried");
+    fathom_test_log::tier(tier, verdict.available, || verdict.why_not.to_string())
 }
 
 /// The first CPU that this process may use.

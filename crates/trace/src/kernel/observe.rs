@@ -294,7 +294,7 @@ mod tests {
         let mut session = match Session::arm_seeing(&options, sides) {
             Ok(session) => session,
             Err(TraceError::NotAllowed(why)) => {
-                println!("not run: {why}");
+                fathom_test_log::skipped(&why.to_string());
                 return None;
             }
             Err(error) => panic!("{error}"),

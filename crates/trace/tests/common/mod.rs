@@ -8,10 +8,9 @@ pub fn available(tier: Tier) -> bool {
     let verdicts = detect();
     let found = verdicts.iter().find(|v| v.tier == tier);
     let verdict = found.expect("every tier is tried");
-    if !verdict.available {
-        println!("skipped: {}", verdict.why_not);
-    }
-    verdict.available
+    fathom_test_log::tier(tier.name(), verdict.available, || {
+        verdict.why_not.to_string()
+    })
 }
 
 /// A command with all descriptors on `/dev/null`.

@@ -142,7 +142,7 @@ fn theirs(evm: &Path, file: &Path, gas: u64) -> io::Result<Seen> {
     })
 }
 
-/// Our name for an error of go-ethereum. It tells offsets beyond 2^64 apart; the Yellow Paper has
+/// Our name for an error of go-ethereum. It distinguishes offsets beyond 2^64; the Yellow Paper has
 /// them out of gas.
 fn known_error(message: &str) -> &'static str {
     const NAMES: [(&str, &str); 7] = [

@@ -1,0 +1,136 @@
+//! Recorded traces of the corpus: what is diagnosed of them changes on purpose only.
+//!
+//! `tests/recorded/FINDING.PROGRAM.SIDE.KIND.json.gz` is what was timed and traced of one run, made by
+//! `corpus/record.py`. FINDING is what `slow` is known to suffer from; `fast` is its repaired twin.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::path::Path;
+
+use fathom_diagnose::{Diagnosis, Observation, diagnose};
+use fathom_model::{Finding, TimeAccount};
+use flate2::read::GzDecoder;
+
+/// A recorded run and what is found in it.
+struct Case {
+    finding: String,
+    /// Program, side and kind.
+    name: String,
+    diagnosis: Diagnosis,
+}
+
+fn read(path: &Path) -> Observation {
+    let file = File::open(path).expect("a recorded trace can be opened");
+    serde_json::from_reader(GzDecoder::new(file)).expect("a recorded trace is an observation")
+}
+
+fn cases() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let entries = fs::read_dir(&folder).expect("traces are recorded");
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    // Both cores: a debug build takes a minute for all of them on one.
+    let halves = paths.chunks(paths.len().div_ceil(2));
+    std::thread::scope(|scope| {
+        let halves: Vec<_> = halves
+            .map(|half| scope.spawn(|| half.iter().map(|path| case(path)).collect::<Vec<_>>()))
+            .collect();
+        let halves = halves.into_iter();
+        halves.flat_map(|half| half.join().unwrap()).collect()
+    })
+}
+
+fn case(path: &Path) -> Case {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let name = name.strip_suffix(".json.gz").expect("a compressed trace");
+    let (finding, name) = name.split_once('.').expect("the finding comes first");
+    Case {
+        finding: finding.to_owned(),
+        name: name.replace('.', " "),
+        diagnosis: diagnose(&read(path)),
+    }
+}
+
+#[test]
+fn ids_accounts_and_savings_are_as_recorded() {
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    let mut wordings: BTreeMap<String, String> = BTreeMap::new();
+    for case in cases() {
+        assert_adds_up(&case);
+        let text = texts.entry(case.finding).or_default();
+        writeln!(text, "{}", case.name).unwrap();
+        for finding in &case.diagnosis.findings {
+            writeln!(text, "  {}", savings(finding)).unwrap();
+            wordings
+                .entry(finding.id.to_string())
+                .or_insert_with(|| wording(finding));
+        }
+        writeln!(text, "  {}", account(&case.diagnosis)).unwrap();
+    }
+    for (finding, text) in texts {
+        insta::assert_snapshot!(format!("diagnosed__{finding}"), text);
+    }
+    // A finding's words have a file of their own, so that new words touch no number.
+    for (id, wording) in wordings {
+        insta::assert_snapshot!(format!("words__{id}"), wording);
+    }
+}
+
+/// The parts of each account are its whole.
+fn assert_adds_up(case: &Case) {
+    let sum = |account: &TimeAccount| account.parts.iter().map(|part| part.ns).sum::<u64>();
+    let account = &case.diagnosis.account;
+    if !account.parts.is_empty() {
+        assert_eq!(sum(account), account.wall_ns, "{}", case.name);
+    }
+    for thread in &case.diagnosis.threads {
+        let lasted = thread.to_ns - thread.from_ns;
+        assert_eq!(sum(&thread.account), lasted, "{} {}", case.name, thread.tid);
+    }
+}
+
+/// Microseconds, which every processor rounds alike.
+fn us(ns: u64) -> u64 {
+    ns / 1_000
+}
+
+fn savings(finding: &Finding) -> String {
+    let mut text = format!("{}: {} us", finding.id, us(finding.could_win_ns));
+    for (what, ns) in [
+        ("CPU", finding.could_win_cpu_ns),
+        ("latency", finding.could_win_latency_ns),
+    ] {
+        if ns > 0 {
+            write!(text, ", {} us {what}", us(ns)).unwrap();
+        }
+    }
+    text
+}
+
+fn account(diagnosis: &Diagnosis) -> String {
+    let parts = diagnosis.account.parts.iter();
+    let parts = parts.map(|part| {
+        let name = serde_json::to_value(part.spent).expect("a part has a name");
+        format!("{} {}", name.as_str().unwrap_or_default(), us(part.ns))
+    });
+    let parts: Vec<String> = parts.collect();
+    format!(
+        "of {} us: {}",
+        us(diagnosis.account.wall_ns),
+        parts.join(", ")
+    )
+}
+
+fn wording(finding: &Finding) -> String {
+    let limit = finding.limit.as_deref().unwrap_or("none");
+    let evidence = finding.evidence.iter();
+    let evidence = evidence.map(|it| format!("{} ({})", it.name, it.unit));
+    let evidence: Vec<String> = evidence.collect();
+    format!(
+        "{}\nadvice: {}\nevidence: {}\nlimit: {limit}\n",
+        finding.statement,
+        finding.advice,
+        evidence.join(", ")
+    )
+}
