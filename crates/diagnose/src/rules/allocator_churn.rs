@@ -10,7 +10,7 @@ use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let all = analysis.tally_calls(calls::is_memory);
-    let given_back = analysis.tally_calls(|name| calls::gives_back(name));
+    let given_back = analysis.tally_calls(calls::gives_back);
     if reads_ahead(analysis, given_back.calls) || maps_files(analysis, given_back.calls) {
         return None;
     }
