@@ -146,8 +146,8 @@ pub(crate) fn of(
     let in_kernel = ticks::system_of(runs, own_cpu_timed) + unticked;
     let scatter = own_cpu_timed * (share * (1.0 - share) / ticks.count()).sqrt();
     let unticked_scatter = calls * of_call.scatter_ns + faults * of_fault.scatter_ns;
-    let seen: f64 = timed_rows(trace).map(timed).sum();
-    let kernel = seen + calls * own.call_ns + faults_took;
+    let in_timed_parts: f64 = timed_rows(trace).map(timed).sum();
+    let kernel = in_timed_parts + calls * own.call_ns + faults_took;
     let observed = CpuSplit {
         own: (own_cpu - kernel).max(0.0),
         kernel,

@@ -1,7 +1,7 @@
 //! Where does the time of an untraced run go, by the account of a traced one?
 //!
 //! Tracing makes calls and computing longer, and no sleep, no timer and no wait for somebody
-//! outside the tree. So those waits stay as they were seen, the tracer's own work is taken out, and
+//! outside the tree. So those waits stay as they were traced, the tracer's own work is taken out, and
 //! CPU time becomes that of the untraced runs. What is then missing to their wall time is, in this
 //! order:
 //!
@@ -72,7 +72,7 @@ fn is_paced_outside(spent: Spent) -> bool {
     )
 }
 
-/// Where only calls are seen: what the kernel charged the untraced runs, and nothing of what they
+/// Where only calls are traced: what the kernel charged the untraced runs, and nothing of what they
 /// waited for.
 pub(crate) fn charged(wall_ns: f64, cpu_ns: f64, in_kernel: f64) -> TimeAccount {
     let busy_ns = cpu_ns.min(wall_ns);
@@ -132,24 +132,27 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
         }
         room -= total * fit;
     }
-    // Never more than was seen, in either kind of run.
+    // Never more than was measured, in either kind of run.
     let ready = ns(Spent::Ready).max(known.queued_ns).min(room);
     sums.add(Spent::Ready, ready);
     room -= ready + ns(Spent::Unaccounted);
-    let seen: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
+    let traced_cpu: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
     // Where the observed run had more of it, as threads have that search for work longer, that may
     // have been beside the path.
     let on_path = match known.cpu_factor < 1.0 {
-        true => known.on_path.max(seen / known.cpu_ns.max(1.0)).min(1.0),
+        true => known
+            .on_path
+            .max(traced_cpu / known.cpu_ns.max(1.0))
+            .min(1.0),
         false => known.on_path,
     };
-    let most = (seen * known.cpu_factor.max(1.0)).min(known.cpu_ns * on_path);
+    let most = (traced_cpu * known.cpu_factor.max(1.0)).min(known.cpu_ns * on_path);
     room -= sums.lengthen(takes_cpu, room.min(most - sums.of(takes_cpu)));
     // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer
     // as it was quicker, and somewhat more: their pace is not the same in each run.
     let waited = known.wall_ns - known.cpu_ns - ready;
     let reported = sums.of(|spent| !takes_cpu(spent) && spent != Spent::Ready);
-    let quicker = seen - sums.of(takes_cpu);
+    let quicker = traced_cpu - sums.of(takes_cpu);
     let longer = quicker.max(PACE_SCATTER * sums.of(is_paced_outside));
     sums.lengthen(is_paced_outside, room.min(waited - reported).min(longer));
     let factors = traced.parts.iter().map(|part| {
@@ -193,14 +196,14 @@ mod tests {
 
     #[test]
     fn what_the_observed_run_burnt_beside_the_path_is_not_missing_on_it() {
-        let seen = traced(&[(Spent::UserCode, 320), (Spent::Ready, 0)]);
+        let traced_cpu = traced(&[(Spent::UserCode, 320), (Spent::Ready, 0)]);
         let known = Known {
             cpu_factor: 0.67,
             cpu_ns: 384.0,
             on_path: 0.57,
             ..known(318.0)
         };
-        let (account, _) = account(&seen, known);
+        let (account, _) = account(&traced_cpu, known);
         assert_eq!(account.ns(Spent::UserCode), 318);
         // Of one thread alone nothing more is known than what it was charged.
         let alone = Known {
@@ -208,7 +211,7 @@ mod tests {
             on_path: 1.0,
             ..known
         };
-        let (account, _) = super::account(&seen, alone);
+        let (account, _) = super::account(&traced_cpu, alone);
         assert_eq!(account.ns(Spent::UserCode), 214);
     }
 

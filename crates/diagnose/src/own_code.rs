@@ -8,7 +8,7 @@ use fathom_trace::Profile;
 /// Functions that are shown; what is below is a few samples each.
 const MOST_FUNCTIONS: usize = 60;
 
-/// The functions of all threads, most first; `None` where nobody was caught in own code.
+/// The functions of all threads, most first; `None` where no sample was in own code.
 pub(crate) fn of(profile: &Profile) -> Option<OwnCode> {
     let all: u64 = profile.functions.iter().map(|row| row.samples).sum();
     let mut sums: BTreeMap<(&str, Option<&str>), u64> = BTreeMap::new();

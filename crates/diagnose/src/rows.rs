@@ -15,7 +15,7 @@ pub(crate) fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
-/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are seen by
+/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are traced by
 /// stopping at them nobody knows: the stops are in their times.
 pub(crate) fn time_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
     let trace = analysis.trace;
@@ -104,14 +104,14 @@ pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
 
 /// The start of the command: what it executed, its first output, its end.
 pub fn phases(trace: &Trace) -> Vec<Phase> {
-    let seen = |name: String, at_ns| Phase {
+    let measured = |name: String, at_ns| Phase {
         name,
         at_ns,
         modelled: false,
     };
     let by_calls = |name: String, at_ns| Phase {
         modelled: trace.calls_from.is_some(),
-        ..seen(name, at_ns)
+        ..measured(name, at_ns)
     };
     let mut phases = Vec::new();
     if let Some(root) = trace.processes.first() {
@@ -122,7 +122,7 @@ pub fn phases(trace: &Trace) -> Vec<Phase> {
                 true => format!("{what} {program}"),
                 false => what.to_owned(),
             };
-            phases.push(seen(named("exec"), exec.at_ns));
+            phases.push(measured(named("exec"), exec.at_ns));
             let loaded = exec.entered.filter(|entered| entered.loaded);
             phases.extend(loaded.map(|entered| by_calls(named("loader_done"), entered.at_ns)));
         }
@@ -135,7 +135,7 @@ pub fn phases(trace: &Trace) -> Vec<Phase> {
     {
         phases.push(by_calls("first_output".to_owned(), at));
     }
-    phases.push(seen("exit".to_owned(), trace.duration_ns));
+    phases.push(measured("exit".to_owned(), trace.duration_ns));
     phases.sort_by_key(|phase| phase.at_ns);
     phases
 }

@@ -50,7 +50,7 @@ fn stolen_share(trace: &Trace) -> f64 {
 pub(crate) struct Estimates {
     /// What calls and faults take beside their timed parts.
     pub entry_exit: EntryExitOverhead,
-    /// The kernel's part of the CPU time, 0 to 1, where no calls are seen.
+    /// The kernel's part of the CPU time, 0 to 1, where no calls are traced.
     pub kernel_share: f64,
 }
 
@@ -172,11 +172,11 @@ fn charged_before_switch(trace: &Trace, thread: &fathom_trace::Thread, sums: &mu
     let Some(queued) = thread.ready_ns.filter(|_| trace.tier == Some(Tier::Kernel)) else {
         return TakenUp::default();
     };
-    let seen = sums.get(Spent::Ready);
-    let ns = sums.take(Spent::Ready, seen - queued as f64);
+    let ready = sums.get(Spent::Ready);
+    let ns = sums.take(Spent::Ready, ready - queued as f64);
     TakenUp {
         ns,
-        share: ns / seen.max(1.0),
+        share: ns / ready.max(1.0),
     }
 }
 

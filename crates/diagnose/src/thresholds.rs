@@ -115,7 +115,7 @@ pub(crate) const MOST_OF_A_RECORD: u64 = 4_096;
 pub(crate) const RECORDS_OF_A_FILE: u64 = 4;
 /// Fewer samples of a function say little of how long it ran: 20 are known within a half.
 pub(crate) const LEAST_SAMPLES: u64 = 20;
-/// Likewise of named functions, which are there if they are seen: only how long they took is less
+/// Likewise of named functions, which are there if a sample is in them: only how long they took is less
 /// sure.
 pub(crate) const LEAST_SAMPLES_OF_NAMED: u64 = 10;
 /// Part of the wall time in the allocator. Of 20 sound programs `jq`, `cargo metadata` and patterns
@@ -273,7 +273,7 @@ pub(crate) const PART_OF_A_HUB: f64 = 0.95;
 pub(crate) const PART_OF_A_GIVER: f64 = 0.7;
 pub(crate) const CPU_OF_A_GIVER: f64 = 0.5;
 /// Who is woken and finds the lock taken spins for no longer than this before it sleeps again.
-pub(crate) const LOOK_AT_A_LOCK_NS: u64 = 100_000;
+pub(crate) const RETRY_OF_A_LOCK_NS: u64 = 100_000;
 /// Part of their lives that threads queue when a lock rules them.
 pub(crate) const LOCK_SHARE: f64 = 0.2;
 /// Two threads that are in `pthread_spin_lock` for this part of their own code each fight for a
@@ -358,7 +358,7 @@ pub(crate) const KERNEL_SHARE: f64 = 0.4;
 pub(crate) const SHARE_OF_ONE_CALL: f64 = 0.5;
 /// A start that takes this part of the wall time is about as long as the work.
 pub(crate) const START_SHARE: f64 = 0.4;
-/// The same where the time was seen in another run.
+/// The same where the time is that of another run.
 pub(crate) const START_SHARE_MODELLED: f64 = 0.35;
 /// Files touched before the first output, in a start worth shortening; `python3` touches 60,
 /// `node` 30, `git` 20.

@@ -186,9 +186,9 @@ impl Analysis<'_> {
     /// Where time ended the tracing of calls before many calls came, they came so slowly that
     /// stopping at them added little: in an untraced run they came no more often.
     fn most_rounds(&self, late: u64) -> f64 {
-        let seen: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
-        match seen < t::FEW_IN_A_BUDGET {
-            true => seen as f64 / late as f64 * self.timed_ns / t::TIME_OF_A_BUDGET_NS,
+        let traced: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
+        match traced < t::FEW_IN_A_BUDGET {
+            true => traced as f64 / late as f64 * self.timed_ns / t::TIME_OF_A_BUDGET_NS,
             false => f64::INFINITY,
         }
     }
@@ -207,11 +207,11 @@ impl Analysis<'_> {
             return 1.0;
         }
         let rows = self.trace.syscalls.iter().filter(|row| fits(row));
-        let (seen, all) = rows.fold((0.0, 0.0), |(seen, all), row| {
+        let (traced, all) = rows.fold((0.0, 0.0), |(traced, all), row| {
             let calls = row.calls as f64;
-            (seen + calls, all + calls + self.missed(row).0 as f64)
+            (traced + calls, all + calls + self.missed(row).0 as f64)
         });
-        all / f64::max(seen, 1.0)
+        all / f64::max(traced, 1.0)
     }
 
     /// Calls and bytes that a row has to be given beside its own. What the kernel counted and
@@ -246,10 +246,10 @@ impl Analysis<'_> {
         if !busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
             return (0, 0);
         }
-        let rest = |of: IoCount, seen: u64| {
+        let rest = |of: IoCount, traced: u64| {
             let runs = self.observation.timed.iter();
             let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
-            all.map_or(0, |all| (all as u64).saturating_sub(seen))
+            all.map_or(0, |all| (all as u64).saturating_sub(traced))
         };
         (
             rest(calls, same().map(|row| row.calls).sum()),

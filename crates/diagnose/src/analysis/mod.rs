@@ -295,7 +295,7 @@ mod tests {
         fake.calls("read", Some(3), 10, 832, 500);
         let observation = fake.observation(&[]);
         let rows = crate::io::io_rows(&Analysis::new(&observation));
-        let seen: Vec<_> = rows.iter().map(|row| (row.reads, row.writes)).collect();
-        assert_eq!(seen, [(10, 0)]);
+        let counts: Vec<_> = rows.iter().map(|row| (row.reads, row.writes)).collect();
+        assert_eq!(counts, [(10, 0)]);
     }
 }

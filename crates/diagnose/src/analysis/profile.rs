@@ -15,16 +15,16 @@ impl Analysis<'_> {
         let Some(profile) = &self.trace.profile else {
             return 0.0;
         };
-        let (mut all, mut fitting, mut seen) = (0.0, 0.0, 0);
+        let (mut all, mut fitting, mut of_fitting) = (0.0, 0.0, 0);
         for row in &profile.functions {
             let samples = row.samples as f64 * self.weight(row.tid);
             all += samples;
             if fits(row) {
                 fitting += samples;
-                seen += row.samples;
+                of_fitting += row.samples;
             }
         }
-        match seen >= t::LEAST_SAMPLES_OF_NAMED && all > 0.0 {
+        match of_fitting >= t::LEAST_SAMPLES_OF_NAMED && all > 0.0 {
             true => self.spent_ns(Spent::UserCode) * fitting / all,
             false => 0.0,
         }

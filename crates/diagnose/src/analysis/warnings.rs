@@ -52,7 +52,7 @@ impl Analysis<'_> {
     fn not_traced(&self) -> Option<String> {
         let moves = |name: &str| calls::is_read(name) || calls::is_write(name);
         let rows = self.trace.syscalls.iter();
-        let seen: u64 = rows
+        let traced: u64 = rows
             .filter(|row| moves(&row.name))
             .map(|row| row.calls)
             .sum();
@@ -61,12 +61,12 @@ impl Analysis<'_> {
             runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
         let all = median(counts.collect())? as u64;
         // A few more or fewer are those of another run.
-        if !self.by_stops() || seen * 10 >= all * 9 || all < t::CALLS_OF_A_HABIT {
+        if !self.by_stops() || traced * 10 >= all * 9 || all < t::CALLS_OF_A_HABIT {
             return None;
         }
         Some(format!(
             "{} of {} reads and writes were traced: the tables hold these alone, and findings take the rest for calls of the busiest descriptor.",
-            count(seen),
+            count(traced),
             count(all)
         ))
     }
@@ -75,13 +75,13 @@ impl Analysis<'_> {
     fn taken_as_alike(&self) -> Option<String> {
         let stretch = self.stretch(|_| true);
         let rows = self.trace.syscalls.iter();
-        let seen: u64 = rows.map(|row| row.calls).sum();
-        if stretch < 1.1 || seen < t::CALLS_OF_A_HABIT {
+        let traced: u64 = rows.map(|row| row.calls).sum();
+        if stretch < 1.1 || traced < t::CALLS_OF_A_HABIT {
             return None;
         }
         Some(format!(
             "The first {} calls were traced, and the tables hold these alone; by the kernel's counts and times the run made about {:.1} times as many, which findings take to be like the last of these.",
-            count(seen),
+            count(traced),
             stretch,
         ))
     }
@@ -90,11 +90,11 @@ impl Analysis<'_> {
     /// were.
     fn traced_in_part(&self) -> Option<String> {
         let rows = self.trace.syscalls.iter();
-        let seen: u64 = rows.map(|row| row.calls).sum();
+        let traced: u64 = rows.map(|row| row.calls).sum();
         (self.by_stops() && self.trace.calls_cut).then(|| {
             format!(
                 "The first {} calls were traced, and the tables and findings hold these alone; how many came after them isn't known.",
-                count(seen)
+                count(traced)
             )
         })
     }
@@ -124,8 +124,8 @@ impl Analysis<'_> {
     /// That a part of the run did what only root may see.
     fn with_other_rights(&self) -> Option<String> {
         let rows = self.trace.off_cpu.iter();
-        let unseen = rows.filter(|row| row.cause == Cause::Unseen);
-        let longest = unseen.max_by_key(|row| row.total_ns)?;
+        let unsampled = rows.filter(|row| row.cause == Cause::Unseen);
+        let longest = unsampled.max_by_key(|row| row.total_ns)?;
         if longest.total_ns as f64 * self.weight(longest.tid).max(0.1)
             < t::UNSEEN_OF_RUN * self.trace.duration_ns as f64
         {
@@ -151,15 +151,15 @@ impl Analysis<'_> {
         reported.extend(in_part.or_else(|| self.traced_in_part()));
         reported.extend(self.through_32_bit_entry());
         let other_rights = self.with_other_rights();
-        let unseen = match other_rights {
+        let unsampled = match other_rights {
             Some(_) => 0.0,
             None => self.account.share(Spent::Unaccounted),
         };
         reported.extend(other_rights);
-        if self.trace.tier.is_some_and(Tier::only_looks) && unseen >= t::UNSEEN_SHARE {
+        if self.trace.tier.is_some_and(Tier::only_looks) && unsampled >= t::UNSEEN_SHARE {
             reported.push(format!(
                 "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
-                100.0 * unseen
+                100.0 * unsampled
             ));
         }
         if !self.trace.lost.counts_are_whole() {

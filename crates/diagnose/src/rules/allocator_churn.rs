@@ -61,7 +61,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 }
 
 /// Most of the calls may be advice to read a mapped file ahead: what is given back waits for no
-/// disk when it is touched again. (The advice itself is not seen.)
+/// disk when it is touched again. (The advice itself is not traced.)
 fn reads_ahead(analysis: &Analysis<'_>, given_back: u64) -> bool {
     let advice = analysis.tally_calls(|name| name == "madvise");
     2 * advice.calls > given_back && analysis.account.share(Spent::Disk) >= t::LEAST_SHARE

@@ -55,7 +55,7 @@ fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     }
 }
 
-/// Threads with calls, by the number that the calls have and their lives. Calls that were seen in
+/// Threads with calls, by the number that the calls have, and their times. Calls that were traced in
 /// another run have that run's numbers: of a process's threads the one with the most calls is taken
 /// for the busiest, and so on.
 fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
@@ -114,7 +114,7 @@ fn loops<'a>(
     let found = callers.into_iter().filter_map(|(tid, times)| {
         let rows = || analysis.rows_of(tid);
         let children = analysis.children_of(times.pid).count() as u64;
-        // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short:
+        // Of a thread that only the stops tier traced, nobody knows which of its sleeps and polls were short:
         // the threads of a runtime search for work in such.
         let known_by_call = |row: &SyscallRow| {
             let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);

@@ -284,8 +284,8 @@ mod tests {
 
     #[test]
     fn of_unknown_arguments_what_is_known_of_the_others_shows() {
-        let looks = |fake: &mut Fake| fake.trace.tier = Some(fathom_trace::Tier::Perf);
-        assert_eq!(groups(&["git prune", "git", "git"], looks), [1]);
-        assert_eq!(groups(&["gcc -c a.c", "gcc", "gcc"], looks), [3]);
+        let sampled = |fake: &mut Fake| fake.trace.tier = Some(fathom_trace::Tier::Perf);
+        assert_eq!(groups(&["git prune", "git", "git"], sampled), [1]);
+        assert_eq!(groups(&["gcc -c a.c", "gcc", "gcc"], sampled), [3]);
     }
 }

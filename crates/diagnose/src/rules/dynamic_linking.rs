@@ -409,7 +409,7 @@ mod tests {
             "{}",
             reported[0].share
         );
-        // Calls seen in another run have other process numbers.
+        // Calls traced in another run have other process numbers.
         let files = fake.trace.files.iter_mut();
         files.for_each(|file| file.pid += 1000);
         for child in 0..5 {

@@ -19,7 +19,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     by_calls(analysis).or_else(|| by_own_code(analysis))
 }
 
-/// Where nobody counted the calls: threads are seen in the code that only a lock leads to that is
+/// Where nobody counted the calls: samples are in the code that only a lock leads to that is
 /// held by another.
 fn by_own_code(analysis: &Analysis<'_>) -> Option<Finding> {
     let profile = analysis

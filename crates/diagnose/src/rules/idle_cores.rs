@@ -282,11 +282,11 @@ mod tests {
 
     #[test]
     fn where_calls_are_not_timed_samples_show_who_computes() {
-        let reported = |looks: u64| {
+        let reported = |samples: u64| {
             let mut fake = workers([980, 30]);
             fake.trace.tier = Some(Tier::Perf);
             fake.in_function(101, "/bin/zstd", "", 970);
-            fake.in_function(102, "/bin/zstd", "", looks);
+            fake.in_function(102, "/bin/zstd", "", samples);
             fake.ids()
         };
         assert_eq!(reported(28), ["idle-cores"]);

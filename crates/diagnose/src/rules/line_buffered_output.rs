@@ -15,8 +15,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         on_output(analysis).find(|small| !is_of_pieces(analysis, small) && !watched(small))?;
     let tally = &small.tally;
     // Where the written bytes are not checked, it takes what everybody writes there.
-    let seen = small.lines(analysis).is_some();
-    let lines = seen || analysis.descriptors.is_output(small.pid, small.fd);
+    let checked = small.lines(analysis).is_some();
+    let lines = checked || analysis.descriptors.is_output(small.pid, small.fd);
     let cost = small.cost_of_output(analysis);
     if !cost.is_significant(analysis) {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         .advice(small.advice_on_output(analysis, advice_on_standard))
         .limit(Small::limit(analysis))
         .place(small.place(analysis));
-    Some(if seen { finding } else { finding.likely() }.finish())
+    Some(if checked { finding } else { finding.likely() }.finish())
 }
 
 fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'static str {

@@ -47,8 +47,8 @@ fn in_vain(waits: &[&Interval]) -> bool {
     let between = waits
         .windows(2)
         .map(|two| two[1].from_ns.saturating_sub(two[0].to_ns));
-    let looks = between.filter(|ns| *ns <= t::LOOK_AT_A_LOCK_NS).count();
-    looks * 10 >= 9 * waits.len().saturating_sub(1)
+    let retries = between.filter(|ns| *ns <= t::RETRY_OF_A_LOCK_NS).count();
+    retries * 10 >= 9 * waits.len().saturating_sub(1)
 }
 
 /// What a thread has computed from then on.
@@ -82,7 +82,7 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
         let (waiter, holder) = (times(waiter)?, times(holder)?);
         let waited: u64 = waits.iter().map(|wait| wait.to_ns - wait.from_ns).sum();
         // Shorter ones are hand-overs of next to no work, and no lock that is held.
-        let held = waited >= t::LOOK_AT_A_LOCK_NS * waits.len() as u64;
+        let held = waited >= t::RETRY_OF_A_LOCK_NS * waits.len() as u64;
         let enough = held
             && waits.len() as u64 >= t::MANY_LOCK_WAITS
             && waited as f64 >= t::LOCK_SHARE * waiter.ns().min(holder.ns());

@@ -95,7 +95,7 @@ const RULES: &[Rule] = &[
     kernel_bound::find,
 ];
 
-/// The ways in which a lock is contended, of which one is reported: what was seen of mutexes goes
+/// The ways in which a lock is contended, of which one is reported: what samples show of mutexes goes
 /// first, then where whoever holds it is asleep.
 fn locks(analysis: &Analysis<'_>) -> Option<Finding> {
     goroutine_locks::find(analysis)

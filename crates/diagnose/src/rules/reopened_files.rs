@@ -64,13 +64,13 @@ impl ReopenedFile {
             .max_by_key(|files| files.iter().map(|file| size(file)).sum::<u64>())?;
         let largest = files.iter().max_by_key(|file| size(file))?;
         let sum = |of: fn(&FileRow) -> u64| files.iter().map(|file| of(file)).sum();
-        let seen = FileRow {
+        let traced = FileRow {
             opens: sum(|file| file.opens),
             reads: sum(|file| file.reads),
             read_bytes: sum(|file| file.read_bytes),
             ..(*largest).clone()
         };
-        let together = whole(analysis, &seen);
+        let together = whole(analysis, &traced);
         let all = analysis.tally(of_process(together.pid, calls::opens_file));
         Some(Self {
             part_of_opens: part_of(together.opens, all.calls),

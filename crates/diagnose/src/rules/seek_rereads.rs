@@ -22,8 +22,8 @@ pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Finding> {
         let fd = file.fd?;
         let on_it = reads_of(file.pid, fd);
         let rows = analysis.rows_of_process(file.pid).filter(|row| on_it(row));
-        let seen: u64 = rows.map(|row| row.sizes[0]).sum();
-        if seen < t::MANY_OPENS_OF_ONE_FILE {
+        let at_end: u64 = rows.map(|row| row.sizes[0]).sum();
+        if at_end < t::MANY_OPENS_OF_ONE_FILE {
             return None;
         }
         let reads = analysis.tally(&on_it);

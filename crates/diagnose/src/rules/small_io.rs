@@ -100,11 +100,11 @@ impl Small {
     pub(super) fn lines(&self, analysis: &Analysis<'_>) -> Option<f64> {
         let rows = analysis.trace.syscalls.iter();
         let own = rows.filter(|row| is_of(row, &self.pids, self.fd, self.writes));
-        let looks = own.filter_map(|row| row.lines);
-        let (looked_at, ended) = looks.fold((0, 0), |(all, lines), more| {
+        let checks = own.filter_map(|row| row.lines);
+        let (checked, ended) = checks.fold((0, 0), |(all, lines), more| {
             (all + more.looked_at, lines + more.ended)
         });
-        (looked_at >= t::LEAST_CHECKED_FOR_LINES).then(|| ended as f64 / looked_at as f64)
+        (checked >= t::LEAST_CHECKED_FOR_LINES).then(|| ended as f64 / checked as f64)
     }
 
     /// `standard output`, or the file's name.

@@ -38,28 +38,32 @@ enum What {
 struct Spinning<'a> {
     what: What,
     /// Samples that found them doing so, by thread.
-    looks: BTreeMap<u32, u64>,
+    samples: BTreeMap<u32, u64>,
     /// The function with the most of them.
     first: &'a FunctionRow,
 }
 
-/// Threads that were seen in loops that wait.
+/// Threads that samples found in loops that wait.
 fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
     let fought_over = what == What::Lock && is_fought_over(functions);
-    let looks_of = |row: &FunctionRow| match fought_over && is_spinlock(row) {
+    let samples_of = |row: &FunctionRow| match fought_over && is_spinlock(row) {
         true => row.samples,
         false => row.spins,
     };
     let spins = |row: &&FunctionRow| {
         let for_lock = what == What::Lock;
-        is_lock(row) == for_lock && looks_of(row) >= t::LEAST_SAMPLES && !is_of_runtime(row)
+        is_lock(row) == for_lock && samples_of(row) >= t::LEAST_SAMPLES && !is_of_runtime(row)
     };
     let first = functions.iter().find(spins)?;
-    let mut looks = BTreeMap::new();
+    let mut samples = BTreeMap::new();
     for row in functions.iter().filter(spins) {
-        *looks.entry(row.tid).or_default() += looks_of(row);
+        *samples.entry(row.tid).or_default() += samples_of(row);
     }
-    Some(Spinning { what, looks, first })
+    Some(Spinning {
+        what,
+        samples,
+        first,
+    })
 }
 
 /// The C library's spin lock.
@@ -108,37 +112,41 @@ fn is_of_runtime(row: &FunctionRow) -> bool {
 fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     let mut all: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
     for row in functions {
-        let (seen, asking, around) = all.entry(row.tid).or_default();
-        *seen += row.samples;
+        let (of_thread, asking, around) = all.entry(row.tid).or_default();
+        *of_thread += row.samples;
         *asking += row.samples * u64::from(asks_channel(row));
         *around += row.samples * u64::from(is_of_channels(row));
     }
-    all.retain(|_, (seen, asking, around)| {
-        let bulk = (*asking + *around) as f64 >= t::PART_OF_ASKING * *seen as f64;
+    all.retain(|_, (of_thread, asking, around)| {
+        let bulk = (*asking + *around) as f64 >= t::PART_OF_ASKING * *of_thread as f64;
         *asking >= t::LEAST_SAMPLES && bulk
     });
     let is_asked = |row: &&FunctionRow| all.contains_key(&row.tid) && asks_channel(row);
     Some(Spinning {
         what: What::Channel,
         first: functions.iter().find(is_asked)?,
-        looks: all
+        samples: all
             .into_iter()
-            .map(|(tid, (seen, ..))| (tid, seen))
+            .map(|(tid, (of_thread, ..))| (tid, of_thread))
             .collect(),
     })
 }
 
 fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
-    let Spinning { what, looks, first } = spins;
+    let Spinning {
+        what,
+        samples,
+        first,
+    } = spins;
     let threads: Vec<&ThreadTimes> = analysis
         .threads
         .iter()
-        .filter(|times| looks.contains_key(&times.tid))
+        .filter(|times| samples.contains_key(&times.tid))
         .collect();
     let period = analysis.trace.profile.as_ref()?.period_ns as f64;
-    let burnt: f64 = looks
+    let burnt: f64 = samples
         .values()
-        .map(|looks| analysis.untraced(*looks as f64 * period))
+        .map(|samples| analysis.untraced(*samples as f64 * period))
         .sum();
     // Of many threads each may spin for a moment: a part of what all of them compute.
     if !is_significant(analysis, burnt) || burnt < t::LEAST_SHARE * analysis.cpu_ns {
@@ -146,7 +154,7 @@ fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
     }
     let name = first.function.as_deref().unwrap_or_default();
     let wall = kept_from_others(analysis, &threads);
-    let who = match looks.len() {
+    let who = match samples.len() {
         1 => "A thread".to_owned(),
         threads => format!("{threads} threads"),
     };

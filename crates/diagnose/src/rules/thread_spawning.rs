@@ -67,9 +67,9 @@ fn node_workers(analysis: &Analysis<'_>) -> Option<Finding> {
 fn many(analysis: &Analysis<'_>) -> Option<Finding> {
     let made = analysis.tally_calls(calls::makes_thread);
     let processes = analysis.trace.processes.len() as u64;
-    // Where calls are only traced for a while, the threads themselves are still all seen.
-    let seen = (analysis.trace.threads.len() as u64).saturating_sub(processes);
-    let threads = (made.calls + 1).saturating_sub(processes).max(seen);
+    // Where calls are only traced for a while, the threads themselves are still all known.
+    let traced = (analysis.trace.threads.len() as u64).saturating_sub(processes);
+    let threads = (made.calls + 1).saturating_sub(processes).max(traced);
     let all: u64 = analysis.trace.syscalls.iter().map(|row| row.calls).sum();
     // A thread takes 10 to 20 calls: its stack, its masks, its end. Who makes more has other work
     // for the kernel.

@@ -162,9 +162,9 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
     if !once_read || number < way.many(&files)? || files.bytes_each() >= t::TINY_FILE_BYTES {
         return None;
     }
-    // What else the process reads and opens has no part in it, as far as it was seen.
-    let part = |seen: u64, all: u64| (seen as f64 / all.max(1) as f64).min(1.0);
-    let seen = |is: &dyn Fn(&SyscallRow) -> bool| {
+    // What else the process reads and opens has no part in it, as far as it was traced.
+    let part = |traced: u64, all: u64| (traced as f64 / all.max(1) as f64).min(1.0);
+    let traced = |is: &dyn Fn(&SyscallRow) -> bool| {
         let rows = analysis
             .trace
             .syscalls
@@ -185,7 +185,7 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
     let is_map = |row: &SyscallRow| of_it(row) && row.name == "mmap";
     let is_unmap = |row: &SyscallRow| of_it(row) && row.name == "munmap";
     // Files that are opened and neither read nor mapped are checked, or locked.
-    if way == Way::Mapped && seen(&is_map).min(seen(&is_unmap)) * 10 < files.opens * 9 {
+    if way == Way::Mapped && traced(&is_map).min(traced(&is_unmap)) * 10 < files.opens * 9 {
         return None;
     }
     let around = |row: &SyscallRow| {
@@ -193,15 +193,15 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
         of_it(row) && on_fd && (calls::is_around_read(&row.name) || row.name == "fcntl")
     };
     let opens = CallCost::of(analysis, |row| opening(row) || around(row));
-    let read = || CallCost::of(analysis, is_read).part(part(files.reads, seen(&is_read)));
-    let written = || CallCost::of(analysis, is_write).part(part(files.writes, seen(&is_write)));
+    let read = || CallCost::of(analysis, is_read).part(part(files.reads, traced(&is_read)));
+    let written = || CallCost::of(analysis, is_write).part(part(files.writes, traced(&is_write)));
     let of_data = match way {
         Way::Read => read(),
         Way::Written => written(),
         Way::Moved => read().plus(written()),
         Way::Mapped => CallCost::of(analysis, is_map)
-            .part(part(files.opens, seen(&is_map)))
-            .plus(CallCost::of(analysis, is_unmap).part(part(files.opens, seen(&is_unmap))))
+            .part(part(files.opens, traced(&is_map)))
+            .plus(CallCost::of(analysis, is_unmap).part(part(files.opens, traced(&is_unmap))))
             .plus(first_touches(
                 analysis,
                 files.opens as f64 * analysis.stretch(opening),
@@ -224,7 +224,9 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
         in_kernel_ns: waited,
         library_ns: 0.0,
     };
-    let calls = opens.part(part(files.opens, seen(&opening))).plus(of_data);
+    let calls = opens
+        .part(part(files.opens, traced(&opening)))
+        .plus(of_data);
     let cost = calls.plus(waits);
     if !is_significant(analysis, cost.in_kernel_ns)
         || analysis.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE
