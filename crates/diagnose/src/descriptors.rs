@@ -3,16 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use fathom_trace::{FileRow, NODELAY, Trace, UseRow};
+use fathom_trace::{DescriptorKind, FileRow, Socket, SocketEnd, SocketFamily, Trace, UseRow};
 
-use crate::classify;
-use crate::used::{all_told, is_nearly_all};
+use crate::calls;
+use crate::use_names::{is_nearly_all, name_of_all};
 
 /// An open for each two calls is one for each record: some write a record in two pieces.
 const OPENS_FOR_EACH_CALL: u64 = 2;
-
-/// What a trace puts before the path of a named pipe.
-const NAMED_PIPE: &str = "named pipe ";
 
 /// Whether a socket's address is one of the file system, or an abstract one, and no host's.
 fn is_path(peer: &str) -> bool {
@@ -26,7 +23,7 @@ pub(crate) fn is_local(peer: &str) -> bool {
 
 /// What a descriptor leads to, as far as waiting on it differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WaitKind {
     Pipe,
     Socket,
     Terminal,
@@ -38,40 +35,29 @@ pub(crate) enum Kind {
     Unknown,
 }
 
-impl Kind {
-    fn of(name: &str) -> Self {
-        if name.starts_with("/dev/pts/") || name.starts_with("/dev/tty") || name == "/dev/console" {
-            Self::Terminal
-        } else if name.starts_with('/') {
-            Self::File
-        } else if name.starts_with("socket pair") {
-            // Both ends are made by one process, for itself or its children: no network.
-            Self::Pipe
-        } else if name.contains("socket") {
-            Self::Socket
-        } else if name.starts_with("pipe") || name.starts_with(NAMED_PIPE) {
-            Self::Pipe
-        } else if ["event", "epoll", "signalfd", "inotify", "pidfd"]
-            .iter()
-            .any(|kind| name.starts_with(kind))
-        {
-            Self::Events
-        } else if name.starts_with("timerfd") {
-            Self::Timer
-        } else if name.is_empty() || name == "unknown" || name.starts_with("descriptor ") {
-            Self::Unknown
-        } else {
-            Self::File
+impl WaitKind {
+    fn of(kind: &DescriptorKind) -> Self {
+        match kind {
+            DescriptorKind::Terminal(_) => Self::Terminal,
+            DescriptorKind::File(_) => Self::File,
+            // Both ends of a pair are made by one process, for itself or its children: no network.
+            DescriptorKind::Pipe(_) | DescriptorKind::NamedPipe(_) | DescriptorKind::SocketPair => {
+                Self::Pipe
+            }
+            DescriptorKind::Socket(_) => Self::Socket,
+            DescriptorKind::Events(_) => Self::Events,
+            DescriptorKind::Timer => Self::Timer,
+            DescriptorKind::Unknown(_) | DescriptorKind::Unnamed => Self::Unknown,
         }
     }
 }
 
 /// The names of all descriptors of a trace.
 pub(crate) struct Descriptors<'a> {
-    names: HashMap<(u32, i32), &'a [String]>,
+    names: HashMap<(u32, i32), &'a [DescriptorKind]>,
     root: Option<u32>,
     /// Descriptors that were more things than are named, and what else their process has.
-    crowded: HashMap<(u32, i32), Kind>,
+    reused: HashMap<(u32, i32), WaitKind>,
     /// Files by the descriptor that moved their bytes, most calls first.
     files: HashMap<(u32, i32), Vec<&'a FileRow>>,
     /// What each was while so much went through it, most calls first.
@@ -86,23 +72,23 @@ impl<'a> Descriptors<'a> {
         Self {
             names: trace.descriptors.iter().map(row).collect(),
             root: trace.processes.first().map(|p| p.pid),
-            crowded: crowded(trace),
+            reused: reused(trace),
             files: files(trace),
             uses: uses(trace),
             moving: moving(trace),
         }
     }
 
-    /// What was behind a descriptor in words: the one file, the one that most calls were made on, or
-    /// how many there were and one of them. `None` if nothing is known of it. Where far more calls were made
-    /// than are known by file, as on sockets, it is what it last was.
-    pub(crate) fn told(&self, pid: u32, fd: i32) -> Option<String> {
-        let last = self.names(pid, fd).last().cloned();
+    /// What was behind a descriptor in words: the one file, the one that most calls were made on,
+    /// or how many there were and one of them. `None` if nothing is known of it. Where far more
+    /// calls were made than are known by file, as on sockets, it is what it last was.
+    pub(crate) fn describe(&self, pid: u32, fd: i32) -> Option<String> {
+        let last = self.names(pid, fd).last().map(DescriptorKind::to_string);
         let used = self.uses(pid, fd);
         let known: u64 = used.iter().map(|one| one.moved.calls()).sum();
         let calls = self.moving.get(&(pid, fd)).copied().unwrap_or(0);
         match known * 2 >= calls {
-            true => all_told(used).or(last),
+            true => name_of_all(used).or(last),
             false => last,
         }
     }
@@ -112,7 +98,8 @@ impl<'a> Descriptors<'a> {
         self.uses.get(&(pid, fd)).map_or(&[], Vec::as_slice)
     }
 
-    /// What it was besides the one thing that nearly all calls went to; nothing if it was no such one.
+    /// What it was besides the one thing that nearly all calls went to; nothing if it was no such
+    /// one.
     pub(crate) fn strays(&self, pid: u32, fd: i32) -> &[&'a UseRow] {
         match self.uses(pid, fd) {
             [first, others @ ..] if is_nearly_all(first, others) => others,
@@ -121,33 +108,34 @@ impl<'a> Descriptors<'a> {
     }
 
     /// Its names in order.
-    pub(crate) fn names(&self, pid: u32, fd: i32) -> &'a [String] {
+    pub(crate) fn names(&self, pid: u32, fd: i32) -> &'a [DescriptorKind] {
         self.names.get(&(pid, fd)).copied().unwrap_or_default()
     }
 
-    /// The name of what it is for a call that waits.
-    pub(crate) fn waited_for_name(&self, pid: u32, fd: i32) -> Option<&'a str> {
+    /// What it is for a call that waits.
+    pub(crate) fn waited_for_name(&self, pid: u32, fd: i32) -> Option<&'a DescriptorKind> {
         let kind = self.waited_for(pid, fd);
         let used = self.files.get(&(pid, fd)).into_iter().flatten();
-        let used = used.map(|file| file.name.as_str());
-        let names = self.names(pid, fd).iter().map(String::as_str);
-        used.chain(names).find(|name| Kind::of(name) == kind)
+        let used = used.map(|file| &file.name);
+        let mut both = used.chain(self.names(pid, fd));
+        both.find(|name| WaitKind::of(name) == kind)
     }
 
-    /// Reads from sockets on this number, which may have been files before; `None` if that isn't told apart.
+    /// Reads from sockets on this number, which may have been files before; `None` if that isn't
+    /// divided.
     pub(crate) fn socket_reads(&self, pid: u32, fd: i32) -> Option<u64> {
         let files = self.files.get(&(pid, fd))?.iter();
-        let sockets = files.filter(|file| Kind::of(&file.name) == Kind::Socket);
+        let sockets = files.filter(|file| WaitKind::of(&file.name) == WaitKind::Socket);
         Some(sockets.map(|file| file.reads).sum())
     }
 
     /// Whether it is a named pipe whose other end no process of the tree uses.
     pub(crate) fn is_outer_fifo(&self, pid: u32, fd: i32, reads: bool) -> bool {
         let name = self.waited_for_name(pid, fd);
-        let Some(name) = name.filter(|name| name.starts_with(NAMED_PIPE)) else {
+        let Some(name @ DescriptorKind::NamedPipe(_)) = name else {
             return false;
         };
-        let same = self.files.values().flatten().filter(|f| f.name == name);
+        let same = self.files.values().flatten().filter(|f| f.name == *name);
         let (mut read, mut written) = (false, false);
         for file in same {
             read |= file.reads > 0;
@@ -158,9 +146,13 @@ impl<'a> Descriptors<'a> {
 
     /// Whom a socket was connected to, as people write it.
     pub(crate) fn peer(&self, pid: u32, fd: i32) -> Option<&'a str> {
-        let name = self.waited_for_name(pid, fd)?;
-        let peer = name.strip_prefix("socket to ")?;
-        Some(peer.strip_suffix(NODELAY).unwrap_or(peer))
+        match self.waited_for_name(pid, fd)? {
+            DescriptorKind::Socket(Socket {
+                end: SocketEnd::To(peer),
+                ..
+            }) => Some(peer),
+            _ => None,
+        }
     }
 
     /// Whether it is a socket to a program of this machine: no network is in between.
@@ -170,61 +162,68 @@ impl<'a> Descriptors<'a> {
 
     /// Whether somebody of the tree answers at a socket of its own.
     pub(crate) fn accepts(&self) -> bool {
+        let is_accepted = |name: &DescriptorKind| match name {
+            DescriptorKind::Socket(socket) => matches!(socket.end, SocketEnd::Accepted(_)),
+            _ => false,
+        };
         let mut names = self.names.values().flat_map(|names| names.iter());
-        names.any(|name| name.starts_with("accepted socket"))
+        names.any(is_accepted)
     }
 
-    /// Whether a small write to this socket may wait for the acknowledgement of the one before it: TCP, unless it was told
-    /// otherwise. So does one that nobody knows.
+    /// Whether a small write to this socket may wait for the acknowledgement of the one before it:
+    /// TCP, unless it was asked otherwise. So does one that nobody knows.
     pub(crate) fn may_hold_back(&self, pid: u32, fd: i32) -> bool {
-        let name = self.waited_for_name(pid, fd).unwrap_or_default();
-        let unix = name.starts_with("unix socket")
-            || name.starts_with("socket pair")
-            || self.peer(pid, fd).is_some_and(is_path);
-        !unix && !name.ends_with(NODELAY)
+        match self.waited_for_name(pid, fd) {
+            Some(DescriptorKind::Socket(socket)) => match &socket.end {
+                SocketEnd::Loose(SocketFamily::Unix) => false,
+                SocketEnd::To(peer) if is_path(peer) => false,
+                _ => !socket.nodelay,
+            },
+            other => other != Some(&DescriptorKind::SocketPair),
+        }
     }
 
-    /// What it is for a call that waits: nothing waits for a file, so what else it has been counts, and
-    /// of several things the one that most calls went to.
-    pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> Kind {
-        let kinds = || self.names(pid, fd).iter().map(|name| Kind::of(name));
-        let waitable = |kind: &Kind| !matches!(kind, Kind::File | Kind::Unknown);
+    /// What it is for a call that waits: nothing waits for a file, so what else it has been counts,
+    /// and of several things the one that most calls went to.
+    pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> WaitKind {
+        let kinds = || self.names(pid, fd).iter().map(WaitKind::of);
+        let waitable = |kind: &WaitKind| !matches!(kind, WaitKind::File | WaitKind::Unknown);
         let used = self.files.get(&(pid, fd)).into_iter().flatten();
         used.filter(|file| file.reads + file.writes > 0)
-            .map(|file| Kind::of(&file.name))
+            .map(|file| WaitKind::of(&file.name))
             .find(waitable)
             .or_else(|| kinds().find(waitable))
-            .or_else(|| self.crowded.get(&(pid, fd)).copied())
+            .or_else(|| self.reused.get(&(pid, fd)).copied())
             .or_else(|| kinds().next())
-            .unwrap_or(Kind::Unknown)
+            .unwrap_or(WaitKind::Unknown)
     }
 
-    /// What most of the calls that moved something moved it through, where that is known apart: a number
+    /// What most of the calls that moved something moved it through, where that is known: a number
     /// may have been a pipe for a moment and then one file after another.
-    pub(crate) fn mostly(&self, pid: u32, fd: i32) -> Kind {
+    pub(crate) fn mostly(&self, pid: u32, fd: i32) -> WaitKind {
         match self.files.get(&(pid, fd)).and_then(|files| files.first()) {
-            Some(file) => Kind::of(&file.name),
+            Some(file) => WaitKind::of(&file.name),
             None => self.waited_for(pid, fd),
         }
     }
 
     /// Whether what a call moves goes through a socket.
     pub(crate) fn is_socket(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
-        let by_name = call.starts_with("recv") || call.starts_with("send") && call != "sendfile";
+        let by_name = calls::is_message(call);
         match fd.map(|fd| self.waited_for(pid, fd)) {
-            Some(Kind::Pipe) => false,
-            kind => by_name || kind == Some(Kind::Socket),
+            Some(WaitKind::Pipe) => false,
+            kind => by_name || kind == Some(WaitKind::Socket),
         }
     }
 
-    /// What it last was, or mostly, where it was too many things to be told in order.
-    pub(crate) fn last(&self, pid: u32, fd: i32) -> Kind {
-        if self.crowded.contains_key(&(pid, fd)) {
+    /// What it last was, or mostly, where it was too many things to be kept in order.
+    pub(crate) fn last(&self, pid: u32, fd: i32) -> WaitKind {
+        if self.reused.contains_key(&(pid, fd)) {
             return self.mostly(pid, fd);
         }
         self.names(pid, fd)
             .last()
-            .map_or(Kind::Unknown, |name| Kind::of(name))
+            .map_or(WaitKind::Unknown, WaitKind::of)
     }
 
     /// Whether descriptor 0 or 1 of this process can be that of the whole command: the command's
@@ -234,9 +233,11 @@ impl<'a> Descriptors<'a> {
         if pid == root {
             return true;
         }
-        let first = |pid| self.names(pid, fd).first().map(|name| Kind::of(name));
-        // A child begins with the command's own, and gets its pipe after that. Nobody waits for a file.
-        let is_another = first(root) == Some(Kind::File) && self.waited_for(pid, fd) == Kind::Pipe;
+        let first = |pid| self.names(pid, fd).first().map(WaitKind::of);
+        // A child begins with the command's own, and gets its pipe after that. Nobody waits for a
+        // file.
+        let is_another =
+            first(root) == Some(WaitKind::File) && self.waited_for(pid, fd) == WaitKind::Pipe;
         first(root) == first(pid) && !is_another
     }
 
@@ -251,18 +252,18 @@ impl<'a> Descriptors<'a> {
         fd == 1 || fd == 2 || self.is_alias(pid, fd, &aliases)
     }
 
-    /// Whether `fd` is a file that is opened anew for about every call that moves its bytes, whatever
-    /// else the number has been: `echo x >> file` in a shell does so with standard output.
+    /// Whether `fd` is a file that is opened anew for about every call that moves its bytes,
+    /// whatever else the number has been: `echo x >> file` in a shell does so with standard output.
     pub(crate) fn is_reopened_file(&self, pid: u32, fd: i32) -> bool {
         let on_fd = self.files.get(&(pid, fd)).into_iter().flatten();
-        let files = on_fd.filter(|file| Kind::of(&file.name) == Kind::File);
+        let files = on_fd.filter(|file| WaitKind::of(&file.name) == WaitKind::File);
         let (opens, calls) = files.fold((0, 0), |(opens, calls), file| {
             (opens + file.opens, calls + file.reads + file.writes)
         });
         opens > 0 && opens * OPENS_FOR_EACH_CALL >= calls
     }
 
-    /// How often what `fd` was was opened, where that is known apart.
+    /// How often what `fd` was was opened, where that is known.
     pub(crate) fn opens(&self, pid: u32, fd: i32) -> Option<u64> {
         let on_fd = self.files.get(&(pid, fd))?.iter();
         Some(on_fd.map(|file| file.opens).sum())
@@ -270,7 +271,7 @@ impl<'a> Descriptors<'a> {
 
     fn is_alias(&self, pid: u32, fd: i32, aliases: &[&str]) -> bool {
         let last = self.names(pid, fd).last();
-        last.is_some_and(|name| aliases.contains(&name.as_str()))
+        last.is_some_and(|name| aliases.iter().any(|alias| name == alias))
     }
 }
 
@@ -300,7 +301,7 @@ fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
 fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {
     let mut moving = HashMap::new();
     for row in &trace.syscalls {
-        let moves = classify::is_read(&row.name) || classify::is_write(&row.name) || row.bytes > 0;
+        let moves = calls::is_read(&row.name) || calls::is_write(&row.name) || row.bytes > 0;
         if let Some(fd) = row.fd.filter(|_| moves) {
             *moving.entry((row.pid, fd)).or_default() += row.calls;
         }
@@ -310,12 +311,12 @@ fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {
 
 /// A number that was reused for many files may also have been a socket or pipe; if the process
 /// had one, waits on the number are taken for it.
-fn crowded(trace: &Trace) -> HashMap<(u32, i32), Kind> {
-    let mut of_process: HashMap<u32, Kind> = HashMap::new();
+fn reused(trace: &Trace) -> HashMap<(u32, i32), WaitKind> {
+    let mut of_process: HashMap<u32, WaitKind> = HashMap::new();
     for file in &trace.files {
-        match Kind::of(&file.name) {
-            Kind::Socket => _ = of_process.insert(file.pid, Kind::Socket),
-            Kind::Pipe => _ = of_process.entry(file.pid).or_insert(Kind::Pipe),
+        match WaitKind::of(&file.name) {
+            WaitKind::Socket => _ = of_process.insert(file.pid, WaitKind::Socket),
+            WaitKind::Pipe => _ = of_process.entry(file.pid).or_insert(WaitKind::Pipe),
             _ => {}
         }
     }
@@ -331,7 +332,7 @@ mod tests {
     fn file(name: &str, reads: u64) -> FileRow {
         FileRow {
             pid: 1,
-            name: name.to_owned(),
+            name: name.into(),
             reads,
             fd: Some(3),
             ..FileRow::default()
@@ -342,43 +343,43 @@ mod tests {
         let mut used = UseRow {
             pid: 1,
             fd: 3,
-            name: name.to_owned(),
+            name: name.into(),
             ..UseRow::default()
         };
         used.moved.read.calls = calls;
         used
     }
 
-    fn told(uses: Vec<UseRow>) -> Option<String> {
+    fn reported(uses: Vec<UseRow>) -> Option<String> {
         let trace = Trace {
             uses,
             ..Trace::default()
         };
-        Descriptors::new(&trace).told(1, 3)
+        Descriptors::new(&trace).describe(1, 3)
     }
 
     #[test]
     fn a_number_that_was_many_files_names_the_one_at_fault() {
         let many = |n: u64| (0..n).map(|i| used(&format!("/data/in/{i}"), 5));
-        assert_eq!(told(vec![used("/a/b", 2)]).as_deref(), Some("/a/b"));
+        assert_eq!(reported(vec![used("/a/b", 2)]).as_deref(), Some("/a/b"));
         assert_eq!(
-            told(many(3).collect()).as_deref(),
+            reported(many(3).collect()).as_deref(),
             Some("3 files under /data/in, e.g. /data/in/0")
         );
         let ruled = [used("/log", 100)].into_iter().chain(many(2)).collect();
-        assert_eq!(told(ruled).as_deref(), Some("/log and 2 others"));
+        assert_eq!(reported(ruled).as_deref(), Some("/log and 2 others"));
         let alone = [used("/log", 200)].into_iter().chain(many(2)).collect();
-        assert_eq!(told(alone).as_deref(), Some("/log"));
+        assert_eq!(reported(alone).as_deref(), Some("/log"));
         assert_eq!(
-            told(vec![used("/a", 1), used("/b", 1)]).as_deref(),
+            reported(vec![used("/a", 1), used("/b", 1)]).as_deref(),
             Some("2 files, e.g. /a")
         );
-        assert_eq!(told(Vec::new()), None);
+        assert_eq!(reported(Vec::new()), None);
     }
 
     #[test]
     fn calls_that_no_file_is_known_to_have_got_went_to_what_it_last_was() {
-        let names = ["/lib/libc.so.6", "socket pair"].map(str::to_owned);
+        let names = ["/lib/libc.so.6", "socket pair"].map(DescriptorKind::from);
         let trace = Trace {
             uses: vec![used("/lib/libc.so.6", 2)],
             descriptors: vec![fathom_trace::DescriptorRow {
@@ -397,8 +398,8 @@ mod tests {
             }],
             ..Trace::default()
         };
-        let told = Descriptors::new(&trace).told(1, 3);
-        assert_eq!(told.as_deref(), Some("socket pair"));
+        let reported = Descriptors::new(&trace).describe(1, 3);
+        assert_eq!(reported.as_deref(), Some("socket pair"));
     }
 
     #[test]
@@ -407,7 +408,7 @@ mod tests {
             files: vec![file("pipe", 1), file("/etc/certificates", 68)],
             ..Trace::default()
         };
-        assert_eq!(Descriptors::new(&trace).mostly(1, 3), Kind::File);
+        assert_eq!(Descriptors::new(&trace).mostly(1, 3), WaitKind::File);
     }
 
     #[test]
@@ -415,7 +416,7 @@ mod tests {
         let names = |names: &[&str]| fathom_trace::DescriptorRow {
             pid: 1,
             fd: 3,
-            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            names: names.iter().map(|name| (*name).into()).collect(),
             more_names: 0,
         };
         let mut trace = Trace {
@@ -427,13 +428,13 @@ mod tests {
             ])],
             ..Trace::default()
         };
-        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), Kind::Socket);
+        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), WaitKind::Socket);
         trace.files.clear();
-        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), Kind::Pipe);
+        assert_eq!(Descriptors::new(&trace).waited_for(1, 3), WaitKind::Pipe);
     }
 
     #[test]
-    fn a_file_that_is_opened_for_each_call_is_told_from_one_that_is_kept_open() {
+    fn a_file_that_is_opened_for_each_call_is_distinguished_from_one_that_is_kept_open() {
         let reopened = |opens: u64, name: &str| {
             let row = FileRow {
                 opens,
@@ -451,16 +452,17 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_what_a_descriptor_is() {
-        assert_eq!(Kind::of("pipe"), Kind::Pipe);
+    fn kinds_differ_by_how_they_are_waited_for() {
+        let of = |text: &str| WaitKind::of(&text.into());
+        assert_eq!(of("pipe"), WaitKind::Pipe);
         assert_eq!(
-            Kind::of("accepted socket from socket at [::]:80"),
-            Kind::Socket
+            of("accepted socket from socket at [::]:80"),
+            WaitKind::Socket
         );
-        assert_eq!(Kind::of("/dev/pts/3"), Kind::Terminal);
-        assert_eq!(Kind::of("eventfd"), Kind::Events);
-        assert_eq!(Kind::of("/dev/null"), Kind::File);
-        assert_eq!(Kind::of("relative.txt"), Kind::File);
-        assert_eq!(Kind::of("descriptor 9"), Kind::Unknown);
+        assert_eq!(of("/dev/pts/3"), WaitKind::Terminal);
+        assert_eq!(of("eventfd"), WaitKind::Events);
+        assert_eq!(of("/dev/null"), WaitKind::File);
+        assert_eq!(of("relative.txt"), WaitKind::File);
+        assert_eq!(of("descriptor 9"), WaitKind::Unknown);
     }
 }

@@ -6,7 +6,8 @@ use fathom_trace::{
     Profile, SyscallRow, Thread, Tier, Trace,
 };
 
-use crate::{Language, Languages, Limits, Observation};
+use crate::language::Language;
+use crate::observation::{Languages, Limits, Observation};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const ROOT: u32 = 100;
@@ -48,7 +49,7 @@ impl Fake {
         fake
     }
 
-    /// A process; its threads are added apart.
+    /// A process; its threads are added separately.
     pub(crate) fn process(
         &mut self,
         pid: u32,
@@ -73,7 +74,7 @@ impl Fake {
         });
     }
 
-    /// A thread with its life and CPU time in milliseconds.
+    /// A thread with its begin, end and CPU time in milliseconds.
     pub(crate) fn thread(&mut self, pid: u32, tid: u32, from: u64, to: u64, cpu: u64) {
         self.trace.threads.push(Thread {
             pid,
@@ -87,7 +88,7 @@ impl Fake {
         });
     }
 
-    /// Looks that found a thread in a function, one each ms.
+    /// Samples that found a thread in a function, one each ms.
     pub(crate) fn in_function(&mut self, tid: u32, file: &str, function: &str, samples: u64) {
         let pid = self.pid_of(tid);
         let profile = self.trace.profile.get_or_insert_with(|| Profile {
@@ -194,7 +195,8 @@ impl Fake {
         }
     }
 
-    /// One wait in its place: from, woken, back on a CPU, in milliseconds. The CPU time shrinks by it.
+    /// One wait in its place: from, woken, back on a CPU, in milliseconds. The CPU time shrinks by
+    /// it.
     pub(crate) fn wait_for(
         &mut self,
         tid: u32,
@@ -236,7 +238,7 @@ impl Fake {
     }
 
     pub(crate) fn descriptor_of(&mut self, pid: u32, fd: i32, name: &str) {
-        let names = vec![name.to_owned()];
+        let names = vec![name.into()];
         self.trace.descriptors.push(DescriptorRow {
             pid,
             fd,
@@ -248,7 +250,7 @@ impl Fake {
     pub(crate) fn file(&mut self, name: &str, opens: u64, reads: u64, read_bytes: u64, at: u64) {
         self.trace.files.push(FileRow {
             pid: ROOT,
-            name: name.to_owned(),
+            name: name.into(),
             opens,
             reads,
             read_bytes,
@@ -282,10 +284,10 @@ impl Fake {
         crate::diagnose(&self.observation(&timed)).findings
     }
 
-    pub(crate) fn ids(&mut self) -> Vec<String> {
+    pub(crate) fn ids(&mut self) -> Vec<&'static str> {
         self.findings()
             .into_iter()
-            .map(|finding| finding.id)
+            .map(|finding| finding.id.as_str())
             .collect()
     }
 

@@ -4,8 +4,8 @@
 
 use fathom_trace::FunctionRow;
 
-/// What takes memory for objects and gives it back: C's allocator, C++'s operators, Rust's glue and the
-/// allocators that are put in their place.
+/// What takes memory for objects and gives it back: C's allocator, C++'s operators, Rust's glue and
+/// the allocators that are put in their place.
 pub(crate) fn is_allocator(row: &FunctionRow) -> bool {
     const WHOLE: [&str; 17] = [
         "malloc",
@@ -56,7 +56,8 @@ pub(crate) fn is_allocator(row: &FunctionRow) -> bool {
     })
 }
 
-/// What makes an object of what it is given, mostly with memory of its own: strings and arrays of C++ and Rust.
+/// What makes an object of what it is given, mostly with memory of its own: strings and arrays of
+/// C++ and Rust.
 pub(crate) fn makes_objects(row: &FunctionRow) -> bool {
     const PARTS: [&str; 6] = [
         "::_M_create",
@@ -72,7 +73,8 @@ pub(crate) fn makes_objects(row: &FunctionRow) -> bool {
     })
 }
 
-/// What a runtime does to hand out memory and to find what is not used any more (Go, JavaScript on Node).
+/// What a runtime does to hand out memory and to find what is not used any more (Go, JavaScript on
+/// Node).
 pub(crate) fn is_collector(row: &FunctionRow) -> bool {
     const GO: [&str; 22] = [
         "runtime.mallocgc",
@@ -112,7 +114,8 @@ pub(crate) fn is_collector(row: &FunctionRow) -> bool {
     })
 }
 
-/// What tells the time without a call: the kernel's page for that, and what programs call to get there.
+/// What gives the time without a call: the kernel's page for that, and what programs call to get
+/// there.
 pub(crate) fn is_clock(row: &FunctionRow) -> bool {
     const ASKERS: [&str; 10] = [
         "clock_gettime",
@@ -168,8 +171,8 @@ pub(crate) fn is_contended(row: &FunctionRow) -> bool {
     own_name(row).is_some_and(|name| PARTS.iter().any(|part| name.contains(part)))
 }
 
-/// What a channel is asked by without waiting for it, by `select` with a `default` in Go and by `try_recv` in Rust: who
-/// waits for one sleeps.
+/// What a channel is asked by without waiting for it, by `select` with a `default` in Go and by
+/// `try_recv` in Rust: who waits for one sleeps.
 pub(crate) fn asks_channel(row: &FunctionRow) -> bool {
     const ASKS: [&str; 4] = [
         "runtime.selectnbrecv",
@@ -287,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_the_kernel_tells_the_time() {
+    fn the_page_of_the_kernel_shows_the_time() {
         assert!(is_clock(&row("[vdso]", "")));
         assert!(is_clock(&row("[vdso]", "__vdso_clock_gettime")));
         assert!(!is_clock(&row("[vdso]", "__vdso_getrandom")));

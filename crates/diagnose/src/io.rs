@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use fathom_model::IoRow;
 use fathom_trace::{Flow, SyscallRow, UseRow};
 
-use crate::classify;
+use crate::analysis::Analysis;
+use crate::calls;
 use crate::rows::{blocked_of, plus, time_of};
-use crate::used::all_told;
-use crate::view::View;
+use crate::use_names::name_of_all;
 
-/// Of a descriptor that was several things each gets a row that has this part of its calls, bytes or time.
+/// Of a descriptor that was several things each gets a row that has this part of its calls, bytes
+/// or time.
 const PART_OF_ITS_OWN: f64 = 0.05;
 
 /// So many at most; the others are one row.
@@ -27,7 +28,7 @@ struct Side {
 }
 
 impl Side {
-    fn add(&mut self, view: &View<'_>, row: &SyscallRow) {
+    fn add(&mut self, analysis: &Analysis<'_>, row: &SyscallRow) {
         self.flow += Flow {
             calls: row.calls,
             bytes: row.bytes,
@@ -35,11 +36,12 @@ impl Side {
             total_ns: row.total_ns,
             blocked_ns: row.blocked_ns.unwrap_or(0),
         };
-        self.total_ns = plus(self.total_ns, time_of(view, row));
-        self.blocked_ns = plus(self.blocked_ns, blocked_of(view, row));
+        self.total_ns = plus(self.total_ns, time_of(analysis, row));
+        self.blocked_ns = plus(self.blocked_ns, blocked_of(analysis, row));
     }
 
-    /// What of it went through one thing: `flow`, and as much of the untraced time as that has of the traced.
+    /// What of it went through one thing: `flow`, and as much of the untraced time as that has of
+    /// the traced.
     fn part(&self, flow: Flow) -> Self {
         let share = |all: Option<u64>, part: u64, of: u64| {
             all.map(|all| (all as f64 * part as f64 / of.max(1) as f64) as u64)
@@ -73,13 +75,13 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, view: &View<'_>, row: &SyscallRow) {
+    fn add(&mut self, analysis: &Analysis<'_>, row: &SyscallRow) {
         let side = match &row.name {
             name if name == "lseek" => &mut self.sought,
-            name if classify::is_read(name) => &mut self.read,
+            name if calls::is_read(name) => &mut self.read,
             _ => &mut self.written,
         };
-        side.add(view, row);
+        side.add(analysis, row);
     }
 
     fn part(&self, one: &UseRow) -> Self {
@@ -130,24 +132,25 @@ impl Sum {
     }
 }
 
-/// Descriptors with what went through them, most time first. Names of a folder are not what it holds: calls
-/// that list it are among the calls, not here.
+/// Descriptors with what went through them, most time first. Names of a folder are not what it
+/// holds: calls that list it are among the calls, not here.
 ///
-/// A descriptor that was several things has a row for each that got a part worth telling, and one for the others.
-pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
+/// A descriptor that was several things has a row for each that got a part worth reporting, and one
+/// for the others.
+pub(crate) fn io_rows(analysis: &Analysis<'_>) -> Vec<IoRow> {
     let mut sums: BTreeMap<(u32, i32), Sum> = BTreeMap::new();
-    for call in &view.trace.syscalls {
+    for call in &analysis.trace.syscalls {
         let Some(fd) = call.fd else { continue };
-        let moves = classify::is_read(&call.name)
-            || classify::is_write(&call.name)
-            || call.bytes > 0 && !classify::lists_folder(&call.name);
+        let moves = calls::is_read(&call.name)
+            || calls::is_write(&call.name)
+            || call.bytes > 0 && !calls::lists_folder(&call.name);
         if moves || call.name == "lseek" {
-            sums.entry((call.pid, fd)).or_default().add(view, call);
+            sums.entry((call.pid, fd)).or_default().add(analysis, call);
         }
     }
     let sums = sums.into_iter();
     let mut rows: Vec<IoRow> = sums
-        .flat_map(|((pid, fd), sum)| of_descriptor(view, pid, fd, sum))
+        .flat_map(|((pid, fd), sum)| of_descriptor(analysis, pid, fd, sum))
         .collect();
     rows.sort_by_key(|row| {
         let calls = row.reads + row.writes;
@@ -156,10 +159,10 @@ pub(crate) fn io_rows(view: &View<'_>) -> Vec<IoRow> {
     rows
 }
 
-fn of_descriptor(view: &View<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<IoRow> {
-    let uses = view.descriptors.uses(pid, fd);
+fn of_descriptor(analysis: &Analysis<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<IoRow> {
+    let uses = analysis.descriptors.uses(pid, fd);
     if uses.len() < 2 {
-        let name = view.descriptors.told(pid, fd).unwrap_or_default();
+        let name = analysis.descriptors.describe(pid, fd).unwrap_or_default();
         return vec![sum.row(pid, fd, name)];
     }
     let all = sum.sizes();
@@ -176,17 +179,23 @@ fn of_descriptor(view: &View<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<IoRow> {
     for one in own {
         let part = sum.part(one);
         rest = rest.without(&part);
-        rows.push(part.row(pid, fd, one.name.clone()));
+        rows.push(part.row(pid, fd, one.name.to_string()));
     }
     let [calls, bytes, _] = rest.sizes();
     if calls + bytes == 0 {
         return rows;
     }
     let of_others: u64 = others.iter().map(|one| one.moved.calls()).sum();
-    let last = || view.descriptors.names(pid, fd).last().cloned();
+    let last = || {
+        analysis
+            .descriptors
+            .names(pid, fd)
+            .last()
+            .map(|name| name.to_string())
+    };
     let name = match of_others * 2 >= calls {
-        true => all_told(&others),
-        // Most of them are of calls that are not told apart by what the descriptor was.
+        true => name_of_all(&others),
+        // Most of them are of calls that are not divided by what the descriptor was.
         false => last(),
     };
     rows.push(rest.row(pid, fd, name.unwrap_or_default()));
@@ -210,7 +219,7 @@ mod tests {
         UseRow {
             pid: 100,
             fd,
-            name: name.to_owned(),
+            name: name.into(),
             moved: Moved {
                 read,
                 ..Moved::default()
@@ -219,30 +228,33 @@ mod tests {
     }
 
     fn rows(fake: &Fake) -> Vec<(String, u64, u64)> {
-        let subject = fake.observation(&[]);
-        let rows = io_rows(&View::new(&subject));
-        let told = |row: IoRow| (row.name, row.reads, row.read_bytes);
-        rows.into_iter().map(told).collect()
+        let observation = fake.observation(&[]);
+        let rows = io_rows(&Analysis::new(&observation));
+        let reported = |row: IoRow| (row.name, row.reads, row.read_bytes);
+        rows.into_iter().map(reported).collect()
     }
 
     #[test]
-    fn what_a_number_was_for_a_moment_is_told_apart_from_what_was_read_for_long() {
+    fn what_a_number_was_for_a_moment_is_distinguished_from_what_was_read_for_long() {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 1_000_003, 1, 200).bytes = 1_002_496;
         fake.trace.uses = vec![
             read(3, "/dev/zero", 1_000_000, 1_000_000),
             read(3, "/lib/libc.so.6", 3, 2_496),
         ];
-        let told = rows(&fake);
+        let reported = rows(&fake);
         let wanted = [
             ("/dev/zero", 1_000_000, 1_000_000),
             ("/lib/libc.so.6", 3, 2_496),
         ];
         let wanted = wanted.map(|(name, calls, bytes)| (name.to_owned(), calls, bytes));
-        assert_eq!(told, wanted);
+        assert_eq!(reported, wanted);
         let found = fake.findings();
-        let told = &found[0].statement;
-        assert!(told.starts_with("1,000,000 reads of /dev/zero"), "{told}");
+        let reported = &found[0].statement;
+        assert!(
+            reported.starts_with("1,000,000 reads of /dev/zero"),
+            "{reported}"
+        );
     }
 
     #[test]
@@ -253,13 +265,13 @@ mod tests {
             (0..many).map(move |i| read(3, &format!("/data/{i}"), 6_000 / many, 600_000 / many))
         };
         fake.trace.uses = uses(2).collect();
-        let told = rows(&fake);
-        assert_eq!(told.len(), 2);
-        assert!(told.iter().all(|row| row.1 == 3_000), "{told:?}");
+        let reported = rows(&fake);
+        assert_eq!(reported.len(), 2);
+        assert!(reported.iter().all(|row| row.1 == 3_000), "{reported:?}");
         fake.trace.uses = uses(60).collect();
-        let told = rows(&fake);
-        assert_eq!(told[0].0, "60 files under /data, e.g. /data/0");
-        assert_eq!((told.len(), told[0].1), (1, 6_000));
+        let reported = rows(&fake);
+        assert_eq!(reported[0].0, "60 files under /data, e.g. /data/0");
+        assert_eq!((reported.len(), reported[0].1), (1, 6_000));
     }
 
     #[test]
@@ -269,7 +281,7 @@ mod tests {
         fake.calls("read", Some(3), 5, 100, 1000);
         fake.calls("recvfrom", Some(3), 1_000, 100, 1000);
         fake.trace.uses = vec![read(3, "/etc/hosts", 4, 400), read(3, "pipe", 1, 100)];
-        let told = rows(&fake);
-        assert_eq!(told[0].0, "socket to 127.0.0.1:80");
+        let reported = rows(&fake);
+        assert_eq!(reported[0].0, "socket to 127.0.0.1:80");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::{FunctionShare, OwnCode};
 use fathom_trace::Profile;
 
-/// Functions that are told of; what is below is a few samples each.
+/// Functions that are shown; what is below is a few samples each.
 const MOST_FUNCTIONS: usize = 60;
 
 /// The functions of all threads, most first; `None` where nobody was caught in own code.
@@ -59,9 +59,9 @@ mod tests {
                 row(11, Some("parse"), 30),
             ],
         };
-        let told = of(&profile).expect("samples");
-        assert_eq!(told.samples, 100);
-        let shares: Vec<_> = told
+        let reported = of(&profile).expect("samples");
+        assert_eq!(reported.samples, 100);
+        let shares: Vec<_> = reported
             .functions
             .iter()
             .map(|row| (row.function.as_deref(), row.share))

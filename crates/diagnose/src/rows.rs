@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use fathom_model::{CallRow, Phase, ProcessRow};
 use fathom_trace::{End, Process, SyscallRow, Tier, Trace};
 
-use crate::edges::cpu_in_calls;
-use crate::view::View;
+use crate::analysis::Analysis;
+use crate::entry_exit_overhead::cpu_in_calls;
 
 pub(crate) fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     match (sum, more) {
@@ -15,23 +15,24 @@ pub(crate) fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
-/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are seen by stopping at them nobody
-/// knows: the stops are in their times.
-pub(crate) fn time_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
-    let trace = view.trace;
+/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are seen by
+/// stopping at them nobody knows: the stops are in their times.
+pub(crate) fn time_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
+    let trace = analysis.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
-    let cpu = cpu_in_calls(row, view.edges.call_ns) * view.call_factor(&row.name);
-    timed.then(|| cpu as u64 + blocked_of(view, row).unwrap_or(0))
+    let cpu = cpu_in_calls(row, analysis.entry_exit.call_ns) * analysis.call_factor(&row.name);
+    timed.then(|| cpu as u64 + blocked_of(analysis, row).unwrap_or(0))
 }
 
-/// The same of waiting: in a run that tracing made longer the waits for what it slowed are longer too.
-pub(crate) fn blocked_of(view: &View<'_>, row: &SyscallRow) -> Option<u64> {
-    Some(view.untraced(row.blocked_ns? as f64) as u64)
+/// The same of waiting: in a run that tracing made longer the waits for what it slowed are longer
+/// too.
+pub(crate) fn blocked_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
+    Some(analysis.untraced(row.blocked_ns? as f64) as u64)
 }
 
 /// Calls by name over all threads, most time first.
-pub(crate) fn call_rows(view: &View<'_>) -> Vec<CallRow> {
-    let trace = view.trace;
+pub(crate) fn call_rows(analysis: &Analysis<'_>) -> Vec<CallRow> {
+    let trace = analysis.trace;
     let mut rows: BTreeMap<&str, CallRow> = BTreeMap::new();
     for call in &trace.syscalls {
         let row = rows.entry(&call.name).or_insert_with(|| CallRow {
@@ -44,8 +45,8 @@ pub(crate) fn call_rows(view: &View<'_>) -> Vec<CallRow> {
         });
         row.calls += call.calls + call.unfinished;
         row.errors += call.errors;
-        row.total_ns = plus(row.total_ns, time_of(view, call));
-        row.blocked_ns = plus(row.blocked_ns, blocked_of(view, call));
+        row.total_ns = plus(row.total_ns, time_of(analysis, call));
+        row.blocked_ns = plus(row.blocked_ns, blocked_of(analysis, call));
         row.bytes += call.bytes;
     }
     let mut rows: Vec<CallRow> = rows.into_values().collect();

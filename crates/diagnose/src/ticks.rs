@@ -1,7 +1,7 @@
 //! How was CPU time divided between the program's own code and the kernel, by the kernel's timer?
 //!
-//! At each tick the kernel charges whole milliseconds to where the program just was. One short run's
-//! division is chance; that of all timed runs together is an estimate with a known error.
+//! At each tick the kernel charges whole milliseconds to where the program just was. One short
+//! run's division is chance; that of all timed runs together is an estimate with a known error.
 
 use fathom_model::Run;
 use fathom_trace::{Tier, Trace};
@@ -48,13 +48,13 @@ impl Ticks {
     }
 }
 
-/// How far what runs that took longer had more of may be from how all of it was divided, as a standard deviation of the
-/// kernel's part.
+/// How far what runs that took longer had more of may be from how all of it was divided, as a
+/// standard deviation of the kernel's part.
 const SLOPE_SCATTER: f64 = 0.5;
 
-/// The kernel's part, ns, of a run that took so much CPU time. Where neighbours come and go the longest runs differ most in
-/// the kernel (0.6 to 0.9 of what they took more, of a program that had 0.2 there): a line through the runs tells,
-/// as far as their ticks can.
+/// The kernel's part, ns, of a run that took so much CPU time. Where neighbours come and go the
+/// longest runs differ most in the kernel (0.6 to 0.9 of what they took more, of a program that had
+/// 0.2 there): a line through the runs says, as far as their ticks can.
 pub(crate) fn system_of(runs: &[Run], cpu_ns: f64) -> f64 {
     let all = Ticks::of_runs(runs);
     let share = all.system_share();
@@ -76,7 +76,8 @@ pub(crate) fn kernel_share(trace: &Trace, runs: &[Run]) -> f64 {
         return 0.0;
     }
     let timed = Ticks::of_runs(runs);
-    // As if there had been one tick more of each kind: no tick at all says nothing, one says little.
+    // As if there had been one tick more of each kind: no tick at all says nothing, one says
+    // little.
     Ticks {
         user_ns: timed.user_ns + trace.accounts.user_ns as f64 + TICK_NS,
         system_ns: timed.system_ns + trace.accounts.system_ns as f64 + TICK_NS,
@@ -90,7 +91,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn told(tier: Tier, user_ms: u64, system_ms: u64) -> f64 {
+    fn reported(tier: Tier, user_ms: u64, system_ms: u64) -> f64 {
         let mut run = crate::fake::run(0, 0);
         (run.user_ns, run.system_ns) = (user_ms * MS, system_ms * MS);
         let mut trace = Trace {
@@ -102,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn all_runs_tell_how_a_short_one_is_divided() {
-        let share = told(Tier::Sample, 8, 16);
+    fn all_runs_show_how_a_short_one_is_divided() {
+        let share = reported(Tier::Sample, 8, 16);
         assert!((0.64..0.67).contains(&share), "{share}");
     }
 
     #[test]
-    fn what_the_longest_runs_took_more_is_told_apart() {
+    fn what_the_longest_runs_took_more_is_distinguished() {
         let run = |(user_ms, system_ms): (u64, u64)| {
             let mut run = crate::fake::run(0, 0);
             (run.user_ns, run.system_ns) = (user_ms * MS, system_ms * MS);
@@ -133,11 +134,11 @@ mod tests {
 
     #[test]
     fn without_ticks_nobody_knows() {
-        assert_eq!(told(Tier::Sample, 0, 0), 0.5);
+        assert_eq!(reported(Tier::Sample, 0, 0), 0.5);
     }
 
     #[test]
-    fn where_calls_are_seen_they_tell() {
-        assert_eq!(told(Tier::Kernel, 8, 16), 0.0);
+    fn where_calls_are_seen_they_show() {
+        assert_eq!(reported(Tier::Kernel, 8, 16), 0.0);
     }
 }

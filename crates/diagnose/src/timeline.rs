@@ -7,6 +7,7 @@ use fathom_trace::{Interval, Trace};
 
 use crate::classify::Classifier;
 use crate::descriptors::Descriptors;
+use crate::intervals::woken_ns;
 
 /// Stretches of all threads in the order of thread and time, at most about `most`.
 ///
@@ -54,10 +55,7 @@ fn all(
             .iter()
             .filter(|i| i.to_ns - i.from_ns.min(i.to_ns) >= shortest)
         {
-            let waited_to = interval.woken_ns.unwrap_or(match interval.cause {
-                fathom_trace::Cause::Preempted | fathom_trace::Cause::Ready => interval.from_ns,
-                _ => interval.to_ns,
-            });
+            let waited_to = woken_ns(interval);
             let spent = classifier.interval(interval);
             let detail = interval.call.as_ref().map(|call| match interval.fd {
                 Some(fd) => format!("{call} on descriptor {fd}"),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
-/// Readable once a signal came, so that a wait can't miss one that comes just before it; -1 if there
-/// is none.
+/// Readable once a signal came, so that a wait can't miss one that comes just before it; -1 if
+/// there is none.
 static WAKES: AtomicI32 = AtomicI32::new(-1);
 
 extern "C" fn remember(signal: libc::c_int) {
@@ -22,8 +22,8 @@ extern "C" fn remember(signal: libc::c_int) {
     };
 }
 
-/// Makes SIGINT, SIGTERM and SIGHUP be remembered instead of ending Fathom, and wake whoever waits for
-/// a run, so that it can be ended.
+/// Makes SIGINT, SIGTERM and SIGHUP be remembered instead of ending Fathom, and wake whoever waits
+/// for a run, so that it can be ended.
 pub fn catch() {
     // SAFETY: takes numbers, returns a new descriptor or -1.
     WAKES.store(
@@ -40,7 +40,8 @@ pub fn catch() {
     }
 }
 
-/// A descriptor that is readable once a signal came; -1, which `poll` passes over, before [`catch`].
+/// A descriptor that is readable once a signal came; -1, which `poll` passes over, before
+/// [`catch`].
 pub(crate) fn descriptor() -> RawFd {
     WAKES.load(Ordering::Relaxed)
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::FindingId;
+
 /// How sure a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,8 +41,8 @@ pub struct Place {
 /// A named cause with its evidence, its share of the time, and what to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Stable identifier, such as `unbuffered-output`.
-    pub id: String,
+    /// Which cause.
+    pub id: FindingId,
     /// One sentence with the numbers.
     pub statement: String,
     /// The numbers.

@@ -9,6 +9,7 @@ mod environment;
 mod experiment;
 mod explanation;
 mod finding;
+mod finding_id;
 mod metric;
 mod pipe;
 mod plan;
@@ -29,6 +30,7 @@ pub use explanation::{
     TimedRuns,
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
+pub use finding_id::{FindingId, UnknownFinding};
 pub use metric::{Direction, Metric, Unit};
 pub use pipe::{
     AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,

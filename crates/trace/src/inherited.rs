@@ -2,12 +2,13 @@
 
 use std::fs;
 
+use crate::descriptor::{DescriptorKind, SocketEnd, SocketFamily};
 use crate::names::Names;
-use crate::paths::{NAMED_PIPE, is_fifo};
+use crate::paths::is_fifo;
 
 /// Names the descriptors of a held child that its `execve` will keep, and its working directory.
 ///
-/// `labels`: what a link says, and the name to use for it.
+/// `labels`: what a link says, and what to call it.
 pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, String)]) {
     if let Ok(cwd) = fs::read_link(format!("/proc/{pid}/cwd")) {
         names.moved_to(pid, &cwd.to_string_lossy());
@@ -23,21 +24,25 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, S
         if closes_on_exec(&info.unwrap_or_default()) {
             continue;
         }
-        if let Some((_, name)) = behind(pid, fd, labels) {
-            names.opened(pid, fd, &name, false, false, 0);
+        if let Some((_, kind)) = behind(pid, fd, labels) {
+            names.opened(pid, fd, kind, false, false, 0);
         }
     }
 }
 
-/// What the link of a descriptor says, and the name for it; `None` if it can't be read.
-pub(crate) fn behind(pid: u32, fd: i32, labels: &[(String, String)]) -> Option<(String, String)> {
+/// What the link of a descriptor says, and what that means; `None` if it can't be read.
+pub(crate) fn behind(
+    pid: u32,
+    fd: i32,
+    labels: &[(String, String)],
+) -> Option<(String, DescriptorKind)> {
     let link = format!("/proc/{pid}/fd/{fd}");
     let target = fs::read_link(&link).ok()?.to_string_lossy().into_owned();
-    let mut name = named(&target, labels);
+    let mut kind = labelled(&target, labels);
     if !target.starts_with("pipe:") && is_fifo(&link) {
-        name = format!("{NAMED_PIPE}{name}");
+        kind = DescriptorKind::NamedPipe(kind.to_string());
     }
-    Some((target, name))
+    Some((target, kind))
 }
 
 /// The number of the pipe or socket that a link of `/proc/PID/fd` names.
@@ -46,19 +51,20 @@ pub(crate) fn inode(target: &str) -> Option<u64> {
     number.parse().ok()
 }
 
-/// The label of what a link of `/proc/PID/fd` says, or the words for it.
-fn named(target: &str, labels: &[(String, String)]) -> String {
+/// What the caller's label for a link of `/proc/PID/fd` says, or else the link itself.
+fn labelled(target: &str, labels: &[(String, String)]) -> DescriptorKind {
     let label = labels.iter().find(|(link, _)| link == target);
-    label.map_or_else(|| kind(target), |(_, name)| name.clone())
+    label.map_or_else(|| kind(target), |(_, label)| label.as_str().into())
 }
 
-/// What a link of `/proc/PID/fd` says, in words: `pipe:[123]` is a pipe.
-fn kind(target: &str) -> String {
+/// What a link of `/proc/PID/fd` says: `pipe:[123]` is a pipe.
+fn kind(target: &str) -> DescriptorKind {
     match target.split_once(":[") {
-        Some((kind @ ("pipe" | "socket"), _)) => kind.to_owned(),
+        Some(("pipe", _)) => DescriptorKind::Pipe(None),
+        Some(("socket", _)) => SocketEnd::Loose(SocketFamily::Other).into(),
         _ => match target.strip_prefix("anon_inode:") {
-            Some(kind) => kind.trim_matches(['[', ']']).to_owned(),
-            None => target.to_owned(),
+            Some(kind) => kind.trim_matches(['[', ']']).into(),
+            None => target.into(),
         },
     }
 }
@@ -92,7 +98,7 @@ mod tests {
     fn a_named_pipe_is_told_from_a_file() {
         use std::os::fd::AsRawFd;
         let folder = tempfile::tempdir().unwrap();
-        for (name, mark) in [("pipe", NAMED_PIPE), ("file", "")] {
+        for (name, mark) in [("pipe", "named pipe "), ("file", "")] {
             let path = folder.path().join(name);
             let text = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
             match name {
@@ -106,16 +112,16 @@ mod tests {
                 .write(true)
                 .open(&path)
                 .unwrap();
-            let (target, name) = behind(std::process::id(), file.as_raw_fd(), &[]).unwrap();
-            assert_eq!(name, format!("{mark}{target}"));
+            let (target, kind) = behind(std::process::id(), file.as_raw_fd(), &[]).unwrap();
+            assert_eq!(kind, *format!("{mark}{target}"));
         }
     }
 
     #[test]
     fn a_label_goes_before_the_words() {
         let labels = [("pipe:[7]".to_owned(), "from the first".to_owned())];
-        assert_eq!(named("pipe:[7]", &labels), "from the first");
-        assert_eq!(named("pipe:[8]", &labels), "pipe");
+        assert_eq!(labelled("pipe:[7]", &labels), "from the first");
+        assert_eq!(labelled("pipe:[8]", &labels), "pipe");
     }
 
     #[test]

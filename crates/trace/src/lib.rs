@@ -18,6 +18,7 @@ mod accounts;
 pub mod calls;
 mod collect;
 mod command;
+mod descriptor;
 pub mod detect;
 mod error;
 mod group;
@@ -25,7 +26,6 @@ mod guardian;
 mod inherited;
 mod kernel;
 mod made;
-mod merge;
 mod mutexes;
 mod names;
 mod orphans;
@@ -41,16 +41,18 @@ mod uses;
 mod watch;
 
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
+pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
-pub use made::NODELAY;
 pub use mutexes::MutexRow;
 pub use profile::{FunctionRow, Profile};
 pub use result::{
     Accounts, CallEdges, Cause, DescriptorRow, End, Entered, Exec, FaultEdges, FileRow, GroupTrace,
     Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,
-    Sampling, SyscallRow, Thread, Tier, Trace,
+    Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
 };
+pub use sample::NO_CALLS;
+pub use stops::TIMES_HOLD_STOPS;
 pub use uses::{Flow, Moved, UseRow};
 
 /// Runs the command to its end under this tier and tells what was seen.

@@ -4,8 +4,10 @@
 //! [`Names`]; shared by the tiers that see single calls.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use crate::calls::{self, TOTALS, TOTALS_OF_CALL};
+use crate::descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
 use crate::names::Names;
 use crate::uses::{Flow, Moved};
 
@@ -28,9 +30,6 @@ pub struct Told<'a> {
     pub time: u64,
 }
 
-/// What the name of a socket ends with whose small writes wait for no acknowledgement.
-pub const NODELAY: &str = " (TCP_NODELAY)";
-
 /// Applies one call.
 pub fn apply(names: &mut Names, told: &Told<'_>) {
     let name = calls::name(told.nr);
@@ -47,24 +46,31 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
     match name.as_str() {
         "open" => {
             let path = path(names, told, flags);
-            names.opened(pid, result, &path, told.args[1] & cloexec != 0, true, time);
+            names.opened(
+                pid,
+                result,
+                file(path),
+                told.args[1] & cloexec != 0,
+                true,
+                time,
+            );
         }
         "openat" | "openat2" => {
             let path = path(names, told, flags);
             let marked = name == "openat" && told.args[2] & cloexec != 0;
-            names.opened(pid, result, &path, marked, true, time);
+            names.opened(pid, result, file(path), marked, true, time);
         }
         "creat" => {
             let path = path(names, told, flags);
-            names.opened(pid, result, &path, false, true, time);
+            names.opened(pid, result, file(path), false, true, time);
         }
         "chdir" => {
             let path = path(names, told, flags);
             names.moved_to(pid, &path);
         }
         "fchdir" => {
-            let path = names.name(pid, fd).unwrap_or_default();
-            names.moved_to(pid, &path);
+            let kind = names.kind(pid, fd).unwrap_or_default();
+            names.moved_to(pid, &kind.text());
         }
         "close" => {
             settle(names, told, fd);
@@ -84,14 +90,14 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
         "pipe" | "pipe2" | "socketpair" => {
             let marked = name == "pipe2" && told.args[1] & cloexec != 0
                 || name == "socketpair" && told.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
-            let kind = if name == "socketpair" {
-                "socket pair"
-            } else {
-                "pipe"
+            let kind = match name.as_str() {
+                "socketpair" => DescriptorKind::SocketPair,
+                _ => DescriptorKind::Pipe(None),
             };
+            let kind = Arc::new(kind);
             for half in told.payload.chunks_exact(4).take(2) {
                 let fd = i32::from_ne_bytes([half[0], half[1], half[2], half[3]]);
-                names.opened(pid, fd, kind, marked, true, time);
+                names.opened(pid, fd, kind.clone(), marked, true, time);
             }
         }
         "connect" | "bind" => {
@@ -99,59 +105,69 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
             if (told.result >= 0 || ongoing)
                 && let Some(address) = address(told.payload)
             {
-                let how = if name == "connect" {
-                    "socket to"
-                } else {
-                    "socket at"
+                let end = match name.as_str() {
+                    "connect" => SocketEnd::To(address),
+                    _ => SocketEnd::At(address),
                 };
-                let set = names
-                    .name(pid, fd)
-                    .is_some_and(|name| name.ends_with(NODELAY));
-                let mark = if set { NODELAY } else { "" };
-                names.renamed(pid, fd, &format!("{how} {address}{mark}"), time);
+                let nodelay = socket(names, pid, fd).is_some_and(|before| before.nodelay);
+                let kind = DescriptorKind::Socket(Socket { end, nodelay });
+                names.refined(pid, fd, kind, time);
             }
         }
         "setsockopt" => {
             let nodelay = [libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
             // The value isn't seen: who sets it again takes it back, as Go's `SetNoDelay(false)` does.
             if told.args[1..] == nodelay
-                && let Some(name) = names.name(pid, fd)
+                && let Some(before) = socket(names, pid, fd)
             {
-                let other = match name.strip_suffix(NODELAY) {
-                    Some(bare) => bare.to_owned(),
-                    None => format!("{name}{NODELAY}"),
-                };
-                names.renamed(pid, fd, &other, time);
+                let nodelay = !before.nodelay;
+                let kind = DescriptorKind::Socket(Socket { nodelay, ..before });
+                names.refined(pid, fd, kind, time);
             }
         }
         "accept" | "accept4" => {
-            let listening = names.name(pid, fd);
-            let from = listening.map_or(String::new(), |n| format!(" from {n}"));
-            names.opened(
-                pid,
-                result,
-                &format!("accepted socket{from}"),
-                false,
-                true,
-                time,
-            );
+            // It has the options of the one that listens.
+            let nodelay = socket(names, pid, fd).is_some_and(|listening| listening.nodelay);
+            let from = names.kind(pid, fd).map(|listening| match &*listening {
+                DescriptorKind::Socket(socket) => socket.end.to_string(),
+                other => other.to_string(),
+            });
+            let end = SocketEnd::Accepted(from);
+            let kind = DescriptorKind::Socket(Socket { end, nodelay });
+            names.opened(pid, result, kind, false, true, time);
         }
         "socket" => {
-            let kind = match told.args[0] as i32 {
-                libc::AF_UNIX => "unix socket",
-                libc::AF_INET | libc::AF_INET6 => "inet socket",
-                libc::AF_NETLINK => "netlink socket",
-                _ => "socket",
+            let family = match told.args[0] as i32 {
+                libc::AF_UNIX => SocketFamily::Unix,
+                libc::AF_INET | libc::AF_INET6 => SocketFamily::Inet,
+                libc::AF_NETLINK => SocketFamily::Netlink,
+                _ => SocketFamily::Other,
             };
+            let kind = DescriptorKind::from(SocketEnd::Loose(family));
             let marked = told.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
             names.opened(pid, result, kind, marked, true, time);
         }
         other if flags & calls::TELL_OK != 0 => {
             let kind = other.trim_end_matches(|c: char| c.is_ascii_digit());
             let kind = kind.trim_end_matches("_create").trim_end_matches("_init");
-            names.opened(pid, result, kind, false, true, time);
+            names.opened(pid, result, DescriptorKind::from(kind), false, true, time);
         }
         _ => {}
+    }
+}
+
+/// What a path leads to; its text decides, as it does when a trace is read.
+fn file(path: String) -> DescriptorKind {
+    path.as_str().into()
+}
+
+/// The socket that a descriptor is known to be.
+fn socket(names: &Names, pid: u32, fd: i32) -> Option<Socket> {
+    match &*names.kind(pid, fd)? {
+        DescriptorKind::Socket(socket) => Some(socket.clone()),
+        // One that was there before: only a socket takes the options and addresses of one.
+        DescriptorKind::Unknown(_) => Some(SocketEnd::Loose(SocketFamily::Other).into()),
+        _ => None,
     }
 }
 
@@ -166,7 +182,7 @@ fn path(names: &Names, told: &Told<'_>, flags: u32) -> String {
     if named.starts_with('/') || named.is_empty() && to_cwd {
         return named.into_owned();
     }
-    let of_fd = || names.name(told.pid, directory).map(|name| name.to_string());
+    let of_fd = || names.kind(told.pid, directory).map(|kind| kind.to_string());
     let base = match to_cwd {
         true => names.cwd(told.pid).map(str::to_owned),
         false => of_fd(),
@@ -273,7 +289,7 @@ mod tests {
         let mut address = (libc::AF_INET as u16).to_ne_bytes().to_vec();
         address.extend([0, 80, 127, 0, 0, 1]);
         apply(&mut names, &told("connect", [3, 0, 0], 0, &address));
-        let name = names.name(1, 3).map(|name| name.to_string());
+        let name = names.kind(1, 3).map(|name| name.to_string());
         assert_eq!(
             name.as_deref(),
             Some("socket to 127.0.0.1:80 (TCP_NODELAY)")
@@ -288,7 +304,7 @@ mod tests {
             &told("setsockopt", [4, other[1], other[2]], 0, &[]),
         );
         assert_eq!(
-            names.name(1, 4).map(|name| name.to_string()).as_deref(),
+            names.kind(1, 4).map(|name| name.to_string()).as_deref(),
             Some("inet socket")
         );
     }
@@ -301,7 +317,7 @@ mod tests {
             &told("openat", [-100i64 as u64, 0, 0], 3, b"/etc\0"),
         );
         apply(&mut n, &told("openat", [3, 0, 0], 4, b"hosts\0"));
-        assert_eq!(n.name(1, 4).as_deref(), Some("/etc/hosts"));
+        assert_eq!(n.kind(1, 4).as_deref(), Some(&"/etc/hosts".into()));
     }
 
     #[test]
@@ -317,7 +333,7 @@ mod tests {
         apply(&mut n, &told("openat", at_cwd, 5, b"b.txt\0"));
         apply(&mut n, &told("fchdir", [3, 0, 0], 0, &[]));
         apply(&mut n, &told("openat", at_cwd, 6, b"c.txt\0"));
-        let name = |fd| n.name(1, fd).map(|name| name.to_string());
+        let name = |fd| n.kind(1, fd).map(|name| name.to_string());
         let names = [3, 4, 5, 6].map(|fd| name(fd).expect("open"));
         let work = ["/home/me/work/a.txt", "/home/me/work/b.txt"];
         assert_eq!(names[0], "/home/me/src");
@@ -335,7 +351,7 @@ mod tests {
             &mut n,
             &told("openat", [-100i64 as u64, 0, 0], 3, b"a.txt\0"),
         );
-        assert_eq!(n.name(1, 3).as_deref(), Some("a.txt"));
+        assert_eq!(n.kind(1, 3).as_deref(), Some(&"a.txt".into()));
     }
 
     #[test]
@@ -345,8 +361,8 @@ mod tests {
         apply(&mut n, &told("pipe2", [0, 0, 0], 0, &pair));
         apply(&mut n, &told("dup3", [6, 1, 0], 1, &[]));
         apply(&mut n, &told("close", [6, 0, 0], 0, &[]));
-        assert_eq!(n.name(1, 1).as_deref(), Some("pipe"));
-        assert_eq!(n.name(1, 6), None);
+        assert_eq!(n.kind(1, 1).as_deref(), Some(&"pipe".into()));
+        assert_eq!(n.kind(1, 6), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use crate::descriptor::DescriptorKind;
 use crate::result::{DescriptorRow, FileRow, LookupRow};
 use crate::uses::{Moved, UseRow};
 
@@ -21,13 +22,13 @@ const LONGEST_PATH: usize = 4096;
 
 #[derive(Clone, Debug)]
 struct Open {
-    name: Arc<str>,
+    kind: Arc<DescriptorKind>,
     close_on_exec: bool,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
-    names: Vec<Arc<str>>,
+    kinds: Vec<Arc<DescriptorKind>>,
     more: u64,
 }
 
@@ -38,8 +39,8 @@ pub struct Names {
     /// Working directories, of the processes whose is known.
     cwd: HashMap<u32, Arc<str>>,
     seen: HashMap<(u32, i32), Seen>,
-    files: HashMap<(u32, Arc<str>), FileRow>,
-    uses: HashMap<(u32, i32, Arc<str>), Moved>,
+    files: HashMap<(u32, Arc<DescriptorKind>), FileRow>,
+    uses: HashMap<(u32, i32, Arc<DescriptorKind>), Moved>,
     /// By call, error and path: a thousand short processes ask for the same paths.
     lookups: HashMap<(u32, i32, Arc<str>), LookupRow>,
     /// What each (thread, descriptor) had moved when it was last settled.
@@ -60,35 +61,43 @@ pub struct NameRows {
 impl Seen {
     /// Keeps the name if there is room for it, or if it is no file's: a program opens many files one after the other
     /// before it connects the socket that it then waits for.
-    fn add(&mut self, name: Arc<str>) {
-        if self.names.len() >= MOST_NAMES_OF_FD {
+    fn add(&mut self, kind: Arc<DescriptorKind>) {
+        if self.kinds.len() >= MOST_NAMES_OF_FD {
             self.more += 1;
-            let is_file = |name: &str| name.starts_with('/');
-            let Some(at) = self.names.iter().rposition(|name| is_file(name)) else {
+            let is_file = |kind: &DescriptorKind| kind.absolute().is_some();
+            let Some(at) = self.kinds.iter().rposition(|kind| is_file(kind)) else {
                 return;
             };
-            if is_file(&name) {
+            if is_file(&kind) {
                 return;
             }
-            self.names.remove(at);
+            self.kinds.remove(at);
         }
-        self.names.push(name);
+        self.kinds.push(kind);
     }
 }
 
 impl Names {
-    /// `fd` of `pid` now is `name`. `made`: opened by the process, rather than inherited.
-    pub fn opened(&mut self, pid: u32, fd: i32, name: &str, cloexec: bool, made: bool, time: u64) {
-        let name: Arc<str> = name.into();
+    /// `fd` of `pid` now is this. `made`: opened by the process, rather than inherited.
+    pub fn opened(
+        &mut self,
+        pid: u32,
+        fd: i32,
+        kind: impl Into<Arc<DescriptorKind>>,
+        cloexec: bool,
+        made: bool,
+        time: u64,
+    ) {
+        let kind = kind.into();
         let seen = self.seen.entry((pid, fd)).or_default();
-        if !seen.names.contains(&name) {
-            seen.add(name.clone());
+        if !seen.kinds.contains(&kind) {
+            seen.add(kind.clone());
         }
-        if made && let Some(file) = self.file(pid, &name, time) {
+        if made && let Some(file) = self.file(pid, &kind, time) {
             file.opens += 1;
         }
         let open = Open {
-            name,
+            kind,
             close_on_exec: cloexec,
         };
         self.open.entry(pid).or_default().insert(fd, open);
@@ -96,14 +105,14 @@ impl Names {
 
     /// `to` of `pid` now is the same as `from`.
     pub fn duplicated(&mut self, pid: u32, from: i32, to: i32, cloexec: bool, time: u64) {
-        let name = self.name(pid, from);
-        let name = name.unwrap_or_else(|| "unknown".into());
-        self.opened(pid, to, &name, cloexec, false, time);
+        let kind = self.kind(pid, from);
+        let kind = kind.unwrap_or_else(|| DescriptorKind::Unknown(None).into());
+        self.opened(pid, to, kind, cloexec, false, time);
     }
 
-    /// The name of `fd` is better known: a socket was connected.
-    pub fn renamed(&mut self, pid: u32, fd: i32, name: &str, time: u64) {
-        self.opened(pid, fd, name, false, true, time);
+    /// What `fd` is is better known: a socket was connected.
+    pub fn refined(&mut self, pid: u32, fd: i32, kind: DescriptorKind, time: u64) {
+        self.opened(pid, fd, kind, false, true, time);
     }
 
     /// A thread had moved this much on `fd` in all when `fd` was closed or the trace ended: what is
@@ -116,10 +125,10 @@ impl Names {
             return;
         }
         // A descriptor that an exec closed is known by what it last was.
-        let last = || self.seen.get(&(pid, fd))?.names.last().cloned();
-        let name = self.name(pid, fd).or_else(last);
-        let name = name.unwrap_or_else(|| format!("descriptor {fd}").into());
-        if let Some(file) = self.file(pid, &name, time) {
+        let last = || self.seen.get(&(pid, fd))?.kinds.last().cloned();
+        let kind = self.kind(pid, fd).or_else(last);
+        let kind = kind.unwrap_or_else(|| DescriptorKind::Unknown(Some(fd)).into());
+        if let Some(file) = self.file(pid, &kind, time) {
             // Asking where one is moves nothing: of several pipes the one that was read or written has the name.
             if new.calls() > 0 {
                 file.fd = Some(fd);
@@ -130,7 +139,7 @@ impl Names {
             file.written_bytes += new.written.bytes;
         }
         let room = self.uses.len() < MOST_NAMES;
-        match self.uses.entry((pid, fd, name)) {
+        match self.uses.entry((pid, fd, kind)) {
             Entry::Occupied(mut there) => *there.get_mut() += new,
             Entry::Vacant(place) if room => _ = place.insert(new),
             Entry::Vacant(_) => self.lost += 1,
@@ -149,7 +158,7 @@ impl Names {
         let table = self.open.get(&parent).cloned().unwrap_or_default();
         for (fd, open) in &table {
             let seen = self.seen.entry((child, *fd)).or_default();
-            seen.names.push(open.name.clone());
+            seen.kinds.push(open.kind.clone());
         }
         self.open.insert(child, table);
         if let Some(cwd) = self.cwd.get(&parent).cloned() {
@@ -197,19 +206,19 @@ impl Names {
     }
 
     /// What `fd` of `pid` is now.
-    pub fn name(&self, pid: u32, fd: i32) -> Option<Arc<str>> {
-        Some(self.open.get(&pid)?.get(&fd)?.name.clone())
+    pub fn kind(&self, pid: u32, fd: i32) -> Option<Arc<DescriptorKind>> {
+        Some(self.open.get(&pid)?.get(&fd)?.kind.clone())
     }
 
-    fn file(&mut self, pid: u32, name: &Arc<str>, time: u64) -> Option<&mut FileRow> {
-        let key = (pid, name.clone());
+    fn file(&mut self, pid: u32, kind: &Arc<DescriptorKind>, time: u64) -> Option<&mut FileRow> {
+        let key = (pid, kind.clone());
         if !self.files.contains_key(&key) && self.files.len() >= MOST_NAMES {
             self.lost += 1;
             return None;
         }
         Some(self.files.entry(key).or_insert_with(|| FileRow {
             pid,
-            name: name.to_string(),
+            name: DescriptorKind::clone(kind),
             first_ns: time,
             ..FileRow::default()
         }))
@@ -220,7 +229,7 @@ impl Names {
         let row = |((pid, fd), seen): ((u32, i32), Seen)| DescriptorRow {
             pid,
             fd,
-            names: seen.names.iter().map(|n| n.to_string()).collect(),
+            names: seen.kinds.into_iter().map(Arc::unwrap_or_clone).collect(),
             more_names: seen.more,
         };
         let mut descriptors: Vec<_> = self.seen.into_iter().map(row).collect();
@@ -228,22 +237,24 @@ impl Names {
         let mut files: Vec<_> = self.files.into_values().collect();
         files.sort_by(|a, b| {
             let bytes = |f: &FileRow| f.read_bytes + f.written_bytes;
-            (bytes(b), b.opens, &a.name).cmp(&(bytes(a), a.opens, &b.name))
+            let order = (bytes(b), b.opens).cmp(&(bytes(a), a.opens));
+            order.then_with(|| a.name.text().cmp(&b.name.text()))
         });
         let mut lookups: Vec<_> = self.lookups.into_values().collect();
         lookups.sort_by(|a, b| (b.calls, &a.path, a.pid).cmp(&(a.calls, &b.path, b.pid)));
         let uses = self
             .uses
             .into_iter()
-            .map(|((pid, fd, name), moved)| UseRow {
+            .map(|((pid, fd, kind), moved)| UseRow {
                 pid,
                 fd,
-                name: name.to_string(),
+                name: Arc::unwrap_or_clone(kind),
                 moved,
             });
         let mut uses: Vec<UseRow> = uses.collect();
         uses.sort_by(|a, b| {
-            (a.pid, a.fd, b.moved.calls(), &a.name).cmp(&(b.pid, b.fd, a.moved.calls(), &b.name))
+            let order = (a.pid, a.fd, b.moved.calls()).cmp(&(b.pid, b.fd, a.moved.calls()));
+            order.then_with(|| a.name.text().cmp(&b.name.text()))
         });
         NameRows {
             descriptors,
@@ -258,6 +269,10 @@ impl Names {
 mod tests {
     use super::*;
     use crate::uses::Flow;
+
+    fn kind(text: &str) -> DescriptorKind {
+        text.into()
+    }
 
     fn read(calls: u64, bytes: u64) -> Moved {
         let read = Flow {
@@ -274,19 +289,19 @@ mod tests {
     #[test]
     fn files_that_share_a_number_get_what_is_theirs() {
         let mut n = Names::default();
-        n.opened(1, 3, "a", false, true, 5);
+        n.opened(1, 3, kind("a"), false, true, 5);
         n.settle((1, 1), 3, read(2, 20), 6);
         n.closed(1, 3);
-        n.opened(1, 3, "b", false, true, 7);
+        n.opened(1, 3, kind("b"), false, true, 7);
         n.settle((1, 1), 3, read(5, 21), 8);
         let rows = n.rows();
         assert_eq!(rows.descriptors[0].names, ["a", "b"]);
         let told: Vec<_> = rows
             .files
             .iter()
-            .map(|f| (&*f.name, f.reads, f.read_bytes))
+            .map(|f| (f.name.text(), f.reads, f.read_bytes))
             .collect();
-        assert_eq!(told, [("a", 2, 20), ("b", 3, 1)]);
+        assert_eq!(told, [("a".into(), 2, 20), ("b".into(), 3, 1)]);
         let on_3 = |row: &UseRow| (row.fd, row.moved.read.calls, row.moved.read.bytes);
         let used: Vec<_> = rows.uses.iter().map(on_3).collect();
         assert_eq!(used, [(3, 3, 1), (3, 2, 20)]);
@@ -295,8 +310,8 @@ mod tests {
     #[test]
     fn the_pipe_that_moved_something_is_the_pipe() {
         let mut n = Names::default();
-        n.opened(1, 3, "pipe", false, true, 5);
-        n.opened(1, 4, "pipe", false, true, 5);
+        n.opened(1, 3, kind("pipe"), false, true, 5);
+        n.opened(1, 4, kind("pipe"), false, true, 5);
         n.settle((1, 1), 3, read(2, 20), 6);
         let mut sought = Moved::default();
         sought.sought.calls = 1;
@@ -307,14 +322,14 @@ mod tests {
     #[test]
     fn a_child_inherits_and_an_exec_closes_what_was_marked() {
         let mut n = Names::default();
-        n.opened(1, 3, "kept", false, true, 0);
-        n.opened(1, 4, "gone", true, true, 0);
+        n.opened(1, 3, kind("kept"), false, true, 0);
+        n.opened(1, 4, kind("gone"), true, true, 0);
         n.forked(1, 2);
         n.duplicated(2, 3, 9, false, 0);
         n.execed(2);
-        assert_eq!(n.name(2, 9).as_deref(), Some("kept"));
-        assert_eq!(n.name(2, 4), None);
-        assert_eq!(n.name(1, 4).as_deref(), Some("gone"));
+        assert_eq!(n.kind(2, 9).as_deref(), Some(&kind("kept")));
+        assert_eq!(n.kind(2, 4), None);
+        assert_eq!(n.kind(1, 4).as_deref(), Some(&kind("gone")));
     }
 
     #[test]
@@ -333,13 +348,13 @@ mod tests {
     fn a_socket_after_many_files_has_its_name() {
         let mut n = Names::default();
         for i in 0..20 {
-            n.opened(1, 3, &format!("/lib/{i}.so"), false, true, 0);
+            n.opened(1, 3, kind(&format!("/lib/{i}.so")), false, true, 0);
         }
-        n.opened(1, 3, "socket to 127.0.0.1:80", false, true, 0);
-        n.opened(1, 3, "/etc/hosts", false, true, 0);
+        n.opened(1, 3, kind("socket to 127.0.0.1:80"), false, true, 0);
+        n.opened(1, 3, kind("/etc/hosts"), false, true, 0);
         let rows = n.rows();
         let told = &rows.descriptors[0];
-        assert_eq!(told.names.last().unwrap(), "socket to 127.0.0.1:80");
+        assert_eq!(*told.names.last().unwrap(), "socket to 127.0.0.1:80");
         assert_eq!((told.names.len() as u64, told.more_names), (8, 14));
     }
 
@@ -347,7 +362,7 @@ mod tests {
     fn names_beyond_the_bound_are_counted_as_lost() {
         let mut n = Names::default();
         for i in 0..MOST_NAMES + 3 {
-            n.opened(1, 3, &i.to_string(), false, true, 0);
+            n.opened(1, 3, kind(&i.to_string()), false, true, 0);
         }
         assert_eq!(n.lost, 3);
         assert_eq!(n.rows().files.len(), MOST_NAMES);

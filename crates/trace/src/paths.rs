@@ -8,10 +8,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
 
+use crate::descriptor::DescriptorKind;
 use crate::result::Trace;
-
-/// What a named pipe's path has before it in a trace.
-pub(crate) const NAMED_PIPE: &str = "named pipe ";
 
 /// Different paths that are asked about at most: at 2 us each, 20 ms.
 const MOST_PATHS: usize = 10_000;
@@ -41,24 +39,22 @@ impl Place {
     }
 }
 
-/// Puts [`NAMED_PIPE`] before the paths of named pipes, and tells how large the files are.
+/// Makes named pipes of the files that are, and says how large the others are.
 pub(crate) fn mark(trace: &mut Trace) {
     let mut asked: HashMap<String, Place> = HashMap::new();
-    let mut mark = |name: &mut String| {
-        if !name.starts_with('/') {
-            return None;
-        }
-        let place = match asked.get(name.as_str()) {
+    let mut mark = |kind: &mut DescriptorKind| {
+        let path = kind.absolute()?;
+        let place = match asked.get(path) {
             Some(place) => *place,
             None if asked.len() >= MOST_PATHS => Place::default(),
             None => {
-                let place = Place::of(name);
-                asked.insert(name.clone(), place);
+                let place = Place::of(path);
+                asked.insert(path.to_owned(), place);
                 place
             }
         };
         if place.fifo {
-            name.insert_str(0, NAMED_PIPE);
+            *kind = DescriptorKind::NamedPipe(path.to_owned());
         }
         place.size
     };
@@ -85,7 +81,7 @@ mod tests {
         // SAFETY: the path is a string that ends with a zero and lives until the call returns.
         assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
         let row = |name: &str| FileRow {
-            name: name.to_owned(),
+            name: name.into(),
             ..FileRow::default()
         };
         let mut trace = Trace {
@@ -93,7 +89,7 @@ mod tests {
             descriptors: vec![DescriptorRow {
                 pid: 1,
                 fd: 3,
-                names: vec!["/nowhere".to_owned(), fifo.clone()],
+                names: vec!["/nowhere".into(), fifo.as_str().into()],
                 more_names: 0,
             }],
             ..Trace::default()
@@ -105,9 +101,9 @@ mod tests {
         assert!(own.size_bytes.is_some_and(|size| size > 10_000), "{own:?}");
         assert_eq!(trace.files[0].size_bytes, None, "a pipe has none");
         fs::remove_file(&fifo).expect("it was just made");
-        let told: Vec<&str> = trace.files.iter().map(|file| file.name.as_str()).collect();
+        let names: Vec<_> = trace.files.iter().map(|file| file.name.text()).collect();
         let marked = format!("named pipe {fifo}");
-        assert_eq!(told, [marked.as_str(), "/proc/self/status", "pipe"]);
+        assert_eq!(names, [marked.as_str(), "/proc/self/status", "pipe"]);
         assert_eq!(trace.descriptors[0].names, ["/nowhere", marked.as_str()]);
     }
 }

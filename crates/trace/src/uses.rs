@@ -4,6 +4,8 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::descriptor::DescriptorKind;
+
 /// Calls of one direction, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
@@ -87,8 +89,8 @@ pub struct UseRow {
     pub pid: u32,
     /// Descriptor number.
     pub fd: i32,
-    /// What it was: a path as it was opened, or `pipe` and the like.
-    pub name: String,
+    /// What it was.
+    pub name: DescriptorKind,
     /// What went through.
     pub moved: Moved,
 }

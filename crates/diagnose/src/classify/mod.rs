@@ -1,6 +1,5 @@
 //! What does time in a call count as?
 
-mod calls;
 mod polls;
 mod timers;
 
@@ -9,13 +8,13 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::Spent;
 use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
 
-pub(crate) use calls::*;
 pub(crate) use polls::PollContext;
 
-use crate::descriptors::{Descriptors, Kind};
+use crate::calls;
+use crate::descriptors::{Descriptors, WaitKind};
 use polls::{Asked, Ends};
 
-/// A stretch off the CPU, as the trace tells it.
+/// A stretch off the CPU, as the trace has it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Off<'a> {
     pub pid: u32,
@@ -27,14 +26,16 @@ pub(crate) struct Off<'a> {
     pub timed_out: bool,
 }
 
-/// Whether a wait is for a disk. The kernel tier sees the kernel's own mark. Looks see only that no signal may
-/// interrupt it: in a call that moves bytes of a file or syncs it that is a disk; outside of calls, if page
-/// faults of the run waited for one.
+/// Whether a wait is for a disk. The kernel tier sees the kernel's own mark. Samples show only that
+/// no signal may interrupt it: in a call that moves bytes of a file or syncs it that is a disk;
+/// outside of calls, if page faults of the run waited for one.
 pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool {
     match (cause, call) {
         (Cause::Disk, _) => true,
         (Cause::Uninterruptible, call) if trace.tier.is_some_and(Tier::only_looks) => match call {
-            Some(call) => is_sync(call) || is_read(call) || is_write(call) || FILES.contains(&call),
+            Some(call) => {
+                calls::is_sync(call) || calls::moves_bytes(call) || calls::is_on_files(call)
+            }
             None => trace.accounts.major_faults > 0,
         },
         _ => false,
@@ -54,25 +55,25 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
     let Some(call) = off.call else {
         return Spent::OtherWait;
     };
-    if is_sync(call) {
+    if calls::is_sync(call) {
         Spent::Disk
-    } else if SIGNAL_WAITS.contains(&call) && polls.children {
+    } else if calls::is_signal_wait(call) && polls.children {
         Spent::WaitingForChild
-    } else if SIGNAL_WAITS.contains(&call) {
+    } else if calls::is_signal_wait(call) {
         Spent::Signals
-    } else if is_sleep(call) {
+    } else if calls::is_sleep(call) {
         Spent::Sleeping
-    } else if is_lock(call) {
+    } else if calls::is_lock(call) {
         if off.timed_out {
             Spent::Sleeping
         } else {
             Spent::Locks
         }
-    } else if is_file_lock(call) {
+    } else if calls::is_file_lock(call) {
         Spent::Locks
-    } else if is_child_wait(call) {
+    } else if calls::is_child_wait(call) {
         Spent::WaitingForChild
-    } else if is_poll(call) {
+    } else if calls::is_poll(call) {
         polls.spent()
     } else if let Some(fd) = off.fd {
         on_descriptor(off, fd, call, descriptors)
@@ -81,7 +82,7 @@ pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollCo
     }
 }
 
-/// Tells what the waits of one trace count as.
+/// Says what the waits of one trace count as.
 pub(crate) struct Classifier<'a> {
     pub descriptors: &'a Descriptors<'a>,
     /// What each process's polls wait for.
@@ -107,7 +108,8 @@ impl<'a> Classifier<'a> {
 }
 
 impl Classifier<'_> {
-    /// How often the time limit of a poll came where an answer was awaited, and how long these took, ns, of all threads.
+    /// How often the time limit of a poll came where an answer was awaited, and how long these
+    /// took, ns, of all threads.
     pub(crate) fn unanswered(&self) -> (u64, u64) {
         let ends = self.ends.values();
         ends.fold((0, 0), |(count, ns), ends| {
@@ -153,33 +155,34 @@ impl Classifier<'_> {
 fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
     let pid = off.pid;
     // Nothing is asked of a peer where the writing itself has to wait.
-    if is_write(call) && descriptors.is_local_socket(pid, fd) {
+    if calls::is_write(call) && descriptors.is_local_socket(pid, fd) {
         return Spent::WaitingForOutput;
     }
-    if is_of_sockets(call) && descriptors.waited_for(pid, fd) != Kind::Pipe {
+    if calls::is_of_sockets(call) && descriptors.waited_for(pid, fd) != WaitKind::Pipe {
         return Spent::Network;
     }
     let kind = match descriptors.waited_for(pid, fd) {
-        // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a device.
-        Kind::File if off.cause == Cause::Asleep => Kind::Pipe,
+        // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a
+        // device.
+        WaitKind::File if off.cause == Cause::Asleep => WaitKind::Pipe,
         kind => kind,
     };
     let of_command = descriptors.is_of_command(pid, fd);
-    let fifo = || descriptors.is_outer_fifo(pid, fd, is_read(call));
-    if is_read(call) && (fd == 0 && of_command && kind != Kind::File || fifo()) {
+    let fifo = || descriptors.is_outer_fifo(pid, fd, calls::is_read(call));
+    if calls::is_read(call) && (fd == 0 && of_command && kind != WaitKind::File || fifo()) {
         return Spent::WaitingForInput;
     }
     let standard = fd == 1 || fd == 2;
-    if is_write(call) && (standard && of_command && kind != Kind::File || fifo()) {
+    if calls::is_write(call) && (standard && of_command && kind != WaitKind::File || fifo()) {
         return Spent::WaitingForOutput;
     }
     match kind {
-        Kind::Socket => Spent::Network,
-        Kind::Pipe | Kind::Terminal => Spent::WaitingForPipe,
-        Kind::Timer => Spent::Sleeping,
-        Kind::Events => Spent::WaitingForEvents,
-        Kind::File | Kind::Unknown if is_read(call) || is_write(call) => Spent::Disk,
-        Kind::File | Kind::Unknown => Spent::OtherWait,
+        WaitKind::Socket => Spent::Network,
+        WaitKind::Pipe | WaitKind::Terminal => Spent::WaitingForPipe,
+        WaitKind::Timer => Spent::Sleeping,
+        WaitKind::Events => Spent::WaitingForEvents,
+        WaitKind::File | WaitKind::Unknown if calls::moves_bytes(call) => Spent::Disk,
+        WaitKind::File | WaitKind::Unknown => Spent::OtherWait,
     }
 }
 
@@ -189,18 +192,21 @@ mod tests {
     use crate::fake::{Fake, MS};
 
     #[test]
-    fn looks_take_what_no_signal_may_interrupt_for_a_disk_where_it_can_be_one() {
+    fn samples_take_what_no_signal_may_interrupt_for_a_disk_where_it_can_be_one() {
         let mut trace = Trace {
             tier: Some(Tier::Perf),
             ..Trace::default()
         };
-        let told = |trace: &Trace, call| from_disk(trace, Cause::Uninterruptible, call);
-        assert!(told(&trace, Some("pread64")) && told(&trace, Some("openat")));
-        assert!(!told(&trace, Some("vfork")) && !told(&trace, None));
+        let reported = |trace: &Trace, call| from_disk(trace, Cause::Uninterruptible, call);
+        assert!(reported(&trace, Some("pread64")) && reported(&trace, Some("openat")));
+        assert!(!reported(&trace, Some("vfork")) && !reported(&trace, None));
         trace.accounts.major_faults = 1;
-        assert!(told(&trace, None));
+        assert!(reported(&trace, None));
         trace.tier = Some(Tier::Kernel);
-        assert!(!told(&trace, Some("pread64")), "it has a mark of its own");
+        assert!(
+            !reported(&trace, Some("pread64")),
+            "it has a mark of its own"
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::Spent;
 use fathom_trace::{PollEnds, Process, SyscallRow, Trace};
 
-use super::calls::{is_of_sockets, is_poll, is_read, is_write};
-use crate::descriptors::{Descriptors, Kind};
+use crate::calls::{is_of_sockets, is_poll, is_read, is_write};
+use crate::descriptors::{Descriptors, WaitKind};
 use crate::thresholds as t;
 
 /// How polls ended.
@@ -41,12 +41,13 @@ impl Ends {
     }
 }
 
-/// What a process's polls wait for: told by what it does with its descriptors. A poll that ends with an
-/// event is followed by a call that takes it, so the numbers of those calls say what most waits were for.
+/// What a process's polls wait for: known by what it does with its descriptors. A poll that ends
+/// with an event is followed by a call that takes it, so the numbers of those calls say what most
+/// waits were for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PollContext {
-    /// Calls that took bytes from a descriptor 0 that can keep one waiting, or from a named pipe that is
-    /// written outside of the tree.
+    /// Calls that took bytes from a descriptor 0 that can keep one waiting, or from a named pipe
+    /// that is written outside of the tree.
     pub input: u64,
     /// Calls that moved bytes through sockets, made connections or took them.
     pub sockets: u64,
@@ -54,7 +55,8 @@ pub(crate) struct PollContext {
     pub answers: u64,
     /// Writes to sockets of this machine that found them full.
     pub full_sockets: u64,
-    /// Writes to descriptor 1, or to a named pipe that is read outside of the tree, that found it full.
+    /// Writes to descriptor 1, or to a named pipe that is read outside of the tree, that found it
+    /// full.
     pub output: u64,
     /// Calls that took bytes from other pipes.
     pub pipes: u64,
@@ -100,8 +102,9 @@ impl PollContext {
         self.ends.filter(|ends| ends.polls.total_ns > 0)
     }
 
-    /// Whether polls end by their time limits though there is something to be taken after most of them: then they don't
-    /// wait for it, or it would have ended them. A runtime also looks without waiting, which takes no time.
+    /// Whether polls end by their time limits though there is something to be taken after most of
+    /// them: then they don't wait for it, or it would have ended them. A runtime also polls without
+    /// waiting, which takes no time.
     fn only_naps(self, taken: u64) -> bool {
         let Some(ends) = self.known_ends() else {
             return false;
@@ -112,7 +115,8 @@ impl PollContext {
             && taken * 2 >= ends.polls.by_limit
     }
 
-    /// Events at sockets: those that the network brought, and those of a reader that took what had filled one.
+    /// Events at sockets: those that the network brought, and those of a reader that took what had
+    /// filled one.
     fn at_sockets(self) -> (u64, u64) {
         match is_most(self.full_sockets, self.full_sockets + self.answers) {
             true if self.full_sockets > 0 => (self.answers, self.full_sockets),
@@ -128,10 +132,11 @@ impl PollContext {
         if let Some(ends) = self.known_ends() {
             return ends.by_limit(t::PART_BY_LIMIT);
         }
-        // Threads tell each other through pipes and eventfds. Where far more polls ended, they ended by time.
+        // Threads signal each other through pipes and eventfds. Where far more polls ended, they
+        // ended by time.
         let pipes = if self.children { 0 } else { self.pipes };
-        let told = self.events + pipes;
-        told == 0 || (told as f64) < t::PART_TOLD_BY_THREADS * self.polls as f64
+        let signals = self.events + pipes;
+        signals == 0 || (signals as f64) < t::PART_SIGNALLED_BY_THREADS * self.polls as f64
     }
 }
 
@@ -157,7 +162,7 @@ pub(super) fn contexts(
         }
         let Some(fd) = row.fd else { continue };
         let kind = descriptors.mostly(row.pid, fd);
-        let waitable = matches!(kind, Kind::Pipe | Kind::Socket | Kind::Terminal);
+        let waitable = matches!(kind, WaitKind::Pipe | WaitKind::Socket | WaitKind::Terminal);
         let reads = is_read(&row.name);
         let moves = reads || is_write(&row.name);
         let moved = if moves && row.bytes > 0 {
@@ -165,7 +170,7 @@ pub(super) fn contexts(
         } else {
             0
         };
-        let local = !reads && kind == Kind::Socket && descriptors.is_local_socket(row.pid, fd);
+        let local = !reads && kind == WaitKind::Socket && descriptors.is_local_socket(row.pid, fd);
         let fifo = moves && descriptors.is_outer_fifo(row.pid, fd, reads);
         if reads && (fd == 0 && waitable || fifo) {
             context.input += moved;
@@ -173,7 +178,7 @@ pub(super) fn contexts(
             context.output += row.would_block;
         } else if row.name.starts_with("accept") || row.name == "connect" {
             context.sockets += row.calls.saturating_sub(row.would_block);
-        } else if kind == Kind::Socket || is_of_sockets(&row.name) && kind != Kind::Pipe {
+        } else if kind == WaitKind::Socket || is_of_sockets(&row.name) && kind != WaitKind::Pipe {
             context.sockets += moved;
             let all = is_of_sockets(&row.name);
             context.answers += match (reads, descriptors.socket_reads(row.pid, fd)) {
@@ -182,11 +187,11 @@ pub(super) fn contexts(
                 (true, _) => moved,
             };
             context.full_sockets += if local { row.would_block } else { 0 };
-        } else if kind == Kind::Pipe && reads {
+        } else if kind == WaitKind::Pipe && reads {
             context.pipes += moved;
-        } else if kind == Kind::Events && reads {
+        } else if kind == WaitKind::Events && reads {
             context.events += moved;
-        } else if kind == Kind::Timer && reads {
+        } else if kind == WaitKind::Timer && reads {
             context.timers += moved;
         }
     }
@@ -201,8 +206,8 @@ pub(super) fn contexts(
     contexts
 }
 
-/// How long children of each process lived since it began its last program: those of a shell that became the
-/// program itself are nobody that it waits for.
+/// How long children of each process lived since it began its last program: those of a shell that
+/// became the program itself are nobody that it waits for.
 fn childrens_ns(trace: &Trace) -> HashMap<u32, u64> {
     let begun = |process: &Process| process.execs.last().map_or(0, |exec| exec.at_ns);
     let processes = trace.processes.iter();
@@ -237,7 +242,7 @@ impl Asked {
         let rows = trace.syscalls.iter();
         let asking = rows.filter(|row| row.name == "connect" || is_write(&row.name));
         let numbers = asking.filter_map(|row| Some((row.pid, row.fd?)));
-        let is_socket = |(pid, fd): &_| descriptors.mostly(*pid, *fd) == Kind::Socket;
+        let is_socket = |(pid, fd): &_| descriptors.mostly(*pid, *fd) == WaitKind::Socket;
         Self(numbers.filter(is_socket).collect())
     }
 
@@ -268,13 +273,13 @@ mod tests {
     fn a_poll_waits_for_what_the_process_then_does() {
         let context = PollContext::default();
         assert_eq!(context.spent(), Spent::Sleeping);
-        let told = |events| PollContext {
+        let reported = |events| PollContext {
             events,
             polls: 100,
             ..context
         };
-        assert_eq!(told(5).spent(), Spent::Sleeping);
-        assert_eq!(told(90).spent(), Spent::WaitingForEvents);
+        assert_eq!(reported(5).spent(), Spent::Sleeping);
+        assert_eq!(reported(90).spent(), Spent::WaitingForEvents);
         let reads = PollContext {
             input: 100,
             ..context
@@ -314,11 +319,11 @@ mod tests {
         assert_eq!(ended(0).spent(), Spent::WaitingForEvents);
         assert_eq!(ended(900).spent(), Spent::Sleeping);
         // Messages of workers come before the end of each pause, and don't end the waiting.
-        let told = PollContext {
+        let reported = PollContext {
             events: 90,
             ..ended(900)
         };
-        assert_eq!(told.spent(), Spent::Sleeping);
+        assert_eq!(reported.spent(), Spent::Sleeping);
         let timerfd = PollContext {
             timers: 100,
             ..ended(0)
@@ -343,9 +348,9 @@ mod tests {
             ..PollContext::default()
         };
         assert_eq!(asks(98).spent(), Spent::Sleeping);
-        // What a client gets after two looks in vain ended its poll.
+        // What a client gets after two empty polls ended its poll.
         assert_eq!(asks(40).spent(), Spent::WaitingForPipe);
-        // Looks that take no time wait for nothing.
+        // Polls that take no time wait for nothing.
         let mut pauses = asks(40);
         pauses.ends.as_mut().expect("it is known").polls.by_limit_ns = 1000;
         assert_eq!(pauses.spent(), Spent::Sleeping);
@@ -353,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_time_limit_that_comes_instead_of_an_answer_is_no_pause() {
-        let told = |unanswered_ns| {
+        let reported = |unanswered_ns| {
             let ends = Ends {
                 polls: PollEnds {
                     by_limit: 8,
@@ -372,8 +377,8 @@ mod tests {
             };
             context.spent()
         };
-        assert_eq!(told(990), Spent::Network);
-        assert_eq!(told(0), Spent::Sleeping);
+        assert_eq!(reported(990), Spent::Network);
+        assert_eq!(reported(0), Spent::Sleeping);
     }
 
     #[test]

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use fathom_trace::{Cause, Tier, Trace};
 
-use super::calls::is_lock;
+use crate::calls::is_lock;
 
 /// A thread that is ended in a wait is gone so soon after it.
 const DYING_NS: u64 = 200_000;
 
-/// By thread: time in waits for locks that nobody of the tree ended, and in all of them. The last one of a
-/// thread doesn't count if the thread ended in it.
+/// By thread: time in waits for locks that nobody of the tree ended, and in all of them. The last
+/// one of a thread doesn't count if the thread ended in it.
 fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
     let ends: HashMap<u32, u64> = trace
         .threads
@@ -34,9 +34,10 @@ fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
     waits
 }
 
-/// Threads that use locks as timers: most of their waits, or most of the time in them, ended by a time limit,
-/// and they did little else, and neither did the process's other threads. (Python's threads wait for the
-/// interpreter with a limit of 5 ms, again and again, but one of them computes meanwhile.)
+/// Threads that use locks as timers: most of their waits, or most of the time in them, ended by a
+/// time limit, and they did little else, and neither did the process's other threads. (Python's
+/// threads wait for the interpreter with a limit of 5 ms, again and again, but one of them computes
+/// meanwhile.)
 pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let mut timed: HashMap<u32, u64> = HashMap::new();
     for row in trace.syscalls.iter().filter(|row| is_lock(&row.name)) {
@@ -56,20 +57,20 @@ pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let waiting: HashSet<u32> = waits.keys().copied().collect();
     let in_locks = trace.threads.iter().filter(|t| waiting.contains(&t.tid));
     let processes: HashSet<u32> = in_locks.map(|thread| thread.pid).collect();
-    // Looks see only threads of the same process end a wait for a lock.
-    let all_wakers_seen = !trace.tier.is_some_and(Tier::only_looks) || processes.len() < 2;
+    // Samples see only threads of the same process end a wait for a lock.
+    let all_wakers_known = !trace.tier.is_some_and(Tier::only_looks) || processes.len() < 2;
     let sleeps = |thread: &&fathom_trace::Thread| {
         let end = thread.ended_ns.unwrap_or(trace.duration_ns);
-        let life = end.saturating_sub(thread.started_ns);
+        let times = end.saturating_sub(thread.started_ns);
         let timed = timed.get(&thread.tid).copied().unwrap_or(0);
         let waits = waits.get(&thread.tid).copied().unwrap_or(0);
         let own = thread.on_cpu_ns.unwrap_or(0);
         let others = cpu_of.get(&thread.pid).map_or(0, |all| all - own);
         let (by_nobody, in_all) = nobody.get(&thread.tid).copied().unwrap_or_default();
         let mostly_by_nobody =
-            all_wakers_seen && in_all * 2 >= life && by_nobody * 10 >= in_all * 9;
+            all_wakers_known && in_all * 2 >= times && by_nobody * 10 >= in_all * 9;
         let by_limit = timed > 0 && timed * 2 > waits || mostly_by_nobody;
-        by_limit && own * 2 < life && others * 2 < life
+        by_limit && own * 2 < times && others * 2 < times
     };
     trace
         .threads

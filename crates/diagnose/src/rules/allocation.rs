@@ -1,42 +1,44 @@
-//! Own code takes memory for objects and gives it back, most of the time, without asking the system.
+//! Own code takes memory for objects and gives it back, most of the time, without asking the
+//! system.
 
 use std::collections::HashSet;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::FunctionRow;
 
-use crate::Language;
-use crate::draft::{Draft, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::functions::{is_allocator, is_collector, makes_objects};
+use crate::language::Language;
+use crate::numbers::time;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     // A shell makes a string for each word of each command, whatever the script does.
-    let pids = view.trace.processes.iter().map(|process| process.pid);
-    let is_shell = |pid: &u32| view.language(Some(*pid)) == Some(Language::Shell);
+    let pids = analysis.trace.processes.iter().map(|process| process.pid);
+    let is_shell = |pid: &u32| analysis.language(Some(*pid)) == Some(Language::Shell);
     let shells: HashSet<u32> = pids.filter(is_shell).collect();
     let shells = &shells;
     let own = |fits: fn(&FunctionRow) -> bool| {
         move |row: &FunctionRow| !shells.contains(&row.pid) && fits(row)
     };
-    let bare = view.in_functions(own(is_allocator));
+    let bare = analysis.in_functions(own(is_allocator));
     // What is made is filled; without the allocator nobody knows whether it was memory of its own.
-    let allocator = match view.share(bare) >= t::LEAST_SHARE {
-        true => view.in_functions(own(|row| is_allocator(row) || makes_objects(row))),
+    let allocator = match analysis.share(bare) >= t::LEAST_SHARE {
+        true => analysis.in_functions(own(|row| is_allocator(row) || makes_objects(row))),
         false => bare,
     };
-    let collector = view.in_functions(own(is_collector));
+    let collector = analysis.in_functions(own(is_collector));
     let cost = allocator + collector;
-    if !matters(view, cost) || view.share(cost) < t::ALLOCATION_SHARE {
+    if !is_significant(analysis, cost) || analysis.share(cost) < t::ALLOCATION_SHARE {
         return None;
     }
     let fits = match allocator >= collector {
         true => own(is_allocator),
         false => own(is_collector),
     };
-    let first = view.main_function(fits)?;
-    let language = view.language(Some(first.pid));
+    let first = analysis.main_function(fits)?;
+    let language = analysis.language(Some(first.pid));
     let whose = match allocator >= collector {
         true => "the allocator and in what fills the memory that it gives",
         false => "handing out memory and collecting what is unused",
@@ -44,10 +46,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let statement = format!(
         "The program's own code was in {whose} for {}, {} of the wall time.",
         time(cost),
-        percent(view, cost),
+        percent(analysis, cost),
     );
     Some(
-        Draft::new("allocator-churn", view, cost, statement)
+        FindingBuilder::new(FindingId::AllocatorChurn, analysis, cost, statement)
             .evidence("time in the allocator", bare + collector, "ns")
             .evidence("with what fills what it gives", cost, "ns")
             .advice(advice(language, allocator >= collector))
@@ -76,22 +78,24 @@ fn advice(language: Option<Language>, own_allocator: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crate::Language;
+    use fathom_model::FindingId;
+
     use crate::fake::{Fake, ROOT};
+    use crate::language::Language;
 
     #[test]
-    fn own_code_that_mostly_allocates_is_told() {
-        let told = |allocating: u64| {
+    fn own_code_that_mostly_allocates_is_found() {
+        let reported = |allocating: u64| {
             let mut fake = Fake::new(1000);
             fake.in_function(ROOT, "/lib/libc.so.6", "malloc", allocating);
             fake.in_function(ROOT, "/bin/program", "parse", 1000 - allocating);
             fake.findings()
         };
-        let found = told(500);
-        assert_eq!(found[0].id, "allocator-churn");
+        let found = reported(500);
+        assert_eq!(found[0].id, FindingId::AllocatorChurn);
         assert!((found[0].share - 0.5).abs() < 0.02, "{}", found[0].share);
         // A parser of trees allocates for a quarter of its time.
-        assert!(told(250).is_empty());
+        assert!(reported(250).is_empty());
     }
 
     #[test]
@@ -102,25 +106,25 @@ mod tests {
         fake.in_function(ROOT, "/bin/program", "runtime.mallocgc", 200);
         fake.in_function(ROOT, "/bin/program", "main.main", 400);
         let found = &fake.findings()[0];
-        assert_eq!(found.id, "allocator-churn");
+        assert_eq!(found.id, FindingId::AllocatorChurn);
         assert!(found.advice.contains("sync.Pool"));
     }
 
     #[test]
     fn words_of_a_shell_are_no_objects_of_the_script() {
-        let told = |language| {
+        let reported = |language| {
             let mut fake = Fake::new(1000);
             fake.language = Some(language);
             fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 350);
             fake.in_function(ROOT, "/bin/bash", "execute_command", 650);
             !fake.ids().is_empty()
         };
-        assert!(told(Language::C));
-        assert!(!told(Language::Shell));
+        assert!(reported(Language::C));
+        assert!(!reported(Language::Shell));
     }
 
     #[test]
-    fn a_few_looks_tell_nothing() {
+    fn a_few_samples_show_nothing() {
         let mut fake = Fake::new(1000);
         fake.in_function(ROOT, "/lib/libc.so.6", "malloc", 9);
         assert!(fake.ids().is_empty());

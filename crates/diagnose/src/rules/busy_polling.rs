@@ -2,21 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, Spent};
 use fathom_trace::SyscallRow;
 
-use super::awaited_paths::{Awaited, awaited};
-use crate::Language;
-use crate::account::Life;
-use crate::classify;
-use crate::draft::{Draft, count, matters, percent, time};
-use crate::edges::cpu_in_calls;
+use super::polled_paths::{Awaited, awaited};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::entry_exit_overhead::cpu_in_calls;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::language::Language;
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// Calls of this row that came back at once with nothing. `children`: of its process.
 fn empty_turns(
-    view: &View<'_>,
+    analysis: &Analysis<'_>,
     lookups: Option<&Awaited<'_>>,
     row: &SyscallRow,
     children: u64,
@@ -25,14 +26,14 @@ fn empty_turns(
     let name = row.name.as_str();
     if let Some(lookups) = lookups {
         lookups.calls.min(row.errors)
-    } else if name == "sched_yield" || classify::is_sleep(name) && quick {
+    } else if name == "sched_yield" || calls::is_sleep(name) && quick {
         row.calls
-    } else if classify::is_poll(name) {
-        awake(view, row)
+    } else if calls::is_poll(name) {
+        awake(analysis, row)
     } else if name == "wait4" || name == "waitid" {
-        // Each child ends once: the others of these calls had nothing to tell (WNOHANG).
-        awake(view, row).saturating_sub(row.errors + children)
-    } else if classify::is_lock(name) {
+        // Each child ends once: the others of these calls had nothing to report (WNOHANG).
+        awake(analysis, row).saturating_sub(row.errors + children)
+    } else if calls::is_lock(name) {
         // A lock that was let go of just then: whoever wanted it goes on.
         0
     } else {
@@ -40,45 +41,49 @@ fn empty_turns(
     }
 }
 
-/// Calls that came back without a sleep. Where waits aren't counted: all, if hardly any of the time was one.
-fn awake(view: &View<'_>, row: &SyscallRow) -> u64 {
+/// Calls that came back without a sleep. Where waits aren't counted: all, if hardly any of the time
+/// was one.
+fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     let asleep = row.blocked_ns.unwrap_or(0) as f64;
     if asleep < 0.2 * row.total_ns as f64 {
         row.calls
-    } else if view.counts_waits() {
+    } else if analysis.counts_waits() {
         row.calls
-            .saturating_sub(view.waits_in(row.tid, |call| call == row.name))
+            .saturating_sub(analysis.waits_in(row.tid, |call| call == row.name))
     } else {
         0
     }
 }
 
-/// Threads with calls, by the number that the calls have and their lives. Calls that were seen in another run
-/// have that run's numbers: of a process's threads the one with the most calls is taken for the busiest, and so
-/// on.
-fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
+/// Threads with calls, by the number that the calls have and their lives. Calls that were seen in
+/// another run have that run's numbers: of a process's threads the one with the most calls is taken
+/// for the busiest, and so on.
+fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
     let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for row in &view.trace.syscalls {
+    for row in &analysis.trace.syscalls {
         *calls.entry((row.pid, row.tid)).or_default() += row.calls;
     }
-    let mut found: Vec<(u32, &Life)> = Vec::new();
+    let mut found: Vec<(u32, &ThreadTimes)> = Vec::new();
     let (own, mut others): (Vec<_>, Vec<_>) = calls
         .into_iter()
-        .partition(|((_, tid), _)| view.life(*tid).is_some());
+        .partition(|((_, tid), _)| analysis.thread(*tid).is_some());
     found.extend(
         own.iter()
-            .filter_map(|((_, tid), _)| Some((*tid, view.life(*tid)?))),
+            .filter_map(|((_, tid), _)| Some((*tid, analysis.thread(*tid)?))),
     );
-    if view.by_stops() {
+    if analysis.by_stops() {
         let taken: BTreeSet<u32> = own.iter().map(|((_, tid), _)| *tid).collect();
-        let rest = view.lives.iter().filter(|life| !taken.contains(&life.tid));
-        let mut rest: Vec<&Life> = rest.collect();
+        let rest = analysis
+            .threads
+            .iter()
+            .filter(|times| !taken.contains(&times.tid));
+        let mut rest: Vec<&ThreadTimes> = rest.collect();
         rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
         others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
         for ((pid, tid), _) in others {
-            // Go's threads yield while they look for work.
-            let go = view.language(Some(pid)) == Some(Language::Go);
-            if let Some(at) = rest.iter().position(|life| life.pid == pid && !go) {
+            // Go's threads yield while they search for work.
+            let go = analysis.language(Some(pid)) == Some(Language::Go);
+            if let Some(at) = rest.iter().position(|times| times.pid == pid && !go) {
                 found.push((tid, rest.remove(at)));
             }
         }
@@ -88,8 +93,8 @@ fn callers<'a>(view: &'a View<'_>) -> Vec<(u32, &'a Life)> {
 
 /// A thread that asks in a loop.
 struct Loop<'a> {
-    life: &'a Life,
-    /// Calls that had nothing to tell.
+    times: &'a ThreadTimes,
+    /// Calls that had nothing to report.
     turns: u64,
     /// CPU time in these calls, and in all of the loop, in the traced run.
     polls_ns: f64,
@@ -100,23 +105,27 @@ struct Loop<'a> {
     rules: bool,
 }
 
-fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>) -> Vec<Loop<'a>> {
+fn loops<'a>(
+    analysis: &'a Analysis<'_>,
+    lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>,
+) -> Vec<Loop<'a>> {
     let lookups = |row: &'a SyscallRow| lookups.get(&(row.tid, row.name.as_str()));
-    let callers = callers(view);
-    let found = callers.into_iter().filter_map(|(tid, life)| {
-        let rows = || view.rows_of(tid);
-        let children = view.children_of(life.pid).count() as u64;
-        // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short: the threads of
-        // a runtime look for work in such.
-        let told_by_call = |row: &SyscallRow| {
-            let waits = classify::is_sleep(&row.name) || classify::is_poll(&row.name);
-            // Go's runtime naps for microseconds while it waits for a lock of its own or looks for work.
-            let by_runtime =
-                classify::is_sleep(&row.name) && view.language(Some(row.pid)) == Some(Language::Go);
-            !by_runtime && (tid == life.tid || !waits && !row.name.starts_with("wait"))
+    let callers = callers(analysis);
+    let found = callers.into_iter().filter_map(|(tid, times)| {
+        let rows = || analysis.rows_of(tid);
+        let children = analysis.children_of(times.pid).count() as u64;
+        // Of a thread that only stops saw, nobody knows which of its sleeps and polls were short:
+        // the threads of a runtime search for work in such.
+        let known_by_call = |row: &SyscallRow| {
+            let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);
+            // Go's runtime naps for microseconds while it waits for a lock of its own or searches
+            // for work.
+            let by_runtime = calls::is_sleep(&row.name)
+                && analysis.language(Some(row.pid)) == Some(Language::Go);
+            !by_runtime && (tid == times.tid || !waits && !row.name.starts_with("wait"))
         };
-        let empty_turns = |row: &'a SyscallRow| match told_by_call(row) {
-            true => empty_turns(view, lookups(row), row, children),
+        let empty_turns = |row: &'a SyscallRow| match known_by_call(row) {
+            true => empty_turns(analysis, lookups(row), row, children),
             false => 0,
         };
         let turns: u64 = rows().map(empty_turns).sum();
@@ -126,7 +135,7 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>
             .map(|row| row.calls - row.would_block.min(row.calls))
             .sum();
         // Stops see as many calls as their time allows; a loop that only asks fills it.
-        let least = match view.by_stops() {
+        let least = match analysis.by_stops() {
             true => t::MANY_POLLS / 6,
             false => t::MANY_POLLS,
         };
@@ -138,11 +147,11 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>
         let calls: u64 = rows().map(|row| row.calls).sum();
         let polls_ns: f64 = rows()
             .filter(|row| empty_turns(row) > 0)
-            .map(|row| cpu_in_calls(row, view.edges.call_ns))
+            .map(|row| cpu_in_calls(row, analysis.entry_exit.call_ns))
             .sum();
-        let own_ns = life.on_cpu_ns * turns as f64 / calls.max(1) as f64;
+        let own_ns = times.on_cpu_ns * turns as f64 / calls.max(1) as f64;
         // A thread that computes for long and asks in between doesn't burn what it computes.
-        let own_ns = match view.by_stops() {
+        let own_ns = match analysis.by_stops() {
             true => own_ns,
             false => own_ns.min(polls_ns * t::LOOP_PER_CALL),
         };
@@ -152,9 +161,10 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>
             .filter(|row| empty_turns(row) > 0)
             .map(|row| row.total_ns)
             .sum();
-        let rules = within as f64 * view.weight(life.tid) > 0.5 * view.trace.duration_ns as f64;
+        let rules =
+            within as f64 * analysis.weight(times.tid) > 0.5 * analysis.trace.duration_ns as f64;
         Some(Loop {
-            life,
+            times,
             turns,
             polls_ns,
             own_ns,
@@ -165,9 +175,9 @@ fn loops<'a>(view: &'a View<'_>, lookups: &BTreeMap<(u32, &'a str), Awaited<'a>>
     found.collect()
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let lookups = awaited(view);
-    let all = loops(view, &lookups);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let lookups = awaited(analysis);
+    let all = loops(analysis, &lookups);
     let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;
     // Others that ask the same are the same fault.
     let alike =
@@ -175,31 +185,31 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let alike: Vec<&Loop<'_>> = all.iter().filter(alike).collect();
     let turns: u64 = alike.iter().map(|other| other.turns).sum();
     let sum = |ns: fn(&Loop<'_>) -> f64| {
-        let each = alike.iter().map(|other| view.untraced(ns(other)));
+        let each = alike.iter().map(|other| analysis.untraced(ns(other)));
         each.sum::<f64>()
     };
     let burnt = sum(|other| other.own_ns);
     // A thread that only yields leaves the CPU to whoever has work, and burns little of it.
     // What calls take is not known of those that were stopped at.
-    let calls_are_dear = view.by_stops() || view.share(sum(|other| other.polls_ns)) >= 0.03;
-    let dear = calls_are_dear && view.share(burnt) >= t::LEAST_SHARE;
+    let calls_are_dear = analysis.by_stops() || analysis.share(sum(|other| other.polls_ns)) >= 0.03;
+    let dear = calls_are_dear && analysis.share(burnt) >= t::LEAST_SHARE;
     if !(dear && burnt >= t::LEAST_WIN_NS || first.rules) {
         return None;
     }
-    let lives: Vec<&Life> = alike.iter().map(|one| one.life).collect();
-    let wall = kept_from_others(view, &lives);
+    let threads: Vec<&ThreadTimes> = alike.iter().map(|one| one.times).collect();
+    let wall = kept_from_others(analysis, &threads);
     let (who, their) = match alike.len() {
         1 => ("A thread".to_owned(), "its loop"),
         threads => (format!("{threads} threads"), "their loops"),
     };
     let statement = format!(
         "{who} asked {}{} times by `{}` and got nothing; {their} took {} of CPU time, {} of the wall time{}.",
-        if view.by_stops() { "at least " } else { "" },
+        if analysis.by_stops() { "at least " } else { "" },
         count(turns),
         first.row.name,
         time(burnt),
-        percent(view, burnt),
-        if matters(view, wall) {
+        percent(analysis, burnt),
+        if is_significant(analysis, wall) {
             ", while others had work and no CPU"
         } else {
             ", which nobody else wanted"
@@ -209,20 +219,20 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let asked = lookups.get(&(row.tid, row.name.as_str()));
     let path = match asked {
         Some(awaited) => awaited.paths.first().map(|path| (*path).to_owned()),
-        None => row.fd.and_then(|fd| view.name_of(row.pid, fd)),
+        None => row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
     };
     Some(
-        Draft::new("busy-polling", view, burnt, statement)
+        FindingBuilder::new(FindingId::BusyPolling, analysis, burnt, statement)
             .of_cpu_time(wall)
             .evidence("empty turns", turns as f64, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
             .advice(match asked {
-                Some(_) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two looks.",
+                Some(_) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two tries.",
                 None => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.",
             })
             .place(Place {
-                pid: Some(first.life.pid),
-                tid: Some(first.life.tid),
+                pid: Some(first.times.pid),
+                tid: Some(first.times.tid),
                 fd: row.fd,
                 path,
             })
@@ -230,26 +240,29 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// Wall time that these loops take from others: the longest that one of them was ready and had no CPU while
-/// they ran. Without them the run takes what the busiest of the others computes.
-pub(super) fn kept_from_others(view: &View<'_>, loops: &[&Life]) -> f64 {
-    let others = view.lives.iter();
-    let others: Vec<&Life> = others
+/// Wall time that these loops take from others: the longest that one of them was ready and had no
+/// CPU while they ran. Without them the run takes what the busiest of the others computes.
+pub(super) fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
+    let others = analysis.threads.iter();
+    let others: Vec<&ThreadTimes> = others
         .filter(|other| loops.iter().all(|one| one.tid != other.tid))
         .collect();
-    let most = |ns: fn(&Life) -> f64| others.iter().map(|life| ns(life)).fold(0.0, f64::max);
-    let ran: f64 = loops.iter().map(|life| life.on_cpu_ns).sum();
-    let kept = view.untraced(most(|life| life.sums.get(Spent::Ready)).min(ran));
-    let busiest = view.untraced(most(|life| life.on_cpu_ns));
-    kept.min((view.timed_ns - busiest).max(0.0))
+    let most =
+        |ns: fn(&ThreadTimes) -> f64| others.iter().map(|times| ns(times)).fold(0.0, f64::max);
+    let ran: f64 = loops.iter().map(|times| times.on_cpu_ns).sum();
+    let kept = analysis.untraced(most(|times| times.sums.get(Spent::Ready)).min(ran));
+    let busiest = analysis.untraced(most(|times| times.on_cpu_ns));
+    kept.min((analysis.timed_ns - busiest).max(0.0))
 }
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
-    fn yields_without_end_are_told() {
+    fn yields_without_end_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("sched_yield", None, 500_000, 0, 400);
         assert_eq!(fake.ids()[0], "busy-polling");
@@ -284,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_of_another_thread_that_was_stopped_at_is_told_too() {
+    fn a_loop_of_another_thread_that_was_stopped_at_is_reported_too() {
         let mut fake = Fake::new(1000);
         fake.trace.tier = Some(fathom_trace::Tier::Perf);
         fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
@@ -295,7 +308,7 @@ mod tests {
         let row = fake.calls_of(555, "read", Some(4), 6_600, 0, 0);
         (row.would_block, row.errors) = (6_600, 6_600);
         let found = fake.findings();
-        assert_eq!(found[0].id, "busy-polling");
+        assert_eq!(found[0].id, FindingId::BusyPolling);
         let begin = "A thread asked at least 6,600 times by `read`";
         assert!(
             found[0].statement.starts_with(begin),
@@ -314,7 +327,7 @@ mod tests {
         fake.calls("mmap", None, 30, 0, 0);
         fake.calls_of(555, "nanosleep", None, 4_000, 0, 0);
         fake.calls_of(555, "epoll_pwait", Some(4), 4_000, 0, 0);
-        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+        assert!(!fake.ids().contains(&"busy-polling"));
     }
 
     #[test]
@@ -322,7 +335,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         let row = fake.calls("futex", None, 9_000, 0, 20_000);
         (row.would_block, row.errors) = (9_000, 9_000);
-        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+        assert!(!fake.ids().contains(&"busy-polling"));
     }
 
     #[test]
@@ -334,7 +347,7 @@ mod tests {
             let ready = fathom_trace::Cause::Preempted;
             fake.waits_of(101, None, None, ready, 100, ready_ms * 10);
             let found = &fake.findings()[0];
-            assert_eq!(found.id, "busy-polling");
+            assert_eq!(found.id, FindingId::BusyPolling);
             assert_eq!(found.could_win_ns / 1_000_000, wall_ms);
             assert_eq!(found.could_win_cpu_ns / 1_000_000, 1000);
         }
@@ -355,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_for_the_end_of_a_child_without_waiting_is_told() {
+    fn asking_for_the_end_of_a_child_without_waiting_is_found() {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 990, 990);
         fake.calls("wait4", None, 500_000, 0, 600);
@@ -389,7 +402,7 @@ mod tests {
         );
         let row = fake.calls("epoll_wait", None, 10_000, 0, 60_000);
         row.blocked_ns = Some(495_000_000);
-        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+        assert!(!fake.ids().contains(&"busy-polling"));
     }
 
     #[test]
@@ -397,6 +410,6 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("epoll_wait", None, 100_000, 0, 400);
         fake.calls("recvfrom", Some(9), 100_000, 500, 900);
-        assert!(!fake.ids().contains(&"busy-polling".to_owned()));
+        assert!(!fake.ids().contains(&"busy-polling"));
     }
 }

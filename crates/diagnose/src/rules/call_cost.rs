@@ -1,10 +1,13 @@
-//! Shared by what makes too many calls: what these cost in the kernel, and in the library around them.
+//! Shared by what makes too many calls: what these cost in the kernel, and in the library around
+//! them.
 
+use fathom_model::FindingId;
 use fathom_trace::SyscallRow;
 
-use crate::draft::{Draft, matters, percent, time};
+use crate::analysis::{Analysis, Tally};
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::numbers::time;
 use crate::thresholds as t;
-use crate::view::{Tally, View};
 
 /// What could be won if calls weren't made.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,16 +18,20 @@ pub(super) struct CallCost {
 }
 
 impl CallCost {
-    pub(super) fn of(view: &View<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
-        Self::with(&view.tally(&fits), view, fits)
+    pub(super) fn of(analysis: &Analysis<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
+        Self::with(&analysis.tally(&fits), analysis, fits)
     }
 
     /// The same of calls that fit and were added up already.
-    pub(super) fn with(tally: &Tally, view: &View<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
+    pub(super) fn with(
+        tally: &Tally,
+        analysis: &Analysis<'_>,
+        fits: impl Fn(&SyscallRow) -> bool,
+    ) -> Self {
         Self {
             // A part of the kernel's time can't be more than the account says that it had.
-            in_kernel_ns: view.within_kernel(tally.cost_ns),
-            library_ns: view.library_ns(fits),
+            in_kernel_ns: analysis.within_kernel(tally.cost_ns),
+            library_ns: analysis.library_ns(fits),
         }
     }
 
@@ -43,27 +50,27 @@ impl CallCost {
         }
     }
 
-    /// See [`View::in_crowd`].
-    pub(super) fn in_crowd(self, view: &View<'_>) -> Self {
+    /// See [`Analysis::when_oversubscribed`].
+    pub(super) fn when_oversubscribed(self, analysis: &Analysis<'_>) -> Self {
         Self {
-            in_kernel_ns: view.in_crowd(self.in_kernel_ns),
-            library_ns: view.in_crowd(self.library_ns),
+            in_kernel_ns: analysis.when_oversubscribed(self.in_kernel_ns),
+            library_ns: analysis.when_oversubscribed(self.library_ns),
         }
     }
 
     /// Both together, no more than there is.
-    pub(super) fn ns(self, view: &View<'_>) -> f64 {
-        view.within_cpu(self.in_kernel_ns + self.library_ns)
+    pub(super) fn ns(self, analysis: &Analysis<'_>) -> f64 {
+        analysis.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
-    /// Whether they are worth telling: by the kernel's part alone, or by both where that is a good part of it. Where a call is
-    /// cheap the library's part, a model, rules what both come to.
-    pub(super) fn matters(self, view: &View<'_>) -> bool {
-        let all = self.ns(view);
+    /// Whether they are worth reporting: by the kernel's part alone, or by both where that is a
+    /// good part of it. Where a call is cheap the library's part, a model, rules what both come to.
+    pub(super) fn is_significant(self, analysis: &Analysis<'_>) -> bool {
+        let all = self.ns(analysis);
         let rules = all >= t::LEAST_WIN_NS
-            && view.share(all) >= 2.0 * t::LEAST_SHARE
-            && view.share(self.in_kernel_ns) >= 0.5 * t::LEAST_SHARE;
-        matters(view, self.in_kernel_ns) || rules
+            && analysis.share(all) >= 2.0 * t::LEAST_SHARE
+            && analysis.share(self.in_kernel_ns) >= 0.5 * t::LEAST_SHARE;
+        is_significant(analysis, self.in_kernel_ns) || rules
     }
 
     /// What the library took in words, if that needs any. `calls`: what these are called there.
@@ -78,9 +85,9 @@ impl CallCost {
     }
 
     /// The end of a sentence about the calls.
-    pub(super) fn told(self, view: &View<'_>) -> String {
+    pub(super) fn in_words(self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.in_kernel_ns);
-        let share = percent(view, self.ns(view));
+        let share = percent(analysis, self.ns(analysis));
         match self.library_in_words("them") {
             Some(library) => {
                 format!("cost {calls} in the kernel and {library}, {share} of the wall time.")
@@ -90,18 +97,28 @@ impl CallCost {
     }
 
     /// A finding about the calls, with what goes with them.
-    pub(super) fn draft(self, id: &str, view: &View<'_>, statement: String) -> Draft {
-        self.evidence(Draft::new(id, view, self.ns(view), statement))
+    pub(super) fn finding(
+        self,
+        id: FindingId,
+        analysis: &Analysis<'_>,
+        statement: String,
+    ) -> FindingBuilder {
+        self.evidence(FindingBuilder::new(
+            id,
+            analysis,
+            self.ns(analysis),
+            statement,
+        ))
     }
 
-    pub(super) fn evidence(self, draft: Draft) -> Draft {
+    pub(super) fn evidence(self, finding: FindingBuilder) -> FindingBuilder {
         match self.library_ns > 0.0 {
-            true => draft.evidence(
+            true => finding.evidence(
                 "library around the calls (modelled)",
                 self.library_ns.round(),
                 "ns",
             ),
-            false => draft,
+            false => finding,
         }
     }
 }
@@ -112,8 +129,8 @@ mod tests {
     use fathom_trace::Tier;
 
     use super::CallCost;
+    use crate::analysis::Analysis;
     use crate::fake::Fake;
-    use crate::view::View;
 
     #[test]
     fn calls_that_nobody_timed_cost_no_more_than_the_kernel_had() {
@@ -125,23 +142,23 @@ mod tests {
             system_ns: 100_000_000,
             ..fake.run()
         }];
-        let subject = fake.observation(&timed);
-        let view = View::new(&subject);
-        let cost = CallCost::of(&view, |row| row.name == "write");
-        assert!(view.tally_calls(|name| name == "write").cost_ns > view.in_kernel_ns());
-        assert_eq!(cost.in_kernel_ns, view.in_kernel_ns());
+        let observation = fake.observation(&timed);
+        let analysis = Analysis::new(&observation);
+        let cost = CallCost::of(&analysis, |row| row.name == "write");
+        assert!(analysis.tally_calls(|name| name == "write").cost_ns > analysis.in_kernel_ns());
+        assert_eq!(cost.in_kernel_ns, analysis.in_kernel_ns());
     }
 
     #[test]
-    fn calls_whose_library_takes_most_are_told_where_the_kernels_part_is_no_trifle() {
-        let told = |calls: u64| {
+    fn calls_whose_library_takes_most_are_reported_where_the_kernels_part_is_no_trifle() {
+        let reported = |calls: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Python);
             fake.descriptor(1, "/dev/null");
             fake.calls("write", Some(1), calls, 29, 100);
             fake.ids()
         };
-        assert_eq!(told(420_000), ["line-buffered-output"]);
-        assert!(told(200_000).is_empty());
+        assert_eq!(reported(420_000), ["line-buffered-output"]);
+        assert!(reported(200_000).is_empty());
     }
 }

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fathom_trace::{FileRow, Process};
+use fathom_trace::{DescriptorKind, FileRow, Process};
 
-use super::made_up_files::is_of_system;
-use crate::Language;
+use super::pseudo_files::is_of_system;
+use crate::analysis::Analysis;
+use crate::language::Language;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// Options with a value of their own that come before a subcommand: `git -C repo gc`.
 const BEFORE_SUBCOMMAND: &[&str] = &["-C", "-c"];
 
-/// What a child runs: its program, and what it is told to be by its first argument. Copies of the parent run nothing
-/// of their own.
+/// What a child runs: its program, and what its first argument makes it. Copies of the parent run
+/// nothing of their own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Kind {
     program: String,
@@ -21,14 +21,16 @@ struct Kind {
     what: Option<String>,
 }
 
-/// Children of one parent in groups that run the same, so that one is likely not to need the other: the steps of a
-/// build differ in their programs or their subcommands (`git repack`, then `git prune`). Of those that open what an
-/// earlier one of the group wrote only the first is left.
-pub(super) fn alike(view: &View<'_>, children: &[u32]) -> Vec<Vec<u32>> {
+/// Children of one parent in groups that run the same, so that one is likely not to need the other:
+/// the steps of a build differ in their programs or their subcommands (`git repack`, then `git
+/// prune`). Of those that open what an earlier one of the group wrote only the first is left.
+pub(super) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> {
     let mut groups: BTreeMap<Kind, Vec<u32>> = BTreeMap::new();
     let mut unknown: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for child in children {
-        let process = view.process(*child).map(|process| runs(view, process, 0));
+        let process = analysis
+            .process(*child)
+            .map(|process| runs(analysis, process, 0));
         match process {
             Some(Ok(kind)) => groups.entry(kind).or_default().push(*child),
             Some(Err(program)) => unknown.entry(program).or_default().push(*child),
@@ -57,28 +59,33 @@ pub(super) fn alike(view: &View<'_>, children: &[u32]) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = groups.into_values().collect();
     groups
         .iter_mut()
-        .for_each(|group| leave_dependent_out(view, group));
+        .for_each(|group| leave_dependent_out(analysis, group));
     groups
 }
 
 /// What a process runs; `Err` with the program where the arguments aren't known.
-fn runs(view: &View<'_>, process: &Process, depth: usize) -> Result<Kind, String> {
+fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind, String> {
     let Some(exec) = process.execs.last() else {
         return Ok(Kind::default());
     };
     let language = Language::from_program_name(&exec.path);
     if language == Some(Language::Shell) && depth < 8 {
         // `sh -c` around the program.
-        let inner = view
+        let inner = analysis
             .children_of(process.pid)
             .find(|it| !it.execs.is_empty());
         if let Some(inner) = inner {
-            return runs(view, inner, depth + 1);
+            return runs(analysis, inner, depth + 1);
         }
     }
     let program = exec.path.clone();
     let mut arguments = exec.arguments.iter().skip(1).peekable();
-    if arguments.peek().is_none() && view.trace.tier.is_some_and(fathom_trace::Tier::only_looks) {
+    if arguments.peek().is_none()
+        && analysis
+            .trace
+            .tier
+            .is_some_and(fathom_trace::Tier::only_looks)
+    {
         return Err(program);
     }
     if language.is_some() {
@@ -95,12 +102,13 @@ fn runs(view: &View<'_>, process: &Process, depth: usize) -> Result<Kind, String
     }
     let what = arguments
         .next()
-        .filter(|word| is_subcommand(view, process.pid, word));
+        .filter(|word| is_subcommand(analysis, process.pid, word));
     let what = what.cloned();
     Ok(Kind { program, what })
 }
 
-/// A name in which every number is the same one: `t/01-parse.t` and `t/02-parse.t` are items of one list.
+/// A name in which every number is the same one: `t/01-parse.t` and `t/02-parse.t` are items of one
+/// list.
 fn without_numbers(name: &str) -> String {
     let mut short = String::new();
     for letter in name.chars() {
@@ -114,26 +122,28 @@ fn without_numbers(name: &str) -> String {
 }
 
 /// Whether a word is one that a program with subcommands may have as such, and no file.
-fn is_subcommand(view: &View<'_>, pid: u32, word: &str) -> bool {
+fn is_subcommand(analysis: &Analysis<'_>, pid: u32, word: &str) -> bool {
     let letters = |c: char| c.is_ascii_lowercase() || c == '-';
     let is_file = |file: &FileRow| {
-        let rest = file.name.strip_suffix(word);
+        let name = file.name.text();
+        let rest = name.strip_suffix(word);
         file.pid == pid && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     };
-    word.chars().all(letters) && !view.trace.files.iter().any(is_file)
+    word.chars().all(letters) && !analysis.trace.files.iter().any(is_file)
 }
 
-fn leave_dependent_out(view: &View<'_>, group: &mut Vec<u32>) {
+fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
     if group.len() < 2 {
         return;
     }
     let mut member: HashMap<u32, usize> = HashMap::new();
     for (place, pid) in group.iter().enumerate() {
-        member.extend(view.tree(*pid).into_iter().map(|pid| (pid, place)));
+        member.extend(analysis.tree(*pid).into_iter().map(|pid| (pid, place)));
     }
-    let is_data = |file: &&FileRow| file.name.contains('/') && !is_of_system(&file.name);
-    let files = || view.trace.files.iter().filter(is_data);
-    let mut written: HashMap<&str, usize> = HashMap::new();
+    let is_data =
+        |file: &&FileRow| file.name.text().contains('/') && !is_of_system(&file.name.text());
+    let files = || analysis.trace.files.iter().filter(is_data);
+    let mut written: HashMap<&DescriptorKind, usize> = HashMap::new();
     for file in files().filter(|file| file.writes > 0) {
         if let Some(place) = member.get(&file.pid) {
             let first = written.entry(&file.name).or_insert(*place);
@@ -142,8 +152,7 @@ fn leave_dependent_out(view: &View<'_>, group: &mut Vec<u32>) {
     }
     let mut dependent: HashSet<usize> = HashSet::new();
     for file in files().filter(|file| file.reads > 0) {
-        let (Some(place), Some(writer)) = (member.get(&file.pid), written.get(file.name.as_str()))
-        else {
+        let (Some(place), Some(writer)) = (member.get(&file.pid), written.get(&file.name)) else {
             continue;
         };
         if writer < place {
@@ -157,10 +166,11 @@ fn leave_dependent_out(view: &View<'_>, group: &mut Vec<u32>) {
 /// Processes with their CPU time in ns.
 type Starts = Vec<(u32, f64)>;
 
-/// Of the processes that one parent made to run one interpreter on the same script, or on code in an argument: those of
-/// the largest such group, if all are short and even enough to be little more than the interpreter's start.
-pub(super) fn starts_of_interpreter(view: &View<'_>) -> HashSet<u32> {
-    let processes = &view.trace.processes;
+/// Of the processes that one parent made to run one interpreter on the same script, or on code in
+/// an argument: those of the largest such group, if all are short and even enough to be little more
+/// than the interpreter's start.
+pub(super) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
+    let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
     let mut groups: BTreeMap<(Option<u32>, Kind), Starts> = BTreeMap::new();
     for process in processes
@@ -174,13 +184,13 @@ pub(super) fn starts_of_interpreter(view: &View<'_>) -> HashSet<u32> {
         if Language::from_program_name(&exec.path).is_none() {
             continue;
         }
-        let kind = runs(view, process, 0);
+        let kind = runs(analysis, process, 0);
         let kind = kind.unwrap_or_else(|program| Kind {
             program,
             what: None,
         });
         let group = groups.entry((process.parent, kind)).or_default();
-        group.push((process.pid, view.cpu_of(process.pid)));
+        group.push((process.pid, analysis.cpu_of(process.pid)));
     }
     let largest = groups
         .into_values()
@@ -196,13 +206,17 @@ pub(super) fn starts_of_interpreter(view: &View<'_>) -> HashSet<u32> {
     largest.into_iter().map(|child| child.0).collect()
 }
 
-/// Whether a process is a copy of its parent that runs no program of its own. Looks from outside name the parent's.
-pub(super) fn is_copy(view: &View<'_>, process: &Process) -> bool {
+/// Whether a process is a copy of its parent that runs no program of its own. Samples name the
+/// parent's.
+pub(super) fn is_copy(analysis: &Analysis<'_>, process: &Process) -> bool {
     match process.execs.last() {
         None => true,
         Some(exec) => {
-            let looked_at = view.trace.tier.is_some_and(fathom_trace::Tier::only_looks);
-            let parent = process.parent.and_then(|pid| view.program_of(pid));
+            let looked_at = analysis
+                .trace
+                .tier
+                .is_some_and(fathom_trace::Tier::only_looks);
+            let parent = process.parent.and_then(|pid| analysis.program_of(pid));
             looked_at && parent == Some(&exec.path)
         }
     }
@@ -222,9 +236,9 @@ mod tests {
             exec.path = format!("/bin/{}", exec.arguments[0]);
         }
         change(&mut fake);
-        let subject = fake.observation(&[]);
+        let observation = fake.observation(&[]);
         let pids: Vec<u32> = (200..200 + lines.len() as u32).collect();
-        let groups = alike(&View::new(&subject), &pids);
+        let groups = alike(&Analysis::new(&observation), &pids);
         let mut sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
         sizes.sort_unstable();
         sizes
@@ -269,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn of_unknown_arguments_what_is_known_of_the_others_tells() {
+    fn of_unknown_arguments_what_is_known_of_the_others_shows() {
         let looks = |fake: &mut Fake| fake.trace.tier = Some(fathom_trace::Tier::Perf);
         assert_eq!(groups(&["git prune", "git", "git"], looks), [1]);
         assert_eq!(groups(&["gcc -c a.c", "gcc", "gcc"], looks), [3]);

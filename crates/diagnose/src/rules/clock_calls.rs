@@ -1,33 +1,34 @@
 //! The time is asked for by real calls.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
-use super::small_calls::Small;
-use crate::Language;
-use crate::classify;
-use crate::draft::{count, matters};
+use super::small_io::Small;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::is_significant;
+use crate::language::Language;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let asks = |row: &SyscallRow| classify::is_clock(&row.name);
-    let clocks = view.tally(asks);
-    if clocks.calls < t::MANY_CLOCK_CALLS || !matters(view, clocks.cost_ns) {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let asks = |row: &SyscallRow| calls::is_clock(&row.name);
+    let clocks = analysis.tally(asks);
+    if clocks.calls < t::MANY_CLOCK_CALLS || !is_significant(analysis, clocks.cost_ns) {
         return None;
     }
-    let cost = CallCost::with(&clocks, view, asks);
+    let cost = CallCost::with(&clocks, analysis, asks);
     let statement = format!(
         "{} calls asked the kernel for the time; they {}",
         count(clocks.calls),
-        cost.told(view),
+        cost.in_words(analysis),
     );
     Some(
-        cost.draft("clock-calls", view, statement)
+        cost.finding(FindingId::ClockCalls, analysis, statement)
             .evidence("time calls", clocks.calls as f64, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
-            .advice(match view.language(clocks.pid) {
+            .advice(match analysis.language(clocks.pid) {
                 Some(Language::Python) => {
                     "Ask less often, and use `time.perf_counter` or `time.monotonic`, which need no call, not `process_time`, `thread_time` or `resource.getrusage`."
                 }
@@ -41,7 +42,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                     "Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage), through the C library and not by `syscall`; check that the system's clock source is tsc."
                 }
             })
-            .limit(Small::limit(view))
+            .limit(Small::limit(analysis))
             .pid(clocks.pid)
             .finish(),
     )
@@ -52,7 +53,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn asking_the_kernel_for_the_time_is_told() {
+    fn asking_the_kernel_for_the_time_is_found() {
         let mut fake = Fake::new(1000);
         fake.calls("clock_gettime", None, 500_000, 0, 300);
         assert_eq!(fake.ids(), ["clock-calls"]);

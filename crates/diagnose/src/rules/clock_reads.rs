@@ -1,28 +1,29 @@
 //! The time is read so often that reading it weighs, though no call is made for it.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
-use crate::Language;
-use crate::draft::{Draft, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::functions::is_clock;
+use crate::language::Language;
+use crate::numbers::time;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let cost = view.in_functions(is_clock);
-    if !matters(view, cost) || view.share(cost) < t::CLOCK_READS_SHARE {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let cost = analysis.in_functions(is_clock);
+    if !is_significant(analysis, cost) || analysis.share(cost) < t::CLOCK_READS_SHARE {
         return None;
     }
-    let first = view.main_function(is_clock)?;
+    let first = analysis.main_function(is_clock)?;
     let statement = format!(
         "The program's own code read clocks (without calls, by the vDSO) for {}, {} of the wall time.",
         time(cost),
-        percent(view, cost),
+        percent(analysis, cost),
     );
     Some(
-        Draft::new("clock-calls", view, cost, statement)
+        FindingBuilder::new(FindingId::ClockCalls, analysis, cost, statement)
             .evidence("time in reading clocks", cost, "ns")
-            .advice(match view.language(Some(first.pid)) {
+            .advice(match analysis.language(Some(first.pid)) {
                 Some(Language::Python) => "Read the clock less often: once for many pieces of work, not before and after each.",
                 _ => "Read the clock less often: once for many pieces of work, each thousandth turn, or CLOCK_MONOTONIC_COARSE where milliseconds are enough.",
             })
@@ -38,14 +39,14 @@ mod tests {
     use crate::fake::{Fake, ROOT};
 
     #[test]
-    fn reading_the_clock_for_most_of_the_time_is_told() {
-        let told = |reading: u64| {
+    fn reading_the_clock_for_most_of_the_time_is_found() {
+        let reported = |reading: u64| {
             let mut fake = Fake::new(1000);
             fake.in_function(ROOT, "[vdso]", "", reading);
             fake.in_function(ROOT, "/bin/program", "work", 1000 - reading);
             fake.ids()
         };
-        assert_eq!(told(400), ["clock-calls"]);
-        assert!(told(60).is_empty());
+        assert_eq!(reported(400), ["clock-calls"]);
+        assert!(reported(60).is_empty());
     }
 }

@@ -4,40 +4,40 @@ use std::collections::HashSet;
 
 use fathom_trace::FileRow;
 
-use crate::Language;
-use crate::view::View;
+use crate::analysis::Analysis;
+use crate::language::Language;
 
-/// Most bytes that a loader reads of a library: it reads the header and maps the rest. Who copies or searches one
-/// reads it to its end.
+/// Most bytes that a loader reads of a library: it reads the header and maps the rest. Who copies
+/// or searches one reads it to its end.
 const READ_BY_LOADER: u64 = 16 << 10;
 
-/// What tells the code that one process runs from the data that it works on.
+/// What separates the code that one process runs from the data that it works on.
 pub(super) struct CodeFiles {
     language: Option<Language>,
-    /// Python: modules, without their `.py`, of which no compiled form was found. Node: what was asked for before
-    /// an ending was added to it.
+    /// Python: modules, without their `.py`, of which no compiled form was found. Node: what was
+    /// asked for before an ending was added to it.
     missed: HashSet<String>,
     /// Node: folders of which it asked what kind of modules they hold.
     of_packages: HashSet<String>,
-    /// What the command is told to work on.
+    /// What the command is given to work on.
     operands: Vec<String>,
 }
 
 impl CodeFiles {
-    pub(super) fn of(view: &View<'_>, pid: u32) -> Self {
-        let language = view.language(Some(pid));
+    pub(super) fn of(analysis: &Analysis<'_>, pid: u32) -> Self {
+        let language = analysis.language(Some(pid));
         Self {
             language,
             missed: match language {
-                Some(Language::Python) => uncompiled(view, pid),
-                Some(Language::Node) => lookups(view).map(str::to_owned).collect(),
+                Some(Language::Python) => uncompiled(analysis, pid),
+                Some(Language::Node) => lookups(analysis).map(str::to_owned).collect(),
                 _ => HashSet::new(),
             },
             of_packages: match language {
-                Some(Language::Node) => of_packages(view, pid),
+                Some(Language::Node) => of_packages(analysis, pid),
                 _ => HashSet::new(),
             },
-            operands: operands(view, pid),
+            operands: operands(analysis, pid),
         }
     }
 
@@ -45,7 +45,7 @@ impl CodeFiles {
         if file.opens == 0 || file.writes > 0 {
             return false;
         }
-        let name = file.name.as_str();
+        let name = &*file.name.text();
         if name.ends_with(".so") || name.contains(".so.") {
             return (1..=READ_BY_LOADER * file.opens).contains(&file.read_bytes);
         }
@@ -67,8 +67,9 @@ impl CodeFiles {
         stems.any(|stem| self.missed.contains(stem))
     }
 
-    /// Node tries the name that `require` was given before it adds an ending, and asks for the `package.json` of the
-    /// folder of each script that it runs, not of those that are read as data.
+    /// Node tries the name that `require` was given before it adds an ending, and asks for the
+    /// `package.json` of the folder of each script that it runs, not of those that are read as
+    /// data.
     fn is_of_node(&self, name: &str) -> bool {
         const ENDS: &[&str] = &[".js", ".mjs", ".cjs", ".node"];
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -77,8 +78,8 @@ impl CodeFiles {
         name.ends_with(PACKAGE) && scoped || is_script && (scoped || self.is_missed(name, ENDS))
     }
 
-    /// Whether a file lies in a folder that the program is told to work on, as linters and compilers are. The path
-    /// may have been made absolute.
+    /// Whether a file lies in a folder that the program is given to work on, as linters and
+    /// compilers are. The path may have been made absolute.
     fn is_worked_on(&self, name: &str) -> bool {
         self.operands.iter().any(|operand| {
             let rest = match operand.starts_with('/') {
@@ -97,26 +98,29 @@ impl CodeFiles {
 
 const PACKAGE: &str = "/package.json";
 
-fn lookups<'a>(view: &View<'a>) -> impl Iterator<Item = &'a str> {
-    let missed = &view.trace.failed_lookups;
+fn lookups<'a>(analysis: &Analysis<'a>) -> impl Iterator<Item = &'a str> {
+    let missed = &analysis.trace.failed_lookups;
     missed.iter().map(|row| row.path.as_str())
 }
 
-fn of_packages(view: &View<'_>, pid: u32) -> HashSet<String> {
-    let files = view.files_of(pid);
-    let asked = files.map(|file| file.name.as_str()).chain(lookups(view));
+fn of_packages(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
+    let files = analysis.files_of(pid);
+    let asked = files
+        .filter_map(|file| file.name.path())
+        .chain(lookups(analysis));
     let folders = asked.filter_map(|path| path.strip_suffix(PACKAGE));
     folders.map(str::to_owned).collect()
 }
 
-/// Modules that Python looked up in its cache in vain. Who writes compiled modules is filling the cache, as
-/// `compileall` does, and who reads a `.py` without asking for its compiled form reads it as data.
-fn uncompiled(view: &View<'_>, pid: u32) -> HashSet<String> {
-    let mut files = view.files_of(pid);
-    if files.any(|file| file.writes > 0 && file.name.contains(".pyc")) {
+/// Modules that Python looked up in its cache and did not find. Who writes compiled modules is
+/// filling the cache, as `compileall` does, and who reads a `.py` without asking for its compiled
+/// form reads it as data.
+fn uncompiled(analysis: &Analysis<'_>, pid: u32) -> HashSet<String> {
+    let mut files = analysis.files_of(pid);
+    if files.any(|file| file.writes > 0 && file.name.text().contains(".pyc")) {
         return HashSet::new();
     }
-    lookups(view).filter_map(module_of).collect()
+    lookups(analysis).filter_map(module_of).collect()
 }
 
 /// Of `/a/__pycache__/b.cpython-311.pyc`: `/a/b`.
@@ -127,7 +131,7 @@ fn module_of(compiled: &str) -> Option<String> {
     Some(format!("{folder}{module}"))
 }
 
-/// Folders of which Java was told to load classes.
+/// Folders from which Java was asked to load classes.
 fn class_path(arguments: &[String]) -> impl Iterator<Item = &str> {
     let options = ["-cp", "-classpath", "--class-path"];
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
@@ -135,10 +139,12 @@ fn class_path(arguments: &[String]) -> impl Iterator<Item = &str> {
     values.flat_map(|(_, value)| value.split(':'))
 }
 
-/// Arguments that aren't options, without an interpreter's first one, which is its script. A folder that code is
-/// loaded from is one of code, whatever else is told of it.
-fn operands(view: &View<'_>, pid: u32) -> Vec<String> {
-    let exec = view.process(pid).and_then(|process| process.execs.last());
+/// Arguments that aren't options, without an interpreter's first one, which is its script. A folder
+/// that code is loaded from is one of code, whatever else is known of it.
+fn operands(analysis: &Analysis<'_>, pid: u32) -> Vec<String> {
+    let exec = analysis
+        .process(pid)
+        .and_then(|process| process.execs.last());
     let Some(exec) = exec else { return Vec::new() };
     let is_interpreter = Language::from_program_name(&exec.path).is_some();
     let given = exec.arguments.iter().skip(1);
@@ -155,13 +161,13 @@ fn operands(view: &View<'_>, pid: u32) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Analysis;
     use crate::fake::{Fake, ROOT};
-    use crate::view::View;
 
     fn file(name: &str) -> FileRow {
         FileRow {
             pid: ROOT,
-            name: name.to_owned(),
+            name: name.into(),
             opens: 1,
             reads: 1,
             read_bytes: 900,
@@ -170,8 +176,8 @@ mod tests {
     }
 
     fn is_code(fake: &Fake, file: &FileRow) -> bool {
-        let subject = fake.observation(&[]);
-        CodeFiles::of(&View::new(&subject), ROOT).holds(file)
+        let observation = fake.observation(&[]);
+        CodeFiles::of(&Analysis::new(&observation), ROOT).holds(file)
     }
 
     fn running(line: &str) -> Fake {
@@ -244,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_command_is_told_to_work_on_is_data() {
+    fn what_the_command_is_given_to_work_on_is_data() {
         let mut lint = running("node /opt/lint/main.js --fix ./src/");
         for folder in ["/opt/lint", "/home/me/src", "src", "/opt/mysrc"] {
             lint.misses("openat", &format!("{folder}/package.json"), 1);

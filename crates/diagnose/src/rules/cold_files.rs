@@ -1,39 +1,40 @@
 //! Mapped files and programs come from the disk, page by page.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
-use super::fetching;
+use super::io_latency;
+use crate::analysis::Analysis;
 use crate::classify;
-use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let (wait, waits) = view.off(|row| {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let (wait, waits) = analysis.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
-        let from_disk = classify::from_disk(view.trace, row.cause, row.call.as_deref());
+        let from_disk = classify::from_disk(analysis.trace, row.cause, row.call.as_deref());
         from_disk && (call.is_empty() || call.starts_with("execve"))
     });
-    let faults = view.trace.accounts.major_faults;
+    let faults = analysis.trace.accounts.major_faults;
     let long = wait >= t::LONG_FETCH_NS
-        || wait >= t::LONG_FETCH_NS / 2.0 && view.share(wait) >= t::FETCH_RULES;
+        || wait >= t::LONG_FETCH_NS / 2.0 && analysis.share(wait) >= t::FETCH_RULES;
     let few = faults < t::MANY_MAJOR_FAULTS && !long;
-    if faults == 0 || few || !wait_matters(view, wait) {
+    if faults == 0 || few || !is_significant_wait(analysis, wait) {
         return None;
     }
-    let fetching = fetching::by_faults(view, wait);
-    let win = wait + fetching;
+    let io_latency = io_latency::by_faults(analysis, wait);
+    let win = wait + io_latency;
     let statement = format!(
         "{} page faults waited for the disk, {} in all{}, {} of the wall time.",
         count(faults),
         time(wait),
-        fetching::told(fetching, wait),
-        percent(view, win),
+        io_latency::in_words(io_latency, wait),
+        percent(analysis, win),
     );
     Some(
-        Draft::new("cold-files", view, win, statement)
+        FindingBuilder::new(FindingId::ColdFiles, analysis, win, statement)
             .evidence("major faults", faults as f64, "faults")
-            .evidence("CPU time of fetching", fetching.round(), "ns")
+            .evidence("CPU time of fetching", io_latency.round(), "ns")
             .evidence_if("waits", waits, "calls")
             .advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs.")
             .finish(),
@@ -47,7 +48,7 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn faults_that_wait_for_the_disk_are_told() {
+    fn faults_that_wait_for_the_disk_are_found() {
         let mut fake = Fake::new(1000);
         fake.trace.accounts.major_faults = 4_000;
         fake.waits(None, None, Cause::Disk, 4_000, 100);
@@ -55,17 +56,13 @@ mod tests {
     }
 
     #[test]
-    fn a_few_faults_that_are_a_third_of_a_short_run_are_told_and_a_start_is_not() {
-        for (wall_ms, waits, told) in [(200, 35, true), (400, 35, false), (90, 15, false)] {
+    fn a_few_faults_that_are_a_third_of_a_short_run_are_reported_and_a_start_is_not() {
+        for (wall_ms, waits, reported) in [(200, 35, true), (400, 35, false), (90, 15, false)] {
             let mut fake = Fake::new(wall_ms);
             fake.trace.accounts.major_faults = waits;
             // 2 ms each.
             fake.waits(None, None, Cause::Disk, waits, 2_000);
-            assert_eq!(
-                fake.ids().contains(&"cold-files".to_owned()),
-                told,
-                "{wall_ms}"
-            );
+            assert_eq!(fake.ids().contains(&"cold-files"), reported, "{wall_ms}");
         }
     }
 }

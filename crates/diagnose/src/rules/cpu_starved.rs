@@ -1,48 +1,54 @@
 //! More threads want a CPU than there are CPUs, or than the command gets.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::SyscallRow;
 
-use crate::draft::{Draft, percent, time};
+use crate::analysis::{Analysis, is_runnable};
+use crate::finding_builder::{FindingBuilder, percent};
+use crate::numbers::time;
+use crate::overhead_correction::on_cpu_ns;
 use crate::thresholds as t;
-use crate::untraced::on_cpu_ns;
-use crate::view::{View, hungry};
 
-/// Whether threads of the command were told on which CPUs to run.
-fn were_bound(view: &View<'_>) -> bool {
+/// Whether threads of the command were bound to CPUs.
+fn were_bound(analysis: &Analysis<'_>) -> bool {
     let binds = |row: &SyscallRow| row.name == "sched_setaffinity" && row.calls > row.errors;
-    view.trace.syscalls.iter().any(binds)
+    analysis.trace.syscalls.iter().any(binds)
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let cpus = view.subject.cpus.max(1) as f64;
-    let hungry: Vec<_> = view
-        .lives
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let cpus = analysis.observation.cpus.max(1) as f64;
+    let is_runnable: Vec<_> = analysis
+        .threads
         .iter()
-        .filter(|life| hungry(life, view.trace))
+        .filter(|times| is_runnable(times, analysis.trace))
         .collect();
-    let ready: f64 = hungry.iter().map(|life| life.sums.get(Spent::Ready)).sum();
-    let lives: f64 = hungry.iter().map(|life| life.ns()).sum();
-    let waiting = ready / lives.max(1.0);
-    let crowded = view.is_crowded() && hungry.len() as f64 > t::CROWD_PER_CPU * cpus;
+    let ready: f64 = is_runnable
+        .iter()
+        .map(|times| times.sums.get(Spent::Ready))
+        .sum();
+    let threads: f64 = is_runnable.iter().map(|times| times.ns()).sum();
+    let waiting = ready / threads.max(1.0);
+    let crowded =
+        analysis.is_oversubscribed() && is_runnable.len() as f64 > t::OVERSUBSCRIBED_PER_CPU * cpus;
     if !crowded || waiting < 0.4 {
         return None;
     }
     // Each thread's wait is another's work: fewer threads finish the whole no sooner, but each
     // item in the time that it takes.
-    let delay = view.untraced(ready / hungry.len() as f64);
+    let delay = analysis.untraced(ready / is_runnable.len() as f64);
     if delay < t::LEAST_DELAY_NS {
         return None;
     }
-    // Who has the CPU whenever the command needs it for its end is starved by nobody: the others stand back.
-    if view.timed_ns - on_cpu_ns(&view.account) < t::DELAY_ON_PATH * delay {
+    // Who has the CPU whenever the command needs it for its end is starved by nobody: the others
+    // stand back.
+    if analysis.timed_ns - on_cpu_ns(&analysis.account) < t::DELAY_ON_PATH * delay {
         return None;
     }
-    let used = view.cpu_ns / view.timed_ns;
-    let others_idle = were_bound(view) && used <= t::CPUS_USED_BY_BOUND * cpus;
+    let used = analysis.cpu_ns / analysis.timed_ns;
+    let others_idle = were_bound(analysis) && used <= t::CPUS_USED_BY_BOUND * cpus;
     let statement = format!(
         "{} busy threads share {}: each was ready and did not run for {} on average, {} of the wall time.",
-        hungry.len(),
+        is_runnable.len(),
         match others_idle {
             true => format!(
                 "{used:.1} of {cpus} CPUs, to which they were bound (`sched_setaffinity`, by the program or by `taskset`)"
@@ -50,52 +56,53 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             false => format!("{cpus} CPUs"),
         },
         time(delay),
-        percent(view, delay),
+        percent(analysis, delay),
     );
-    let on_all_cpus = view.timed_ns - view.cpu_ns / cpus;
-    let draft = match others_idle {
-        true => Draft::new("cpu-starved", view, on_all_cpus, statement)
+    let on_all_cpus = analysis.timed_ns - analysis.cpu_ns / cpus;
+    let finding = match others_idle {
+        true => FindingBuilder::new(FindingId::CpuStarved, analysis, on_all_cpus, statement)
             .advice("Let the threads run on all CPUs, or bind each to one of its own.")
             .evidence("CPUs used", used, "CPUs"),
-        false => Draft::new("cpu-starved", view, delay, statement)
+        false => FindingBuilder::new(FindingId::CpuStarved, analysis, delay, statement)
             .of_latency(on_all_cpus)
             .advice("Start as many busy threads or processes as there are CPUs, and give them the work from a queue."),
     };
     Some(
-        draft
-            .evidence("busy threads", hungry.len() as f64, "threads")
+        finding
+            .evidence("busy threads", is_runnable.len() as f64, "threads")
             .evidence("CPUs", cpus, "CPUs")
             .evidence("ready and not running, share of their lives", waiting, "1")
-            .pid(hungry.first().map(|life| life.pid))
+            .pid(is_runnable.first().map(|times| times.pid))
             .finish(),
     )
 }
 
-/// The command has no more busy threads than there are CPUs and still waits for one, in the timed runs as in the
-/// observed one: it bound its threads to one CPU, or others had them. Told only where nothing else is found.
-pub(super) fn by_others(view: &View<'_>) -> Option<Finding> {
-    let ready = view.spent_ns(Spent::Ready);
-    let waits: Vec<u64> = view
-        .subject
+/// The command has no more busy threads than there are CPUs and still waits for one, in the timed
+/// runs as in the observed one: it bound its threads to one CPU, or others had them. Reported only
+/// where nothing else is found.
+pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Finding> {
+    let ready = analysis.spent_ns(Spent::Ready);
+    let waits: Vec<u64> = analysis
+        .observation
         .timed
         .iter()
         .filter_map(|run| run.run_queue_wait_ns)
         .collect();
     let waited = waits.iter().min().map_or(0.0, |ns| *ns as f64);
     // Its own threads had the CPU: that is no other program's.
-    let own = were_bound(view)
-        && view.cpu_ns >= t::BUSY_THREAD * view.timed_ns
-        && ready >= t::READY_SHARE * view.timed_ns;
-    let starved = t::STARVED_SHARE * view.timed_ns;
+    let own = were_bound(analysis)
+        && analysis.cpu_ns >= t::BUSY_THREAD * analysis.timed_ns
+        && ready >= t::READY_SHARE * analysis.timed_ns;
+    let starved = t::STARVED_SHARE * analysis.timed_ns;
     // Where the command had all CPUs, a thread of its own had that one.
-    let by_others = ready >= starved && waited >= starved && !view.had_all_cpus();
-    if view.is_crowded() || !own && !by_others {
+    let by_others = ready >= starved && waited >= starved && !analysis.had_all_cpus();
+    if analysis.is_oversubscribed() || !own && !by_others {
         return None;
     }
     let statement = format!(
         "The command was ready to run and had no CPU for {}, {} of the wall time: {}.",
         time(ready),
-        percent(view, ready),
+        percent(analysis, ready),
         match own {
             true =>
                 "it was bound to CPUs that its threads share (`sched_setaffinity`, by itself or by `taskset`)",
@@ -109,7 +116,7 @@ pub(super) fn by_others(view: &View<'_>) -> Option<Finding> {
         }
     };
     Some(
-        Draft::new("cpu-starved", view, ready, statement)
+        FindingBuilder::new(FindingId::CpuStarved, analysis, ready, statement)
             .evidence("ready and not running", ready, "ns")
             .advice(advice)
             .finish(),
@@ -142,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_busy_threads_on_two_cpus_are_told() {
+    fn sixteen_busy_threads_on_two_cpus_are_found() {
         assert_eq!(crowd(16).ids(), ["cpu-starved"]);
     }
 
     #[test]
-    fn busy_threads_that_were_bound_to_one_of_two_cpus_are_told_as_that() {
+    fn busy_threads_that_were_bound_to_one_of_two_cpus_are_named_as_that() {
         let mut fake = crowd(6);
         let timed = Run {
             cpu_ns: 990 * MS,
@@ -189,15 +196,15 @@ mod tests {
         found
             .into_iter()
             .next()
-            .map(|it| it.id + ": " + &it.statement)
+            .map(|it| format!("{}: {}", it.id, it.statement))
     }
 
     #[test]
-    fn a_command_that_others_keep_from_a_cpu_is_told() {
-        let told = beside_others(650, None).expect("a finding");
+    fn a_command_that_others_keep_from_a_cpu_is_found() {
+        let reported = beside_others(650, None).expect("a finding");
         assert!(
-            told.starts_with("cpu-starved") && told.contains("other programs"),
-            "{told}"
+            reported.starts_with("cpu-starved") && reported.contains("other programs"),
+            "{reported}"
         );
         assert_eq!(
             beside_others(100, None),
@@ -221,9 +228,9 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_were_bound_to_one_cpu_are_told_as_that() {
-        let told = beside_others(650, Some("sched_setaffinity")).expect("a finding");
-        assert!(told.contains("was bound to CPUs"), "{told}");
+    fn threads_that_were_bound_to_one_cpu_are_named_as_that() {
+        let reported = beside_others(650, Some("sched_setaffinity")).expect("a finding");
+        assert!(reported.contains("was bound to CPUs"), "{reported}");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, Spent};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
-use crate::classify;
-use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
 /// Entry of `by_length` into which a wait falls.
 fn entry(ns: f64) -> usize {
@@ -39,80 +40,96 @@ fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
     })
 }
 
-fn is_send(view: &View<'_>, call: &SyscallRow) -> bool {
-    classify::is_write(&call.name) && view.descriptors.is_socket(call.pid, call.fd, &call.name)
+fn is_send(analysis: &Analysis<'_>, call: &SyscallRow) -> bool {
+    calls::is_write(&call.name)
+        && analysis
+            .descriptors
+            .is_socket(call.pid, call.fd, &call.name)
 }
 
 /// Whether what most sends went to may hold a small write back.
-fn may_hold_back(view: &View<'_>) -> bool {
+fn may_hold_back(analysis: &Analysis<'_>) -> bool {
     let mut sends: BTreeMap<(u32, i32), u64> = BTreeMap::new();
-    for row in view.trace.syscalls.iter().filter(|row| is_send(view, row)) {
+    for row in analysis
+        .trace
+        .syscalls
+        .iter()
+        .filter(|row| is_send(analysis, row))
+    {
         if let Some(fd) = row.fd {
             *sends.entry((row.pid, fd)).or_default() += row.calls;
         }
     }
     let most = sends.into_iter().max_by_key(|(_, calls)| *calls);
-    most.is_none_or(|((pid, fd), _)| view.descriptors.may_hold_back(pid, fd))
+    most.is_none_or(|((pid, fd), _)| analysis.descriptors.may_hold_back(pid, fd))
 }
 
-/// Whether a peer of the same command took as long before it answered: it slept, or it worked, so that the critical path
-/// has little of the waits (`stalled_ns`).
-fn is_answered_late(view: &View<'_>, row: &OffCpuRow, stalls: u64, stalled_ns: f64) -> bool {
+/// Whether a peer of the same command took as long before it answered: it slept, or it worked, so
+/// that the critical path has little of the waits (`stalled_ns`).
+fn is_answered_late(
+    analysis: &Analysis<'_>,
+    row: &OffCpuRow,
+    stalls: u64,
+    stalled_ns: f64,
+) -> bool {
     let sleeps = |other: &&OffCpuRow| {
-        let sleep = other.call.as_deref().is_some_and(classify::is_sleep);
+        let sleep = other.call.as_deref().is_some_and(calls::is_sleep);
         let often = other.count * 2 >= row.count.min(stalls);
         other.pid != row.pid && other.cause == Cause::Asleep && sleep && often
     };
-    let sleeping = view.trace.off_cpu.iter().filter(sleeps);
+    let sleeping = analysis.trace.off_cpu.iter().filter(sleeps);
     let asleep: u64 = sleeping.map(|other| other.total_ns).sum();
     let waits = [Spent::Network, Spent::WaitingForEvents, Spent::OtherWait];
-    let on_path: f64 = waits.iter().map(|spent| view.spent_ns(*spent)).sum();
-    asleep as f64 >= stalled_ns / 2.0 || on_path < view.untraced(stalled_ns) / 2.0
+    let on_path: f64 = waits.iter().map(|spent| analysis.spent_ns(*spent)).sum();
+    asleep as f64 >= stalled_ns / 2.0 || on_path < analysis.untraced(stalled_ns) / 2.0
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let waits_on_peer = |row: &&OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
-        let reads = classify::is_read(call) && view.descriptors.is_socket(row.pid, row.fd, call);
-        row.cause == Cause::Asleep && (reads || classify::is_poll(call))
+        let reads = calls::is_read(call) && analysis.descriptors.is_socket(row.pid, row.fd, call);
+        row.cause == Cause::Asleep && (reads || calls::is_poll(call))
     };
-    let rows = view.trace.off_cpu.iter().filter(waits_on_peer);
+    let rows = analysis.trace.off_cpu.iter().filter(waits_on_peer);
     let stalled = rows.filter_map(|row| Some((row, stalls(row)?)));
     let (row, (stalls, mean)) = stalled.max_by_key(|(_, (count, _))| *count)?;
     // Two or more sends for each stall, small ones, somewhere in the tree: header, then body.
-    let sends = view.tally(|call| is_send(view, call));
-    // Where only the first calls were looked at: two or more for each answer among them.
-    let answers = match view.by_stops() {
+    let sends = analysis.tally(|call| is_send(analysis, call));
+    // Where only the first calls were traced: two or more for each answer among them.
+    let answers = match analysis.by_stops() {
         true => {
-            let moves = |call: &SyscallRow| classify::is_read(&call.name) && call.bytes > 0;
+            let moves = |call: &SyscallRow| calls::is_read(&call.name) && call.bytes > 0;
             let on_socket = |call: &SyscallRow| {
-                moves(call) && view.descriptors.is_socket(call.pid, call.fd, &call.name)
+                moves(call)
+                    && analysis
+                        .descriptors
+                        .is_socket(call.pid, call.fd, &call.name)
             };
-            view.tally(on_socket).calls.min(stalls)
+            analysis.tally(on_socket).calls.min(stalls)
         }
         false => stalls,
     };
     let stalled = stalls as f64 * mean;
     // Who was never answered waited as long as it was asked to.
-    let (unanswered, _) = view.unanswered;
-    let late = is_answered_late(view, row, stalls, stalled);
-    if !may_hold_back(view) || late || unanswered * 2 >= stalls {
+    let (unanswered, _) = analysis.unanswered;
+    let late = is_answered_late(analysis, row, stalls, stalled);
+    if !may_hold_back(analysis) || late || unanswered * 2 >= stalls {
         return None;
     }
     let several = sends.calls >= 2 && sends.calls * 2 >= answers * 3;
     let small = sends.bytes_per_call() < 1400.0 && several;
-    let wait = stalled.min(view.timed_ns);
-    if !small || !wait_matters(view, wait) {
+    let wait = stalled.min(analysis.timed_ns);
+    if !small || !is_significant_wait(analysis, wait) {
         return None;
     }
     let statement = format!(
         "{} waits of {} each on a socket, {} of the wall time: a small write waits until the other side acknowledges the one before it.",
         count(stalls),
         time(mean),
-        percent(view, wait),
+        percent(analysis, wait),
     );
     Some(
-        Draft::new("delayed-ack-stall", view, wait, statement)
+        FindingBuilder::new(FindingId::DelayedAckStall, analysis, wait, statement)
             .evidence("stalls", stalls as f64, "calls")
             .evidence("mean stall", mean, "ns")
             .evidence("sends", sends.calls as f64, "calls")
@@ -122,10 +139,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 pid: Some(row.pid),
                 tid: Some(row.tid),
                 fd: row.fd,
-                path: row.fd.and_then(|fd| view.name_of(row.pid, fd)),
+                path: row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
             })
             .likely()
-            .seen()
+            .observed()
             .finish(),
     )
 }
@@ -146,12 +163,12 @@ mod tests {
         let mut fake = Fake::new(2100);
         fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 200_000);
         fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
-        assert!(!fake.ids().contains(&"delayed-ack-stall".to_owned()));
+        assert!(!fake.ids().contains(&"delayed-ack-stall"));
     }
 
     #[test]
     fn a_time_limit_of_two_hundred_milliseconds_holds_no_write_back() {
-        let told = |by_limit: u64| {
+        let reported = |by_limit: u64| {
             let mut fake = Fake::new(2000);
             fake.waits(Some("poll"), Some(3), Cause::Asleep, 10, 195_000);
             fake.calls("sendto", Some(3), 20, 40, 1_000);
@@ -164,12 +181,12 @@ mod tests {
             });
             fake.ids()
         };
-        assert_eq!(told(10), ["waiting-for-network"]);
-        assert_eq!(told(1), ["delayed-ack-stall"]);
+        assert_eq!(reported(10), ["waiting-for-network"]);
+        assert_eq!(reported(1), ["delayed-ack-stall"]);
     }
 
     #[test]
-    fn two_small_sends_and_a_wait_of_forty_milliseconds_are_told() {
+    fn two_small_sends_and_a_wait_of_forty_milliseconds_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("sendto", Some(3), 40, 20, 3_000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
@@ -178,19 +195,19 @@ mod tests {
 
     #[test]
     fn a_socket_that_holds_nothing_back_does_not_stall() {
-        let told = |name: &str| {
+        let reported = |name: &str| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, name);
             fake.calls("sendto", Some(3), 40, 20, 3_000);
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 20, 41_000);
             fake.ids()
         };
-        assert_eq!(told("socket to 10.0.0.1:80"), ["delayed-ack-stall"]);
+        assert_eq!(reported("socket to 10.0.0.1:80"), ["delayed-ack-stall"]);
         assert_eq!(
-            told("socket to 10.0.0.1:80 (TCP_NODELAY)"),
+            reported("socket to 10.0.0.1:80 (TCP_NODELAY)"),
             ["waiting-for-network"]
         );
-        assert_eq!(told("socket to /run/a.sock"), ["waiting-for-network"]);
+        assert_eq!(reported("socket to /run/a.sock"), ["waiting-for-network"]);
     }
 
     #[test]

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::{FileRow, FunctionRow};
 
-use crate::draft::{Draft, count, matters, percent, time};
-use crate::path::covered_ns;
+use crate::analysis::{Analysis, Tally};
+use crate::calls;
+use crate::critical_path::covered_ns;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::{Tally, View};
 
 /// Where glibc's loader looks up its libraries.
 const LIST: &str = "/etc/ld.so.cache";
@@ -23,14 +25,14 @@ struct Loaded {
     by_program: bool,
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    before_it_began(view)
-        .or_else(|| again_and_again(view))
-        .or_else(|| bound(view))
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    before_it_began(analysis)
+        .or_else(|| again_and_again(analysis))
+        .or_else(|| bound(analysis))
 }
 
-/// Whether it is code of glibc's loader that finds and binds libraries: variables of threads are looked up by it
-/// too, as long as the program runs. (musl's loader is its C library.)
+/// Whether it is code of glibc's loader that finds and binds libraries: variables of threads are
+/// looked up by it too, as long as the program runs. (musl's loader is its C library.)
 fn is_loader(row: &FunctionRow) -> bool {
     let file = row.file.rsplit('/').next().unwrap_or_default();
     let function = row.function.as_deref().unwrap_or_default();
@@ -40,23 +42,23 @@ fn is_loader(row: &FunctionRow) -> bool {
 }
 
 /// Many libraries, whenever they were opened: what the loader computed to bind them, and its calls.
-fn bound(view: &View<'_>) -> Option<Finding> {
-    let pid = view.main_function(is_loader)?.pid;
-    let own = view.files_of(pid);
-    let libraries = own.filter(|file| is_library(&file.name)).count();
-    let (loader, calls) = loading_ns(view, pid, libraries as u64);
+fn bound(analysis: &Analysis<'_>) -> Option<Finding> {
+    let pid = analysis.main_function(is_loader)?.pid;
+    let own = analysis.files_of(pid);
+    let libraries = own.filter(|file| is_library(&file.name.text())).count();
+    let (loader, calls) = loading_ns(analysis, pid, libraries as u64);
     let cost = loader + calls;
-    if libraries < t::MANY_LIBRARIES || loader <= 0.0 || !matters(view, cost) {
+    if libraries < t::MANY_LIBRARIES || loader <= 0.0 || !is_significant(analysis, cost) {
         return None;
     }
     let statement = format!(
         "{} shared libraries were opened; finding and binding them took {}, {} of the wall time.",
         count(libraries as u64),
         time(cost),
-        percent(view, cost),
+        percent(analysis, cost),
     );
     Some(
-        Draft::new("dynamic-linking", view, cost, statement)
+        FindingBuilder::new(FindingId::DynamicLinking, analysis, cost, statement)
             .evidence("libraries", libraries as f64, "files")
             .evidence("time in the loader's own code", loader, "ns")
             .advice("Link what belongs together into one library, open plugins when they are needed and without `RTLD_GLOBAL` (each one is searched for every symbol), and export few symbols (`-fvisibility=hidden`).")
@@ -65,32 +67,34 @@ fn bound(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// What a process's loader computes, 0 where nobody looked, and what the kernel does for it when it opens so many
-/// libraries, or one so often.
-fn loading_ns(view: &View<'_>, pid: u32, opens: u64) -> (f64, f64) {
-    let loader = view.in_functions(|row| row.pid == pid && is_loader(row));
-    let all_opens = calls_of(view, pid, &["open", "openat"]).calls;
+/// What a process's loader computes, 0 without samples, and what the kernel does for it when it
+/// opens so many libraries, or one so often.
+fn loading_ns(analysis: &Analysis<'_>, pid: u32, opens: u64) -> (f64, f64) {
+    let loader = analysis.in_functions(|row| row.pid == pid && is_loader(row));
+    let all_opens = calls_of(analysis, pid, calls::opens_file).calls;
     let part = opens as f64 / all_opens.max(1) as f64;
-    let calls = calls_of(view, pid, LOADING).cost_ns * part.min(1.0);
+    let calls = calls_of(analysis, pid, calls::loads).cost_ns * part.min(1.0);
     (loader, calls)
 }
 
-fn calls_of(view: &View<'_>, pid: u32, names: &[&str]) -> Tally {
-    view.tally(|row| row.pid == pid && names.contains(&row.name.as_str()))
+fn calls_of(analysis: &Analysis<'_>, pid: u32, is: impl Fn(&str) -> bool) -> Tally {
+    analysis.tally(|row| row.pid == pid && is(&row.name))
 }
 
 /// A library that a program opens and closes for each piece of work.
-fn again_and_again(view: &View<'_>) -> Option<Finding> {
+fn again_and_again(analysis: &Analysis<'_>) -> Option<Finding> {
     let again =
-        |file: &&FileRow| is_library(&file.name) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
-    let libraries = || view.trace.files.iter().filter(again);
+        |file: &&FileRow| is_library(&file.name.text()) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY;
+    let libraries = || analysis.trace.files.iter().filter(again);
     let most = libraries().max_by_key(|file| file.opens)?;
     let of_it = || libraries().filter(|file| file.pid == most.pid);
     let opens: u64 = of_it().map(|file| file.opens).sum();
-    let (loader, calls) = loading_ns(view, most.pid, opens);
+    let (loader, calls) = loading_ns(analysis, most.pid, opens);
     let cost = loader + calls;
     // Who finds it loaded already maps nothing, and who keeps it gives nothing back.
-    if calls_of(view, most.pid, &["munmap"]).calls < opens || !matters(view, cost) {
+    if calls_of(analysis, most.pid, |name| name == "munmap").calls < opens
+        || !is_significant(analysis, cost)
+    {
         return None;
     }
     let (subject, them) = match of_it().count() {
@@ -112,14 +116,14 @@ fn again_and_again(view: &View<'_>) -> Option<Finding> {
             false => "the calls that map",
         },
         time(cost),
-        percent(view, cost),
+        percent(analysis, cost),
         match loader > 0.0 {
             true => String::new(),
             false => format!(" and what the loader computes to bind {them}"),
         },
     );
     Some(
-        Draft::new("dynamic-linking", view, cost, statement)
+        FindingBuilder::new(FindingId::DynamicLinking, analysis, cost, statement)
             .evidence("times opened", opens as f64, "calls")
             .advice(match them {
                 "it" => "Open it once, keep it, and call `dlclose` at the end.",
@@ -131,21 +135,9 @@ fn again_and_again(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// What the loader does for each library.
-const LOADING: &[&str] = &[
-    "open",
-    "openat",
-    "close",
-    "mmap",
-    "munmap",
-    "mprotect",
-    "fstat",
-    "newfstatat",
-];
-
-fn before_it_began(view: &View<'_>) -> Option<Finding> {
-    let mut found = all(view);
-    // What the first process opens itself is told of it alone: others have another cause.
+fn before_it_began(analysis: &Analysis<'_>) -> Option<Finding> {
+    let mut found = all(analysis);
+    // What the first process opens itself is reported of it alone: others have another cause.
     if let Some(first) = found.first()
         && first.by_program
     {
@@ -163,15 +155,15 @@ fn before_it_began(view: &View<'_>) -> Option<Finding> {
         .map(|it| it.2.saturating_sub(it.1))
         .sum::<u64>()
         .max(1) as f64;
-    let on_path = found.iter().map(|it| on_path_ns(view, it)).sum::<f64>();
+    let on_path = found.iter().map(|it| on_path_ns(analysis, it)).sum::<f64>();
     // Of processes side by side at most the time that they cover together.
-    let spent = view.untraced(on_path.min(covered_ns(&times) as f64 * on_path / spans));
-    if !matters(view, spent) {
+    let spent = analysis.untraced(on_path.min(covered_ns(&times) as f64 * on_path / spans));
+    if !is_significant(analysis, spent) {
         return None;
     }
     let many: usize = found.iter().map(|it| it.libraries).sum();
     let pids: Vec<u32> = found.iter().map(|it| it.pid).collect();
-    let tried: u64 = view
+    let tried: u64 = analysis
         .trace
         .failed_lookups
         .iter()
@@ -191,7 +183,7 @@ fn before_it_began(view: &View<'_>) -> Option<Finding> {
         },
         count(tried),
         time(spent),
-        percent(view, spent),
+        percent(analysis, spent),
     );
     let advice = match (by_program, found.len()) {
         (true, _) => {
@@ -205,7 +197,7 @@ fn before_it_began(view: &View<'_>) -> Option<Finding> {
         }
     };
     Some(
-        Draft::new("dynamic-linking", view, spent, statement)
+        FindingBuilder::new(FindingId::DynamicLinking, analysis, spent, statement)
             .evidence("libraries", many as f64, "files")
             .evidence("places searched in vain", tried as f64, "calls")
             .advice(advice)
@@ -220,12 +212,12 @@ fn is_library(name: &str) -> bool {
 }
 
 /// Processes that loaded many libraries, the command's first first.
-fn all(view: &View<'_>) -> Vec<Loaded> {
-    let Some(root) = view.trace.processes.first().map(|process| process.pid) else {
+fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
+    let Some(root) = analysis.trace.processes.first().map(|process| process.pid) else {
         return Vec::new();
     };
     let mut files: BTreeMap<(bool, u32), Vec<&FileRow>> = BTreeMap::new();
-    for file in view.trace.files.iter().filter(|file| file.opens > 0) {
+    for file in analysis.trace.files.iter().filter(|file| file.opens > 0) {
         files
             .entry((file.pid != root, file.pid))
             .or_default()
@@ -233,35 +225,35 @@ fn all(view: &View<'_>) -> Vec<Loaded> {
     }
     let loaded = files
         .into_iter()
-        .filter_map(|((_, pid), files)| of_process(view, pid, files));
+        .filter_map(|((_, pid), files)| of_process(analysis, pid, files));
     loaded.collect()
 }
 
-fn of_process(view: &View<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
-    // Where nobody knows which process of this run it is, that was stopped at its calls: what a shell opened for the
-    // program it is about to become comes before all that the loader opens.
-    let exec = view
+fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
+    // Where nobody knows which process of this run it is, that was stopped at its calls: what a
+    // shell opened for the program it is about to become comes before all that the loader opens.
+    let exec = analysis
         .process(pid)
         .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
-    let of_loader = files.iter().filter(|file| is_library(&file.name));
+    let of_loader = files.iter().filter(|file| is_library(&file.name.text()));
     let begun = exec.or_else(|| of_loader.map(|file| file.first_ns).min())?;
     files.retain(|file| file.first_ns >= begun);
     files.sort_by_key(|f| f.first_ns);
     let libraries: Vec<_> = files
         .iter()
-        .take_while(|f| is_library(&f.name))
+        .take_while(|f| is_library(&f.name.text()))
         .filter(|f| f.name != LIST)
         .collect();
     let last = libraries.last()?;
     // What is opened after the loader gave its list back is the program's own wish.
-    let begins = list_given_back_ns(view, pid).unwrap_or(u64::MAX);
+    let begins = list_given_back_ns(analysis, pid).unwrap_or(u64::MAX);
     let linked = libraries.partition_point(|f| f.first_ns <= begins);
     let by_program = linked < t::MANY_LIBRARIES;
     let (libraries, from_ns, to_ns) = match by_program {
         true => (libraries.len() - linked, begins, last.first_ns),
         false => {
             let last = libraries[linked - 1].first_ns;
-            (linked, begun, bound_ns(view, pid, last))
+            (linked, begun, bound_ns(analysis, pid, last))
         }
     };
     (libraries >= t::MANY_LIBRARIES).then_some(Loaded {
@@ -274,29 +266,29 @@ fn of_process(view: &View<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loa
 }
 
 /// The time that a process loaded libraries, as far as the command waited for it.
-fn on_path_ns(view: &View<'_>, loaded: &Loaded) -> f64 {
+fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
     let ns = loaded.to_ns.saturating_sub(loaded.from_ns) as f64;
-    let is_first = view
+    let is_first = analysis
         .trace
         .processes
         .first()
         .is_some_and(|it| it.pid == loaded.pid);
-    match view.process(loaded.pid) {
-        Some(_) if !is_first => ns * view.weight(loaded.pid),
+    match analysis.process(loaded.pid) {
+        Some(_) if !is_first => ns * analysis.weight(loaded.pid),
         _ => ns,
     }
 }
 
-/// When the loader was done with a program whose last library it opened at `opened`: its symbols are bound
-/// only after that. The loader of glibc then gives back the list of libraries that it had mapped, which is its
-/// last call and mostly its first of this kind.
-fn bound_ns(view: &View<'_>, pid: u32, opened: u64) -> u64 {
-    list_given_back_ns(view, pid).unwrap_or(0).max(opened)
+/// When the loader was done with a program whose last library it opened at `opened`: its symbols
+/// are bound only after that. The loader of glibc then gives back the list of libraries that it had
+/// mapped, which is its last call and mostly its first of this kind.
+fn bound_ns(analysis: &Analysis<'_>, pid: u32, opened: u64) -> u64 {
+    list_given_back_ns(analysis, pid).unwrap_or(0).max(opened)
 }
 
-fn list_given_back_ns(view: &View<'_>, pid: u32) -> Option<u64> {
-    let has_list = view.files_of(pid).any(|file| file.name == LIST);
-    let given_back = view
+fn list_given_back_ns(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
+    let has_list = analysis.files_of(pid).any(|file| file.name == LIST);
+    let given_back = analysis
         .rows_of(pid)
         .filter(|row| row.pid == pid && row.name == "munmap")
         .map(|row| row.first_ns)
@@ -309,26 +301,26 @@ mod tests {
     use crate::fake::{Fake, MS};
 
     #[test]
-    fn a_library_that_is_opened_for_each_piece_of_work_is_told() {
-        let told = |opens: u64, given_back: u64| {
+    fn a_library_that_is_opened_for_each_piece_of_work_is_found() {
+        let reported = |opens: u64, given_back: u64| {
             let mut fake = Fake::new(1000);
             fake.file("/usr/lib/filter.so", opens, 0, 0, 10 * MS);
             fake.calls("openat", None, 400, 0, 10_000);
             fake.calls("mmap", None, 2_000, 0, 60_000);
             fake.calls("munmap", None, given_back, 0, 150_000);
-            fake.ids().contains(&"dynamic-linking".to_owned())
+            fake.ids().contains(&"dynamic-linking")
         };
-        assert!(told(400, 400));
-        assert!(!told(1, 400));
+        assert!(reported(400, 400));
+        assert!(!reported(1, 400));
         // It is loaded already, and the others' memory is the program's.
-        assert!(!told(400, 10));
+        assert!(!reported(400, 10));
         // A fifth of what is opened: the rest maps for itself.
-        assert!(!told(80, 400));
+        assert!(!reported(80, 400));
     }
 
     #[test]
-    fn what_the_loader_computes_for_many_libraries_is_told() {
-        let told = |libraries: u64, function: &str| {
+    fn what_the_loader_computes_for_many_libraries_is_found() {
+        let reported = |libraries: u64, function: &str| {
             let mut fake = Fake::new(300);
             for i in 0..libraries {
                 fake.file(&format!("/srv/plug{i}.so"), 1, 1, 832, 100 * MS);
@@ -337,13 +329,13 @@ mod tests {
             let loader = "/usr/lib64/ld-linux-x86-64.so.2";
             fake.in_function(crate::fake::ROOT, loader, function, 150);
             fake.in_function(crate::fake::ROOT, "/bin/program", "work", 150);
-            let subject = fake.observation(&[]);
-            super::bound(&crate::view::View::new(&subject)).map(|found| found.share)
+            let observation = fake.observation(&[]);
+            super::bound(&crate::analysis::Analysis::new(&observation)).map(|found| found.share)
         };
-        let share = told(100, "do_lookup_x").expect("half of it");
+        let share = reported(100, "do_lookup_x").expect("half of it");
         assert!((share - 0.5).abs() < 0.02, "{share}");
-        assert_eq!(told(9, "do_lookup_x"), None);
-        assert_eq!(told(100, "__tls_get_addr"), None);
+        assert_eq!(reported(9, "do_lookup_x"), None);
+        assert_eq!(reported(100, "__tls_get_addr"), None);
     }
 
     fn links(libraries: u64) -> Fake {
@@ -361,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_libraries_are_told() {
+    fn a_hundred_libraries_are_found() {
         assert_eq!(links(100).ids(), ["dynamic-linking"]);
     }
 
@@ -370,24 +362,24 @@ mod tests {
         let mut fake = links(100);
         fake.file(super::LIST, 1, 0, 0, 1);
         fake.calls("munmap", None, 1, 0, 1_000).first_ns = 16 * MS;
-        let told = fake.findings();
-        assert_eq!((told[0].share * 100.0).round(), 80.0);
+        let reported = fake.findings();
+        assert_eq!((reported[0].share * 100.0).round(), 80.0);
     }
 
     #[test]
-    fn what_the_program_opens_itself_is_told_as_that() {
+    fn what_the_program_opens_itself_is_named_as_that() {
         let mut fake = links(100);
         fake.file(super::LIST, 1, 0, 0, 1);
         fake.calls("munmap", None, 1, 0, 1_000).first_ns = MS / 2;
-        let told = fake.findings();
-        assert_eq!(told.len(), 1);
+        let reported = fake.findings();
+        assert_eq!(reported.len(), 1);
         let begin = "95 shared libraries were opened by the program itself (`dlopen`)";
         assert!(
-            told[0].statement.starts_with(begin),
+            reported[0].statement.starts_with(begin),
             "{}",
-            told[0].statement
+            reported[0].statement
         );
-        assert!(!told[0].advice.contains("by `dlopen`"));
+        assert!(!reported[0].advice.contains("by `dlopen`"));
     }
 
     #[test]
@@ -403,16 +395,20 @@ mod tests {
                 fake.trace.files.last_mut().expect("just made").pid = pid;
             }
         }
-        let told = fake.findings();
-        assert_eq!(told.len(), 1);
+        let reported = fake.findings();
+        assert_eq!(reported.len(), 1);
         let begin =
             "100 shared libraries were loaded before the program began, in each of 5 processes";
         assert!(
-            told[0].statement.starts_with(begin),
+            reported[0].statement.starts_with(begin),
             "{}",
-            told[0].statement
+            reported[0].statement
         );
-        assert!((0.45..0.55).contains(&told[0].share), "{}", told[0].share);
+        assert!(
+            (0.45..0.55).contains(&reported[0].share),
+            "{}",
+            reported[0].share
+        );
         // Calls seen in another run have other process numbers.
         let files = fake.trace.files.iter_mut();
         files.for_each(|file| file.pid += 1000);

@@ -1,12 +1,13 @@
 //! Goroutines queue for a mutex: `lock-contention` of which threads and calls show nothing.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::MutexRow;
 
-use crate::account::Life;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// The goroutines of a process, and what they do while one of them at least waits for a mutex.
 pub(super) struct Queue<'a> {
@@ -15,48 +16,57 @@ pub(super) struct Queue<'a> {
     used: f64,
     /// Of them: in Go's scheduler and its locks, or asking the kernel to wake or wait.
     fought: f64,
-    /// Whether they would be idle without the lock too: whoever holds it waits for something itself.
+    /// Whether they would be idle without the lock too: whoever holds it waits for something
+    /// itself.
     pub holder_waits: bool,
     win_ns: f64,
 }
 
 /// The process with the most to win.
-pub(super) fn queue<'a>(view: &'a View<'_>) -> Option<Queue<'a>> {
-    if view.quiet < t::LEAST_QUIET || is_paced_outside(view) {
+pub(super) fn queue<'a>(analysis: &'a Analysis<'_>) -> Option<Queue<'a>> {
+    if analysis.quiet < t::LEAST_QUIET || is_paced_outside(analysis) {
         return None;
     }
-    let queues = view.trace.mutexes.iter().filter_map(|row| of(view, row));
+    let queues = analysis
+        .trace
+        .mutexes
+        .iter()
+        .filter_map(|row| of(analysis, row));
     queues
-        .filter(|queue| matters(view, queue.win_ns))
+        .filter(|queue| is_significant(analysis, queue.win_ns))
         .max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
 }
 
-fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
+fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let contended_ns = row.contended_ns as f64;
     let often = row.waits >= t::MANY_LOCK_WAITS;
-    let long = contended_ns >= t::LOCK_SHARE * view.trace.duration_ns as f64;
+    let long = contended_ns >= t::LOCK_SHARE * analysis.trace.duration_ns as f64;
     if !often || !long {
         return None;
     }
-    let threads = || view.lives.iter().filter(|life| life.pid == row.pid);
-    let from = threads().map(|life| life.from_ns).min()?;
-    let to = threads().map(|life| life.to_ns).max()?;
-    let sum = |of: fn(&Life) -> f64| threads().map(of).sum::<f64>();
-    let on_cpu = sum(|life| life.on_cpu_ns);
-    let all: f64 = view.lives.iter().map(|life| life.on_cpu_ns).sum();
-    // By what the untraced runs were charged: what a hypervisor takes from a thread is no use of a CPU.
-    let life = (to - from) as f64 / view.trace.duration_ns.max(1) as f64;
-    let used = view.cpu_ns * on_cpu / all.max(1.0) / (view.timed_ns * life).max(1.0);
-    let waking = sum(|life| life.sums.get(Spent::KernelWaiting)) / on_cpu.max(1.0);
-    let fought = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(view, row.pid)));
+    let threads = || analysis.threads.iter().filter(|times| times.pid == row.pid);
+    let from = threads().map(|times| times.from_ns).min()?;
+    let to = threads().map(|times| times.to_ns).max()?;
+    let sum = |of: fn(&ThreadTimes) -> f64| threads().map(of).sum::<f64>();
+    let on_cpu = sum(|times| times.on_cpu_ns);
+    let all: f64 = analysis.threads.iter().map(|times| times.on_cpu_ns).sum();
+    // By what the untraced runs were charged: what a hypervisor takes from a thread is no use of a
+    // CPU.
+    let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
+    let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
+    let waking = sum(|times| times.sums.get(Spent::KernelWaiting)) / on_cpu.max(1.0);
+    let fought = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
     let holder_waits = used < t::ABLE_HOLDER;
     // Who waited queued with one that held it.
     let queueing = row.goroutines.max(2) as f64;
     let (work, side_by_side) = match holder_waits {
         true => (1.0, queueing),
-        false => (used - fought, queueing.min(view.subject.cpus as f64)),
+        false => (
+            used - fought,
+            queueing.min(analysis.observation.cpus as f64),
+        ),
     };
-    let win_ns = view.untraced(contended_ns * (view.quiet - work / side_by_side).max(0.0));
+    let win_ns = analysis.untraced(contended_ns * (analysis.quiet - work / side_by_side).max(0.0));
     Some(Queue {
         row,
         used,
@@ -66,16 +76,16 @@ fn of<'a>(view: &View<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     })
 }
 
-/// Whether who writes or reads at the other end sets the pace: whoever holds the lock waits for that, as a logger does whose
-/// reader is slow.
-fn is_paced_outside(view: &View<'_>) -> bool {
+/// Whether who writes or reads at the other end sets the pace: whoever holds the lock waits for
+/// that, as a logger does whose reader is slow.
+fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
     let ends = [
         Spent::WaitingForInput,
         Spent::WaitingForOutput,
         Spent::WaitingForPipe,
     ];
-    let waited: f64 = ends.iter().map(|spent| view.spent_ns(*spent)).sum();
-    waited >= t::PACED_BY_READER * view.timed_ns
+    let waited: f64 = ends.iter().map(|spent| analysis.spent_ns(*spent)).sum();
+    waited >= t::PACED_BY_READER * analysis.timed_ns
 }
 
 /// What of the runtime waits for locks, looks for goroutines that can run, and wakes threads.
@@ -106,9 +116,9 @@ const SCHEDULER: [&str; 24] = [
     "runtime.casgstatus",
 ];
 
-/// Part of a process's own code that is in there, 0 to 1; 0 where nobody looked.
-fn in_scheduler(view: &View<'_>, pid: u32) -> f64 {
-    let functions = view.trace.profile.iter().flat_map(|it| &it.functions);
+/// Part of a process's own code that is in there, 0 to 1; 0 without samples.
+fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
+    let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
     let (mut all, mut fought) = (0, 0);
     for row in functions.filter(|row| row.pid == pid) {
         let name = row.function.as_deref().unwrap_or_default();
@@ -121,8 +131,8 @@ fn in_scheduler(view: &View<'_>, pid: u32) -> f64 {
     fought as f64 / all.max(1) as f64
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let queue = queue(view)?;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let queue = queue(analysis)?;
     let row = queue.row;
     let waited = format!(
         "{} goroutines waited {} times for a mutex that another one held, {} in all",
@@ -139,17 +149,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             };
             format!(
                 "while the program used {:.2} of {} CPUs{spinning}",
-                queue.used, view.subject.cpus
+                queue.used, analysis.observation.cpus
             )
         }
     };
     let statement = format!(
         "{waited}, {meanwhile}; side by side they would take {} less, {} of the wall time.",
         time(queue.win_ns),
-        percent(view, queue.win_ns),
+        percent(analysis, queue.win_ns),
     );
     Some(
-        Draft::new("lock-contention", view, queue.win_ns, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, queue.win_ns, statement)
             .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
             .evidence("waits", row.waits as f64, "waits")
             .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
@@ -166,10 +176,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::MutexRow;
 
-    use crate::Language;
     use crate::fake::{Fake, ROOT};
+    use crate::language::Language;
 
     /// A Go program that uses so much CPU time in a second; one at least waits so long for a mutex.
     fn program(cpu_ms: u64, contended_ms: u64) -> Fake {
@@ -189,9 +201,9 @@ mod tests {
     }
 
     #[test]
-    fn goroutines_that_compute_in_turn_are_told() {
+    fn goroutines_that_compute_in_turn_are_found() {
         let found = program(1000, 990).findings();
-        assert_eq!(found[0].id, "lock-contention");
+        assert_eq!(found[0].id, FindingId::LockContention);
         let begin = "4 goroutines waited 3,000 times for a mutex";
         assert!(
             found[0].statement.starts_with(begin),
@@ -204,14 +216,16 @@ mod tests {
     }
 
     #[test]
-    fn whoever_sleeps_with_the_mutex_is_told_so() {
+    fn whoever_sleeps_with_the_mutex_is_reported_so() {
         let found = program(20, 950).findings();
-        let told = found.iter().find(|found| found.id == "lock-contention");
-        let told = told.expect("they wait");
+        let reported = found
+            .iter()
+            .find(|found| found.id == FindingId::LockContention);
+        let reported = reported.expect("they wait");
         assert!(
-            told.statement.contains("slept or waited"),
+            reported.statement.contains("slept or waited"),
             "{}",
-            told.statement
+            reported.statement
         );
     }
 
@@ -232,11 +246,11 @@ mod tests {
 
     #[test]
     fn a_mutex_that_is_seldom_waited_for_is_not() {
-        let told = |cpu, contended| {
+        let reported = |cpu, contended| {
             let ids = program(cpu, contended).ids();
-            ids.contains(&"lock-contention".to_owned())
+            ids.contains(&"lock-contention")
         };
-        assert!(!told(1900, 100));
-        assert!(!told(1980, 900), "all CPUs are used");
+        assert!(!reported(1900, 100));
+        assert!(!reported(1980, 900), "all CPUs are used");
     }
 }

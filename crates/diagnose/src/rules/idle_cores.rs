@@ -2,33 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Tier;
 
-use crate::Language;
-use crate::account::Life;
-use crate::classify;
-use crate::draft::{Draft, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::language::Language;
+use crate::numbers::time;
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// Threads that are made together start within this.
 const TOGETHER_NS: u64 = 5_000_000;
 
 /// Threads of one process that were made to share work: of one name, alive together, each with a
 /// part of the CPU time; or one that has it all and those that were made with it and ended at once.
-fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
-    let mut named: BTreeMap<&str, Vec<&Life>> = BTreeMap::new();
-    for (thread, life) in view.trace.threads.iter().zip(&view.lives) {
-        if life.pid == pid
-            && (life.tid != pid || go)
-            && life.on_cpu_ns >= if go { 0.05 } else { 0.01 } * view.trace.duration_ns as f64
-            && (go || computes(view, life))
+fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a ThreadTimes> {
+    let mut named: BTreeMap<&str, Vec<&ThreadTimes>> = BTreeMap::new();
+    for (thread, times) in analysis.trace.threads.iter().zip(&analysis.threads) {
+        if times.pid == pid
+            && (times.tid != pid || go)
+            && times.on_cpu_ns >= if go { 0.05 } else { 0.01 } * analysis.trace.duration_ns as f64
+            && (go || computes(analysis, times))
         {
-            named.entry(stem(&thread.name)).or_default().push(life);
+            named.entry(stem(&thread.name)).or_default().push(times);
         }
     }
-    let cpu = |lives: &[&Life]| lives.iter().map(|l| l.on_cpu_ns).sum::<f64>();
+    let cpu = |threads: &[&ThreadTimes]| threads.iter().map(|l| l.on_cpu_ns).sum::<f64>();
     let mut most = named
         .into_values()
         .max_by(|a, b| cpu(a).total_cmp(&cpu(b)))
@@ -36,7 +37,7 @@ fn workers<'a>(view: &'a View<'_>, pid: u32, go: bool) -> Vec<&'a Life> {
     if let [alone] = most[..]
         && !go
     {
-        most.extend(left_without_work(view, alone));
+        most.extend(left_without_work(analysis, alone));
     }
     most
 }
@@ -46,61 +47,67 @@ fn stem(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
 }
 
-/// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others has no share
-/// of their work, and often their name. Where calls aren't timed, looks at its own code tell, if there were some.
-fn computes(view: &View<'_>, life: &Life) -> bool {
-    if view.trace.tier != Some(Tier::Kernel) {
-        let own = view.in_own_code_ns(life.tid);
-        return own.is_none_or(|own| own * 2.0 >= life.on_cpu_ns);
+/// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others
+/// has no share of their work, and often their name. Where calls aren't timed, samples of its own
+/// code decide, if there are some.
+fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
+    if analysis.trace.tier != Some(Tier::Kernel) {
+        let own = analysis.in_own_code_ns(times.tid);
+        return own.is_none_or(|own| own * 2.0 >= times.on_cpu_ns);
     }
     let moves = |spent| matches!(spent, Spent::KernelIo | Spent::KernelFiles);
-    let in_calls = life.sums.of(moves);
-    in_calls * 2.0 < life.on_cpu_ns
+    let in_calls = times.sums.of(moves);
+    in_calls * 2.0 < times.on_cpu_ns
 }
 
 /// Threads like this one that were made with it and ended at once: it had taken all the work.
-fn left_without_work<'a>(view: &'a View<'_>, busy: &'a Life) -> impl Iterator<Item = &'a Life> {
-    let threads = view.trace.threads.iter().zip(&view.lives);
+fn left_without_work<'a>(
+    analysis: &'a Analysis<'_>,
+    busy: &'a ThreadTimes,
+) -> impl Iterator<Item = &'a ThreadTimes> {
+    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
     let name = threads
         .clone()
-        .find(|(_, life)| life.tid == busy.tid)
+        .find(|(_, times)| times.tid == busy.tid)
         .map(|(t, _)| stem(&t.name));
     threads
-        .filter(move |(thread, life)| {
-            life.pid == busy.pid
-                && life.tid != busy.tid
-                && life.tid != life.pid
+        .filter(move |(thread, times)| {
+            times.pid == busy.pid
+                && times.tid != busy.tid
+                && times.tid != times.pid
                 && Some(stem(&thread.name)) == name
-                && life.from_ns.abs_diff(busy.from_ns) <= TOGETHER_NS
-                && life.ns() <= 0.05 * busy.ns()
+                && times.from_ns.abs_diff(busy.from_ns) <= TOGETHER_NS
+                && times.ns() <= 0.05 * busy.ns()
         })
-        .map(|(_, life)| life)
+        .map(|(_, times)| times)
 }
 
-/// Whether somebody waited for results of these threads more than once each: one job given away can't be cut from
-/// outside, several can be spread. Without a timeline nobody knows.
-fn gave_several(view: &View<'_>, workers: &[&Life]) -> bool {
+/// Whether somebody waited for results of these threads more than once each: one job given away
+/// can't be cut from outside, several can be spread. Without a timeline nobody knows.
+fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     let Some(pid) = workers.first().map(|worker| worker.pid) else {
         return false;
     };
-    // The thread that runs `main` has the process's name; those of the virtual machine have their own.
-    let threads = || view.trace.threads.iter().filter(|t| t.pid == pid);
+    // The thread that runs `main` has the process's name; those of the virtual machine have their
+    // own.
+    let threads = || analysis.trace.threads.iter().filter(|t| t.pid == pid);
     let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
     let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
-    let told = view.trace.timeline.iter().flatten();
-    let waits = told.filter(|interval| {
+    let reported = analysis.trace.timeline.iter().flatten();
+    let waits = reported.filter(|interval| {
         workers.iter().any(|w| interval.woken_by == Some(w.tid))
-            && interval.call.as_deref().is_some_and(classify::is_lock)
+            && interval.call.as_deref().is_some_and(calls::is_lock)
             && asks(interval.tid)
     });
     waits.count() >= t::LEAST_RESULTS * workers.len()
 }
 
-/// Whether threads wait for something outside more than for each other and a CPU: they are there to have
-/// several requests in flight, and their computing beside that is no work that somebody wanted to spread.
-fn awaits_outside(workers: &[&Life]) -> bool {
+/// Whether threads wait for something outside more than for each other and a CPU: they are there to
+/// have several requests in flight, and their computing beside that is no work that somebody wanted
+/// to spread.
+fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     let sum = |kinds: &[Spent]| -> f64 {
-        let of = |life: &&Life| life.sums.of(|spent| kinds.contains(&spent));
+        let of = |times: &&ThreadTimes| times.sums.of(|spent| kinds.contains(&spent));
         workers.iter().map(of).sum()
     };
     use Spent::{Disk, Network, WaitingForChild, WaitingForEvents, WaitingForPipe};
@@ -114,75 +121,81 @@ fn awaits_outside(workers: &[&Life]) -> bool {
     outside > sum(&[Spent::Locks, Spent::Ready])
 }
 
-/// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its pool
-/// and works nearly all the time has been given all the work; several of which each result is awaited before the next
-/// job is given take turns.
-fn executor<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
-    let threads = view.trace.threads.iter().zip(&view.lives);
-    let own = threads.filter(|(thread, life)| life.pid == pid && thread.name.starts_with("pool-"));
-    let (names, pool): (Vec<&str>, Vec<&Life>) = own
-        .map(|(thread, life)| (thread.name.as_str(), life))
+/// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its
+/// pool and works nearly all the time has been given all the work; several of which each result is
+/// awaited before the next job is given take turns.
+fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32) -> Vec<&'a ThreadTimes> {
+    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
+    let own =
+        threads.filter(|(thread, times)| times.pid == pid && thread.name.starts_with("pool-"));
+    let (names, pool): (Vec<&str>, Vec<&ThreadTimes>) = own
+        .map(|(thread, times)| (thread.name.as_str(), times))
         .unzip();
     let whole = pool.len() > 1 || names.iter().all(|name| name.ends_with("-thread-1"));
-    match whole && gave_several(view, &pool) {
+    match whole && gave_several(analysis, &pool) {
         true => pool,
         false => Vec::new(),
     }
 }
 
-/// Of the threads that a program of Java made without names the one that has all the work, with those that ended at once.
-fn one_of_several<'a>(view: &'a View<'_>, pid: u32) -> Vec<&'a Life> {
-    let threads = view.trace.threads.iter().zip(&view.lives);
-    let own = threads.filter(|(thread, life)| life.pid == pid && stem(&thread.name) == "Thread");
+/// Of the threads that a program of Java made without names the one that has all the work, with
+/// those that ended at once.
+fn one_of_several<'a>(analysis: &'a Analysis<'_>, pid: u32) -> Vec<&'a ThreadTimes> {
+    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
+    let own = threads.filter(|(thread, times)| times.pid == pid && stem(&thread.name) == "Thread");
     let busy = own.max_by(|a, b| a.1.on_cpu_ns.total_cmp(&b.1.on_cpu_ns));
     let Some((_, busy)) = busy else {
         return Vec::new();
     };
-    let others: Vec<&Life> = left_without_work(view, busy).collect();
-    match others.is_empty() || !computes(view, busy) {
+    let others: Vec<&ThreadTimes> = left_without_work(analysis, busy).collect();
+    match others.is_empty() || !computes(analysis, busy) {
         true => Vec::new(),
         false => [vec![busy], others].concat(),
     }
 }
 
 /// CPUs that the other threads of the process used while the workers lived.
-fn others_cpus(view: &View<'_>, pid: u32, workers: &[&Life]) -> f64 {
+fn others_cpus(analysis: &Analysis<'_>, pid: u32, workers: &[&ThreadTimes]) -> f64 {
     let from = workers.iter().map(|l| l.from_ns).min().unwrap_or(0);
     let to = workers.iter().map(|l| l.to_ns).max().unwrap_or(0);
-    let works = |life: &&Life| workers.iter().any(|worker| worker.tid == life.tid);
-    let others = view.lives.iter().filter(|l| l.pid == pid && !works(l));
-    let used = others.map(|life| {
-        let overlap = life.to_ns.min(to).saturating_sub(life.from_ns.max(from));
-        life.on_cpu_ns * overlap as f64 / life.ns().max(1.0)
+    let works = |times: &&ThreadTimes| workers.iter().any(|worker| worker.tid == times.tid);
+    let others = analysis
+        .threads
+        .iter()
+        .filter(|l| l.pid == pid && !works(l));
+    let used = others.map(|times| {
+        let overlap = times.to_ns.min(to).saturating_sub(times.from_ns.max(from));
+        times.on_cpu_ns * overlap as f64 / times.ns().max(1.0)
     });
     used.sum::<f64>() / to.saturating_sub(from).max(1) as f64
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    if view.quiet < t::LEAST_QUIET {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    if analysis.quiet < t::LEAST_QUIET {
         return None;
     }
-    let cpus = view.subject.cpus;
-    let found = view.trace.processes.iter().filter_map(|process| {
-        let language = view.language(Some(process.pid));
+    let cpus = analysis.observation.cpus;
+    let found = analysis.trace.processes.iter().filter_map(|process| {
+        let language = analysis.language(Some(process.pid));
         // Their runtimes' own threads share one name and work beside the program's single one.
         if cpus < 2 || language == Some(Language::Node) {
             return None;
         }
         let workers = match language {
-            Some(Language::Java) => match executor(view, process.pid) {
-                none if none.is_empty() => one_of_several(view, process.pid),
+            Some(Language::Java) => match executor(analysis, process.pid) {
+                none if none.is_empty() => one_of_several(analysis, process.pid),
                 pool => pool,
             },
-            language => workers(view, process.pid, language == Some(Language::Go)),
+            language => workers(analysis, process.pid, language == Some(Language::Go)),
         };
         let alone_in_pool = language == Some(Language::Java) && workers.len() == 1;
         if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {
             return None;
         }
-        // The thread that gives out the work may do a part of it. A Java machine's compile and collect.
+        // The thread that gives out the work may do a part of it. A Java machine's compile and
+        // collect.
         let java = language == Some(Language::Java);
-        if !java && others_cpus(view, process.pid, &workers) >= t::OTHERS_CPUS {
+        if !java && others_cpus(analysis, process.pid, &workers) >= t::OTHERS_CPUS {
             return None;
         }
         // Go moves one goroutine over many threads; only threads that are bound to their
@@ -204,10 +217,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         let lopsided = busiest > t::BUSY_THREAD * span;
         let in_turn = workers.len() > cpus || !lopsided;
         // What other programs took of the CPUs is nobody's idling.
-        let own = span * view.quiet;
+        let own = span * analysis.quiet;
         let spread = own / cpus.min(workers.len().max(2)) as f64;
-        let win = view.untraced(own - spread.max(cpu / cpus as f64));
-        let worth = matters(view, win) && win >= t::LEAST_PARALLEL_WIN_NS;
+        let win = analysis.untraced(own - spread.max(cpu / cpus as f64));
+        let worth = is_significant(analysis, win) && win >= t::LEAST_PARALLEL_WIN_NS;
         (alone && (lopsided || in_turn) && worth).then_some((process.pid, workers.len(), used, win))
     });
     let (pid, threads, used, win) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
@@ -219,10 +232,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let statement = format!(
         "{share} {used:.2} of {cpus} CPUs; evenly spread it would take {} less, {} of the wall time.",
         time(win),
-        percent(view, win),
+        percent(analysis, win),
     );
     Some(
-        Draft::new("idle-cores", view, win, statement)
+        FindingBuilder::new(FindingId::IdleCores, analysis, win, statement)
             .evidence("threads", threads as f64, "threads")
             .evidence("CPUs used", used, "CPUs")
             .advice("Give the work to as many threads as there are CPUs, in more and smaller pieces than that, and see that no lock or single stage makes them take turns.")
@@ -256,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn one_worker_with_all_the_work_is_told() {
+    fn one_worker_with_all_the_work_is_found() {
         assert_eq!(workers([980, 30]).ids(), ["idle-cores"]);
     }
 
@@ -268,20 +281,20 @@ mod tests {
     }
 
     #[test]
-    fn where_calls_are_not_timed_looks_tell_who_computes() {
-        let told = |looks: u64| {
+    fn where_calls_are_not_timed_samples_show_who_computes() {
+        let reported = |looks: u64| {
             let mut fake = workers([980, 30]);
             fake.trace.tier = Some(Tier::Perf);
             fake.in_function(101, "/bin/zstd", "", 970);
             fake.in_function(102, "/bin/zstd", "", looks);
             fake.ids()
         };
-        assert_eq!(told(28), ["idle-cores"]);
-        assert!(told(2).is_empty());
+        assert_eq!(reported(28), ["idle-cores"]);
+        assert!(reported(2).is_empty());
     }
 
     #[test]
-    fn one_that_took_all_and_one_that_found_nothing_are_told() {
+    fn one_that_took_all_and_one_that_found_nothing_are_found() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
         fake.thread(ROOT, 101, 5, 1000, 990);
@@ -300,8 +313,8 @@ mod tests {
     }
 
     #[test]
-    fn an_executor_of_one_thread_is_told_in_java_if_it_had_several_jobs() {
-        let told = |jobs: u64| {
+    fn an_executor_of_one_thread_is_reported_in_java_if_it_had_several_jobs() {
+        let reported = |jobs: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Java);
             fake.thread(ROOT, 101, 0, 1000, 990);
@@ -313,13 +326,13 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told(10), ["idle-cores"]);
-        assert!(told(1).is_empty());
+        assert_eq!(reported(10), ["idle-cores"]);
+        assert!(reported(1).is_empty());
     }
 
     #[test]
-    fn a_thread_of_java_that_took_all_is_told() {
-        let told = |other_ms: u64| {
+    fn a_thread_of_java_that_took_all_is_found() {
+        let reported = |other_ms: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Java);
             fake.waits(Some("futex"), None, Cause::Asleep, 2, 499_000);
@@ -328,15 +341,15 @@ mod tests {
                 let name = format!("Thread-{}", tid - 101);
                 fake.trace.threads.last_mut().unwrap().name = name;
             }
-            fake.ids().contains(&"idle-cores".to_owned())
+            fake.ids().contains(&"idle-cores")
         };
-        assert!(told(1));
-        assert!(!told(600), "the other worked as well");
+        assert!(reported(1));
+        assert!(!reported(600), "the other worked as well");
     }
 
     #[test]
-    fn an_executor_of_which_each_result_is_awaited_first_is_told_in_java() {
-        let told = |awaited: bool| {
+    fn an_executor_of_which_each_result_is_awaited_first_is_reported_in_java() {
+        let reported = |awaited: bool| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Java);
             for tid in 101..105 {
@@ -350,10 +363,10 @@ mod tests {
                 let by = awaited.then_some(101 + job as u32 % 4);
                 fake.wait_for(ROOT, "futex", None, (from, to, to), by);
             }
-            fake.ids().contains(&"idle-cores".to_owned())
+            fake.ids().contains(&"idle-cores")
         };
-        assert!(told(true));
-        assert!(!told(false));
+        assert!(reported(true));
+        assert!(!reported(false));
     }
 
     #[test]
@@ -364,7 +377,7 @@ mod tests {
             fake.descriptor(3, "socket");
             fake.waits_of(tid, Some("recvfrom"), Some(3), Cause::Asleep, 50, 10_000);
         }
-        assert!(!fake.ids().contains(&"idle-cores".to_owned()));
+        assert!(!fake.ids().contains(&"idle-cores"));
     }
 
     #[test]
@@ -374,7 +387,7 @@ mod tests {
         for (tid, from) in (101..).zip([0, 250, 500, 750]) {
             fake.thread(ROOT, tid, from, from + 249, 240);
         }
-        assert!(!fake.ids().contains(&"idle-cores".to_owned()));
+        assert!(!fake.ids().contains(&"idle-cores"));
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::{Process, Tier};
 
-use crate::account::Life;
-use crate::draft::{Draft, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::numbers::time;
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// A process that was made to share work, with its threads' sums.
 struct Worker {
@@ -21,22 +22,22 @@ struct Worker {
     on_path: f64,
 }
 
-fn worker(view: &View<'_>, process: &Process) -> Option<Worker> {
-    let own: Vec<&Life> = view.lives_of(process.pid).collect();
-    let main = own.iter().find(|life| life.tid == life.pid)?;
-    let sum = |of: &dyn Fn(&Life) -> f64| own.iter().map(|life| of(life)).sum();
+fn worker(analysis: &Analysis<'_>, process: &Process) -> Option<Worker> {
+    let own: Vec<&ThreadTimes> = analysis.threads_of(process.pid).collect();
+    let main = own.iter().find(|times| times.tid == times.pid)?;
+    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| own.iter().map(|times| of(times)).sum();
     Some(Worker {
         pid: process.pid,
         from_ns: main.from_ns,
         to_ns: main.to_ns,
-        busy_ns: sum(&|life| life.on_cpu_ns + life.sums.get(Spent::Ready)),
-        cpu_ns: view.cpu_of(process.pid),
-        on_path: view.weight(main.tid),
+        busy_ns: sum(&|times| times.on_cpu_ns + times.sums.get(Spent::Ready)),
+        cpu_ns: analysis.cpu_of(process.pid),
+        on_path: analysis.weight(main.tid),
     })
 }
 
-/// What processes have in common that share work: nothing where they are copies of their parent, else the
-/// program and its arguments but for numbers.
+/// What processes have in common that share work: nothing where they are copies of their parent,
+/// else the program and its arguments but for numbers.
 fn kind(process: &Process) -> String {
     let Some(exec) = process.execs.last() else {
         return String::new();
@@ -48,10 +49,10 @@ fn kind(process: &Process) -> String {
 }
 
 /// Processes of one parent and one kind that are there together.
-fn pools(view: &View<'_>) -> Vec<(bool, Vec<Worker>)> {
+fn pools(analysis: &Analysis<'_>) -> Vec<(bool, Vec<Worker>)> {
     let mut pools: BTreeMap<(u32, String), Vec<Worker>> = BTreeMap::new();
-    for process in &view.trace.processes {
-        if let (Some(parent), Some(worker)) = (process.parent, worker(view, process)) {
+    for process in &analysis.trace.processes {
+        if let (Some(parent), Some(worker)) = (process.parent, worker(analysis, process)) {
             pools
                 .entry((parent, kind(process)))
                 .or_default()
@@ -66,13 +67,14 @@ fn pools(view: &View<'_>) -> Vec<(bool, Vec<Worker>)> {
 
 /// The busiest of a pool and what an even spread would win, if it does all the work.
 fn alone<'a>(
-    view: &View<'_>,
+    analysis: &Analysis<'_>,
     copies: bool,
     pool: &'a [Worker],
 ) -> Option<(&'a Worker, usize, f64)> {
     let busiest = pool.iter().max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns))?;
     let span = busiest.to_ns.saturating_sub(busiest.from_ns);
-    // Copies that got nothing to do may end at once; other programs that are short have done their work.
+    // Copies that got nothing to do may end at once; other programs that are short have done their
+    // work.
     let shares = |other: &&Worker| {
         let overlap = other
             .to_ns
@@ -85,52 +87,54 @@ fn alone<'a>(
     let all: f64 = pool.iter().map(|worker| worker.cpu_ns).sum();
     let rules = busiest.busy_ns >= t::BUSY_THREAD * span as f64
         && busiest.cpu_ns >= t::PART_OF_THE_BUSIEST * all
-        && (busiest.on_path > 0.5 || is_waited_for(view, span as f64));
+        && (busiest.on_path > 0.5 || is_waited_for(analysis, span as f64));
     if pool.len() < 2 || !rules {
         return None;
     }
-    let spread = all / view.subject.cpus.min(pool.len()) as f64;
-    let win = view.untraced((busiest.cpu_ns - spread) * view.quiet);
+    let spread = all / analysis.observation.cpus.min(pool.len()) as f64;
+    let win = analysis.untraced((busiest.cpu_ns - spread) * analysis.quiet);
     Some((busiest, pool.len(), win))
 }
 
-/// Whether the command waits for somebody of its own for as long as that, where nobody saw who ended the waits: by looks
-/// from outside a pool's results can come from any of its processes.
-fn is_waited_for(view: &View<'_>, span: f64) -> bool {
+/// Whether the command waits for somebody of its own for as long as that, where nobody saw who
+/// ended the waits: by looks from outside a pool's results can come from any of its processes.
+fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
     let waits = [
         Spent::WaitingForChild,
         Spent::WaitingForPipe,
         Spent::WaitingForEvents,
         Spent::Locks,
     ];
-    let waited: f64 = waits.iter().map(|spent| view.spent_ns(*spent)).sum();
-    view.trace.tier.is_some_and(Tier::only_looks) && waited >= t::BUSY_THREAD * view.untraced(span)
+    let waited: f64 = waits.iter().map(|spent| analysis.spent_ns(*spent)).sum();
+    analysis.trace.tier.is_some_and(Tier::only_looks)
+        && waited >= t::BUSY_THREAD * analysis.untraced(span)
 }
 
-/// Processes of one pool are made one right after the other; making one takes an interpreter some ms.
+/// Processes of one pool are made one right after the other; making one takes an interpreter some
+/// ms.
 const MADE_TOGETHER_NS: u64 = 50_000_000;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    if view.subject.cpus < 2 || view.quiet < t::LEAST_QUIET {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    if analysis.observation.cpus < 2 || analysis.quiet < t::LEAST_QUIET {
         return None;
     }
-    let pools = pools(view);
+    let pools = pools(analysis);
     let found = pools
         .iter()
-        .filter_map(|(copies, pool)| alone(view, *copies, pool));
+        .filter_map(|(copies, pool)| alone(analysis, *copies, pool));
     let (busiest, processes, win) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    if !matters(view, win) || win < t::LEAST_PARALLEL_WIN_NS {
+    if !is_significant(analysis, win) || win < t::LEAST_PARALLEL_WIN_NS {
         return None;
     }
     let statement = format!(
         "Of {processes} processes that were made together one (pid {}) does all the work, on one of {} CPUs; evenly spread it would take {} less, {} of the wall time.",
         busiest.pid,
-        view.subject.cpus,
+        analysis.observation.cpus,
         time(win),
-        percent(view, win),
+        percent(analysis, win),
     );
     Some(
-        Draft::new("idle-cores", view, win, statement)
+        FindingBuilder::new(FindingId::IdleCores, analysis, win, statement)
             .evidence("processes", processes as f64, "processes")
             .evidence("CPU time of the busiest", busiest.cpu_ns.round(), "ns")
             .advice("Cut the work into more and smaller pieces than there are processes, and hand them out one at a time (Python: a smaller `chunksize`).")
@@ -166,31 +170,31 @@ mod tests {
         fake
     }
 
-    fn tells(mut fake: Fake) -> bool {
-        fake.ids().contains(&"idle-cores".to_owned())
+    fn is_found(mut fake: Fake) -> bool {
+        fake.ids().contains(&"idle-cores")
     }
 
     #[test]
-    fn one_process_of_a_pool_with_all_the_work_is_told() {
-        assert!(tells(pool(
+    fn one_process_of_a_pool_with_all_the_work_is_found() {
+        assert!(is_found(pool(
             true,
             [(995, 980), (995, 5), (995, 5), (995, 5)]
         )));
-        assert!(tells(pool(
+        assert!(is_found(pool(
             false,
             [(995, 980), (995, 5), (995, 5), (995, 5)]
         )));
     }
 
     #[test]
-    fn copies_that_found_nothing_to_do_are_told_and_short_programs_not() {
+    fn copies_that_found_nothing_to_do_are_reported_and_short_programs_not() {
         let early = [(995, 980), (9, 2), (9, 2), (9, 2)];
-        assert!(tells(pool(true, early)));
-        assert!(!tells(pool(false, early)));
+        assert!(is_found(pool(true, early)));
+        assert!(!is_found(pool(false, early)));
     }
 
     #[test]
-    fn who_ended_the_waits_needs_not_be_seen_where_only_looks_tell() {
+    fn who_ended_the_waits_need_not_be_known_where_only_samples_show() {
         let of = |tier| {
             let mut fake = Fake::new(1000);
             fake.trace.tier = Some(tier);
@@ -200,7 +204,7 @@ mod tests {
                 let waited = (990 - cpu) * 1000;
                 fake.waits_of(pid, Some("read"), Some(3), Cause::Asleep, 1, waited);
             }
-            tells(fake)
+            is_found(fake)
         };
         assert!(of(Tier::Perf));
         assert!(!of(Tier::Kernel));
@@ -208,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_even_pool_is_not() {
-        assert!(!tells(pool(
+        assert!(!is_found(pool(
             true,
             [(995, 490), (995, 490), (995, 490), (995, 490)]
         )));

@@ -1,27 +1,20 @@
 //! The kernel's time has no better name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
-use super::made_up_files;
-use super::small_calls::Small;
+use super::pseudo_files;
+use super::small_io::Small;
 use super::tiny_files;
-use crate::Language;
-use crate::classify::{self, asks_about_path};
-use crate::draft::{count, matters};
+use crate::analysis::{Analysis, Tally};
+use crate::calls::{self, asks_about_path};
+use crate::finding_builder::is_significant;
+use crate::language::Language;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::{Tally, View};
-
-/// Calls on an open descriptor, or on none, that only ask or set: no walk needs many of them.
-const ASKING: &[&str] = &[
-    "fcntl", "flock", "dup", "dup2", "dup3", "umask", "getcwd", "fstatfs",
-];
-
-/// Polls that go through all of their descriptors in each call.
-const LOOKS: &[&str] = &["poll", "ppoll", "select", "pselect6"];
 
 /// Questions about a path are one kind, whichever of the calls asks.
 const PATH_QUESTIONS: &str = "stat and access";
@@ -31,15 +24,15 @@ fn is_one(kind: &str, row: &SyscallRow) -> bool {
     row.name == kind || kind == PATH_QUESTIONS && asks_about_path(&row.name)
 }
 
-/// A shell masks signals around each command: no change of the script makes that fewer but fewer commands, and
-/// a sound loop spends 15 to 20 % on it.
-fn is_of_the_shell(view: &View<'_>, row: &SyscallRow) -> bool {
-    row.name == "rt_sigprocmask" && view.language(Some(row.pid)) == Some(Language::Shell)
+/// A shell masks signals around each command: no change of the script makes that fewer but fewer
+/// commands, and a sound loop spends 15 to 20 % on it.
+fn is_of_the_shell(analysis: &Analysis<'_>, row: &SyscallRow) -> bool {
+    row.name == "rt_sigprocmask" && analysis.language(Some(row.pid)) == Some(Language::Shell)
 }
 
 /// Whether these polls take so long on a CPU that they must go through hundreds of descriptors.
-fn looks_at_many(view: &View<'_>, name: &str) -> bool {
-    view.tally_calls(|call| call == name).each_ns() >= t::LONG_LOOK_NS
+fn scans_many(analysis: &Analysis<'_>, name: &str) -> bool {
+    analysis.tally_calls(|call| call == name).each_ns() >= t::LONG_SCAN_NS
 }
 
 /// Whether most of these closed no descriptor: a loop over all numbers that there could be.
@@ -47,62 +40,62 @@ fn closes_nothing(row: &SyscallRow) -> bool {
     row.name == "close" && row.errors * 2 > row.calls
 }
 
-fn most_called<'a>(view: &View<'a>, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
+fn most_called<'a>(analysis: &Analysis<'a>, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
     let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
-    for row in view.trace.syscalls.iter().filter(|row| fits(&row.name)) {
+    for row in analysis.trace.syscalls.iter().filter(|row| fits(&row.name)) {
         *calls.entry(&row.name).or_default() += row.calls;
     }
     Some(calls.into_iter().max_by_key(|(_, calls)| *calls)?.0)
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let found = [by_one_call(view), made_up_files::find(view)];
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let found = [by_one_call(analysis), pseudo_files::find(analysis)];
     let found = found.into_iter().flatten();
     found.max_by_key(|finding| finding.could_win_ns)
 }
 
 /// One kind of call has much of the time.
-fn by_one_call(view: &View<'_>) -> Option<Finding> {
+fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
     // Walking folders and moving large blocks is what the kernel is for.
     // A walk asks for each of the 5 to 30 entries of a folder once.
-    let folders = view.tally_calls(classify::lists_folder).calls;
-    let asks = view.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
-    let long_looks: Vec<&str> = LOOKS
-        .iter()
-        .copied()
-        .filter(|name| looks_at_many(view, name))
+    let folders = analysis.tally_calls(calls::lists_folder).calls;
+    let asks = analysis.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
+    let rows = analysis.trace.syscalls.iter();
+    let polls: BTreeSet<&str> = rows.map(|row| row.name.as_str()).collect();
+    let long_scans: Vec<&str> = polls
+        .into_iter()
+        .filter(|name| calls::scans_descriptors(name) && scans_many(analysis, name))
         .collect();
-    let is_plain = |name: &str| match classify::on_cpu(name) {
+    let is_plain = |name: &str| match calls::on_cpu(name) {
         Spent::KernelFiles if asks_about_path(name) => !asks,
-        Spent::KernelFiles => !ASKING.contains(&name),
+        Spent::KernelFiles => !calls::is_setting(name),
         Spent::KernelProcesses => true,
         // Who gives its CPU away has nothing to do: that is a loop that asks.
-        _ => classify::is_poll(name) && !long_looks.contains(&name) || name == "sched_yield",
+        _ => calls::is_poll(name) && !long_scans.contains(&name) || name == "sched_yield",
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
-    let by_file = tiny_files::read_one_by_one(view);
-    let is_of_a_file =
-        |row: &SyscallRow| classify::is_read(&row.name) && by_file.contains(&row.pid);
+    let by_file = tiny_files::read_one_by_one(analysis);
+    let is_of_a_file = |row: &SyscallRow| calls::is_read(&row.name) && by_file.contains(&row.pid);
     // Calls that find nothing there are a loop that asks: there is no more to be done with each.
     let empty = |row: &SyscallRow| row.would_block * 2 > row.calls;
     let counts = |row: &SyscallRow| {
-        let plain = is_plain(&row.name) || is_of_the_shell(view, row);
+        let plain = is_plain(&row.name) || is_of_the_shell(analysis, row);
         (!plain || closes_nothing(row)) && !is_of_a_file(row) && !empty(row)
     };
-    for row in view.trace.syscalls.iter().filter(|row| counts(row)) {
+    for row in analysis.trace.syscalls.iter().filter(|row| counts(row)) {
         let name = match asks_about_path(&row.name) {
             true => PATH_QUESTIONS,
             false => &row.name,
         };
         if !names.contains_key(name) {
-            names.insert(name, view.tally(|row| is_one(name, row) && counts(row)));
+            names.insert(name, analysis.tally(|row| is_one(name, row) && counts(row)));
         }
     }
-    // Work that the kernel does for the program itself, such as making random numbers, can be asked for in
-    // large pieces and still rule the time.
+    // Work that the kernel does for the program itself, such as making random numbers, can be asked
+    // for in large pieces and still rule the time.
     let rules = |name: &str, tally: &Tally| {
-        (classify::on_cpu(name) == Spent::KernelOther || LOOKS.contains(&name))
-            && view.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL
+        (calls::on_cpu(name) == Spent::KernelOther || calls::scans_descriptors(name))
+            && analysis.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL
     };
     names.retain(|name, tally| {
         let small = tally.bytes_per_call() < t::BLOCK_BYTES && tally.calls >= t::LEAST_SMALL_CALLS;
@@ -112,13 +105,13 @@ fn by_one_call(view: &View<'_>) -> Option<Finding> {
         .into_iter()
         .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
     let of_kind = |row: &SyscallRow| is_one(name, row) && counts(row);
-    let cost = CallCost::with(&tally, view, of_kind);
+    let cost = CallCost::with(&tally, analysis, of_kind);
     let in_kernel = cost.in_kernel_ns;
-    if !matters(view, in_kernel) || view.share(in_kernel) < t::KERNEL_SHARE / 2.0 {
+    if !is_significant(analysis, in_kernel) || analysis.share(in_kernel) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
     let name = if name == PATH_QUESTIONS {
-        most_called(view, asks_about_path)?
+        most_called(analysis, asks_about_path)?
     } else {
         name
     };
@@ -130,59 +123,36 @@ fn by_one_call(view: &View<'_>) -> Option<Finding> {
         } else {
             ""
         },
-        cost.told(view),
+        cost.in_words(analysis),
     );
     Some(
-        cost.draft("kernel-bound", view, statement)
+        cost.finding(FindingId::KernelBound, analysis, statement)
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(match name {
                 "close" => "Most were not open: close a whole range by one `close_range`, or open with close-on-exec.".to_owned(),
-                _ if LOOKS.contains(&name) => format!(
-                    "`{name}` looks at every descriptor in each call: use `epoll`, which tells of those that are ready."
+                _ if calls::scans_descriptors(name) => format!(
+                    "`{name}` goes through every descriptor in each call: use `epoll`, which returns those that are ready."
                 ),
                 _ => {
                     format!("Call `{name}` less often: do more with each call, or keep its result.")
                 }
             })
-            .limit(Small::limit(view))
+            .limit(Small::limit(analysis))
             .pid(tally.pid)
             .likely()
             .finish(),
     )
 }
 
-/// The finding of last resort goes where another explains half as much.
-pub(super) fn unless_explained(found: Vec<Finding>) -> Vec<Finding> {
-    let Some(own) = found
-        .iter()
-        .find(|f| f.id == "kernel-bound")
-        .map(|f| f.could_win_ns)
-    else {
-        return found;
-    };
-    let least = |id: &str| match id {
-        // What the kernel does to wake threads is in the calls, and not in the waits.
-        "wakeup-storm" | "lock-contention" => 4,
-        // To do it side by side makes it no less.
-        "waiting-for-child" | "idle-cores" => 1,
-        _ => 2,
-    };
-    let explained = found
-        .iter()
-        .any(|f| f.id != "kernel-bound" && f.rank_ns() * least(&f.id) >= own);
-    found
-        .into_iter()
-        .filter(|f| !(explained && f.id == "kernel-bound"))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
-    fn questions_about_links_are_told() {
+    fn questions_about_links_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("readlink", None, 300_000, 0, 1_500);
         assert_eq!(fake.ids(), ["kernel-bound"]);
@@ -220,7 +190,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("getpid", None, 2_000_000, 0, 250);
         let found = fake.findings();
-        assert_eq!(found[0].id, "kernel-bound");
+        assert_eq!(found[0].id, FindingId::KernelBound);
         assert!(found[0].statement.contains("`getpid`"));
     }
 
@@ -239,7 +209,7 @@ mod tests {
         fake.calls("newfstatat", None, 60_000, 0, 1_600);
         fake.calls("faccessat2", None, 80_000, 0, 1_600);
         let found = fake.findings();
-        assert_eq!(found[0].id, "kernel-bound");
+        assert_eq!(found[0].id, FindingId::KernelBound);
         assert!(
             found[0]
                 .statement
@@ -260,7 +230,7 @@ mod tests {
 
     #[test]
     fn two_reads_of_each_of_many_files_are_the_work() {
-        let told = |files: u64| {
+        let reported = |files: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("read", Some(3), 80_000, 1_500, 4_000);
             for i in 0..files {
@@ -268,8 +238,8 @@ mod tests {
             }
             fake.ids()
         };
-        assert!(told(40_000).is_empty());
-        assert_eq!(told(40), ["kernel-bound"]);
+        assert!(reported(40_000).is_empty());
+        assert_eq!(reported(40), ["kernel-bound"]);
     }
 
     #[test]
@@ -281,14 +251,14 @@ mod tests {
 
     #[test]
     fn what_a_shell_does_around_each_command_is_not_the_scripts() {
-        let told = |language| {
+        let reported = |language| {
             let mut fake = Fake::new(1000);
             fake.language = language;
             fake.calls("rt_sigprocmask", None, 1_000_000, 0, 250);
             fake.ids()
         };
-        assert!(told(Some(crate::Language::Shell)).is_empty());
-        assert_eq!(told(None), ["kernel-bound"]);
+        assert!(reported(Some(crate::Language::Shell)).is_empty());
+        assert_eq!(reported(None), ["kernel-bound"]);
     }
 
     #[test]

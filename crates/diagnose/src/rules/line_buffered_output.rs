@@ -1,23 +1,24 @@
 //! Output that nobody watches is written line by line.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
-use super::small_calls::Small;
+use super::small_io::Small;
 use super::unbuffered_output::{UNSET_PYTHONUNBUFFERED, is_of_pieces, on_output};
-use crate::Language;
-use crate::descriptors::Kind;
-use crate::draft::count;
-use crate::view::View;
+use crate::analysis::Analysis;
+use crate::descriptors::WaitKind;
+use crate::language::Language;
+use crate::numbers::count;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let watched = |s: &Small| view.descriptors.waited_for(s.pid, s.fd) == Kind::Terminal;
-    let small = on_output(view).find(|small| !is_of_pieces(view, small) && !watched(small))?;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == WaitKind::Terminal;
+    let small =
+        on_output(analysis).find(|small| !is_of_pieces(analysis, small) && !watched(small))?;
     let tally = &small.tally;
-    // Without a look at what is written, it takes what everybody writes there.
-    let seen = small.lines(view).is_some();
-    let lines = seen || view.descriptors.is_output(small.pid, small.fd);
-    let cost = small.cost_of_output(view);
-    if !cost.matters(view) {
+    // Where the written bytes are not checked, it takes what everybody writes there.
+    let seen = small.lines(analysis).is_some();
+    let lines = seen || analysis.descriptors.is_output(small.pid, small.fd);
+    let cost = small.cost_of_output(analysis);
+    if !cost.is_significant(analysis) {
         return None;
     }
     let statement = format!(
@@ -30,23 +31,23 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 tally.bytes_per_call()
             ),
         },
-        small.output_name(view),
-        cost.told(view),
+        small.output_name(analysis),
+        cost.in_words(analysis),
     );
-    let draft = cost
-        .draft("line-buffered-output", view, statement)
+    let finding = cost
+        .finding(FindingId::LineBufferedOutput, analysis, statement)
         .evidence("write calls", tally.calls as f64, "calls")
         .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
         .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-        .advice(small.advice_on_output(view, advice_on_standard))
-        .limit(Small::limit(view))
-        .place(small.place(view));
-    Some(if seen { draft } else { draft.likely() }.finish())
+        .advice(small.advice_on_output(analysis, advice_on_standard))
+        .limit(Small::limit(analysis))
+        .place(small.place(analysis));
+    Some(if seen { finding } else { finding.likely() }.finish())
 }
 
-fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
+fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'static str {
     match language {
-        Some(Language::Python) if view.subject.python_unbuffered => UNSET_PYTHONUNBUFFERED,
+        Some(Language::Python) if analysis.observation.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
             "`println!` writes each line: use `writeln!` into `BufWriter::new(stdout().lock())`."
         }
@@ -78,10 +79,12 @@ fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static s
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
-    fn a_line_a_write_into_a_file_is_told() {
+    fn a_line_a_write_into_a_file_is_found() {
         let mut fake = Fake::new(1000);
         fake.descriptor(1, "/tmp/out");
         fake.calls("write", Some(1), 500_000, 60, 500);
@@ -89,8 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_their_last_bytes_tells_lines_from_pieces() {
-        let told = |bytes: u64, ended: u64| {
+    fn their_last_bytes_distinguish_lines_from_pieces() {
+        let reported = |bytes: u64, ended: u64| {
             let mut fake = Fake::new(1000);
             fake.descriptor(1, "/tmp/out");
             fake.calls("write", Some(1), 500_000, bytes, 500).lines = Some(fathom_trace::Lines {
@@ -99,15 +102,15 @@ mod tests {
             });
             fake.ids()
         };
-        assert_eq!(told(6, 256), ["line-buffered-output"]);
-        // The end of each line is written apart.
-        assert_eq!(told(6, 128), ["unbuffered-output"]);
-        assert_eq!(told(60, 3), ["unbuffered-output"]);
+        assert_eq!(reported(6, 256), ["line-buffered-output"]);
+        // The end of each line is written by itself.
+        assert_eq!(reported(6, 128), ["unbuffered-output"]);
+        assert_eq!(reported(60, 3), ["unbuffered-output"]);
     }
 
     #[test]
     fn short_lines_of_rust_are_pieces_of_what_it_prints() {
-        let told = |bytes: u64| {
+        let reported = |bytes: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Rust);
             fake.descriptor(1, "/tmp/out");
@@ -117,8 +120,8 @@ mod tests {
             });
             fake.ids()
         };
-        assert_eq!(told(15), ["unbuffered-output"]);
-        assert_eq!(told(60), ["line-buffered-output"]);
+        assert_eq!(reported(15), ["unbuffered-output"]);
+        assert_eq!(reported(60), ["line-buffered-output"]);
     }
 
     #[test]
@@ -126,7 +129,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.descriptor(1, "/dev/pts/0");
         fake.calls("write", Some(1), 500_000, 60, 500);
-        assert!(!fake.ids().contains(&"line-buffered-output".to_owned()));
+        assert!(!fake.ids().contains(&"line-buffered-output"));
     }
 
     #[test]
@@ -137,7 +140,7 @@ mod tests {
         fake.descriptor(1, "pipe");
         fake.calls("write", Some(1), 500_000, 40, 900);
         let found = fake.findings();
-        assert_eq!(found[0].id, "line-buffered-output");
+        assert_eq!(found[0].id, FindingId::LineBufferedOutput);
         assert!(found[0].advice.contains("unset it"), "{}", found[0].advice);
     }
 }

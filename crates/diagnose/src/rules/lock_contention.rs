@@ -1,49 +1,50 @@
 //! Threads queue for a lock.
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, FindingId, Place};
 
-use super::lock_queues::{Queue, queues};
+use super::lock_convoys::{Queue, queues};
 use super::wakeup_storm;
-use crate::Language;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::language::Language;
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    if view.quiet < t::LEAST_QUIET {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    if analysis.quiet < t::LEAST_QUIET {
         return None;
     }
-    let by_yields = wakeup_storm::is_by_yields(view);
-    let queue = queues(view)
+    let by_yields = wakeup_storm::is_by_yields(analysis);
+    let queue = queues(analysis)
         .into_iter()
         .filter(|q| !q.is_storm() && (q.file.is_some() || !by_yields))
         .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
         .filter(|q| q.for_reader_ns < t::PACED_BY_READER * q.span_ns)
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
-    let language = view.language(Some(queue.pid));
-    let side_by_side = view.subject.cpus.min(queue.threads).max(1) as f64;
-    // What other programs took of the CPU is nobody's queueing, and who waits for input does so without the lock too;
-    // and nothing wins more than to use all CPUs.
+    let language = analysis.language(Some(queue.pid));
+    let side_by_side = analysis.observation.cpus.min(queue.threads).max(1) as f64;
+    // What other programs took of the CPU is nobody's queueing, and who waits for input does so
+    // without the lock too; and nothing wins more than to use all CPUs.
     let work_ns = queue.cpu_ns - queue.spun_ns;
-    let win =
-        view.untraced(queue.span_ns * view.quiet - queue.elsewhere_ns - work_ns / side_by_side);
-    let all_work_ns = view.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
-    let win = win.min(view.wall_ns - all_work_ns / view.subject.cpus.max(1) as f64);
-    if !matters(view, win) {
+    let win = analysis
+        .untraced(queue.span_ns * analysis.quiet - queue.elsewhere_ns - work_ns / side_by_side);
+    let all_work_ns = analysis.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
+    let win = win.min(analysis.wall_ns - all_work_ns / analysis.observation.cpus.max(1) as f64);
+    if !is_significant(analysis, win) {
         return None;
     }
     let gil = language == Some(Language::Python) && !queue.between_processes;
-    let locked = queue.file.and_then(|fd| view.name_of(queue.pid, fd));
+    let locked = queue.file.and_then(|fd| analysis.name_of(queue.pid, fd));
     let statement = format!(
         "{}; side by side they would take {}{} less, {} of the wall time.",
-        waited(view, &queue, locked.as_deref()),
+        waited(analysis, &queue, locked.as_deref()),
         // The interpreter's own lock can't be split: only what processes would win is known.
         if gil { "at most " } else { "" },
         time(win),
-        percent(view, win),
+        percent(analysis, win),
     );
     Some(
-        Draft::new("lock-contention", view, win, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, win, statement)
             .evidence("threads that queue", queue.threads as f64, "threads")
             .evidence("waits", queue.waits as f64, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")
@@ -61,7 +62,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 }
 
 /// Who waited for what, and how little they got done together.
-fn waited(view: &View<'_>, queue: &Queue, locked: Option<&str>) -> String {
+fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> String {
     let who = match queue.between_processes {
         true => "processes",
         false => "threads",
@@ -82,7 +83,7 @@ fn waited(view: &View<'_>, queue: &Queue, locked: Option<&str>) -> String {
         count(queue.waits),
         time(queue.waited_ns),
         queue.cpu_ns / span_ns,
-        view.subject.cpus,
+        analysis.observation.cpus,
     )
 }
 
@@ -105,6 +106,8 @@ fn advice(queue: &Queue, language: Option<Language>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::{Fake, ROOT};
@@ -120,13 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_take_turns_are_told() {
+    fn threads_that_take_turns_are_found() {
         assert_eq!(threads(245, 100, 7_500).ids()[0], "lock-contention");
     }
 
     #[test]
     fn what_threads_spin_for_a_lock_is_no_work() {
-        let told = |spun: u64| {
+        let reported = |spun: u64| {
             let mut fake = threads(350, 100, 3_000);
             let java = "/opt/jdk/lib/server/libjvm.so";
             for tid in 101..105 {
@@ -134,9 +137,9 @@ mod tests {
                 fake.in_function(tid, java, "work", 100 - spun);
             }
             let mut found = fake.findings().into_iter();
-            found.rfind(|one| one.id == "lock-contention")
+            found.rfind(|one| one.id == FindingId::LockContention)
         };
-        let (none, some) = (told(0).unwrap(), told(50).unwrap());
+        let (none, some) = (reported(0).unwrap(), reported(50).unwrap());
         assert!(some.could_win_ns > none.could_win_ns * 3 / 2, "{some:?}");
         let words = "used 1.40 of 2 CPUs (0.70 of that spinning)";
         assert!(some.statement.contains(words), "{}", some.statement);
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn threads_whose_reader_sets_the_pace_would_only_wait_longer_for_it() {
-        let told = |each_ms: u64| {
+        let reported = |each_ms: u64| {
             let mut fake = threads(245, 100, 7_500);
             fake.descriptor(1, "pipe");
             for turn in 0..10 {
@@ -154,15 +157,15 @@ mod tests {
                 let tid = 101 + (turn % 4) as u32;
                 fake.wait_for(tid, "write", Some(1), (from, to, to), None);
             }
-            fake.ids().contains(&"lock-contention".to_owned())
+            fake.ids().contains(&"lock-contention")
         };
-        assert!(told(10));
-        assert!(!told(30));
+        assert!(reported(10));
+        assert!(!reported(30));
     }
 
     #[test]
     fn who_waits_for_input_while_it_holds_the_lock_would_do_so_without_one() {
-        let told = |input_ms: u64| {
+        let reported = |input_ms: u64| {
             let mut fake = threads(245, 100, 7_500);
             for turn in 0..10 {
                 let from = 1 + turn * 90;
@@ -176,22 +179,27 @@ mod tests {
                 );
             }
             let mut found = fake.findings().into_iter();
-            let found = found.find(|one| one.id == "lock-contention");
+            let found = found.find(|one| one.id == FindingId::LockContention);
             found.map_or(0, |one| one.could_win_ns)
         };
-        assert!(told(40) < told(1), "{} and {}", told(40), told(1));
-        assert_eq!(told(60), 0);
+        assert!(
+            reported(40) < reported(1),
+            "{} and {}",
+            reported(40),
+            reported(1)
+        );
+        assert_eq!(reported(60), 0);
     }
 
     #[test]
     fn threads_that_wait_for_work_are_idle() {
         let mut fake = threads(10, 100, 9_800);
         fake.thread(ROOT, 110, 0, 1000, 990);
-        assert!(!fake.ids().contains(&"lock-contention".to_owned()));
+        assert!(!fake.ids().contains(&"lock-contention"));
     }
 
     #[test]
-    fn processes_that_take_turns_at_a_locked_file_are_told() {
+    fn processes_that_take_turns_at_a_locked_file_are_found() {
         let mut fake = Fake::new(1000);
         fake.wait_for(ROOT, "wait4", None, (5, 995, 995), Some(201));
         for pid in 201..205 {
@@ -199,9 +207,9 @@ mod tests {
             fake.waits_of(pid, Some("flock"), Some(3), Cause::Asleep, 50, 14_500);
         }
         fake.descriptor_of(201, 3, "/var/lock/table");
-        let told = fake.findings();
-        assert_eq!(told.len(), 1);
-        let statement = &told[0].statement;
+        let reported = fake.findings();
+        assert_eq!(reported.len(), 1);
+        let statement = &reported[0].statement;
         let begin = "4 processes waited 200 times for the lock on /var/lock/table";
         assert!(statement.starts_with(begin), "{statement}");
     }
@@ -230,18 +238,18 @@ mod tests {
                 );
             }
         }
-        let told = fake.findings();
+        let reported = fake.findings();
         let begin = "3 processes waited 86 times for locks";
-        let statement = told.first().map(|it| it.statement.as_str());
+        let statement = reported.first().map(|it| it.statement.as_str());
         assert!(
             statement.is_some_and(|it| it.starts_with(begin)),
-            "{told:?}"
+            "{reported:?}"
         );
     }
 
     #[test]
     fn a_starved_machine_says_nothing_of_locks() {
-        let told = |ready_ms: u64| {
+        let reported = |ready_ms: u64| {
             let mut fake = Fake::new(1000);
             fake.waits(Some("futex"), None, Cause::Asleep, 4, 249_000);
             for tid in 101..105 {
@@ -250,22 +258,22 @@ mod tests {
                 fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 100, locks_ms * 10);
                 fake.waits_of(tid, None, None, Cause::Preempted, 10, ready_ms * 100);
             }
-            fake.ids().contains(&"lock-contention".to_owned())
+            fake.ids().contains(&"lock-contention")
         };
-        assert!(told(700));
-        assert!(!told(850));
+        assert!(reported(700));
+        assert!(!reported(850));
     }
 
     #[test]
     fn nobody_queues_where_nobody_runs() {
-        let queue = "lock-contention".to_owned();
+        let queue = "lock-contention";
         assert!(threads(160, 100, 8_400).ids().contains(&queue));
         assert!(!threads(100, 100, 9_000).ids().contains(&queue));
     }
 
     #[test]
     fn a_pool_that_one_thread_hands_work_to_and_waits_for_queues_for_nothing() {
-        let told = |by: &dyn Fn(u32, u64) -> u32| {
+        let reported = |by: &dyn Fn(u32, u64) -> u32| {
             let mut fake = threads(245, 100, 7_500);
             for turn in 0..10 {
                 for tid in 101..105 {
@@ -274,19 +282,19 @@ mod tests {
                     fake.wait_for(tid, "futex", None, (at, at + 2, at + 2), by);
                 }
             }
-            fake.ids().contains(&"lock-contention".to_owned())
+            fake.ids().contains(&"lock-contention")
         };
         let hub = |tid: u32, turn: u64| match tid {
             101 => 102 + (turn % 3) as u32,
             _ => 101,
         };
-        assert!(!told(&hub));
-        assert!(told(&|tid, turn| 101 + (tid - 100 + turn as u32) % 4));
+        assert!(!reported(&hub));
+        assert!(reported(&|tid, turn| 101 + (tid - 100 + turn as u32) % 4));
     }
 
     #[test]
     fn who_gives_one_job_after_the_other_and_awaits_each_has_a_pool_and_no_lock() {
-        let told = |waits: u64| {
+        let reported = |waits: u64| {
             let mut fake = threads(245, 100, 7_500);
             fake.thread(ROOT, 110, 0, 1000, 5);
             fake.waits_of(
@@ -297,15 +305,15 @@ mod tests {
                 waits,
                 900_000 / waits,
             );
-            fake.ids().contains(&"lock-contention".to_owned())
+            fake.ids().contains(&"lock-contention")
         };
-        assert!(!told(380));
-        assert!(told(4));
+        assert!(!reported(380));
+        assert!(reported(4));
     }
 
     #[test]
     fn a_dozen_waits_for_a_locked_file_are_a_queue() {
-        let told = |call: &str| {
+        let reported = |call: &str| {
             let mut fake = Fake::new(640);
             fake.wait_for(ROOT, "wait4", None, (5, 635, 635), Some(201));
             for (pid, waits, us) in [(201, 12, 28_000), (202, 7, 24_000)] {
@@ -314,16 +322,12 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told("flock"), ["lock-contention"]);
-        assert!(told("futex").is_empty());
+        assert_eq!(reported("flock"), ["lock-contention"]);
+        assert!(reported("futex").is_empty());
     }
 
     #[test]
     fn one_long_wait_each_is_a_join() {
-        assert!(
-            !threads(245, 1, 750_000)
-                .ids()
-                .contains(&"lock-contention".to_owned())
-        );
+        assert!(!threads(245, 1, 750_000).ids().contains(&"lock-contention"));
     }
 }

@@ -2,50 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, FindingId, Place};
 use fathom_trace::{LookupRow, SyscallRow};
 
-use super::awaited_paths::{ENOENT, awaited};
 use super::call_cost::CallCost;
-use super::small_calls::Small;
-use crate::draft::{count, matters};
+use super::polled_paths::{ENOENT, awaited};
+use super::small_io::Small;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::is_significant;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
 
 const ENOTDIR: i32 = 20;
 
-/// Misses whose paths are not kept, where the table of paths was full: of the errors of these calls that no
-/// path is known for, the part that misses are of those whose path is.
-fn without_names(view: &View<'_>, calls: &BTreeSet<&str>, named: u64) -> u64 {
-    let failed = view.trace.failed_lookups.iter();
+/// Misses whose paths are not kept, where the table of paths was full: of the errors of these calls
+/// that no path is known for, the part that misses are of those whose path is.
+fn without_names(analysis: &Analysis<'_>, calls: &BTreeSet<&str>, named: u64) -> u64 {
+    let failed = analysis.trace.failed_lookups.iter();
     let failed = failed.filter(|row| calls.contains(row.call.as_str()));
     let known: u64 = failed.map(|row| row.calls).sum();
-    let errors = view.tally_calls(|name| calls.contains(name)).errors;
-    let unknown = errors.saturating_sub(known).min(view.trace.lost.names);
+    let errors = analysis.tally_calls(|name| calls.contains(name)).errors;
+    let unknown = errors.saturating_sub(known).min(analysis.trace.lost.names);
     (unknown as f64 * named as f64 / known.max(1) as f64) as u64
 }
-
-/// Calls that make a path be there or not: they search for nothing.
-const CHANGING: &[&str] = &[
-    "unlink",
-    "unlinkat",
-    "rmdir",
-    "rename",
-    "renameat",
-    "renameat2",
-    "mkdir",
-    "mkdirat",
-    "link",
-    "linkat",
-    "symlink",
-    "symlinkat",
-    "creat",
-    "chmod",
-    "fchmodat",
-    "chown",
-    "fchownat",
-    "utimensat",
-];
 
 /// More lookups than this for each file that is made are a search, wherever they look.
 const LOOKUPS_FOR_EACH_FILE: usize = 8;
@@ -59,12 +39,12 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn new(view: &View<'a>) -> Self {
-        let made = view.trace.files.iter().filter(|file| file.writes > 0);
-        let made = made.map(|file| file.name.as_str());
+    fn new(analysis: &Analysis<'a>) -> Self {
+        let made = analysis.trace.files.iter().filter(|file| file.writes > 0);
+        let made = made.filter_map(|file| file.name.path());
         let files: HashSet<&str> = made.filter(|name| name.contains('/')).collect();
         let folders: HashSet<&str> = files.iter().flat_map(|file| folders_of(file)).collect();
-        let failed = view.trace.failed_lookups.iter();
+        let failed = analysis.trace.failed_lookups.iter();
         let there =
             failed.filter(|row| folder_of(&row.path).is_some_and(|it| folders.contains(it)));
         Self {
@@ -74,12 +54,13 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Whether it is no search: a check before a file or its folder is made, or something to be removed.
+    /// Whether it is no search: a check before a file or its folder is made, or something to be
+    /// removed.
     fn are_made(&self, row: &LookupRow) -> bool {
         let path = row.path.as_str();
         let is_later_there = self.files.contains(path) || self.folders.contains(path);
         let folder = folder_of(path).is_some_and(|folder| self.folders.contains(folder));
-        CHANGING.contains(&row.call.as_str()) || is_later_there || folder && self.are_filled
+        calls::changes_path(&row.call) || is_later_there || folder && self.are_filled
     }
 }
 
@@ -92,40 +73,44 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(folder_of(path), |folder| folder_of(folder)).filter(|it| !it.is_empty())
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let absent = |errno| errno == ENOENT || errno == ENOTDIR;
-    let places = Places::new(view);
+    let places = Places::new(analysis);
     // Who asks until something is there searches for nothing.
-    let awaited = awaited(view);
+    let awaited = awaited(analysis);
     let awaited: HashSet<&str> = awaited.values().flat_map(|it| &it.paths).copied().collect();
     let is_search = |row: &LookupRow| {
         absent(row.errno) && !places.are_made(row) && !awaited.contains(row.path.as_str())
     };
     let rows = || {
-        let failed = view.trace.failed_lookups.iter();
+        let failed = analysis.trace.failed_lookups.iter();
         failed.filter(|row| is_search(row))
     };
     let calls: BTreeSet<&str> = rows().map(|row| row.call.as_str()).collect();
     let named: u64 = rows().map(|row| row.calls).sum();
-    let looked_at = named + without_names(view, &calls, named);
-    let stretch = view.stretch(|row| calls.contains(row.name.as_str()));
-    let misses = view.told_calls(looked_at as f64 * stretch);
+    let looked_at = named + without_names(analysis, &calls, named);
+    let stretch = analysis.stretch(|row| calls.contains(row.name.as_str()));
+    let misses = analysis.shown_calls(looked_at as f64 * stretch);
     if misses < t::MANY_MISSES {
         return None;
     }
     let asks =
         |row: &SyscallRow| calls.contains(row.name.as_str()) && !row.name.starts_with("exec");
     // A miss costs about what a hit costs: the walk along the path is the same.
-    let asked = view.tally(asks);
+    let asked = analysis.tally(asks);
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
-    let cost = CallCost::with(&asked, view, asks).part(part);
+    let cost = CallCost::with(&asked, analysis, asks).part(part);
     let is_futile = misses >= t::MISSES_OF_NO_SEARCH && part >= t::NEARLY_ALL_MISS;
-    // Where nearly nothing was found it is no search whose misses are its nature: the library's part is as vain.
+    // Where nearly nothing was found it is no search whose misses are its nature: the library's
+    // part is as vain.
     let (vain, least) = match is_futile {
-        true => (cost.ns(view).min(2.0 * cost.in_kernel_ns), t::LEAST_SHARE),
+        true => (
+            cost.ns(analysis).min(2.0 * cost.in_kernel_ns),
+            t::LEAST_SHARE,
+        ),
         false => (cost.in_kernel_ns, t::MISSES_SHARE),
     };
-    if !matters(view, vain) || view.share(vain) < least {
+    if !is_significant(analysis, vain) || analysis.share(vain) < least {
         return None;
     }
     let most = of_the_commonest_folder(rows())?;
@@ -133,14 +118,14 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         "{} lookups of paths that aren't there, such as `{}`, {}",
         count(misses),
         shortened(&most.path),
-        cost.told(view),
+        cost.in_words(analysis),
     );
     Some(
-        cost.draft("missing-file-lookups", view, statement)
+        cost.finding(FindingId::MissingFileLookups, analysis, statement)
             .evidence("failed lookups", misses as f64, "calls")
             .evidence("different paths kept", rows().count() as f64, "files")
             .advice("Shorten the search path, name files in full, or remember what isn't there.")
-            .limit(Small::limit(view))
+            .limit(Small::limit(analysis))
             .place(Place {
                 pid: Some(most.pid),
                 tid: None,
@@ -169,7 +154,7 @@ fn of_the_commonest_folder<'a>(rows: impl Iterator<Item = &'a LookupRow>) -> Opt
 /// Characters of a path that a sentence shows.
 const SHOWN: usize = 48;
 
-/// The end of a path, which tells more than its begin.
+/// The end of a path, which says more than its begin.
 fn shortened(path: &str) -> String {
     match path.chars().count().checked_sub(SHOWN) {
         None | Some(0) => path.to_owned(),
@@ -205,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_are_never_there_are_told() {
+    fn paths_that_are_never_there_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("openat", None, 100_000, 0, 3_000);
         fake.misses("openat", "/lib/x/a.conf", 90_000);
@@ -214,7 +199,7 @@ mod tests {
 
     #[test]
     fn checks_before_files_are_made_are_no_search() {
-        let told = |made: u64| {
+        let reported = |made: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("newfstatat", None, 100_000, 0, 6_000);
             for i in 0..2_000 {
@@ -227,17 +212,17 @@ mod tests {
                 fake.file(&format!("new/{i}/a.rs"), 1, 0, 0, 0);
                 fake.trace.files.last_mut().expect("just made").writes = 1;
             }
-            fake.ids().contains(&"missing-file-lookups".to_owned())
+            fake.ids().contains(&"missing-file-lookups")
         };
-        assert!(!told(2_000));
-        assert!(told(0));
+        assert!(!reported(2_000));
+        assert!(reported(0));
         // One file that is written where a thousand are searched.
-        assert!(told(1));
+        assert!(reported(1));
     }
 
     #[test]
     fn who_asks_until_something_is_there_is_a_loop_and_no_search() {
-        let told = |made_by_ms: Option<u64>| {
+        let reported = |made_by_ms: Option<u64>| {
             let mut fake = Fake::new(1000);
             let asked = fake.calls("newfstatat", None, 300_020, 0, 2_000);
             asked.errors = 300_000;
@@ -249,9 +234,9 @@ mod tests {
             }
             fake.findings().swap_remove(0)
         };
-        assert_eq!(told(None).id, "missing-file-lookups");
-        let found = told(Some(900));
-        assert_eq!(found.id, "busy-polling");
+        assert_eq!(reported(None).id, FindingId::MissingFileLookups);
+        let found = reported(Some(900));
+        assert_eq!(found.id, FindingId::BusyPolling);
         assert_eq!(found.place.path.as_deref(), Some("/spool/7.done"));
         assert!(
             found.statement.contains("300,000 times by `newfstatat`"),
@@ -263,7 +248,7 @@ mod tests {
     #[test]
     fn misses_whose_paths_are_not_kept_count_too() {
         // Each path another one: the table held 10,000 of 90,000.
-        let told = |lost| {
+        let reported = |lost| {
             let mut fake = Fake::new(1000);
             fake.calls("stat", None, 100_000, 0, 3_000);
             fake.trace.syscalls.last_mut().expect("a row").errors = 90_000;
@@ -271,20 +256,20 @@ mod tests {
             fake.trace.lost.names = lost;
             fake.ids()
         };
-        assert_eq!(told(80_000), ["missing-file-lookups"]);
-        assert!(!told(0).contains(&"missing-file-lookups".to_owned()));
+        assert_eq!(reported(80_000), ["missing-file-lookups"]);
+        assert!(!reported(0).contains(&"missing-file-lookups"));
     }
 
     #[test]
-    fn a_tenth_of_the_time_is_told_where_nothing_is_found() {
-        let told = |found: u64| {
+    fn a_tenth_of_the_time_is_reported_where_nothing_is_found() {
+        let reported = |found: u64| {
             let mut fake = Fake::new(1000);
             fake.calls("stat", None, 40_000 + found, 0, 2_500);
             fake.misses("stat", "/lib/x/a.conf", 40_000);
-            fake.ids().contains(&"missing-file-lookups".to_owned())
+            fake.ids().contains(&"missing-file-lookups")
         };
-        assert!(told(0));
-        assert!(!told(20_000));
+        assert!(reported(0));
+        assert!(!reported(20_000));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The rules, one a file.
 //!
-//! A rule looks at a [`View`] and returns findings, or none. Two rules may see the same time from
-//! two sides; [`explained_by`] says which of the two is told.
+//! A rule reads an [`Analysis`] and returns a finding, or none. Two rules may see the same time from
+//! two sides: [`arbitration`] says which of the two is reported.
 
 mod allocation;
 mod allocator_churn;
-mod awaited_paths;
+mod arbitration;
+mod blocking_in_lock;
+mod buffer_advice;
 mod busy_polling;
 mod call_cost;
 mod children;
@@ -15,32 +17,32 @@ mod code_files;
 mod cold_files;
 mod cpu_starved;
 mod delayed_ack_stall;
+mod discarded_buffers;
 mod dynamic_linking;
-mod far_end;
-mod fetching;
+mod futex_thrashing;
 mod goroutine_locks;
 mod idle_cores;
 mod idle_processes;
+mod io_latency;
 mod kernel_bound;
 mod line_buffered_output;
+mod lock_barging;
 mod lock_contention;
-mod lock_fought_over;
-mod lock_held_asleep;
-mod lock_queues;
-mod lock_taken_back;
-mod made_up_files;
+mod lock_convoys;
 mod missing_file_lookups;
-mod opened_again;
 mod page_fault_heavy;
+mod peer;
+mod polled_paths;
 mod process_spawning;
-mod refilled_buffers;
-mod relisting;
+mod pseudo_files;
+mod reopened_files;
+mod repeated_listing;
 mod reread_cost;
-mod reread_in_place;
 mod rereading;
+mod seek_rereads;
 mod sleeping;
-mod small_calls;
 mod small_file_io;
+mod small_io;
 mod spinning;
 mod startup_dominated;
 mod sync_writes;
@@ -57,9 +59,9 @@ mod wakeup_storm;
 
 use fathom_model::Finding;
 
-use crate::view::View;
+use crate::analysis::Analysis;
 
-type Rule = fn(&View<'_>) -> Option<Finding>;
+type Rule = fn(&Analysis<'_>) -> Option<Finding>;
 
 const RULES: &[Rule] = &[
     unbuffered_input::find,
@@ -93,148 +95,46 @@ const RULES: &[Rule] = &[
     kernel_bound::find,
 ];
 
-/// Findings of the first kind that are left out where one of the second is told: the second names
-/// the cause, the first its effect.
-const EXPLAINED_BY: &[(&str, &[&str])] = &[
-    ("waiting-for-network", &["delayed-ack-stall"]),
-    ("idle-cores", &["lock-contention", "wakeup-storm"]),
-    (
-        "wakeup-storm",
-        &["lock-contention", "cpu-starved", "thread-spawning"],
-    ),
-    ("page-fault-heavy", &["allocator-churn"]),
-    ("waiting-for-child", &["process-spawning", "idle-cores"]),
-    ("dynamic-linking", &["process-spawning"]),
-    (
-        "startup-dominated",
-        &[
-            "dynamic-linking",
-            "missing-file-lookups",
-            "process-spawning",
-        ],
-    ),
-    ("allocator-churn", &["process-spawning", "thread-spawning"]),
-    // Memory for what is read again is a part of the work on it.
-    ("page-fault-heavy", &["process-spawning", "rereading"]),
-    ("small-file-io", &["rereading", "process-spawning"]),
-    ("unbuffered-input", &["rereading"]),
-    // What is waited for is each of the files.
-    ("waiting-for-disk", &["small-file-io"]),
-    ("line-buffered-output", &["process-spawning"]),
-    ("sleeping", &["delayed-ack-stall", "wakeup-storm"]),
-    // Java's threads that await processes wait for each other too.
-    (
-        "lock-contention",
-        &["cpu-starved", "process-spawning", "thread-spawning"],
-    ),
-    ("idle-cores", &["busy-polling", "cpu-starved"]),
-    // Who hands over to another thread looks for it for a while before it sleeps.
-    ("busy-polling", &["wakeup-storm"]),
-];
-
-/// The ways in which a lock is contended, of which one is told: what was seen of mutexes goes first, then where whoever holds
-/// it is asleep.
-fn locks(view: &View<'_>) -> Option<Finding> {
-    goroutine_locks::find(view)
-        .or_else(|| lock_held_asleep::find(view))
-        .or_else(|| queued_or_fought(view))
-        .or_else(|| lock_taken_back::find(view))
-        .or_else(|| lock_fought_over::find(view))
-        .or_else(|| spinning::for_lock(view))
+/// The ways in which a lock is contended, of which one is reported: what was seen of mutexes goes
+/// first, then where whoever holds it is asleep.
+fn locks(analysis: &Analysis<'_>) -> Option<Finding> {
+    goroutine_locks::find(analysis)
+        .or_else(|| blocking_in_lock::find(analysis))
+        .or_else(|| convoy_or_thrashing(analysis))
+        .or_else(|| lock_barging::find(analysis))
+        .or_else(|| futex_thrashing::find(analysis))
+        .or_else(|| spinning::for_lock(analysis))
 }
 
 /// Threads that queue for a lock may lose more by the calls for it than by waiting.
-fn queued_or_fought(view: &View<'_>) -> Option<Finding> {
-    let queued = lock_contention::find(view)?;
-    let fought = lock_fought_over::find(view);
+fn convoy_or_thrashing(analysis: &Analysis<'_>) -> Option<Finding> {
+    let queued = lock_contention::find(analysis)?;
+    let fought = futex_thrashing::find(analysis);
     let costs_more = |fought: &Finding| fought.could_win_ns > queued.could_win_ns;
     Some(fought.filter(costs_more).unwrap_or(queued))
 }
 
-/// Asking again and again, by calls or by looks at memory.
-fn polls(view: &View<'_>) -> Option<Finding> {
-    busy_polling::find(view).or_else(|| spinning::find(view))
+/// Asking again and again, by calls or by reads of memory.
+fn polls(analysis: &Analysis<'_>) -> Option<Finding> {
+    busy_polling::find(analysis).or_else(|| spinning::find(analysis))
 }
 
 /// Memory that is taken and given back, by calls or within the program.
-fn memory(view: &View<'_>) -> Option<Finding> {
-    allocator_churn::find(view).or_else(|| allocation::find(view))
+fn memory(analysis: &Analysis<'_>) -> Option<Finding> {
+    allocator_churn::find(analysis).or_else(|| allocation::find(analysis))
 }
 
 /// Clocks that are read, by calls or without.
-fn clocks(view: &View<'_>) -> Option<Finding> {
-    clock_calls::find(view).or_else(|| clock_reads::find(view))
+fn clocks(analysis: &Analysis<'_>) -> Option<Finding> {
+    clock_calls::find(analysis).or_else(|| clock_reads::find(analysis))
 }
 
 /// All findings, the largest first.
-pub(crate) fn all(view: &View<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(view)).collect();
-    found = explained_by(named_for_locks(named_for_linking(found)));
-    found.sort_by(|a, b| (b.rank_ns(), &a.id).cmp(&(a.rank_ns(), &b.id)));
-    found = kernel_bound::unless_explained(found);
+pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule(analysis)).collect();
+    found = arbitration::arbitrate(found);
     if found.is_empty() {
-        found.extend(cpu_starved::by_others(view));
+        found.extend(cpu_starved::by_others(analysis));
     }
     found
-}
-
-/// Short processes that spend half of their time on finding and binding libraries are named for that.
-fn named_for_linking(mut found: Vec<Finding>) -> Vec<Finding> {
-    let of = |id: &str| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
-    if let (Some(linking), Some(spawning)) = (of("dynamic-linking"), of("process-spawning"))
-        && linking * 2 >= spawning
-    {
-        found.retain(|finding| finding.id != "process-spawning");
-    }
-    found
-}
-
-/// More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock costs a good part of what
-/// each of them waits, it is what makes them slow, and without it they are no crowd.
-fn named_for_locks(mut found: Vec<Finding>) -> Vec<Finding> {
-    let lock = found.iter().find(|f| f.id == "lock-contention");
-    if let Some(lock) = lock.map(|lock| lock.could_win_ns) {
-        let only_later =
-            |f: &Finding| f.id == "cpu-starved" && f.could_win_ns < f.could_win_latency_ns;
-        found.retain(|f| !only_later(f) || lock * least_times(&f.id) < f.rank_ns());
-    }
-    found
-}
-
-/// The cause must be of this part of the effect's size. Who finds a lock taken and who is woken to find it are counted
-/// apart, so that the lock shows less of itself.
-fn least_times(effect: &str) -> u64 {
-    match effect {
-        "wakeup-storm" => 4,
-        // It holds these waits, if they are of its files.
-        "waiting-for-disk" => 1,
-        _ => 3,
-    }
-}
-
-fn is_of_file(finding: &Finding) -> bool {
-    let path = finding.place.path.as_deref();
-    finding.place.fd != Some(0) && path.is_some_and(|path| path.starts_with('/'))
-}
-
-fn explained_by(found: Vec<Finding>) -> Vec<Finding> {
-    let win = |id: &str| found.iter().find(|f| f.id == id).map(Finding::rank_ns);
-    // A small cause doesn't hide a large effect.
-    let is_explained = |finding: &Finding| {
-        // What comes by a pipe isn't what is read again from a file.
-        let comes = finding.id == "unbuffered-input" && !is_of_file(finding);
-        !comes
-            && EXPLAINED_BY.iter().any(|(effect, causes)| {
-                *effect == finding.id
-                    && causes
-                        .iter()
-                        .filter_map(|id| win(id))
-                        .any(|ns| ns * least_times(&finding.id) >= finding.rank_ns())
-            })
-    };
-    found
-        .iter()
-        .filter(|finding| !is_explained(finding))
-        .cloned()
-        .collect()
 }

@@ -1,23 +1,24 @@
 //! Much memory is touched for the first time.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
 use super::process_spawning::faults_are_of_copies;
-use crate::Language;
-use crate::draft::{Draft, count, percent, time};
-use crate::faults;
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, percent};
+use crate::language::Language;
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let all = faults::cost(view);
-    let cost = view.within_kernel(all.ns).min(0.97 * view.cpu_ns);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let all = analysis.fault_cost();
+    let cost = analysis.within_kernel(all.ns).min(0.97 * analysis.cpu_ns);
     let faults = all.count;
-    let many = faults.max(view.trace.accounts.minor_faults) >= t::MANY_FAULTS;
-    let rule = all.measured && faults >= t::FAULTS_THAT_RULE && view.share(cost) >= t::FAULTS_RULE;
+    let many = faults.max(analysis.trace.accounts.minor_faults) >= t::MANY_FAULTS;
+    let rule =
+        all.measured && faults >= t::FAULTS_THAT_RULE && analysis.share(cost) >= t::FAULTS_RULE;
     if !(many || rule)
-        || view.share(cost) < t::FAULT_SHARE
-        || !all.measured && faults_are_of_copies(view)
+        || analysis.share(cost) < t::FAULT_SHARE
+        || !all.measured && faults_are_of_copies(analysis)
     {
         return None;
     }
@@ -27,17 +28,17 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         count(faults),
         if all.measured { "" } else { "about " },
         time(cost),
-        percent(view, cost),
+        percent(analysis, cost),
     );
     let each = match all.measured {
         true => "cost of a fault",
         false => "cost of a fault (modelled)",
     };
     Some(
-        Draft::new("page-fault-heavy", view, cost, statement)
+        FindingBuilder::new(FindingId::PageFaultHeavy, analysis, cost, statement)
             .evidence("minor faults", faults as f64, "faults")
             .evidence(each, all.each_ns, "ns")
-            .advice(match view.language(None) {
+            .advice(match analysis.language(None) {
                 // Its pages can be chosen there.
                 Some(Language::C | Language::Rust) | None => {
                     "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes; for tables that must be large ask for huge pages (`madvise(MADV_HUGEPAGE)`)."
@@ -46,7 +47,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                     "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes."
                 }
             })
-            .limit(view.subject.limits.page_fault_seconds.map(|s| format!("a first touch takes {} here", time(s * 1e9))))
+            .limit(analysis.observation.limits.page_fault_seconds.map(|s| format!("a first touch takes {} here", time(s * 1e9))))
             .likely()
             .finish(),
     )
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn much_memory_touched_once_is_told() {
+    fn much_memory_touched_once_is_found() {
         assert_eq!(touches(250_000).ids(), ["page-fault-heavy"]);
     }
 

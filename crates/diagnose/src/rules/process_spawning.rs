@@ -2,36 +2,36 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Process;
 
 use super::children::{is_copy, starts_of_interpreter};
-use crate::Language;
-use crate::account::Life;
-use crate::draft::{Draft, count, matters, percent, time};
-use crate::faults;
-use crate::path::covered_ns;
+use crate::analysis::Analysis;
+use crate::critical_path::covered_ns;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::language::Language;
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// A process: its number, beginning and end.
 type Lived = (u32, u64, u64);
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let end = view.trace.duration_ns;
-    let starts = starts_of_interpreter(view);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let end = analysis.trace.duration_ns;
+    let starts = starts_of_interpreter(analysis);
     let is_short = |process: &Process| {
-        let own = || view.lives_of(process.pid);
+        let own = || analysis.threads_of(process.pid);
         let own_ns = || {
             own()
-                .map(|life| life.sums.get(Spent::UserCode))
+                .map(|times| times.sums.get(Spent::UserCode))
                 .sum::<f64>()
         };
-        let works = is_copy(view, process) && own_ns() >= t::SHORT_COPY_OWN_NS;
-        let little = !works && view.cpu_of(process.pid) < t::SHORT_CHILD_CPU_NS;
-        (little || starts.contains(&process.pid)) && !waits_outside(view, process.pid)
+        let works = is_copy(analysis, process) && own_ns() >= t::SHORT_COPY_OWN_NS;
+        let little = !works && analysis.cpu_of(process.pid) < t::SHORT_CHILD_CPU_NS;
+        (little || starts.contains(&process.pid)) && !waits_outside(analysis, process.pid)
     };
-    let mut short: Vec<Lived> = view
+    let mut short: Vec<Lived> = analysis
         .trace
         .processes
         .iter()
@@ -42,29 +42,31 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         .collect();
     let many = short.len() >= t::MANY_PROCESSES;
     if !many {
-        let of_one = most_of_one_program(view, &short);
+        let of_one = most_of_one_program(analysis, &short);
         if of_one.len() < t::MANY_OF_ONE_PROGRAM {
             return None;
         }
         short.retain(|child| of_one.contains(&child.0));
     }
-    // Their lives are gone whole; a probe of this machine tells the least that making them costs.
-    let copies = copies(view, &short);
+    // Their lives are gone whole; a probe of this machine knows the least that making them costs.
+    let copies = copies(analysis, &short);
     let are_copies = copies * 3 >= short.len() * 2;
-    let lives = match are_copies {
-        true => forking_ns(view, &short),
-        false => view.untraced(covered_ns(&short) as f64),
+    let threads = match are_copies {
+        true => forking_ns(analysis, &short),
+        false => analysis.untraced(covered_ns(&short) as f64),
     };
-    let least = short.len() as f64 * view.spawn_ns() * 0.5;
-    let win = lives.max(least.min(view.wall_ns)).min(0.97 * view.wall_ns);
-    if !matters(view, win) || !many && view.share(win) < t::LOOP_SHARE {
+    let least = short.len() as f64 * analysis.spawn_ns() * 0.5;
+    let win = threads
+        .max(least.min(analysis.wall_ns))
+        .min(0.97 * analysis.wall_ns);
+    if !is_significant(analysis, win) || !many && analysis.share(win) < t::LOOP_SHARE {
         return None;
     }
     // While a child lives its parent waits, and what it does for it itself comes on top of that.
-    let by_parents = view.library_of_starts_ns(short.iter().map(|child| child.0));
-    let win = (win + by_parents).min(0.97 * view.wall_ns);
-    let maker = view.process(short[0].0).and_then(|p| p.parent);
-    let interpreter = interpreter_of(view, &short, &starts);
+    let by_parents = analysis.library_of_starts_ns(short.iter().map(|child| child.0));
+    let win = (win + by_parents).min(0.97 * analysis.wall_ns);
+    let maker = analysis.process(short[0].0).and_then(|p| p.parent);
+    let interpreter = interpreter_of(analysis, &short, &starts);
     let number = count(short.len() as u64);
     let what = match (&interpreter, are_copies) {
         (Some(name), _) => format!("`{name}` was started {number} times"),
@@ -81,18 +83,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         "{what}, {} apiece; they take {}, {} of the wall time.",
         time(win / short.len() as f64),
         time(win),
-        percent(view, win),
+        percent(analysis, win),
     );
     let advice = match interpreter {
         Some(name) => format!("Do it in one process: hand all items to one `{name}`."),
-        None => advice(view.language(maker), are_copies).to_owned(),
+        None => advice(analysis.language(maker), are_copies).to_owned(),
     };
     Some(
-        Draft::new("process-spawning", view, win, statement)
+        FindingBuilder::new(FindingId::ProcessSpawning, analysis, win, statement)
             .evidence("short processes", short.len() as f64, "processes")
             .evidence("wall time each", win / short.len() as f64, "ns")
             .advice(advice)
-            .limit(view.subject.limits.spawn_seconds.map(|s| {
+            .limit(analysis.observation.limits.spawn_seconds.map(|s| {
                 format!(
                     "making and awaiting the empty program takes {} here",
                     time(s * 1e9)
@@ -103,18 +105,21 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// Whether a process waited for most of its life for a time or for others: that takes as long without a process for it.
-fn waits_outside(view: &View<'_>, pid: u32) -> bool {
+/// Whether a process waited for most of its life for a time or for others: that takes as long
+/// without a process for it.
+fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
     let outside = [
         Spent::Sleeping,
         Spent::Network,
         Spent::Disk,
         Spent::WaitingForInput,
     ];
-    let waited = |life: &Life| life.sums.of(|spent| outside.contains(&spent));
-    let (waited, lived) = view.lives_of(pid).fold((0.0, 0.0), |(waits, all), life| {
-        (waits + waited(life), all + life.ns())
-    });
+    let waited = |times: &ThreadTimes| times.sums.of(|spent| outside.contains(&spent));
+    let (waited, lived) = analysis
+        .threads_of(pid)
+        .fold((0.0, 0.0), |(waits, all), times| {
+            (waits + waited(times), all + times.ns())
+        });
     waited * 2.0 > lived
 }
 
@@ -140,53 +145,63 @@ fn advice(maker: Option<Language>, are_copies: bool) -> &'static str {
 }
 
 /// The name of the interpreter that these processes start, if that is what they are.
-fn interpreter_of(view: &View<'_>, short: &[Lived], starts: &HashSet<u32>) -> Option<String> {
+fn interpreter_of(
+    analysis: &Analysis<'_>,
+    short: &[Lived],
+    starts: &HashSet<u32>,
+) -> Option<String> {
     if starts.is_empty() || !short.iter().all(|child| starts.contains(&child.0)) {
         return None;
     }
-    let program = view.program_of(short.first()?.0)?;
+    let program = analysis.program_of(short.first()?.0)?;
     Some(program.rsplit('/').next().unwrap_or(program).to_owned())
 }
 
-fn copies(view: &View<'_>, short: &[Lived]) -> usize {
-    let processes = short.iter().filter_map(|child| view.process(child.0));
-    processes.filter(|process| is_copy(view, process)).count()
+fn copies(analysis: &Analysis<'_>, short: &[Lived]) -> usize {
+    let processes = short.iter().filter_map(|child| analysis.process(child.0));
+    processes
+        .filter(|process| is_copy(analysis, process))
+        .count()
 }
 
-/// What forking costs where the copies run no program of their own: what they do, and the kernel's work on processes,
-/// of which most is the parent's: its page tables are copied, and given back at the end.
-fn forking_ns(view: &View<'_>, short: &[Lived]) -> f64 {
-    let lives = view.untraced(covered_ns(short) as f64);
+/// What forking costs where the copies run no program of their own: what they do, and the kernel's
+/// work on processes, of which most is the parent's: its page tables are copied, and given back at
+/// the end.
+fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
+    let threads = analysis.untraced(covered_ns(short) as f64);
     let pids: HashSet<u32> = short.iter().map(|child| child.0).collect();
-    let own = view.lives.iter().filter(|life| pids.contains(&life.pid));
+    let own = analysis
+        .threads
+        .iter()
+        .filter(|times| pids.contains(&times.pid));
     let own: f64 = own
-        .map(|life| {
-            let ran = life.sums.get(Spent::UserCode) + life.sums.get(Spent::PageFaults);
-            ran * view.weight(life.tid)
+        .map(|times| {
+            let ran = times.sums.get(Spent::UserCode) + times.sums.get(Spent::PageFaults);
+            ran * analysis.weight(times.tid)
         })
         .sum();
     // Where nobody sees the kernel's parts, what it does for copies is faults for the most part.
-    let faults = faults::cost(view);
+    let faults = analysis.fault_cost();
     let kernels = match faults.measured {
-        true => view.spent_ns(Spent::KernelProcesses),
-        false => view
+        true => analysis.spent_ns(Spent::KernelProcesses),
+        false => analysis
             .spent_ns(Spent::KernelProcesses)
-            .max(view.within_kernel(faults.ns)),
+            .max(analysis.within_kernel(faults.ns)),
     };
-    lives.max(view.untraced(own) + kernels)
+    threads.max(analysis.untraced(own) + kernels)
 }
 
-/// Whether the command makes so many copies of itself that faults, where only their number is known, are those of
-/// copying.
-pub(super) fn faults_are_of_copies(view: &View<'_>) -> bool {
-    let made = view.trace.processes.iter().skip(1);
-    made.filter(|process| is_copy(view, process)).count() >= t::MANY_PROCESSES
+/// Whether the command makes so many copies of itself that faults, where only their number is
+/// known, are those of copying.
+pub(super) fn faults_are_of_copies(analysis: &Analysis<'_>) -> bool {
+    let made = analysis.trace.processes.iter().skip(1);
+    made.filter(|process| is_copy(analysis, process)).count() >= t::MANY_PROCESSES
 }
 
-/// Of these processes: those that one parent made to run one program, where that is the most. Those that
-/// have children of their own do not count: a compiler's driver is short, and its work is not.
-fn most_of_one_program(view: &View<'_>, short: &[Lived]) -> HashSet<u32> {
-    let processes = &view.trace.processes;
+/// Of these processes: those that one parent made to run one program, where that is the most. Those
+/// that have children of their own do not count: a compiler's driver is short, and its work is not.
+fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32> {
+    let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
     let short: HashSet<u32> = short.iter().map(|child| child.0).collect();
     let leaves = processes
@@ -207,6 +222,8 @@ fn most_of_one_program(view: &View<'_>, short: &[Lived]) -> HashSet<u32> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
@@ -229,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn hundreds_of_short_processes_are_told() {
+    fn hundreds_of_short_processes_are_found() {
         assert_eq!(spawns(300).ids(), ["process-spawning"]);
     }
 
@@ -258,10 +275,10 @@ mod tests {
     }
 
     #[test]
-    fn starts_of_one_interpreter_are_told_with_their_number() {
+    fn starts_of_one_interpreter_are_reported_with_their_number() {
         // Some are above the limit of a short child, some below.
         let found = interpreters(|i| 14 + i % 5).findings();
-        assert_eq!(found[0].id, "process-spawning");
+        assert_eq!(found[0].id, FindingId::ProcessSpawning);
         assert_eq!(found.len(), 1);
         let statement = &found[0].statement;
         assert!(
@@ -289,7 +306,7 @@ mod tests {
         }
         fake.calls("clone", None, 100, 0, 6_000_000);
         let found = fake.findings();
-        assert_eq!(found[0].id, "process-spawning");
+        assert_eq!(found[0].id, FindingId::ProcessSpawning);
         assert!(
             found[0].could_win_ns > 550_000_000,
             "{}",
@@ -308,14 +325,14 @@ mod tests {
             }
             fake
         };
-        let told = |mut fake: Fake| fake.ids().contains(&"process-spawning".to_owned());
-        assert!(told(copies(4)));
-        assert!(!told(copies(14)));
+        let reported = |mut fake: Fake| fake.ids().contains(&"process-spawning");
+        assert!(reported(copies(4)));
+        assert!(!reported(copies(14)));
         let mut naps = spawns(60);
         for pid in 200..260 {
             naps.waits_of(pid, Some("clock_nanosleep"), None, Cause::Asleep, 1, 12_000);
         }
-        assert!(!told(naps));
+        assert!(!reported(naps));
     }
 
     #[test]
@@ -328,11 +345,11 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_takes_little_of_the_time_is_not_told() {
+    fn a_loop_that_takes_little_of_the_time_is_not_found() {
         let mut fake = Fake::new(1000);
         for i in 0..50 {
             fake.child(200 + i, u64::from(i) * 2, u64::from(i) * 2 + 2, 1);
         }
-        assert!(!fake.ids().contains(&"process-spawning".to_owned()));
+        assert!(!fake.ids().contains(&"process-spawning"));
     }
 }

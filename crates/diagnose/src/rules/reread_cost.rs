@@ -1,10 +1,14 @@
-//! Shared by the ways of reading the same again: what the calls cost, and the work on what they brought.
+//! Shared by the ways of reading the same again: what the calls cost, and the work on what they
+//! brought.
+
+use fathom_model::FindingId;
 
 use super::call_cost::CallCost;
-use crate::Language;
-use crate::draft::{Draft, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, percent};
+use crate::language::Language;
+use crate::numbers::time;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// What reading once more costs.
 pub(super) struct Cost {
@@ -15,14 +19,14 @@ pub(super) struct Cost {
 
 impl Cost {
     /// All of it, no more than there is.
-    pub(super) fn ns(&self, view: &View<'_>) -> f64 {
-        view.within_cpu(self.calls.ns(view) + self.work_ns)
+    pub(super) fn ns(&self, analysis: &Analysis<'_>) -> f64 {
+        analysis.within_cpu(self.calls.ns(analysis) + self.work_ns)
     }
 
     /// The end of a sentence, in words.
-    pub(super) fn told(&self, view: &View<'_>) -> String {
+    pub(super) fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.calls.in_kernel_ns);
-        let share = percent(view, self.ns(view));
+        let share = percent(analysis, self.ns(analysis));
         let is_much = self.work_ns > t::WORK_WORTH_TELLING * self.calls.in_kernel_ns;
         let besides = match is_much {
             true => "",
@@ -38,25 +42,30 @@ impl Cost {
         format!("that cost {cost}, {share} of the wall time{besides}.")
     }
 
-    pub(super) fn draft(&self, view: &View<'_>, statement: String) -> Draft {
-        let draft = Draft::new("rereading", view, self.ns(view), statement);
-        let draft = self.calls.evidence(draft).evidence(
+    pub(super) fn finding(&self, analysis: &Analysis<'_>, statement: String) -> FindingBuilder {
+        let finding =
+            FindingBuilder::new(FindingId::Rereading, analysis, self.ns(analysis), statement);
+        let finding = self.calls.evidence(finding).evidence(
             "cost of the calls",
             self.calls.in_kernel_ns.round(),
             "ns",
         );
         match self.work_ns > 0.0 {
-            true => draft
+            true => finding
                 .evidence("work on what was read, at most", self.work_ns.round(), "ns")
                 .likely(),
-            false => draft,
+            false => finding,
         }
     }
 }
 
 /// What it takes to go through as many bytes that are kept.
-pub(super) fn from_memory(view: &View<'_>, bytes: f64) -> Option<String> {
-    let bandwidth = view.subject.limits.memory_bandwidth.filter(|b| *b > 0.0)?;
+pub(super) fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
+    let bandwidth = analysis
+        .observation
+        .limits
+        .memory_bandwidth
+        .filter(|b| *b > 0.0)?;
     Some(format!(
         "reading it once more from memory would take {} here ({:.1} GB/s)",
         time(bytes / bandwidth * 1e9),
@@ -68,12 +77,13 @@ pub(super) fn part_of(of: u64, all: u64) -> f64 {
     (of as f64 / all.max(1) as f64).min(1.0)
 }
 
-/// The work of a process's own code on `bytes` that it reads once more, so many `times`, memory for it included, at most. Nobody sees which
-/// of its time goes to which bytes: it is as much as such a language takes to take bytes apart, and of the time that there is beside
-/// the calls' library the part that these bytes are of all (`part`). Where that is less than anybody needs to take them apart, the
-/// program doesn't look at all of them, and only the memory that they took is counted.
+/// The work of a process's own code on `bytes` that it reads once more, so many `times`, memory for
+/// it included, at most. Nobody sees which of its time goes to which bytes: it is as much as such a
+/// language takes to take bytes apart, and of the time that there is beside the calls' library the
+/// part that these bytes are of all (`part`). Where that is less than anybody needs to take them
+/// apart, the program doesn't look at all of them, and only the memory that they took is counted.
 pub(super) fn work_ns(
-    view: &View<'_>,
+    analysis: &Analysis<'_>,
     pid: u32,
     (bytes, times): (f64, f64),
     part: f64,
@@ -82,8 +92,8 @@ pub(super) fn work_ns(
     if part < t::PART_OF_INPUT {
         return 0.0;
     }
-    let own = (view.own_ns(pid) - calls.library_ns).max(0.0) * part;
-    let language = view.language(Some(pid));
+    let own = (analysis.own_ns(pid) - calls.library_ns).max(0.0) * part;
+    let language = analysis.language(Some(pid));
     let each = match own < t::QUICKEST_PARSING_NS_PER_BYTE * bytes {
         true => collecting_ns_per_byte(language),
         false => parsing_ns_per_byte(language, bytes <= t::MOST_OF_A_SETTINGS_FILE * times),
@@ -100,8 +110,9 @@ fn collecting_ns_per_byte(language: Option<Language>) -> f64 {
     }
 }
 
-/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do. Those for files of settings are
-/// written in the language itself: Python's for INI takes 260, where its JSON takes 15.
+/// To take apart what was read, in ns for each byte, as the languages' own JSON readers do. Those
+/// for files of settings are written in the language itself: Python's for INI takes 260, where its
+/// JSON takes 15.
 fn parsing_ns_per_byte(language: Option<Language>, settings: bool) -> f64 {
     match language {
         Some(Language::Python | Language::Ruby | Language::Perl) if settings => 60.0,

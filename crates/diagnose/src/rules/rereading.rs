@@ -1,36 +1,34 @@
-//! The same is read again and again: of files that are opened anew each time, of one that stays open, or of folders.
+//! The same is read again and again: of files that are opened anew each time, of one that stays
+//! open, or of folders.
 
 use fathom_model::Finding;
-use fathom_trace::FileRow;
+use fathom_trace::{DescriptorKind, FileRow};
 
 use super::call_cost::CallCost;
-use super::made_up_files::is_of_system;
-use super::opened_again::OpenedAgain;
-use super::relisting;
+use super::pseudo_files::is_of_system;
+use super::reopened_files::ReopenedFile;
+use super::repeated_listing;
 use super::reread_cost::{Cost, from_memory, part_of, work_ns};
-use super::reread_in_place::{rewound, sought};
-use crate::classify;
-use crate::draft::{bytes, count, matters};
+use super::seek_rereads::{rewound, sought, stays_as_it_is};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::is_significant;
+use crate::numbers::{bytes, count};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let found = [
-        reopened(view),
-        rewound(view),
-        sought(view),
-        relisting::find(view),
+        reopened(analysis),
+        rewound(analysis),
+        sought(analysis),
+        repeated_listing::find(analysis),
     ];
     let found = found.into_iter().flatten();
     found.max_by_key(|finding| finding.could_win_ns)
 }
 
-/// Whether a file is written once at most, as by a program that makes it first, and then read again and again.
-pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
-    file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
-}
-
-/// Whether each opening is for one record of many: nothing need be read twice, and another rule tells of it.
+/// Whether each opening is for one record of many: nothing need be read twice, and that is another
+/// rule's.
 fn takes_records(file: &FileRow) -> bool {
     let each = file.read_bytes / file.opens.max(1);
     let part = |size: u64| each * t::RECORDS_OF_A_FILE <= size;
@@ -39,42 +37,46 @@ fn takes_records(file: &FileRow) -> bool {
 
 /// Whether all of a file is read each time that it is opened.
 fn is_read_again(file: &FileRow) -> bool {
-    let named = !file.name.contains("socket") && !file.name.starts_with("pipe");
-    let meant = named && !is_of_system(&file.name) && !takes_records(file);
+    let named = !matches!(
+        file.name,
+        DescriptorKind::Socket(_) | DescriptorKind::SocketPair | DescriptorKind::Pipe(_)
+    );
+    let meant = named && !is_of_system(&file.name.text()) && !takes_records(file);
     meant && file.read_bytes > 0 && stays_as_it_is(file)
 }
 
-fn reopened(view: &View<'_>) -> Option<Finding> {
-    let files = OpenedAgain::most(view, is_read_again, |file| {
+fn reopened(analysis: &Analysis<'_>) -> Option<Finding> {
+    let files = ReopenedFile::most(analysis, is_read_again, |file| {
         file.read_bytes + 4096 * file.opens
     })?;
     let file = &files.together;
-    let is_read = files.own(classify::is_read);
-    let all_reads = view.tally(is_read);
+    let is_read = files.own(calls::is_read);
+    let all_reads = analysis.tally(is_read);
     let of_bytes = part_of(file.read_bytes, all_reads.bytes);
     let of_reads = of_bytes.max(part_of(file.reads, all_reads.calls));
-    let reads = CallCost::with(&all_reads, view, is_read).part(of_reads);
+    let reads = CallCost::with(&all_reads, analysis, is_read).part(of_reads);
     let again = files.again();
-    let calls = reads.plus(files.cost_of_opening(view)).part(again);
+    let calls = reads.plus(files.cost_of_opening(analysis)).part(again);
     let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
     let cost = Cost {
         calls,
-        work_ns: work_ns(view, file.pid, read_again, of_bytes, &calls),
+        work_ns: work_ns(analysis, file.pid, read_again, of_bytes, &calls),
     };
-    if !matters(view, cost.ns(view)) {
+    if !is_significant(analysis, cost.ns(analysis)) {
         return None;
     }
-    let name = file.name.rsplit('/').next().unwrap_or(&file.name);
+    let name = file.name.text();
+    let name = name.rsplit('/').next().unwrap_or(&name);
     let statement = format!(
         "{} opened {} times and read {} from; {}",
         files.subject("files", name),
         count(file.opens),
         bytes(file.read_bytes as f64),
-        cost.told(view),
+        cost.in_words(analysis),
     );
     let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
     Some(
-        cost.draft(view, statement)
+        cost.finding(analysis, statement)
             .evidence("opens", file.opens as f64, "calls")
             .evidence("reads", file.reads as f64, "calls")
             .evidence("bytes read", file.read_bytes as f64, "bytes")
@@ -82,7 +84,7 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
                 1 => "Read the file once and keep what is needed of it.",
                 _ => "Read each file once and keep what is needed of it.",
             })
-            .limit(from_memory(view, once))
+            .limit(from_memory(analysis, once))
             .place(files.place())
             .finish(),
     )
@@ -90,36 +92,38 @@ fn reopened(view: &View<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
     fn a_record_of_each_opening_is_not_read_again() {
-        for (size, told) in [(65_536, false), (160, true)] {
+        for (size, reported) in [(65_536, false), (160, true)] {
             let mut fake = Fake::new(1000);
             fake.calls("openat", None, 100_000, 0, 5_000);
             fake.calls("read", Some(3), 100_000, 64, 1_000);
             fake.file("/srv/table.dat", 100_000, 100_000, 6_400_000, 0);
             fake.trace.files[0].size_bytes = Some(size);
-            assert_eq!(fake.ids().contains(&"rereading".to_owned()), told);
+            assert_eq!(fake.ids().contains(&"rereading"), reported);
         }
     }
 
     #[test]
-    fn a_file_read_for_each_item_is_told() {
+    fn a_file_read_for_each_item_is_found() {
         // Also where the program made it first, but not where it writes as much as it reads.
-        for (written, told) in [(0, true), (16_000, true), (160_000_000, false)] {
+        for (written, reported) in [(0, true), (16_000, true), (160_000_000, false)] {
             let mut fake = Fake::new(1000);
             fake.calls("openat", None, 10_000, 0, 5_000);
             fake.calls("read", Some(3), 20_000, 8_000, 10_000);
             fake.file("/etc/table.json", 10_000, 20_000, 160_000_000, 0);
             fake.trace.files[0].written_bytes = written;
-            assert_eq!(fake.ids().contains(&"rereading".to_owned()), told);
+            assert_eq!(fake.ids().contains(&"rereading"), reported);
         }
     }
 
     #[test]
     fn the_work_on_what_is_read_again_counts_as_far_as_the_bytes_explain_it() {
-        let told = |others: u64| {
+        let reported = |others: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Python);
             fake.calls("openat", None, 300, 0, 10_000);
@@ -129,18 +133,22 @@ mod tests {
             fake.findings()
         };
         // 15 ms of calls, and 15 ns for each of 30 MB.
-        let found = &told(0)[0];
-        assert_eq!(found.id, "rereading");
+        let found = &reported(0)[0];
+        assert_eq!(found.id, FindingId::Rereading);
         let win = found.could_win_ns / 1_000_000;
         assert!((440..480).contains(&win), "{win} ms");
         let words = "in the kernel and up to 448 ms of work on what was read";
         assert!(found.statement.contains(words), "{}", found.statement);
         // It is a tenth of what the program reads.
-        assert!(told(2_700).iter().all(|found| found.id != "rereading"));
+        assert!(
+            reported(2_700)
+                .iter()
+                .all(|found| found.id != FindingId::Rereading)
+        );
     }
 
     #[test]
-    fn files_of_settings_are_taken_apart_more_slowly() {
+    fn files_of_settings_are_parsed_more_slowly() {
         let mut fake = Fake::new(1000);
         fake.language = Some(crate::Language::Python);
         fake.calls("openat", None, 300, 0, 10_000);
@@ -153,30 +161,30 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_time_to_take_the_bytes_apart_only_gives_their_memory_back() {
-        let told = |language| {
+    fn who_has_no_time_to_parse_the_bytes_only_gives_their_memory_back() {
+        let reported = |language| {
             let mut fake = Fake::new(1000);
             fake.language = Some(language);
             fake.calls("openat", None, 300, 0, 10_000);
             fake.calls("read", Some(3), 600, 5_000_000, 1_000_000);
             fake.file("/etc/table.json", 300, 600, 3_000_000_000, 0);
             let found = fake.findings().remove(0);
-            assert_eq!(found.id, "rereading");
+            assert_eq!(found.id, FindingId::Rereading);
             found.statement
         };
         // 0.4 s of its own code are 0.13 ns for each of 3 GB.
-        let python = told(crate::Language::Python);
+        let python = reported(crate::Language::Python);
         assert!(
             python.contains("besides the work on what was read"),
             "{python}"
         );
-        let go = told(crate::Language::Go);
+        let go = reported(crate::Language::Go);
         assert!(go.contains("of work on what was read"), "{go}");
     }
 
     #[test]
     fn memory_for_what_is_read_again_is_no_cause_of_its_own() {
-        let told = |again: bool| {
+        let reported = |again: bool| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Python);
             fake.trace.threads[0].minor_faults = Some(800_000);
@@ -187,12 +195,12 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told(false), ["page-fault-heavy"]);
-        assert_eq!(told(true), ["rereading"]);
+        assert_eq!(reported(false), ["page-fault-heavy"]);
+        assert_eq!(reported(true), ["rereading"]);
     }
 
     #[test]
-    fn several_files_are_told_together() {
+    fn several_files_are_reported_together() {
         let mut fake = Fake::new(1000);
         fake.calls("openat", None, 10_000, 0, 5_000);
         fake.calls("read", Some(3), 20_000, 8_000, 10_000);

@@ -1,40 +1,41 @@
 //! The program pauses by its own wish.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::{Cause, OffCpuRow};
 
-use super::{goroutine_locks, lock_held_asleep};
-use crate::classify;
-use crate::draft::{Draft, count, percent, time, wait_matters};
+use super::{blocking_in_lock, goroutine_locks};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let sleep = view.spent_ns(Spent::Sleeping);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let sleep = analysis.spent_ns(Spent::Sleeping);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
     let in_turn = || {
-        let goroutines = goroutine_locks::queue(view).is_some_and(|queue| queue.holder_waits);
-        goroutines || lock_held_asleep::turns(view).is_some()
+        let goroutines = goroutine_locks::queue(analysis).is_some_and(|queue| queue.holder_waits);
+        goroutines || blocking_in_lock::turns(analysis).is_some()
     };
-    if !wait_matters(view, sleep) || in_turn() {
+    if !is_significant_wait(analysis, sleep) || in_turn() {
         return None;
     }
     // What follows a sleep, ready but not running, is a row of its own.
-    let on_path = |row: &OffCpuRow| row.cause == Cause::Asleep && view.weight(row.tid) > 0.0;
+    let on_path = |row: &OffCpuRow| row.cause == Cause::Asleep && analysis.weight(row.tid) > 0.0;
     let (asleep, naps) =
-        view.off(|row| on_path(row) && row.call.as_deref().is_some_and(classify::is_sleep));
+        analysis.off(|row| on_path(row) && row.call.as_deref().is_some_and(calls::is_sleep));
     // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
     let naps = naps.filter(|_| asleep >= 0.9 * sleep);
     // A pause as short as that is a loop that asks: who is awaited decides how long it lasts.
     let asks = naps.is_some_and(|n| n > 0 && asleep / n as f64 <= t::PAUSE_OF_AN_ASKER_NS);
-    if asks && others_compute(view) {
+    if asks && others_compute(analysis) {
         return None;
     }
     let statement = match naps {
         None | Some(0) => format!(
             "The program waited for timers for {}, {} of the wall time.",
             time(sleep),
-            percent(view, sleep)
+            percent(analysis, sleep)
         ),
         Some(n) => format!(
             "The program slept {}, {} in all, {} of the wall time.",
@@ -44,38 +45,43 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                 format!("{} times", count(n))
             },
             time(sleep),
-            percent(view, sleep)
+            percent(analysis, sleep)
         ),
     };
     Some(
-        Draft::new("sleeping", view, sleep, statement)
+        FindingBuilder::new(FindingId::Sleeping, analysis, sleep, statement)
             .evidence("time asleep", sleep, "ns")
             .evidence_if("sleeps", naps, "calls")
             .advice("Leave the pause out, make it shorter, or wait for the event itself instead of for a time.")
-            .seen()
+            .observed()
             .finish(),
     )
 }
 
 /// Whether threads that are not on the critical path computed for most of the time.
-fn others_compute(view: &View<'_>) -> bool {
-    let others = view.lives.iter().filter(|l| view.weight(l.tid) < 0.5);
-    let busiest = others.map(|life| life.on_cpu_ns).fold(0.0, f64::max);
-    busiest >= 0.5 * view.trace.duration_ns as f64
+fn others_compute(analysis: &Analysis<'_>) -> bool {
+    let others = analysis
+        .threads
+        .iter()
+        .filter(|l| analysis.weight(l.tid) < 0.5);
+    let busiest = others.map(|times| times.on_cpu_ns).fold(0.0, f64::max);
+    busiest >= 0.5 * analysis.trace.duration_ns as f64
 }
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::{Fake, ROOT};
 
     #[test]
-    fn pauses_are_told_with_their_number() {
+    fn pauses_are_reported_with_their_number() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
         let found = fake.findings();
-        assert_eq!(found[0].id, "sleeping");
+        assert_eq!(found[0].id, FindingId::Sleeping);
         assert!(found[0].statement.contains("slept 40 times"));
     }
 
@@ -85,7 +91,7 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.thread(ROOT, 101, 0, 1000, cpu_ms);
             fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 9_000, 80);
-            fake.ids().contains(&"sleeping".to_owned())
+            fake.ids().contains(&"sleeping")
         };
         assert!(!pauses(950));
         assert!(pauses(10));
@@ -126,7 +132,7 @@ mod tests {
         }
         fake.wait_for(crate::fake::ROOT, "futex", None, (1, 405, 405), Some(104));
         let found = fake.findings();
-        assert_eq!(found[0].id, "sleeping");
+        assert_eq!(found[0].id, FindingId::Sleeping);
         assert!(
             found[0].statement.contains("slept 80 times"),
             "{}",
@@ -170,13 +176,13 @@ mod tests {
         fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 40, 20_000);
         fake.trace.tier = Some(fathom_trace::Tier::Sample);
         let found = fake.findings();
-        assert_eq!(found[0].id, "sleeping");
+        assert_eq!(found[0].id, FindingId::Sleeping);
         assert!(!found[0].statement.contains("40"), "{}", found[0].statement);
     }
 
     #[test]
     fn a_runtimes_polls_that_its_timers_end_are_pauses_and_those_that_messages_end_are_not() {
-        let told = |by_limit_ns: u64| {
+        let reported = |by_limit_ns: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Node);
             fake.calls("read", Some(5), 60, 8, 500);
@@ -193,7 +199,7 @@ mod tests {
             fake.waits_of(101, Some("epoll_wait"), Some(7), Cause::Asleep, 1, 999_000);
             fake.ids()
         };
-        assert_eq!(told(700_000_000), ["sleeping"]);
-        assert!(told(60_000_000).is_empty());
+        assert_eq!(reported(700_000_000), ["sleeping"]);
+        assert!(reported(60_000_000).is_empty());
     }
 }

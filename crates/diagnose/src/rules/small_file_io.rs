@@ -1,41 +1,46 @@
 //! A file is gone about for a record a call, or opened for each; or files are tiny.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::SyscallRow;
 
+use super::buffer_advice;
 use super::call_cost::CallCost;
-use super::made_up_files::is_made_up;
-use super::small_calls::{self, Small};
-use super::{refilled_buffers, tiny_files};
-use crate::Language;
-use crate::descriptors::Kind;
-use crate::draft::count;
-use crate::view::{Tally, View};
+use super::pseudo_files::is_pseudo;
+use super::small_io::{self, Small};
+use super::{discarded_buffers, tiny_files};
+use crate::analysis::{Analysis, Tally};
+use crate::calls;
+use crate::descriptors::WaitKind;
+use crate::language::Language;
+use crate::numbers::count;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    tiny_files::find(view)
-        .or_else(|| small_calls_on_one(view))
-        .or_else(|| refilled_buffers::find(view))
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    tiny_files::find(analysis)
+        .or_else(|| small_calls_on_one(analysis))
+        .or_else(|| discarded_buffers::find(analysis))
 }
 
-fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
-    let on_file = |view: &View<'_>, pid: u32, fd: i32, _: bool| {
-        let standard = view.descriptors.is_input(pid, fd) || view.descriptors.is_output(pid, fd);
-        let kind = view.descriptors.last(pid, fd);
-        let own = !standard || view.descriptors.is_reopened_file(pid, fd);
-        // No buffer makes a file of the kernel tell less than it says.
-        let made_up = view.name_of(pid, fd).is_some_and(|name| is_made_up(&name));
-        own && !made_up && matches!(kind, Kind::File | Kind::Unknown)
+fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
+    let on_file = |analysis: &Analysis<'_>, pid: u32, fd: i32, _: bool| {
+        let standard =
+            analysis.descriptors.is_input(pid, fd) || analysis.descriptors.is_output(pid, fd);
+        let kind = analysis.descriptors.last(pid, fd);
+        let own = !standard || analysis.descriptors.is_reopened_file(pid, fd);
+        // No buffer makes a file of the kernel shorter.
+        let made_up = analysis
+            .name_of(pid, fd)
+            .is_some_and(|name| is_pseudo(&name));
+        own && !made_up && matches!(kind, WaitKind::File | WaitKind::Unknown)
     };
-    let by_file = tiny_files::read_one_by_one(view);
+    let by_file = tiny_files::read_one_by_one(analysis);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
-    let small = small_calls::find(view, on_file);
-    let own = |small: &Small| !one_by_one(small) && !small_calls::is_stream_of_file(view, small);
+    let small = small_io::find(analysis, on_file);
+    let own = |small: &Small| !one_by_one(small) && !small_io::is_stream_of_file(analysis, small);
     let small = small.into_iter().find(own)?;
     let tally = &small.tally;
-    let around = opening_costs(view, small.pid, tally);
-    let cost = small.cost(view).plus(around.cost);
-    if !cost.matters(view) {
+    let around = opening_costs(analysis, small.pid, tally);
+    let cost = small.cost(analysis).plus(around.cost);
+    if !cost.is_significant(analysis) {
         return None;
     }
     let what = if small.writes {
@@ -47,40 +52,37 @@ fn small_calls_on_one(view: &View<'_>) -> Option<Finding> {
         0 => String::new(),
         n => format!(", with {} calls to open and close around them", count(n)),
     };
-    let path = view.name_of(small.pid, small.fd);
-    let language = view.language(Some(small.pid));
+    let path = analysis.name_of(small.pid, small.fd);
+    let language = analysis.language(Some(small.pid));
     // A shell goes back after each line; what is opened for each record has first to be kept open.
     let is_scattered = !small.writes
         && around.calls == 0
         && language != Some(Language::Shell)
-        && small_calls::is_gone_about(view, &small);
+        && small_io::is_gone_about(analysis, &small);
     let statement = format!(
         "{} {what} {} moved {:.1} bytes each{opened}; the calls {}",
         count(tally.calls),
         path.as_deref().unwrap_or("a file"),
         tally.bytes_per_call(),
-        cost.told(view),
+        cost.in_words(analysis),
     );
     Some(
-        cost.draft("small-file-io", view, statement)
+        cost.finding(FindingId::SmallFileIo, analysis, statement)
             .evidence("calls", tally.calls as f64, "calls")
             .evidence("bytes per call", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(match is_scattered {
                 true => SCATTERED.to_owned(),
-                false => advice(language, small.writes, around.calls > 0),
+                false => buffer_advice::of_file(language, small.writes, around.calls > 0),
             })
-            .limit(Small::limit(view))
-            .place(small.place(view))
+            .limit(Small::limit(analysis))
+            .place(small.place(analysis))
             .finish(),
     )
 }
 
 /// What to say where each record is read somewhere else.
 const SCATTERED: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or ask for them in the order in which they lie, through a buffer. Where a database reads them: one transaction for many questions.";
-
-/// Calls that open and close a file, and put it in place of standard output as shells do.
-const OPENING: &[&str] = &["open", "openat", "close", "dup2", "dup3", "fcntl"];
 
 /// Calls that open and close files.
 #[derive(Default)]
@@ -89,94 +91,42 @@ struct Opening {
     cost: CallCost,
 }
 
-/// A file that is opened for each small call costs the opening too, and not the looks for it where it isn't.
-fn opening_costs(view: &View<'_>, pid: u32, small: &Tally) -> Opening {
-    let opens = |row: &SyscallRow| row.pid == pid && OPENING.contains(&row.name.as_str());
-    let all = view.tally(opens);
+/// A file that is opened for each small call costs the opening too, and not the lookups of it where
+/// it isn't.
+fn opening_costs(analysis: &Analysis<'_>, pid: u32, small: &Tally) -> Opening {
+    let opens = |row: &SyscallRow| row.pid == pid && calls::redirects(&row.name);
+    let all = analysis.tally(opens);
     let calls = all.calls - all.errors.min(all.calls);
     if calls < small.calls {
         return Opening::default();
     }
     Opening {
         calls,
-        cost: CallCost::with(&all, view, opens).part(calls as f64 / all.calls.max(1) as f64),
-    }
-}
-
-/// What to say where the file is opened for each call (`reopened`), and where it is kept open.
-pub(super) fn advice(language: Option<Language>, writes: bool, reopened: bool) -> String {
-    let buffer = match (language, writes) {
-        (Some(Language::Shell), _) if reopened => {
-            return "Redirect the whole loop (`done >> file`), not each `echo`: the file is then opened once."
-                .to_owned();
-        }
-        (Some(Language::Shell), true) => {
-            "Let one command write the whole, not an `echo` each piece."
-        }
-        (Some(Language::Shell), false) => {
-            "`read` takes a byte a call (dash), or goes back after each line: give the whole file to one `awk`."
-        }
-        (Some(Language::Rust), false) => "Wrap the `File` in a `BufReader`.",
-        (Some(Language::Rust), true) => {
-            "Wrap the `File` in a `BufWriter`, and flush it at the end."
-        }
-        (Some(Language::C), false) => "Use `fread` on a `FILE`, or read blocks of 64 KiB.",
-        (Some(Language::C), true) => {
-            "Use `fwrite` on a `FILE` without `fflush` and `setvbuf`, or write blocks of 64 KiB."
-        }
-        (Some(Language::Go), false) => "Put a `bufio.Reader` around the file.",
-        (Some(Language::Go), true) => {
-            "Put a `bufio.Writer` around the file, and `Flush` it at the end."
-        }
-        (Some(Language::Python), false) => {
-            "Read larger blocks; leave out `buffering=0`, and `os.read` of few bytes."
-        }
-        (Some(Language::Python), true) => {
-            "Leave out `buffering=0` or `buffering=1` and `flush`, or write larger blocks."
-        }
-        (Some(Language::Node), false) => "Read blocks of 64 KiB, or use a stream.",
-        (Some(Language::Node), true) => "Collect the pieces and write blocks, or use a stream.",
-        (Some(Language::Java), false) => {
-            "Put a `BufferedInputStream` around the file; read blocks into an array from a `RandomAccessFile`."
-        }
-        (Some(Language::Java), true) => {
-            "Put a `BufferedOutputStream` around the file; write blocks from an array to a `RandomAccessFile`."
-        }
-        (Some(Language::Perl), false) => {
-            "Read by `<$file>` or `read`, which have a buffer, not by `sysread`."
-        }
-        (Some(Language::Perl), true) => {
-            "Leave out `autoflush` (`$| = 1`), which makes each `print` a call, and `print` instead of `syswrite`."
-        }
-        (Some(Language::Ruby), true) => "Leave out `sync = true`, and use `write`, not `syswrite`.",
-        (Some(Language::Ruby) | None, false) => "Read blocks of some 64 KiB.",
-        (None, true) => "Write through a buffer of some 64 KiB.",
-    };
-    match reopened {
-        true => format!("Keep the file open. {buffer}"),
-        false => buffer.to_owned(),
+        cost: CallCost::with(&all, analysis, opens).part(calls as f64 / all.calls.max(1) as f64),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
-    fn records_that_are_read_here_and_there_are_told_with_the_file() {
-        let told = |went_on| {
+    fn records_that_are_read_here_and_there_are_reported_with_the_file() {
+        let reported = |went_on| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "/tmp/records");
             let reads = fake.calls("pread64", Some(3), 500_000, 16, 400);
             reads.went_on = Some(went_on);
             fake.findings().remove(0)
         };
-        let found = told(200);
-        assert_eq!(found.id, "small-file-io");
+        let found = reported(200);
+        assert_eq!(found.id, FindingId::SmallFileIo);
         assert_eq!(found.place.path.as_deref(), Some("/tmp/records"));
         assert!(found.advice.contains("mmap"));
         // One after the other they need no more than a buffer.
-        assert_eq!(told(499_990).id, "unbuffered-input");
+        assert_eq!(reported(499_990).id, FindingId::UnbufferedInput);
     }
 
     #[test]
@@ -190,7 +140,7 @@ mod tests {
         let file = fake.trace.files.last_mut().expect("just made");
         (file.fd, file.writes) = (Some(1), 20_000);
         let found = fake.findings();
-        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].id, FindingId::SmallFileIo);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].place.path.as_deref(), Some("/tmp/log"));
     }
@@ -209,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_for_files_that_are_not_there_are_no_opening() {
+    fn lookups_of_files_that_are_not_there_are_no_opening() {
         let mut fake = Fake::new(1000);
         fake.descriptor(3, "/src/a.h");
         fake.calls("read", Some(3), 6_000, 33, 1_000);
@@ -220,7 +170,7 @@ mod tests {
 
     #[test]
     fn advice_to_keep_a_file_open_is_given_where_it_is_not() {
-        let told = |opens: u64| {
+        let reported = |opens: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(crate::Language::Perl);
             fake.descriptor(3, "/tmp/log");
@@ -228,7 +178,7 @@ mod tests {
             fake.calls("openat", None, opens, 0, 5_000);
             fake.findings()[0].advice.clone()
         };
-        assert!(told(200_000).starts_with("Keep the file open. Leave out `autoflush`"));
-        assert!(told(1).starts_with("Leave out `autoflush`"));
+        assert!(reported(200_000).starts_with("Keep the file open. Leave out `autoflush`"));
+        assert!(reported(1).starts_with("Leave out `autoflush`"));
     }
 }

@@ -2,27 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, Place};
+use fathom_model::{Finding, FindingId, Place};
 use fathom_trace::FunctionRow;
 
 use super::busy_polling::kept_from_others;
-use crate::account::Life;
-use crate::draft::{Draft, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::functions::{asks_channel, is_of_channels};
+use crate::numbers::time;
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// Until something happens.
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let functions = &view.trace.profile.as_ref()?.functions;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let functions = &analysis.trace.profile.as_ref()?.functions;
     let spins = spinners(functions, What::Memory).or_else(|| askers(functions))?;
-    told(view, &spins)
+    finding(analysis, &spins)
 }
 
 /// Until a lock is free.
-pub(super) fn for_lock(view: &View<'_>) -> Option<Finding> {
-    let functions = &view.trace.profile.as_ref()?.functions;
-    told(view, &spinners(functions, What::Lock)?)
+pub(super) fn for_lock(analysis: &Analysis<'_>) -> Option<Finding> {
+    let functions = &analysis.trace.profile.as_ref()?.functions;
+    finding(analysis, &spinners(functions, What::Lock)?)
 }
 
 /// What is waited for.
@@ -36,7 +37,7 @@ enum What {
 /// Threads that spin.
 struct Spinning<'a> {
     what: What,
-    /// Looks that found them doing so, by thread.
+    /// Samples that found them doing so, by thread.
     looks: BTreeMap<u32, u64>,
     /// The function with the most of them.
     first: &'a FunctionRow,
@@ -66,8 +67,9 @@ fn is_spinlock(row: &FunctionRow) -> bool {
     row.function.as_deref() == Some("pthread_spin_lock")
 }
 
-/// Whether threads are in there for so much of their time that most of it is waiting, though not in its loop: one that is
-/// free takes 10 ns, and one that is held mostly keeps the instruction that asks for it.
+/// Whether threads are in there for so much of their time that most of it is waiting, though not in
+/// its loop: one that is free takes 10 ns, and one that is held mostly keeps the instruction that
+/// asks for it.
 fn is_fought_over(functions: &[FunctionRow]) -> bool {
     let mut all: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for row in functions {
@@ -126,24 +128,24 @@ fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     })
 }
 
-fn told(view: &View<'_>, spins: &Spinning<'_>) -> Option<Finding> {
+fn finding(analysis: &Analysis<'_>, spins: &Spinning<'_>) -> Option<Finding> {
     let Spinning { what, looks, first } = spins;
-    let lives: Vec<&Life> = view
-        .lives
+    let threads: Vec<&ThreadTimes> = analysis
+        .threads
         .iter()
-        .filter(|life| looks.contains_key(&life.tid))
+        .filter(|times| looks.contains_key(&times.tid))
         .collect();
-    let period = view.trace.profile.as_ref()?.period_ns as f64;
+    let period = analysis.trace.profile.as_ref()?.period_ns as f64;
     let burnt: f64 = looks
         .values()
-        .map(|looks| view.untraced(*looks as f64 * period))
+        .map(|looks| analysis.untraced(*looks as f64 * period))
         .sum();
     // Of many threads each may spin for a moment: a part of what all of them compute.
-    if !matters(view, burnt) || burnt < t::LEAST_SHARE * view.cpu_ns {
+    if !is_significant(analysis, burnt) || burnt < t::LEAST_SHARE * analysis.cpu_ns {
         return None;
     }
     let name = first.function.as_deref().unwrap_or_default();
-    let wall = kept_from_others(view, &lives);
+    let wall = kept_from_others(analysis, &threads);
     let who = match looks.len() {
         1 => "A thread".to_owned(),
         threads => format!("{threads} threads"),
@@ -159,19 +161,19 @@ fn told(view: &View<'_>, spins: &Spinning<'_>) -> Option<Finding> {
     let statement = format!(
         "{who} spun{for_what}{within} for {} of CPU time, {} of the wall time{}.",
         time(burnt),
-        percent(view, burnt),
-        if matters(view, wall) {
+        percent(analysis, burnt),
+        if is_significant(analysis, wall) {
             ", while others had work and no CPU"
         } else {
             ""
         },
     );
     let id = match what {
-        What::Lock => "lock-contention",
-        What::Memory | What::Channel => "busy-polling",
+        What::Lock => FindingId::LockContention,
+        What::Memory | What::Channel => FindingId::BusyPolling,
     };
     Some(
-        Draft::new(id, view, burnt, statement)
+        FindingBuilder::new(id, analysis, burnt, statement)
             .of_cpu_time(wall)
             .evidence("CPU time of spinning", burnt, "ns")
             .advice(match what {
@@ -192,6 +194,8 @@ fn told(view: &View<'_>, spins: &Spinning<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::{Fake, ROOT};
 
     fn spinning(function: &str) -> Fake {
@@ -205,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn who_spins_is_told_with_the_function() {
+    fn who_spins_is_reported_with_the_function() {
         let found = &spinning("wait_until_ready").findings()[0];
         assert_eq!(
             (found.id.as_str(), found.place.tid),
@@ -218,12 +222,12 @@ mod tests {
     #[test]
     fn spinning_for_a_lock_is_contention() {
         let found = &spinning("pthread_spin_lock").findings()[0];
-        assert_eq!(found.id, "lock-contention");
+        assert_eq!(found.id, FindingId::LockContention);
     }
 
     #[test]
     fn who_is_mostly_at_the_instruction_that_asks_for_a_lock_fights_for_it() {
-        let told = |locking: u64| {
+        let reported = |locking: u64| {
             let mut fake = Fake::new(1000);
             for tid in [ROOT, 101] {
                 if tid != ROOT {
@@ -234,28 +238,28 @@ mod tests {
             }
             fake.ids()
         };
-        assert_eq!(told(500), ["lock-contention"]);
-        assert!(told(100).is_empty());
+        assert_eq!(reported(500), ["lock-contention"]);
+        assert!(reported(100).is_empty());
     }
 
     #[test]
-    fn asking_a_channel_again_and_again_is_told() {
+    fn asking_a_channel_again_and_again_is_found() {
         let mut fake = Fake::new(1000);
         fake.in_function(ROOT, "/bin/program", "runtime.selectnbrecv", 300);
         fake.in_function(ROOT, "/bin/program", "runtime.chanrecv", 300);
         fake.in_function(ROOT, "/bin/program", "main.main", 300);
         let found = &fake.findings()[0];
-        assert_eq!(found.id, "busy-polling");
+        assert_eq!(found.id, FindingId::BusyPolling);
         assert!(found.advice.contains("`default`"), "{}", found.advice);
     }
 
     #[test]
-    fn who_only_tries_to_receive_is_told_to_wait() {
+    fn who_only_tries_to_receive_is_advised_to_wait() {
         let mut fake = Fake::new(1000);
         let function = "std::sync::mpmc::list::Channel<T>::try_recv";
         fake.in_function(ROOT, "/bin/program", function, 900);
         let found = &fake.findings()[0];
-        assert_eq!(found.id, "busy-polling");
+        assert_eq!(found.id, FindingId::BusyPolling);
         assert!(found.advice.contains("`recv`"), "{}", found.advice);
     }
 

@@ -1,48 +1,53 @@
 //! The start takes longer than the work.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::{FileRow, Process};
 
 use super::code_files::CodeFiles;
-use crate::Language;
-use crate::draft::{Draft, count, percent, time};
-use crate::path::covered_ns;
+use crate::analysis::Analysis;
+use crate::critical_path::covered_ns;
+use crate::finding_builder::{FindingBuilder, percent};
+use crate::language::Language;
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let root = view.trace.processes.first()?;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let root = analysis.trace.processes.first()?;
     let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
-    let output = root.first_output_ns.unwrap_or(view.trace.duration_ns);
+    let output = root.first_output_ns.unwrap_or(analysis.trace.duration_ns);
     // Files are what a start is made of.
-    let code = CodeFiles::of(view, root.pid);
+    let code = CodeFiles::of(analysis, root.pid);
     let loaded =
-        view.trace.files.iter().filter(|f| {
+        analysis.trace.files.iter().filter(|f| {
             f.pid == root.pid && (begun..output).contains(&f.first_ns) && code.holds(f)
         });
     let mut opened: Vec<u64> = loaded.clone().map(|file| file.first_ns).collect();
     opened.sort_unstable();
     let last = loaded_ns(&mut opened, begun)?;
-    let loading = last.saturating_sub(begun) - childrens_ns(view, root.pid, begun, last);
-    let start = view.untraced(loading as f64);
-    // Another run's times are brought to this one's clock by a model, which tells too little more often than too much.
-    let least = match view.trace.calls_from {
+    let loading = last.saturating_sub(begun) - childrens_ns(analysis, root.pid, begun, last);
+    let start = analysis.untraced(loading as f64);
+    // Another run's times are brought to this one's clock by a model, which finds too little more
+    // often than too much.
+    let least = match analysis.trace.calls_from {
         Some(_) => t::START_SHARE_MODELLED,
         None => t::START_SHARE,
     };
-    if opened.len() < t::MANY_START_FILES || start < t::LONG_START_NS || view.share(start) < least {
+    if opened.len() < t::MANY_START_FILES
+        || start < t::LONG_START_NS
+        || analysis.share(start) < least
+    {
         return None;
     }
-    let first = first_of_program(view, root, loaded).unwrap_or(begun);
-    let runtime = view.untraced((first - begun) as f64).min(start);
+    let first = first_of_program(analysis, root, loaded).unwrap_or(begun);
+    let runtime = analysis.untraced((first - begun) as f64).min(start);
     let loading = start - runtime;
     let statement = format!(
         "The program loaded {} files of code for {} before its work began, {} of the wall time.",
         count(opened.len() as u64),
         time(loading),
-        percent(view, loading),
+        percent(analysis, loading),
     );
-    let advice = match view.language(None) {
+    let advice = match analysis.language(None) {
         Some(Language::Python) => {
             "Import only what is used, and import it where it is used (`python -X importtime` names the slow ones)."
         }
@@ -52,7 +57,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         _ => "Load only what is used, when it is used; or do many items in one start.",
     };
     Some(
-        Draft::new("startup-dominated", view, loading, statement)
+        FindingBuilder::new(FindingId::StartupDominated, analysis, loading, statement)
             .evidence("files of code", opened.len() as f64, "files")
             .evidence("time to the last of them", start, "ns")
             .advice(advice)
@@ -61,8 +66,8 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
                     "the runtime took {} before the first of them",
                     time(runtime)
                 )),
-                false => view
-                    .subject
+                false => analysis
+                    .observation
                     .floor_seconds
                     .map(|s| format!("the empty program takes {} here", time(s * 1e9))),
             })
@@ -72,26 +77,30 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// When the first file was opened that the program chose: what came before it is the runtime's own start (Node 60 ms, Java
-/// 40, Python 10 to 20), which stays whatever the program loads. `None` where there is nothing to tell it by.
+/// When the first file was opened that the program chose: what came before it is the runtime's own
+/// start (Node 60 ms, Java 40, Python 10 to 20), which stays whatever the program loads. `None`
+/// where nothing says.
 fn first_of_program<'a>(
-    view: &View<'_>,
+    analysis: &Analysis<'_>,
     root: &Process,
     loaded: impl Iterator<Item = &'a FileRow>,
 ) -> Option<u64> {
-    let mut own = loaded.filter(|file| !file.name.contains(".so"));
-    match view.language(Some(root.pid))? {
+    let mut own = loaded.filter(|file| !file.name.text().contains(".so"));
+    match analysis.language(Some(root.pid))? {
         Language::Node => own.map(|file| file.first_ns).min(),
         Language::Java => own
-            .filter(|file| !file.name.contains("/jvm/") && !file.name.ends_with("/lib/modules"))
+            .filter(|file| {
+                !file.name.text().contains("/jvm/") && !file.name.text().ends_with("/lib/modules")
+            })
             .map(|file| file.first_ns)
             .min(),
         Language::Python => {
             let mut words = root.execs.last()?.arguments.iter().skip(1);
             let script = words.find(|word| word.ends_with(".py"))?;
             let script = script.trim_start_matches("./");
-            let mut files = view.trace.files.iter();
-            let opened = files.find(|file| file.pid == root.pid && file.name.ends_with(script));
+            let mut files = analysis.trace.files.iter();
+            let opened =
+                files.find(|file| file.pid == root.pid && file.name.text().ends_with(script));
             let begun =
                 own.find(|file| opened.is_some_and(|script| file.first_ns >= script.first_ns));
             begun.and(opened).map(|script| script.first_ns)
@@ -100,10 +109,10 @@ fn first_of_program<'a>(
     }
 }
 
-/// Part of the time from `from` to `to` in which children of the process ran: it had begun its work, as a test
-/// that starts the program under test, and loads what it needs on the way.
-fn childrens_ns(view: &View<'_>, pid: u32, from: u64, to: u64) -> u64 {
-    let lives = view.children_of(pid).map(|child| {
+/// Part of the time from `from` to `to` in which children of the process ran: it had begun its
+/// work, as a test that starts the program under test, and loads what it needs on the way.
+fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
+    let threads = analysis.children_of(pid).map(|child| {
         let end = child.ended_ns.unwrap_or(to);
         (
             child.pid,
@@ -111,11 +120,12 @@ fn childrens_ns(view: &View<'_>, pid: u32, from: u64, to: u64) -> u64 {
             end.clamp(from, to),
         )
     });
-    covered_ns(&lives.collect::<Vec<_>>())
+    covered_ns(&threads.collect::<Vec<_>>())
 }
 
-/// The moment after which most of the files had been opened, and the files up to then. A pause between two of them that
-/// is longer than all before and after it is the work, for which more is loaded now and then.
+/// The moment after which most of the files had been opened, and the files up to then. A pause
+/// between two of them that is longer than all before and after it is the work, for which more is
+/// loaded now and then.
 fn loaded_ns(opened: &mut Vec<u64>, begun: u64) -> Option<u64> {
     let most = (opened.len() * 98 / 100).min(opened.len().checked_sub(1)?);
     let whole = opened[most] - begun;
@@ -149,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn hundreds_of_modules_before_the_work_are_told() {
+    fn hundreds_of_modules_before_the_work_are_found() {
         assert_eq!(imports(400).ids(), ["startup-dominated"]);
     }
 
@@ -189,7 +199,7 @@ mod tests {
                 Some(pid),
             );
         }
-        assert!(!fake.ids().contains(&"startup-dominated".to_owned()));
+        assert!(!fake.ids().contains(&"startup-dominated"));
     }
 
     #[test]

@@ -2,34 +2,37 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 use fathom_trace::Cause;
 
-use super::fetching;
+use super::io_latency;
+use crate::analysis::Analysis;
+use crate::calls;
 use crate::classify;
-use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::{count, time};
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let synced = synced_files(view);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let synced = synced_files(analysis);
     let is_synced = |pid: u32, fd: Option<i32>, call: &str| {
-        classify::is_sync(call)
-            || classify::is_write(call) && fd.is_some_and(|fd| synced.contains(&(pid, fd)))
+        calls::is_sync(call)
+            || calls::is_write(call) && fd.is_some_and(|fd| synced.contains(&(pid, fd)))
     };
-    let tally = view.tally(|row| is_synced(row.pid, row.fd, &row.name));
-    let (waits, _) = view.off(|row| {
+    let tally = analysis.tally(|row| is_synced(row.pid, row.fd, &row.name));
+    let (waits, _) = analysis.off(|row| {
         let call = row.call.as_deref();
         let off_the_disk = matches!(row.cause, Cause::Ready | Cause::Preempted);
         !off_the_disk && call.is_some_and(|call| is_synced(row.pid, row.fd, call))
     });
-    // Nobody timed calls that were stopped at: what putting data on the disk costs the CPU is a guess there.
-    let cpu = match view.by_stops() {
-        true => fetching::guessed(view, waits).max(tally.cost_ns),
+    // Nobody timed calls that were stopped at: what putting data on the disk costs the CPU is a
+    // guess there.
+    let cpu = match analysis.by_stops() {
+        true => io_latency::guessed(analysis, waits).max(tally.cost_ns),
         false => tally.cost_ns,
     };
     let (calls, total) = (tally.calls, cpu + waits);
-    if calls < t::MANY_SYNCS || !wait_matters(view, total) {
+    if calls < t::MANY_SYNCS || !is_significant_wait(analysis, total) {
         return None;
     }
     let statement = format!(
@@ -41,10 +44,10 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
             "fsync and kin, or writes to a file opened with O_SYNC"
         },
         time(total),
-        percent(view, total),
+        percent(analysis, total),
     );
     Some(
-        Draft::new("sync-writes", view, total, statement)
+        FindingBuilder::new(FindingId::SyncWrites, analysis, total, statement)
             .evidence("sync calls", calls as f64, "calls")
             .evidence("mean", total / calls as f64, "ns")
             .advice("Sync once for many records: put them in one transaction or batch, or sync at the end. Leave it out where the data can be made again.")
@@ -54,19 +57,18 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
 
 /// Files whose writes wait for the disk nearly each time, as O_SYNC and O_DSYNC make them. Other
 /// writes go to memory and wait only when too much of it is unwritten.
-pub(super) fn synced_files(view: &View<'_>) -> BTreeSet<(u32, i32)> {
-    let waits = view.trace.off_cpu.iter().filter(|row| {
+pub(super) fn synced_files(analysis: &Analysis<'_>) -> BTreeSet<(u32, i32)> {
+    let waits = analysis.trace.off_cpu.iter().filter(|row| {
         let call = row.call.as_deref();
-        classify::from_disk(view.trace, row.cause, call) && call.is_some_and(classify::is_write)
+        classify::from_disk(analysis.trace, row.cause, call) && call.is_some_and(calls::is_write)
     });
     let waits = waits.filter_map(|row| Some(((row.pid, row.fd?), row.count)));
     let mut of_file = std::collections::BTreeMap::<(u32, i32), u64>::new();
     waits.for_each(|(file, count)| *of_file.entry(file).or_default() += count);
     let often = |file: &(u32, i32), waits: u64| {
-        let writes = view.tally(|row| {
-            (row.pid, row.fd) == (file.0, Some(file.1)) && classify::is_write(&row.name)
-        });
-        view.counts_waits() && writes.calls >= t::MANY_SYNCS && waits * 2 >= writes.calls
+        let writes = analysis
+            .tally(|row| (row.pid, row.fd) == (file.0, Some(file.1)) && calls::is_write(&row.name));
+        analysis.counts_waits() && writes.calls >= t::MANY_SYNCS && waits * 2 >= writes.calls
     };
     of_file.retain(|file, waits| often(file, *waits));
     of_file.into_keys().collect()
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_for_each_record_is_told() {
+    fn a_sync_for_each_record_is_found() {
         let mut fake = Fake::new(1000);
         fake.calls("fsync", Some(3), 200, 0, 3_000_000);
         assert_eq!(fake.ids(), ["sync-writes"]);

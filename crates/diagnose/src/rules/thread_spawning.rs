@@ -1,53 +1,49 @@
 //! A thread is made for each small piece of work.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Tier;
 
-use crate::Language;
-use crate::account::Life;
-use crate::classify;
-use crate::draft::{Draft, count, matters, percent, time};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
+use crate::language::Language;
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
-/// Calls that make a thread or a process.
-fn makes(name: &str) -> bool {
-    ["clone", "clone3"].contains(&name)
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    many(analysis).or_else(|| node_workers(analysis))
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    many(view).or_else(|| node_workers(view))
-}
-
-/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many that live for a part of
-/// their process's life, and few at once, do one piece of work each.
-fn node_workers(view: &View<'_>) -> Option<Finding> {
-    let workers: Vec<&Life> = view
-        .lives
+/// A `Worker` of Node is an engine of its own, which takes some 20 ms of CPU time to start. Many
+/// that live for a part of their process's life, and few at once, do one piece of work each.
+fn node_workers(analysis: &Analysis<'_>) -> Option<Finding> {
+    let workers: Vec<&ThreadTimes> = analysis
+        .threads
         .iter()
-        .filter(|life| {
-            life.tid != life.pid && view.language(Some(life.pid)) == Some(Language::Node)
+        .filter(|times| {
+            times.tid != times.pid && analysis.language(Some(times.pid)) == Some(Language::Node)
         })
-        .filter(|life| {
-            let process = view.life(life.pid);
-            process.is_some_and(|main| life.ns() < t::PART_OF_A_PROCESS * main.ns())
+        .filter(|times| {
+            let process = analysis.thread(times.pid);
+            process.is_some_and(|main| times.ns() < t::PART_OF_A_PROCESS * main.ns())
         })
-        .filter(|life| life.on_cpu_ns >= t::LEAST_START_OF_AN_ENGINE_NS)
+        .filter(|times| times.on_cpu_ns >= t::LEAST_START_OF_AN_ENGINE_NS)
         .collect();
-    let from = workers.iter().map(|life| life.from_ns).min()?;
-    let to = workers.iter().map(|life| life.to_ns).max()?;
-    let lived: f64 = workers.iter().map(|life| life.ns()).sum();
+    let from = workers.iter().map(|times| times.from_ns).min()?;
+    let to = workers.iter().map(|times| times.to_ns).max()?;
+    let lived: f64 = workers.iter().map(|times| times.ns()).sum();
     let at_once = lived / to.saturating_sub(from).max(1) as f64;
     // A pool is there at once, as many as it has.
     if at_once > workers.len() as f64 / 4.0 {
         return None;
     }
     // The quickest did next to nothing but start.
-    let quickest = workers.iter().map(|life| life.on_cpu_ns);
+    let quickest = workers.iter().map(|times| times.on_cpu_ns);
     let start = quickest.fold(t::MOST_START_OF_AN_ENGINE_NS, f64::min);
-    let weight = |life: &&Life| view.weight(life.tid);
-    let cost = view.untraced(start * workers.iter().map(weight).sum::<f64>());
-    if workers.len() < t::MANY_ENGINES || !matters(view, cost) {
+    let weight = |times: &&ThreadTimes| analysis.weight(times.tid);
+    let cost = analysis.untraced(start * workers.iter().map(weight).sum::<f64>());
+    if workers.len() < t::MANY_ENGINES || !is_significant(analysis, cost) {
         return None;
     }
     let statement = format!(
@@ -55,40 +51,41 @@ fn node_workers(view: &View<'_>) -> Option<Finding> {
         count(workers.len() as u64),
         time(start),
         time(cost),
-        percent(view, cost),
+        percent(analysis, cost),
     );
     Some(
-        Draft::new("thread-spawning", view, cost, statement)
+        FindingBuilder::new(FindingId::ThreadSpawning, analysis, cost, statement)
             .evidence("threads made", workers.len() as f64, "threads")
             .evidence("CPU time of the quickest", start, "ns")
             .advice("Keep a few workers, as many as there are CPUs, and send them one message for each piece of work.")
-            .pid(workers.first().map(|life| life.pid))
+            .pid(workers.first().map(|times| times.pid))
             .likely()
             .finish(),
     )
 }
 
-fn many(view: &View<'_>) -> Option<Finding> {
-    let made = view.tally_calls(makes);
-    let processes = view.trace.processes.len() as u64;
-    // Where calls are only looked at for a while, the threads themselves are still all seen.
-    let seen = (view.trace.threads.len() as u64).saturating_sub(processes);
+fn many(analysis: &Analysis<'_>) -> Option<Finding> {
+    let made = analysis.tally_calls(calls::makes_thread);
+    let processes = analysis.trace.processes.len() as u64;
+    // Where calls are only traced for a while, the threads themselves are still all seen.
+    let seen = (analysis.trace.threads.len() as u64).saturating_sub(processes);
     let threads = (made.calls + 1).saturating_sub(processes).max(seen);
-    let all: u64 = view.trace.syscalls.iter().map(|row| row.calls).sum();
-    // A thread takes 10 to 20 calls: its stack, its masks, its end. Who makes more has other work for the kernel.
+    let all: u64 = analysis.trace.syscalls.iter().map(|row| row.calls).sum();
+    // A thread takes 10 to 20 calls: its stack, its masks, its end. Who makes more has other work
+    // for the kernel.
     if threads < t::MANY_THREADS || all > threads * t::CALLS_OF_A_THREAD {
         return None;
     }
-    let in_kernel = in_kernel_ns(view);
-    let around = in_kernel + waited_for_each_ns(view, threads);
-    if !matters(view, around) || view.share(around) < t::KERNEL_SHARE / 2.0 {
+    let in_kernel = in_kernel_ns(analysis);
+    let around = in_kernel + waited_for_each_ns(analysis, threads);
+    if !is_significant(analysis, around) || analysis.share(around) < t::KERNEL_SHARE / 2.0 {
         return None;
     }
-    let cost = in_kernel.max(all_but_the_work(view, made.pid, threads));
+    let cost = in_kernel.max(all_but_the_work(analysis, made.pid, threads));
     let mut statement = format!(
-        "{} threads were made, {} apart; making them, waking them and taking them down costs {} in the kernel",
+        "{} threads were made, one every {}; making them, waking them and taking them down costs {} in the kernel",
         count(threads),
-        time(view.timed_ns / threads as f64),
+        time(analysis.timed_ns / threads as f64),
         time(in_kernel),
     );
     if cost > (1.0 + t::WORK_WORTH_TELLING) * in_kernel {
@@ -97,8 +94,8 @@ fn many(view: &View<'_>) -> Option<Finding> {
             time(cost)
         );
     }
-    statement += &format!(", {} of the wall time.", percent(view, cost));
-    let advice = match view.language(made.pid) {
+    statement += &format!(", {} of the wall time.", percent(analysis, cost));
+    let advice = match analysis.language(made.pid) {
         Some(Language::Java) => {
             "Give the work to an executor (`Executors.newFixedThreadPool`), or to virtual threads (Java 21)."
         }
@@ -113,7 +110,7 @@ fn many(view: &View<'_>) -> Option<Finding> {
         }
     };
     Some(
-        Draft::new("thread-spawning", view, cost, statement)
+        FindingBuilder::new(FindingId::ThreadSpawning, analysis, cost, statement)
             .evidence("threads made", threads as f64, "threads")
             .advice(advice)
             .pid(made.pid)
@@ -122,64 +119,71 @@ fn many(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-/// The kernel's part. Looks don't see who ended a wait, so that what the threads do is hidden in the waits for them: then it is
-/// the kernel's time of all of them, as far as there is room for it.
-fn in_kernel_ns(view: &View<'_>) -> f64 {
-    let on_path = view.in_kernel_ns();
-    if !view.trace.tier.is_some_and(Tier::only_looks) {
+/// The kernel's part. Samples don't show who ended a wait, so that what the threads do is hidden in
+/// the waits for them: then it is the kernel's time of all of them, as far as there is room for it.
+fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
+    let on_path = analysis.in_kernel_ns();
+    if !analysis.trace.tier.is_some_and(Tier::only_looks) {
         return on_path;
     }
-    let charged = &view.trace.accounts;
+    let charged = &analysis.trace.accounts;
     let share = charged.system_ns as f64 / (charged.user_ns + charged.system_ns).max(1) as f64;
-    let all = share * view.cpu_ns;
-    all.min(on_path + view.spent_ns(Spent::Locks)).max(on_path)
+    let all = share * analysis.cpu_ns;
+    all.min(on_path + analysis.spent_ns(Spent::Locks))
+        .max(on_path)
 }
 
-/// What one thread waits for others of its process, if it waits for nearly each that is made, as whoever makes one in Python
-/// does until that has begun.
-fn waited_for_each_ns(view: &View<'_>, threads: u64) -> f64 {
-    let ends = view.ends_of_waits(classify::is_lock);
+/// What one thread waits for others of its process, if it waits for nearly each that is made, as
+/// whoever makes one in Python does until that has begun.
+fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
+    let ends = analysis.ends_of_waits(calls::is_lock);
     let most = ends.iter().max_by_key(|(_, ends)| ends.own.count);
     let each = most.filter(|(_, ends)| ends.own.count * t::THREADS_FOR_A_WAIT >= threads);
-    let waited = each.map_or(0.0, |(tid, ends)| ends.own.ns as f64 * view.weight(*tid));
-    waited.min(view.spent_ns(Spent::Locks))
+    let waited = each.map_or(0.0, |(tid, ends)| {
+        ends.own.ns as f64 * analysis.weight(*tid)
+    });
+    waited.min(analysis.spent_ns(Spent::Locks))
 }
 
-/// What would not be without the threads: the kernel's part, the waits of one for another, what the library does to make
-/// them. What they were made for has to be done in any case, by one thread after the other at worst.
-fn all_but_the_work(view: &View<'_>, pid: Option<u32>, threads: u64) -> f64 {
+/// What would not be without the threads: the kernel's part, the waits of one for another, what the
+/// library does to make them. What they were made for has to be done in any case, by one thread
+/// after the other at worst.
+fn all_but_the_work(analysis: &Analysis<'_>, pid: Option<u32>, threads: u64) -> f64 {
     let with_them = [Spent::Locks, Spent::Ready, Spent::UserCode];
-    let with_them: f64 = with_them.iter().map(|spent| view.spent_ns(*spent)).sum();
-    let work = view.work_of_threads_ns(pid, threads);
-    (view.in_kernel_ns() + with_them).min(view.wall_ns - work)
+    let with_them: f64 = with_them
+        .iter()
+        .map(|spent| analysis.spent_ns(*spent))
+        .sum();
+    let work = analysis.work_of_threads_ns(pid, threads);
+    (analysis.in_kernel_ns() + with_them).min(analysis.wall_ns - work)
 }
 
 #[cfg(test)]
 mod tests {
     use crate::fake::{Fake, ROOT};
 
-    fn told(threads: u64, others: u64) -> bool {
+    fn reported(threads: u64, others: u64) -> bool {
         let mut fake = Fake::new(1000);
         fake.calls("clone3", None, threads, 0, 15_000);
         fake.calls("mprotect", None, threads * 2, 0, 2_500);
         fake.calls("getppid", None, others, 0, 100);
-        fake.ids().contains(&"thread-spawning".to_owned())
+        fake.ids().contains(&"thread-spawning")
     }
 
     #[test]
-    fn a_thread_for_each_item_is_told() {
-        assert!(told(20_000, 0));
+    fn a_thread_for_each_item_is_found() {
+        assert!(reported(20_000, 0));
     }
 
     #[test]
     fn a_pool_and_a_program_with_other_calls_are_not() {
-        assert!(!told(16, 0));
-        assert!(!told(20_000, 2_000_000));
+        assert!(!reported(16, 0));
+        assert!(!reported(20_000, 2_000_000));
     }
 
     #[test]
-    fn threads_that_each_are_waited_for_are_told_by_the_waits() {
-        let told = |waits: u64| {
+    fn threads_that_each_are_waited_for_are_known_by_the_waits() {
+        let reported = |waits: u64| {
             let mut fake = Fake::new(2000);
             fake.calls("clone3", None, 1_200, 0, 15_000);
             fake.thread(ROOT, ROOT + 1, 0, 2000, 100);
@@ -193,16 +197,16 @@ mod tests {
                     Some(ROOT + 1),
                 );
             }
-            fake.ids().contains(&"thread-spawning".to_owned())
+            fake.ids().contains(&"thread-spawning")
         };
-        assert!(told(1_000));
+        assert!(reported(1_000));
         // Joins of a few, and none.
-        assert!(!told(20) && !told(1));
+        assert!(!reported(20) && !reported(1));
     }
 
     #[test]
-    fn a_worker_of_node_for_each_piece_of_work_is_told() {
-        let told = |workers: u64, language, each_ms: u64| {
+    fn a_worker_of_node_for_each_piece_of_work_is_found() {
+        let reported = |workers: u64, language, each_ms: u64| {
             let mut fake = Fake::new(1000);
             fake.language = Some(language);
             fake.waits(Some("futex"), None, fathom_trace::Cause::Asleep, 40, 24_000);
@@ -210,14 +214,14 @@ mod tests {
                 let from = 20 + n * 1000 / workers.max(1) * 9 / 10;
                 fake.thread(ROOT, ROOT + 1 + n as u32, from, from + each_ms, 20);
             }
-            fake.ids().contains(&"thread-spawning".to_owned())
+            fake.ids().contains(&"thread-spawning")
         };
-        assert!(told(40, crate::Language::Node, 25));
+        assert!(reported(40, crate::Language::Node, 25));
         // A pool, a few, and threads of another language.
-        assert!(!told(40, crate::Language::Node, 900));
-        assert!(!told(12, crate::Language::Node, 390));
-        assert!(!told(4, crate::Language::Node, 25));
-        assert!(!told(40, crate::Language::C, 25));
+        assert!(!reported(40, crate::Language::Node, 900));
+        assert!(!reported(12, crate::Language::Node, 390));
+        assert!(!reported(4, crate::Language::Node, 25));
+        assert!(!reported(40, crate::Language::C, 25));
     }
 
     /// What could be won of a second in which the kernel takes 600 ms, and their own code the rest.

@@ -2,28 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, Spent};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
-use super::made_up_files::is_of_system;
-use super::small_calls::Small;
-use crate::descriptors::Kind;
-use crate::draft::{count, matters};
+use super::pseudo_files::is_of_system;
+use super::small_io::Small;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::classify;
+use crate::descriptors::WaitKind;
+use crate::finding_builder::is_significant;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
-use crate::{classify, faults};
-
-/// What runtimes ask of a file that they have opened, and its end.
-const AROUND: &[&str] = &[
-    "close",
-    "fstat",
-    "newfstatat",
-    "statx",
-    "lseek",
-    "ioctl",
-    "fcntl",
-];
 
 /// How the files' data is had or put there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,10 +82,10 @@ impl Files {
 const CALLS_FOR_EACH_FILE: u64 = 3;
 
 /// Processes that read one file after another, each of them once: no buffer makes the calls fewer.
-pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
+pub(super) fn read_one_by_one(analysis: &Analysis<'_>) -> HashSet<u32> {
     let mut calls: HashMap<u32, u64> = HashMap::new();
-    let rows = view.trace.syscalls.iter();
-    for row in rows.filter(|row| classify::is_read(&row.name)) {
+    let rows = analysis.trace.syscalls.iter();
+    for row in rows.filter(|row| calls::is_read(&row.name)) {
         *calls.entry(row.pid).or_default() += row.calls;
     }
     let is_so = |files: &Files| {
@@ -102,15 +93,19 @@ pub(super) fn read_one_by_one(view: &View<'_>) -> HashSet<u32> {
         let calls = calls.get(&files.pid).copied().unwrap_or(0);
         each_once && files.reads <= files.opens * CALLS_FOR_EACH_FILE && files.reads * 2 > calls
     };
-    let all = had_by_process(view, Way::Read, |_| true).into_iter();
+    let all = had_by_process(analysis, Way::Read, |_| true).into_iter();
     all.filter(is_so).map(|files| files.pid).collect()
 }
 
 /// What each process had of such files, most files first.
-fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) -> Vec<Files> {
-    let is_real = |file: &&FileRow| file.name.contains('/') && fits(file);
+fn had_by_process(
+    analysis: &Analysis<'_>,
+    way: Way,
+    fits: impl Fn(&FileRow) -> bool,
+) -> Vec<Files> {
+    let is_real = |file: &&FileRow| file.name.text().contains('/') && fits(file);
     let mut by_process: HashMap<u32, Files> = HashMap::new();
-    for file in view.trace.files.iter().filter(is_real) {
+    for file in analysis.trace.files.iter().filter(is_real) {
         let Some(bytes) = way.bytes(file).filter(|_| file.opens > 0) else {
             continue;
         };
@@ -123,7 +118,7 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
             bytes: 0,
             read: 0,
             written: 0,
-            example: file.name.clone(),
+            example: file.name.to_string(),
         });
         sum.different += 1;
         sum.opens += file.opens;
@@ -138,28 +133,28 @@ fn had_by_process(view: &View<'_>, way: Way, fits: impl Fn(&FileRow) -> bool) ->
     all
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let ways = [Way::Read, Way::Written, Way::Moved, Way::Mapped];
-    ways.into_iter().find_map(|way| one_by_one(view, way))
+    ways.into_iter().find_map(|way| one_by_one(analysis, way))
 }
 
 /// What the first touch of each mapping costs: a page fault, of those that there were.
-fn first_touches(view: &View<'_>, mappings: f64) -> CallCost {
-    let faults = faults::cost(view);
+fn first_touches(analysis: &Analysis<'_>, mappings: f64) -> CallCost {
+    let faults = analysis.fault_cost();
     CallCost {
         in_kernel_ns: faults.each_ns * mappings.min(faults.count as f64),
         library_ns: 0.0,
     }
 }
 
-fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
-    let is_real = |file: &FileRow| !is_of_system(&file.name);
-    let files = had_by_process(view, way, is_real).into_iter().next()?;
+fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
+    let is_real = |file: &FileRow| !is_of_system(&file.name.text());
+    let files = had_by_process(analysis, way, is_real).into_iter().next()?;
     let of_it = |row: &SyscallRow| row.pid == files.pid;
-    let opening = |row: &SyscallRow| of_it(row) && classify::opens_file(&row.name);
+    let opening = |row: &SyscallRow| of_it(row) && calls::opens_file(&row.name);
     let each_once = files.opens < files.different * 2;
     let number = match each_once {
-        true => (files.different as f64 * view.stretch(opening)).round() as u64,
+        true => (files.different as f64 * analysis.stretch(opening)).round() as u64,
         false => files.different,
     };
     // What is read more than once is another rule's, which knows nothing of what is mapped.
@@ -170,7 +165,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
     // What else the process reads and opens has no part in it, as far as it was seen.
     let part = |seen: u64, all: u64| (seen as f64 / all.max(1) as f64).min(1.0);
     let seen = |is: &dyn Fn(&SyscallRow) -> bool| {
-        let rows = view
+        let rows = analysis
             .trace
             .syscalls
             .iter()
@@ -178,56 +173,62 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         rows.map(|row| row.calls).sum::<u64>()
     };
     let on_file = |row: &SyscallRow| {
-        let kind = row.fd.map(|fd| view.descriptors.mostly(row.pid, fd));
-        of_it(row) && !matches!(kind, Some(Kind::Pipe | Kind::Socket | Kind::Terminal))
+        let kind = row.fd.map(|fd| analysis.descriptors.mostly(row.pid, fd));
+        of_it(row)
+            && !matches!(
+                kind,
+                Some(WaitKind::Pipe | WaitKind::Socket | WaitKind::Terminal)
+            )
     };
-    let is_read = |row: &SyscallRow| on_file(row) && classify::is_read(&row.name);
-    let is_write = |row: &SyscallRow| on_file(row) && classify::is_write(&row.name);
+    let is_read = |row: &SyscallRow| on_file(row) && calls::is_read(&row.name);
+    let is_write = |row: &SyscallRow| on_file(row) && calls::is_write(&row.name);
     let is_map = |row: &SyscallRow| of_it(row) && row.name == "mmap";
     let is_unmap = |row: &SyscallRow| of_it(row) && row.name == "munmap";
-    // Files that are opened and neither read nor mapped are looked at, or locked.
+    // Files that are opened and neither read nor mapped are checked, or locked.
     if way == Way::Mapped && seen(&is_map).min(seen(&is_unmap)) * 10 < files.opens * 9 {
         return None;
     }
     let around = |row: &SyscallRow| {
         let on_fd = row.fd.is_some_and(|fd| fd > 2);
-        of_it(row) && on_fd && AROUND.contains(&row.name.as_str())
+        of_it(row) && on_fd && (calls::is_around_read(&row.name) || row.name == "fcntl")
     };
-    let opens = CallCost::of(view, |row| opening(row) || around(row));
-    let read = || CallCost::of(view, is_read).part(part(files.reads, seen(&is_read)));
-    let written = || CallCost::of(view, is_write).part(part(files.writes, seen(&is_write)));
+    let opens = CallCost::of(analysis, |row| opening(row) || around(row));
+    let read = || CallCost::of(analysis, is_read).part(part(files.reads, seen(&is_read)));
+    let written = || CallCost::of(analysis, is_write).part(part(files.writes, seen(&is_write)));
     let of_data = match way {
         Way::Read => read(),
         Way::Written => written(),
         Way::Moved => read().plus(written()),
-        Way::Mapped => CallCost::of(view, is_map)
+        Way::Mapped => CallCost::of(analysis, is_map)
             .part(part(files.opens, seen(&is_map)))
-            .plus(CallCost::of(view, is_unmap).part(part(files.opens, seen(&is_unmap))))
+            .plus(CallCost::of(analysis, is_unmap).part(part(files.opens, seen(&is_unmap))))
             .plus(first_touches(
-                view,
-                files.opens as f64 * view.stretch(opening),
+                analysis,
+                files.opens as f64 * analysis.stretch(opening),
             )),
     };
     // Each of them is somewhere else on the disk, and so is what the folder says of it.
-    let (waited, _) = view.off(|row| {
+    let (waited, _) = analysis.off(|row| {
         let call = row.call.as_deref().unwrap_or_default();
         let of_data = match way {
-            Way::Read => classify::is_read(call),
-            Way::Written => classify::is_write(call),
-            Way::Moved => classify::is_read(call) || classify::is_write(call),
+            Way::Read => calls::is_read(call),
+            Way::Written => calls::is_write(call),
+            Way::Moved => calls::is_read(call) || calls::is_write(call),
             Way::Mapped => false,
         };
-        let meant = of_data || classify::opens_file(call) || call == "close";
-        row.pid == files.pid && meant && classify::from_disk(view.trace, row.cause, Some(call))
+        let meant = of_data || calls::opens_file(call) || call == "close";
+        row.pid == files.pid && meant && classify::from_disk(analysis.trace, row.cause, Some(call))
     });
-    let waited = waited.min(view.spent_ns(Spent::Disk));
+    let waited = waited.min(analysis.spent_ns(Spent::Disk));
     let waits = CallCost {
         in_kernel_ns: waited,
         library_ns: 0.0,
     };
     let calls = opens.part(part(files.opens, seen(&opening))).plus(of_data);
     let cost = calls.plus(waits);
-    if !matters(view, cost.in_kernel_ns) || view.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE {
+    if !is_significant(analysis, cost.in_kernel_ns)
+        || analysis.share(cost.in_kernel_ns) < t::TINY_FILES_SHARE
+    {
         return None;
     }
     let statement = format!(
@@ -249,7 +250,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
             Way::Read | Way::Written | Way::Moved => "the calls",
             Way::Mapped => "the calls and the page faults",
         },
-        cost.told(view),
+        cost.in_words(analysis),
         match way {
             Way::Read => "Opening costs more than reading.",
             Way::Written => "Making a file costs more than writing it.",
@@ -258,7 +259,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
         },
     );
     Some(
-        cost.draft("small-file-io", view, statement)
+        cost.finding(FindingId::SmallFileIo, analysis, statement)
             .evidence("files", number as f64, "files")
             .evidence("bytes of a file", files.bytes_each(), "bytes")
             .advice(match way {
@@ -272,7 +273,7 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
                     "Keep small items together in one file, map that once, and keep the mapping."
                 }
             })
-            .limit(Small::limit(view))
+            .limit(Small::limit(analysis))
             .place(Place {
                 pid: Some(files.pid),
                 tid: None,
@@ -285,6 +286,8 @@ fn one_by_one(view: &View<'_>, way: Way) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     fn reads(files: u64, bytes: u64) -> Fake {
@@ -300,10 +303,10 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_tiny_files_are_told() {
+    fn thousands_of_tiny_files_are_found() {
         let found = reads(10_000, 46).findings();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].id, FindingId::SmallFileIo);
         // 7.5 us for each, and what calls take beside their timed part.
         assert!((75..79).contains(&(found[0].could_win_ns / 1_000_000)));
         let begin = "10,000 files of 46 bytes each on average were opened, read and closed";
@@ -316,7 +319,7 @@ mod tests {
 
     #[test]
     fn small_sources_that_become_small_pages_count_together() {
-        let told = |each: u64, bytes: u64| {
+        let reported = |each: u64, bytes: u64| {
             let mut fake = reads(each, 300);
             fake.calls("openat", None, each, 0, 15_000);
             fake.calls("write", Some(4), each, bytes, 2_000);
@@ -330,13 +333,13 @@ mod tests {
             }
             fake.findings()
         };
-        let found = &told(1_500, 900)[0];
+        let found = &reported(1_500, 900)[0];
         assert!(found.could_win_ns < 60_000_000, "{}", found.could_win_ns);
         let begin =
             "3,000 files of 600 bytes each on average were opened, read or written and closed";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
-        assert!(told(1_400, 900).is_empty());
-        assert!(told(1_500, 200_000).is_empty(), "large pages");
+        assert!(reported(1_400, 900).is_empty());
+        assert!(reported(1_500, 200_000).is_empty(), "large pages");
     }
 
     fn writes(files: u64, bytes: u64) -> Fake {
@@ -354,9 +357,9 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_tiny_files_that_are_made_are_told() {
+    fn thousands_of_tiny_files_that_are_made_are_found() {
         let found = writes(10_000, 551).findings();
-        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].id, FindingId::SmallFileIo);
         let begin = "10,000 files of 551 bytes each on average were opened, written and closed";
         assert!(
             found[0].statement.starts_with(begin),
@@ -388,10 +391,10 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_tiny_files_that_are_mapped_are_told() {
+    fn thousands_of_tiny_files_that_are_mapped_are_found() {
         let found = maps(8_000, 5, 200, 40_000).findings();
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].id, "small-file-io");
+        assert_eq!(found[0].id, FindingId::SmallFileIo);
         let begin = "8,000 files of 200 bytes each on average were opened, mapped (`mmap`) and closed, 40,000 times in all";
         assert!(
             found[0].statement.starts_with(begin),
@@ -412,8 +415,8 @@ mod tests {
             fake.trace.accounts.minor_faults = faults;
             fake.trace.threads[0].minor_faults = Some(faults);
             let found = fake.findings();
-            let of_files = found.iter().find(|it| it.id == "small-file-io");
-            of_files.expect("it is told").could_win_ns
+            let of_files = found.iter().find(|it| it.id == FindingId::SmallFileIo);
+            of_files.expect("it is found").could_win_ns
         };
         assert!(gain(8_000) > gain(0));
         // Others are not.
@@ -422,7 +425,7 @@ mod tests {
 
     #[test]
     fn large_files_that_are_mapped_and_tiny_ones_that_are_only_opened_are_not() {
-        let small = "small-file-io".to_owned();
+        let small = "small-file-io";
         assert!(!maps(8_000, 5, 20_000, 40_000).ids().contains(&small));
         assert!(!maps(8_000, 5, 200, 20).ids().contains(&small));
     }
@@ -434,8 +437,8 @@ mod tests {
         // Files that the kernel makes up can't be put together.
         let mut fake = reads(10_000, 46);
         for file in &mut fake.trace.files {
-            file.name = file.name.replace("/data", "/proc");
+            file.name = file.name.text().replace("/data", "/proc").as_str().into();
         }
-        assert!(!fake.ids().contains(&"small-file-io".to_owned()));
+        assert!(!fake.ids().contains(&"small-file-io"));
     }
 }

@@ -1,94 +1,103 @@
-//! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its end.
+//! Standard input, a pipe or a socket is read a few bytes a call, or a file from its front to its
+//! end.
 
-use fathom_model::Finding;
-use fathom_trace::{Cause, OffCpuRow};
+use fathom_model::{Finding, FindingId};
+use fathom_trace::{Cause, DescriptorKind, OffCpuRow};
 
-use super::made_up_files::is_made_up;
-use super::small_calls::{self, Small};
-use super::small_file_io;
-use crate::Language;
-use crate::classify;
-use crate::descriptors::Kind;
-use crate::draft::{count, wait_matters};
+use super::buffer_advice;
+use super::pseudo_files::is_pseudo;
+use super::small_io::{self, Small};
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::descriptors::WaitKind;
+use crate::finding_builder::is_significant_wait;
+use crate::language::Language;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let comes = |pid: u32, fd: i32| {
-        let kind = || view.descriptors.mostly(pid, fd);
-        view.descriptors.is_input(pid, fd)
-            || matches!(kind(), Kind::Pipe | Kind::Socket | Kind::Terminal)
+        let kind = || analysis.descriptors.mostly(pid, fd);
+        analysis.descriptors.is_input(pid, fd)
+            || matches!(
+                kind(),
+                WaitKind::Pipe | WaitKind::Socket | WaitKind::Terminal
+            )
     };
-    let on_input = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
-        !writes && (comes(pid, fd) || view.descriptors.last(pid, fd) == Kind::File)
+    let on_input = |analysis: &Analysis<'_>, pid: u32, fd: i32, writes: bool| {
+        !writes && (comes(pid, fd) || analysis.descriptors.last(pid, fd) == WaitKind::File)
     };
-    // What the kernel makes up comes in the pieces in which it tells it.
-    let is_told_in_pieces = |small: &Small| {
-        let name = view.name_of(small.pid, small.fd);
+    // What the kernel makes up comes in the pieces in which it is made.
+    let comes_in_pieces = |small: &Small| {
+        let name = analysis.name_of(small.pid, small.fd);
         let pieces = small.tally.bytes_per_call() >= t::PIECE_BYTES;
-        pieces && name.is_some_and(|name| is_made_up(&name))
+        pieces && name.is_some_and(|name| is_pseudo(&name))
     };
     let is_own = |small: &Small| {
-        let streams = small_calls::is_stream_of_file(view, small) && !is_told_in_pieces(small);
+        let streams = small_io::is_stream_of_file(analysis, small) && !comes_in_pieces(small);
         comes(small.pid, small.fd) || streams
     };
-    let is_file = |small: &Small| view.descriptors.mostly(small.pid, small.fd) == Kind::File;
-    let small = small_calls::find(view, on_input).into_iter().find(is_own)?;
+    let is_file =
+        |small: &Small| analysis.descriptors.mostly(small.pid, small.fd) == WaitKind::File;
+    let small = small_io::find(analysis, on_input)
+        .into_iter()
+        .find(is_own)?;
     let tally = &small.tally;
-    let standard = view.descriptors.is_input(small.pid, small.fd);
-    let cost = small.cost(view);
-    if !cost.matters(view) || is_paced_by_writer(view, &small) {
+    let standard = analysis.descriptors.is_input(small.pid, small.fd);
+    let cost = small.cost(analysis);
+    if !cost.is_significant(analysis) || is_paced_by_writer(analysis, &small) {
         return None;
     }
-    let language = view.language(Some(small.pid));
+    let language = analysis.language(Some(small.pid));
     let statement = format!(
         "{} reads of {} brought {:.1} bytes each; the calls {}",
         count(tally.calls),
         match standard {
             true => "standard input".to_owned(),
             false if is_file(&small) => {
-                let path = view.name_of(small.pid, small.fd);
+                let path = analysis.name_of(small.pid, small.fd);
                 path.unwrap_or_else(|| "a file".to_owned())
             }
             false => {
-                let name = view.descriptors.waited_for_name(small.pid, small.fd);
-                format!("the {} (descriptor {})", name.unwrap_or("pipe"), small.fd)
+                let name = analysis.descriptors.waited_for_name(small.pid, small.fd);
+                let name = name.unwrap_or(&DescriptorKind::Pipe(None));
+                format!("the {name} (descriptor {})", small.fd)
             }
         },
         tally.bytes_per_call(),
-        cost.told(view),
+        cost.in_words(analysis),
     );
     Some(
-        cost.draft("unbuffered-input", view, statement)
+        cost.finding(FindingId::UnbufferedInput, analysis, statement)
             .evidence("read calls", tally.calls as f64, "calls")
             .evidence("bytes per read", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(match standard {
-                true => advice(view, &small).to_owned(),
-                false if is_file(&small) => small_file_io::advice(language, false, false),
+                true => advice(analysis, &small).to_owned(),
+                false if is_file(&small) => buffer_advice::of_file(language, false, false),
                 false => advice_elsewhere(language).to_owned(),
             })
-            .limit(Small::limit(view))
-            .place(small.place(view))
+            .limit(Small::limit(analysis))
+            .place(small.place(analysis))
             .finish(),
     )
 }
 
-/// Whether the reads are hidden behind waits for the writer, again and again: then the command would end
-/// no sooner without them. One long wait is the writer's start.
-fn is_paced_by_writer(view: &View<'_>, small: &Small) -> bool {
+/// Whether the reads are hidden behind waits for the writer, again and again: then the command
+/// would end no sooner without them. One long wait is the writer's start.
+fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
     let waits = |row: &&OffCpuRow| {
-        let reads = row.call.as_deref().is_some_and(classify::is_read);
+        let reads = row.call.as_deref().is_some_and(calls::is_read);
         let here = row.pid == small.pid && row.fd == Some(small.fd);
         here && reads && row.cause == Cause::Asleep
     };
-    let rows: Vec<&OffCpuRow> = view.trace.off_cpu.iter().filter(waits).collect();
+    let rows: Vec<&OffCpuRow> = analysis.trace.off_cpu.iter().filter(waits).collect();
     let all: u64 = rows.iter().map(|row| row.total_ns).sum();
     let Some(longest) = rows.iter().filter_map(|row| row.longest_ns).max() else {
         return false;
     };
-    let waited = view.untraced(all as f64);
-    wait_matters(view, waited)
+    let waited = analysis.untraced(all as f64);
+    is_significant_wait(analysis, waited)
         && waited * t::WAIT_THAT_HIDES >= small.tally.cost_ns
         && longest.saturating_mul(4) <= all
 }
@@ -116,9 +125,9 @@ fn advice_elsewhere(language: Option<Language>) -> &'static str {
     }
 }
 
-fn advice(view: &View<'_>, small: &Small) -> &'static str {
-    let file = view.descriptors.mostly(small.pid, small.fd) == Kind::File;
-    match view.language(Some(small.pid)) {
+fn advice(analysis: &Analysis<'_>, small: &Small) -> &'static str {
+    let file = analysis.descriptors.mostly(small.pid, small.fd) == WaitKind::File;
+    match analysis.language(Some(small.pid)) {
         Some(Language::Rust) => {
             "Read through `stdin().lock()` or a `BufReader` instead of the bare file."
         }
@@ -149,20 +158,22 @@ fn advice(view: &View<'_>, small: &Small) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
 
     #[test]
-    fn a_socket_that_is_received_from_byte_by_byte_is_told_and_short_messages_are_not() {
-        let told = |bytes| {
+    fn a_socket_that_is_received_from_byte_by_byte_is_reported_and_short_messages_are_not() {
+        let reported = |bytes| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "socket to 127.0.0.1:11211");
             fake.calls("recvfrom", Some(3), 500_000, bytes, 700);
             fake.ids()
         };
-        assert_eq!(told(1), ["unbuffered-input"]);
-        assert_eq!(told(12), ["kernel-bound"]);
+        assert_eq!(reported(1), ["unbuffered-input"]);
+        assert_eq!(reported(12), ["kernel-bound"]);
     }
 
     #[test]
@@ -180,15 +191,15 @@ mod tests {
         fake.descriptor(0, "pipe");
         fake.calls("read", Some(0), 500_000, 1, 500);
         fake.waits(Some("read"), Some(0), Cause::Asleep, 1, 300_000);
-        assert!(fake.ids().contains(&"unbuffered-input".to_owned()));
+        assert!(fake.ids().contains(&"unbuffered-input"));
     }
 
     #[test]
-    fn a_byte_a_read_is_told_with_its_counts() {
+    fn a_byte_a_read_is_reported_with_its_counts() {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(0), 1_000_000, 1, 500);
         let found = fake.findings();
-        assert_eq!(found[0].id, "unbuffered-input");
+        assert_eq!(found[0].id, FindingId::UnbufferedInput);
         assert!(found[0].statement.contains("1,000,000 reads"));
         assert_eq!(found[0].could_win_ns, 545_000_000);
     }
@@ -210,16 +221,16 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_a_pipe_that_the_program_made_are_told_with_its_descriptor() {
-        let told = |waits: u64| {
+    fn bytes_of_a_pipe_that_the_program_made_are_reported_with_its_descriptor() {
+        let reported = |waits: u64| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "pipe");
             fake.calls("read", Some(3), 500_000, 1, 500);
             fake.waits(Some("read"), Some(3), Cause::Asleep, waits, 1);
             fake.findings()
         };
-        let found = told(100);
-        assert_eq!(found[0].id, "unbuffered-input");
+        let found = reported(100);
+        assert_eq!(found[0].id, FindingId::UnbufferedInput);
         let begin = "500,000 reads of the pipe (descriptor 3) brought 1.0 bytes each";
         assert!(
             found[0].statement.starts_with(begin),
@@ -229,14 +240,14 @@ mod tests {
         assert!(found[0].advice.contains("64 KiB"), "{}", found[0].advice);
         // The writer writes such pieces: the reader sleeps before each of them.
         assert!(
-            told(400_000)
+            reported(400_000)
                 .iter()
-                .all(|found| found.id != "unbuffered-input")
+                .all(|found| found.id != FindingId::UnbufferedInput)
         );
     }
 
     #[test]
-    fn a_shell_that_reads_a_file_is_not_told_to_read_a_file() {
+    fn a_shell_that_reads_a_file_is_not_advised_to_read_a_file() {
         let mut fake = Fake::new(1000);
         fake.language = Some(crate::Language::Shell);
         fake.descriptor(0, "/tmp/list");

@@ -1,76 +1,77 @@
 //! Output is written in pieces of a few bytes.
 
-use fathom_model::Finding;
+use fathom_model::{Finding, FindingId};
 
-use super::small_calls::{self, Small};
-use crate::Language;
-use crate::descriptors::Kind;
-use crate::draft::count;
+use super::small_io::{self, Small};
+use crate::analysis::Analysis;
+use crate::descriptors::WaitKind;
+use crate::language::Language;
+use crate::numbers::count;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let small = on_output(view).find(|small| is_of_pieces(view, small))?;
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let small = on_output(analysis).find(|small| is_of_pieces(analysis, small))?;
     let tally = &small.tally;
-    let cost = small.cost_of_output(view);
-    if !cost.matters(view) {
+    let cost = small.cost_of_output(analysis);
+    if !cost.is_significant(analysis) {
         return None;
     }
     let statement = format!(
         "{} writes to {} carried {:.1} bytes each; the calls {}",
         count(tally.calls),
-        small.output_name(view),
+        small.output_name(analysis),
         tally.bytes_per_call(),
-        cost.told(view),
+        cost.in_words(analysis),
     );
     Some(
-        cost.draft("unbuffered-output", view, statement)
+        cost.finding(FindingId::UnbufferedOutput, analysis, statement)
             .evidence("write calls", tally.calls as f64, "calls")
             .evidence("bytes per write", tally.bytes_per_call(), "bytes/call")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
-            .advice(small.advice_on_output(view, advice_on_standard))
-            .limit(Small::limit(view))
-            .place(small.place(view))
+            .advice(small.advice_on_output(analysis, advice_on_standard))
+            .limit(Small::limit(analysis))
+            .place(small.place(analysis))
             .finish(),
     )
 }
 
-/// Whether what is written is less than a line, or no line: the blocks of which a copy is made. Where nobody looked
-/// whether the writes end lines, short ones are pieces; and those of a program of Rust to its standard output, where
-/// each of the pieces that it prints ends with a line because nothing but lines is collected there.
-pub(super) fn is_of_pieces(view: &View<'_>, small: &Small) -> bool {
+/// Whether what is written is less than a line, or no line: the blocks of which a copy is made.
+/// Where nothing was sampled whether the writes end lines, short ones are pieces; and those of a
+/// program of Rust to its standard output, where each of the pieces that it prints ends with a line
+/// because nothing but lines is collected there.
+pub(super) fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     let are_short = small.tally.bytes_per_call() < t::PIECE_BYTES;
-    let by_rust = small.fd == 1 && view.language(Some(small.pid)) == Some(Language::Rust);
-    let are_pieces = match small.lines(view) {
+    let by_rust = small.fd == 1 && analysis.language(Some(small.pid)) == Some(Language::Rust);
+    let are_pieces = match small.lines(analysis) {
         Some(part) => part < t::LINES_OF_WRITES || are_short && by_rust,
         None => are_short,
     };
-    are_pieces || small.is_copied_in_blocks(view)
+    are_pieces || small.is_copied_in_blocks(analysis)
 }
 
-/// Small writes to descriptors 1 and 2 and to files that are written as these are, most cost first. A file that is
-/// opened for each of them is not the output that the command was given.
-pub(super) fn on_output(view: &View<'_>) -> impl Iterator<Item = Small> {
-    let fits = |view: &View<'_>, pid: u32, fd: i32, writes: bool| {
-        let fits = match view.descriptors.is_output(pid, fd) {
-            true => !view.descriptors.is_reopened_file(pid, fd),
-            false => view.descriptors.last(pid, fd) == Kind::File,
+/// Small writes to descriptors 1 and 2 and to files that are written as these are, most cost first.
+/// A file that is opened for each of them is not the output that the command was given.
+pub(super) fn on_output(analysis: &Analysis<'_>) -> impl Iterator<Item = Small> {
+    let fits = |analysis: &Analysis<'_>, pid: u32, fd: i32, writes: bool| {
+        let fits = match analysis.descriptors.is_output(pid, fd) {
+            true => !analysis.descriptors.is_reopened_file(pid, fd),
+            false => analysis.descriptors.last(pid, fd) == WaitKind::File,
         };
         writes && fits
     };
     let is_own = |small: &Small| {
-        view.descriptors.is_output(small.pid, small.fd)
-            || small_calls::is_stream_of_file(view, small)
+        analysis.descriptors.is_output(small.pid, small.fd)
+            || small_io::is_stream_of_file(analysis, small)
     };
-    small_calls::find(view, fits).into_iter().filter(is_own)
+    small_io::find(analysis, fits).into_iter().filter(is_own)
 }
 
-/// What to say where Python was told to by its environment.
+/// What to say where Python's environment asks for it.
 pub(super) const UNSET_PYTHONUNBUFFERED: &str = "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line. (Each `os.write` is a call in any case: collect the pieces.)";
 
-fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static str {
+fn advice_on_standard(analysis: &Analysis<'_>, language: Option<Language>) -> &'static str {
     match language {
-        Some(Language::Python) if view.subject.python_unbuffered => UNSET_PYTHONUNBUFFERED,
+        Some(Language::Python) if analysis.observation.python_unbuffered => UNSET_PYTHONUNBUFFERED,
         Some(Language::Rust) => {
             "Write into `BufWriter::new(stdout().lock())`, and flush it at the end."
         }
@@ -100,10 +101,12 @@ fn advice_on_standard(view: &View<'_>, language: Option<Language>) -> &'static s
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use crate::fake::Fake;
 
     #[test]
-    fn pieces_of_a_line_are_told() {
+    fn pieces_of_a_line_are_found() {
         let mut fake = Fake::new(1000);
         fake.calls("write", Some(1), 600_000, 5, 400);
         assert_eq!(fake.ids(), ["unbuffered-output"]);
@@ -111,7 +114,7 @@ mod tests {
 
     #[test]
     fn blocks_of_a_copy_are_no_lines() {
-        let told = |read: u64, size: u64| {
+        let reported = |read: u64, size: u64| {
             let mut fake = Fake::new(1000);
             fake.descriptor(0, "/srv/part");
             fake.descriptor(1, "/tmp/out");
@@ -119,14 +122,14 @@ mod tests {
             fake.calls("write", Some(1), 600_000, size, 400);
             fake.ids().remove(0)
         };
-        assert_eq!(told(600_000, 32), "unbuffered-output");
+        assert_eq!(reported(600_000, 32), "unbuffered-output");
         // Lines: taken out of blocks, or of lengths that are no block's.
-        assert_eq!(told(600, 32), "line-buffered-output");
-        assert_eq!(told(600_000, 31), "line-buffered-output");
+        assert_eq!(reported(600, 32), "line-buffered-output");
+        assert_eq!(reported(600_000, 31), "line-buffered-output");
     }
 
     #[test]
-    fn what_one_program_writes_in_many_processes_is_told_together() {
+    fn what_one_program_writes_in_many_processes_is_reported_together() {
         let mut fake = Fake::new(1000);
         fake.wait_for(crate::fake::ROOT, "wait4", None, (1, 999, 999), Some(209));
         for i in 0..10 {
@@ -137,8 +140,8 @@ mod tests {
         }
         let found = fake.findings();
         let begins = "15,000 writes to standard output carried 5.0 bytes each";
-        let told = |found: &fathom_model::Finding| found.statement.starts_with(begins);
-        assert!(found.iter().any(told), "{found:?}");
+        let reported = |found: &fathom_model::Finding| found.statement.starts_with(begins);
+        assert!(found.iter().any(reported), "{found:?}");
     }
 
     #[test]
@@ -158,7 +161,7 @@ mod tests {
         fake.waits(Some("wait4"), None, fathom_trace::Cause::Asleep, 1, 500_000);
         fake.calls_of(200, "read", Some(0), 300_000, 4, 500);
         let found = fake.findings();
-        assert_eq!(found[0].id, "unbuffered-output");
+        assert_eq!(found[0].id, FindingId::UnbufferedOutput);
         assert!(found[0].could_win_ns > alone);
     }
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 
 use super::children::alike;
-use crate::account::Life;
-use crate::draft::{Draft, percent, time, wait_matters};
-use crate::path::covered_ns;
+use crate::analysis::Analysis;
+use crate::critical_path::covered_ns;
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::time;
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
 
 /// Children that a parent could have run side by side.
 struct InTurn {
@@ -20,14 +21,16 @@ struct InTurn {
     win_ns: f64,
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let parents: BTreeSet<u32> = view
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let parents: BTreeSet<u32> = analysis
         .trace
         .processes
         .iter()
         .filter_map(|p| p.parent)
         .collect();
-    let found = parents.into_iter().filter_map(|pid| of_parent(view, pid));
+    let found = parents
+        .into_iter()
+        .filter_map(|pid| of_parent(analysis, pid));
     let InTurn {
         pid,
         children,
@@ -36,15 +39,15 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     } = found.max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))?;
     let statement = format!(
         "{children} child processes ran one after another for {}; side by side on {} CPUs they would take {} less, {} of the wall time.",
-        time(view.untraced(total)),
-        view.subject.cpus,
+        time(analysis.untraced(total)),
+        analysis.observation.cpus,
         time(win),
-        percent(view, win),
+        percent(analysis, win),
     );
     Some(
-        Draft::new("waiting-for-child", view, win, statement)
+        FindingBuilder::new(FindingId::WaitingForChild, analysis, win, statement)
             .evidence("children in turn", children as f64, "processes")
-            .evidence("their lives", view.untraced(total), "ns")
+            .evidence("their lives", analysis.untraced(total), "ns")
             .advice("Start the children that don't need each other together, as many at a time as there are CPUs, or do their work in one pass.")
             .pid(Some(pid))
             .likely()
@@ -52,22 +55,24 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     )
 }
 
-fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
-    let waits =
-        |life: &Life| life.sums.get(Spent::WaitingForChild) + life.sums.get(Spent::WaitingForPipe);
+fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
+    let waits = |times: &ThreadTimes| {
+        times.sums.get(Spent::WaitingForChild) + times.sums.get(Spent::WaitingForPipe)
+    };
     // Any thread of it may be the one that waits: Go moves its work between them.
-    let lives = view.lives_of(parent);
-    let on_path = |life: &Life| waits(life) * view.weight(life.tid);
-    let waiter = lives.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
-    let end = view.trace.duration_ns;
-    let children: Vec<(u32, u64, u64)> = view
+    let threads = analysis.threads_of(parent);
+    let on_path = |times: &ThreadTimes| waits(times) * analysis.weight(times.tid);
+    let waiter = threads.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
+    let end = analysis.trace.duration_ns;
+    let children: Vec<(u32, u64, u64)> = analysis
         .children_of(parent)
         // What a shim or wrapper asks before it becomes the program is needed for that.
-        .filter(|p| became(view, parent).is_none_or(|at| p.started_ns >= at))
+        .filter(|p| became(analysis, parent).is_none_or(|at| p.started_ns >= at))
         .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
         // Short ones are process-spawning's.
         .filter(|c| {
-            (c.2 - c.1) as f64 > t::SHORT_CHILD_CPU_NS && view.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
+            (c.2 - c.1) as f64 > t::SHORT_CHILD_CPU_NS
+                && analysis.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
         })
         .collect();
     let sum = |of: &[(u32, u64, u64)]| of.iter().map(|c| (c.2 - c.1) as f64).sum::<f64>();
@@ -77,7 +82,7 @@ fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
         return None;
     }
     let pids: Vec<u32> = children.iter().map(|child| child.0).collect();
-    let groups = alike(view, &pids)
+    let groups = alike(analysis, &pids)
         .into_iter()
         .filter(|group| group.len() >= 2);
     let found = groups.filter_map(|group| {
@@ -89,12 +94,12 @@ fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
         let total = sum(&children);
         let longest = children.iter().map(|c| c.2 - c.1).max()? as f64;
         // Side by side they take as long as the longest, or as the CPUs allow.
-        let least = longest.max(total / view.subject.cpus.max(1) as f64);
+        let least = longest.max(total / analysis.observation.cpus.max(1) as f64);
         // What other programs took of the CPUs would be theirs then as well.
-        let undisturbed = (total.min(waits(waiter)) - least) * view.quiet;
-        let on_path = view.weight(waiter.tid).max(weight(view, &children));
-        let win = view.untraced(undisturbed * on_path);
-        wait_matters(view, win).then_some(InTurn {
+        let undisturbed = (total.min(waits(waiter)) - least) * analysis.quiet;
+        let on_path = analysis.weight(waiter.tid).max(weight(analysis, &children));
+        let win = analysis.untraced(undisturbed * on_path);
+        is_significant_wait(analysis, win).then_some(InTurn {
             pid: parent,
             children: children.len(),
             total_ns: total,
@@ -104,21 +109,21 @@ fn of_parent(view: &View<'_>, parent: u32) -> Option<InTurn> {
     found.max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
 }
 
-/// Part of the CPU time of these and of their descendants that is on the critical path: who waits for them may have so
-/// little of its own that it tells nothing (`xargs` in a pipeline).
-fn weight(view: &View<'_>, children: &[(u32, u64, u64)]) -> f64 {
-    let trees = children.iter().flat_map(|child| view.tree(child.0));
-    let lives: Vec<&Life> = trees.flat_map(|pid| view.lives_of(pid)).collect();
-    let sum = |of: &dyn Fn(&Life) -> f64| lives.iter().map(|life| of(life)).sum::<f64>();
-    let on_path = sum(&|life| life.on_cpu_ns * view.weight(life.tid));
-    on_path / sum(&|life| life.on_cpu_ns).max(1.0)
+/// Part of the CPU time of these and of their descendants that is on the critical path: who waits
+/// for them may have so little of its own that it says nothing (`xargs` in a pipeline).
+fn weight(analysis: &Analysis<'_>, children: &[(u32, u64, u64)]) -> f64 {
+    let trees = children.iter().flat_map(|child| analysis.tree(child.0));
+    let threads: Vec<&ThreadTimes> = trees.flat_map(|pid| analysis.threads_of(pid)).collect();
+    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| threads.iter().map(|times| of(times)).sum::<f64>();
+    let on_path = sum(&|times| times.on_cpu_ns * analysis.weight(times.tid));
+    on_path / sum(&|times| times.on_cpu_ns).max(1.0)
 }
 
 /// When a process became another program, which then took most of the time.
-fn became(view: &View<'_>, pid: u32) -> Option<u64> {
-    let execs = &view.process(pid)?.execs;
+fn became(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
+    let execs = &analysis.process(pid)?.execs;
     let at = execs.last().filter(|_| execs.len() > 1)?.at_ns;
-    (at * 2 < view.trace.duration_ns).then_some(at)
+    (at * 2 < analysis.trace.duration_ns).then_some(at)
 }
 
 #[cfg(test)]
@@ -137,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn children_in_turn_are_told() {
+    fn children_in_turn_are_found() {
         assert_eq!(
             children(&[(0, 300), (310, 610), (620, 920)]).ids(),
             ["waiting-for-child"]

@@ -1,20 +1,21 @@
 //! The other end of standard input, or of a named pipe, is slower than the command.
 
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 
-use super::far_end::FarEnd;
-use crate::draft::{Draft, percent, time, wait_matters};
+use super::peer::Peer;
+use crate::analysis::Analysis;
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::time;
 use crate::thresholds as t;
-use crate::view::View;
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let all = view.spent_ns(Spent::WaitingForInput);
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let all = analysis.spent_ns(Spent::WaitingForInput);
     if all <= 0.0 {
         return None;
     }
-    let end = FarEnd::find(view, Spent::WaitingForInput, 0);
-    let wait = all - view.partners_start_ns(end.fd);
-    if wait < t::LEAST_PACE_NS || !wait_matters(view, wait) {
+    let end = Peer::find(analysis, Spent::WaitingForInput, 0);
+    let wait = all - analysis.partners_start_ns(end.fd);
+    if wait < t::LEAST_PACE_NS || !is_significant_wait(analysis, wait) {
         return None;
     }
     let statement = format!(
@@ -22,27 +23,29 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         end.in_words()
             .unwrap_or_else(|| "standard input".to_owned()),
         time(wait),
-        percent(view, wait),
+        percent(analysis, wait),
     );
     Some(
-        Draft::new("waiting-for-input", view, wait, statement)
+        FindingBuilder::new(FindingId::WaitingForInput, analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
-            .evidence("CPU time", view.cpu_ns, "ns")
+            .evidence("CPU time", analysis.cpu_ns, "ns")
             .advice("Make the producer faster, or give the program a file. The program itself is not the limit.")
             .place(end.place())
-            .seen()
+            .observed()
             .finish(),
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::FindingId;
+
     use fathom_trace::Cause;
 
     use crate::fake::Fake;
 
     #[test]
-    fn a_slow_producer_is_told() {
+    fn a_slow_producer_is_found() {
         let mut fake = Fake::new(1000);
         fake.descriptor(0, "pipe");
         fake.waits(Some("read"), Some(0), Cause::Asleep, 60, 10_000);
@@ -58,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_pipe_is_told_by_its_name_whether_it_is_read_or_polled() {
+    fn a_named_pipe_is_reported_by_its_name_whether_it_is_read_or_polled() {
         for polls in [false, true] {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, "named pipe /run/samples");
@@ -69,7 +72,7 @@ mod tests {
             }
             let found = fake.findings();
             assert_eq!(found.len(), 1);
-            assert_eq!(found[0].id, "waiting-for-input");
+            assert_eq!(found[0].id, FindingId::WaitingForInput);
             let named = "waited for the named pipe /run/samples for";
             assert!(found[0].statement.contains(named), "{}", found[0].statement);
             assert_eq!(found[0].place.fd, Some(3));
@@ -85,6 +88,6 @@ mod tests {
         fake.file("named pipe /run/samples", 1, 0, 0, 0);
         let written = fake.trace.files.last_mut().expect("just made");
         (written.pid, written.fd, written.writes) = (200, Some(4), 60);
-        assert!(!fake.ids().contains(&"waiting-for-input".to_owned()));
+        assert!(!fake.ids().contains(&"waiting-for-input"));
     }
 }

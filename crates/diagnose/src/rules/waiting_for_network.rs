@@ -1,24 +1,25 @@
 //! The command waits for replies from a socket.
 
-use super::far_end::waited_for;
-use crate::account::Life;
-use crate::classify;
+use super::peer::waited_for;
+use crate::analysis::Analysis;
+use crate::calls;
 use crate::descriptors::is_local;
-use crate::draft::{Draft, count, percent, time, wait_matters};
+use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
+use crate::numbers::{count, time};
+use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use crate::view::View;
-use fathom_model::{Finding, Spent};
+use fathom_model::{Finding, FindingId, Spent};
 use fathom_trace::Tier;
 
-/// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait, by the reads that
-/// followed. With it whether there is anybody else.
-fn peer<'a>(view: &View<'a>) -> Option<(&'a str, bool)> {
+/// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
+/// by the reads that followed. With it whether there is anybody else.
+fn peer<'a>(analysis: &Analysis<'a>) -> Option<(&'a str, bool)> {
     let peers = waited_for(
-        view,
-        |row| view.descriptors.peer(row.pid, row.fd?),
+        analysis,
+        |row| analysis.descriptors.peer(row.pid, row.fd?),
         |row| {
-            let fd = row.fd.filter(|_| classify::is_read(&row.name))?;
-            view.descriptors.peer(row.pid, fd)
+            let fd = row.fd.filter(|_| calls::is_read(&row.name))?;
+            analysis.descriptors.peer(row.pid, fd)
         },
     );
     let several = peers.len() > 1;
@@ -26,38 +27,40 @@ fn peer<'a>(view: &View<'a>) -> Option<(&'a str, bool)> {
     Some((peer, several))
 }
 
-/// Looks don't see who ended a wait: another thread of the command that computes for as long, and hardly waits for the
-/// network itself, may have sent the answer.
-fn may_be_own(view: &View<'_>, wait: f64) -> bool {
-    let waited = |life: &Life| life.sums.get(Spent::Network);
-    let on_path = |life: &Life| waited(life) * view.path.wait_weight(life.tid, Spent::Network);
-    let waiter = view
-        .lives
+/// Samples don't show who ended a wait: another thread of the command that computes for as long,
+/// and hardly waits for the network itself, may have sent the answer.
+fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
+    let waited = |times: &ThreadTimes| times.sums.get(Spent::Network);
+    let on_path =
+        |times: &ThreadTimes| waited(times) * analysis.path.wait_weight(times.tid, Spent::Network);
+    let waiter = analysis
+        .threads
         .iter()
         .max_by(|a, b| on_path(a).total_cmp(&on_path(b)));
-    let answers = |life: &Life| {
-        let computed = life.on_cpu_ns;
-        let is_other = Some(life.tid) != waiter.map(|it| it.tid);
-        is_other && waited(life) < computed && view.untraced(computed) >= t::BUSY_THREAD * wait
+    let answers = |times: &ThreadTimes| {
+        let computed = times.on_cpu_ns;
+        let is_other = Some(times.tid) != waiter.map(|it| it.tid);
+        is_other && waited(times) < computed && analysis.untraced(computed) >= t::BUSY_THREAD * wait
     };
-    view.trace.tier.is_some_and(Tier::only_looks) && view.lives.iter().any(answers)
+    analysis.trace.tier.is_some_and(Tier::only_looks) && analysis.threads.iter().any(answers)
 }
 
-pub(super) fn find(view: &View<'_>) -> Option<Finding> {
-    let wait = view.spent_ns(Spent::Network);
-    if !wait_matters(view, wait) {
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let wait = analysis.spent_ns(Spent::Network);
+    if !is_significant_wait(analysis, wait) {
         return None;
     }
     // Polls are among them: nothing names the socket of those.
-    let waits = view.waits_for(Spent::Network);
-    // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these are no slow answers.
+    let waits = analysis.waits_for(Spent::Network);
+    // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these
+    // are no slow answers.
     let only_wakes = waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS);
     if only_wakes && wait < t::LEAST_OF_SHORT_REPLIES_NS {
         return None;
     }
-    let peer = peer(view);
-    let is_own = view.descriptors.accepts() && peer.is_some_and(|(peer, _)| is_local(peer));
-    if may_be_own(view, wait) || is_own && view.share(wait) < t::SHARE_OF_OWN_REPLIES {
+    let peer = peer(analysis);
+    let is_own = analysis.descriptors.accepts() && peer.is_some_and(|(peer, _)| is_local(peer));
+    if may_be_own(analysis, wait) || is_own && analysis.share(wait) < t::SHARE_OF_OWN_REPLIES {
         return None;
     }
     let whom = match peer {
@@ -65,8 +68,9 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         Some((peer, false)) => format!(", for {peer}"),
         None => String::new(),
     };
-    let (in_vain, in_vain_ns) = view.unanswered;
-    let in_vain = (view.untraced(in_vain_ns as f64) >= t::PART_BY_LIMIT * wait).then_some(in_vain);
+    let (in_vain, in_vain_ns) = analysis.unanswered;
+    let in_vain =
+        (analysis.untraced(in_vain_ns as f64) >= t::PART_BY_LIMIT * wait).then_some(in_vain);
     let unanswered = match in_vain {
         Some(1) => "; one of the waits ended by its time limit, without an answer".to_owned(),
         Some(n) => format!(
@@ -78,7 +82,7 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
     let statement = format!(
         "The command waited for the network for {}, {} of the wall time{whom}{unanswered}.",
         time(wait),
-        percent(view, wait),
+        percent(analysis, wait),
     );
     let advice = match in_vain {
         Some(_) => {
@@ -89,12 +93,12 @@ pub(super) fn find(view: &View<'_>) -> Option<Finding> {
         }
     };
     Some(
-        Draft::new("waiting-for-network", view, wait, statement)
+        FindingBuilder::new(FindingId::WaitingForNetwork, analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence_if("waits", waits, "calls")
             .evidence_if("waits that a time limit ended", in_vain, "calls")
             .advice(advice)
-            .seen()
+            .observed()
             .finish(),
     )
 }
@@ -106,15 +110,15 @@ mod tests {
     use crate::fake::{Fake, ROOT};
 
     #[test]
-    fn replies_that_take_long_are_told() {
+    fn replies_that_take_long_are_found() {
         let mut fake = Fake::new(1000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
         assert_eq!(fake.ids(), ["waiting-for-network"]);
     }
 
     #[test]
-    fn requests_that_nobody_answers_are_told_as_that() {
-        let told = |connected: bool| {
+    fn requests_that_nobody_answers_are_named_as_that() {
+        let reported = |connected: bool| {
             let mut fake = Fake::new(1000);
             fake.descriptor(5, "inet socket");
             fake.waits(Some("poll"), Some(5), Cause::Asleep, 8, 100_000);
@@ -129,51 +133,51 @@ mod tests {
                 fake.calls("sendto", Some(5), 16, 12, 1_000);
             }
             let found = fake.findings();
-            (found[0].id.clone(), found[0].statement.clone())
+            (found[0].id.as_str(), found[0].statement.clone())
         };
-        let (id, statement) = told(true);
+        let (id, statement) = reported(true);
         assert_eq!(id, "waiting-for-network");
         let end = "; 8 of the waits ended by their time limits, without an answer.";
         assert!(statement.ends_with(end), "{statement}");
-        assert_eq!(told(false).0, "sleeping");
+        assert_eq!(reported(false).0, "sleeping");
     }
 
     #[test]
     fn what_another_thread_computes_meanwhile_may_be_the_reply() {
-        let told = |tier| {
+        let reported = |tier| {
             let mut fake = Fake::new(1000);
             fake.trace.tier = Some(tier);
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 3, 300_000);
             fake.thread(ROOT, ROOT + 1, 0, 1000, 950);
             fake.ids()
         };
-        assert!(told(Tier::Perf).is_empty());
-        assert_eq!(told(Tier::Kernel), ["waiting-for-network"]);
+        assert!(reported(Tier::Perf).is_empty());
+        assert_eq!(reported(Tier::Kernel), ["waiting-for-network"]);
     }
 
     #[test]
     fn what_is_left_beside_answers_of_its_own_is_waking_each_other() {
-        let told = |peer: &str, wait_us| {
+        let reported = |peer: &str, wait_us| {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, &format!("socket to {peer}"));
             fake.descriptor(4, "accepted socket from socket at 127.0.0.1:8080");
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, wait_us);
             fake.ids()
         };
-        assert_eq!(told("127.0.0.1:8080", 6_000), ["waiting-for-network"]);
-        assert!(told("127.0.0.1:8080", 2_500).is_empty());
-        assert_eq!(told("10.0.0.5:5432", 2_500), ["waiting-for-network"]);
+        assert_eq!(reported("127.0.0.1:8080", 6_000), ["waiting-for-network"]);
+        assert!(reported("127.0.0.1:8080", 2_500).is_empty());
+        assert_eq!(reported("10.0.0.5:5432", 2_500), ["waiting-for-network"]);
     }
 
     #[test]
     fn a_few_quick_replies_are_not() {
-        let told = |count| {
+        let reported = |count| {
             let mut fake = Fake::new(40);
             fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, count, 140);
             fake.ids()
         };
-        assert!(told(40).is_empty());
-        assert_eq!(told(200), ["waiting-for-network"]);
+        assert!(reported(40).is_empty());
+        assert_eq!(reported(200), ["waiting-for-network"]);
     }
 
     #[test]
@@ -195,10 +199,10 @@ mod tests {
         fake.descriptor(3, "socket to 10.1.2.3:80");
         fake.calls("recvfrom", Some(3), 100, 900, 2_000);
         fake.waits(Some("recvfrom"), Some(3), Cause::Asleep, 100, 6_000);
-        let told = |fake: &mut Fake| fake.findings()[0].statement.clone();
-        assert!(told(&mut fake).ends_with(", for 10.1.2.3:80."));
+        let reported = |fake: &mut Fake| fake.findings()[0].statement.clone();
+        assert!(reported(&mut fake).ends_with(", for 10.1.2.3:80."));
         fake.descriptor(4, "socket to 10.1.2.4:80");
         fake.waits(Some("recvfrom"), Some(4), Cause::Asleep, 10, 1_000);
-        assert!(told(&mut fake).ends_with(", most of all for 10.1.2.3:80."));
+        assert!(reported(&mut fake).ends_with(", most of all for 10.1.2.3:80."));
     }
 }

@@ -84,7 +84,7 @@ fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
     };
     let number = format!("{:>3}  ", index + 1);
     let room = page.width().saturating_sub(number.len() + likely.len());
-    let id = page.fit(&finding.id, room);
+    let id = page.fit(finding.id.as_str(), room);
     let line = Line::new()
         .add(Tone::Quiet, number)
         .add(Tone::Notice, id.as_str())

@@ -88,7 +88,7 @@ fn one(index: usize, finding: &Finding, whole: f64) -> String {
     format!(
         "{}. **{}**: {}. {} Change: {}\n",
         index + 1,
-        plain(&finding.id),
+        plain(finding.id.as_str()),
         facts.join(", "),
         plain(&finding.statement),
         plain(&finding.advice)

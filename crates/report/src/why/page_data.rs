@@ -249,7 +249,7 @@ fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
     words.extend(place.fd.map(|fd| format!("descriptor {fd}")));
     words.extend(path.clone());
     Card {
-        id: safe(&finding.id, 60),
+        id: finding.id.to_string(),
         statement: safe(&finding.statement, limits.text.max(200) * 2),
         share: finding.share,
         win: could_win(finding, whole),
@@ -266,7 +266,7 @@ fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
         pid: place.pid,
         tid: place.tid,
         path,
-        parts: places::parts(&finding.id)
+        parts: places::parts(finding.id)
             .iter()
             .map(|spent| *spent as usize)
             .collect(),

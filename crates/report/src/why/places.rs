@@ -1,38 +1,38 @@
 //! Which stretches of the timeline a finding is about.
 
-use fathom_model::Spent;
+use fathom_model::{FindingId, Spent};
 
 /// The parts in which the time of a finding lies; empty where it is about a whole life.
-pub(super) fn parts(id: &str) -> &'static [Spent] {
+pub(super) fn parts(id: FindingId) -> &'static [Spent] {
     match id {
-        "unbuffered-input"
-        | "unbuffered-output"
-        | "line-buffered-output"
-        | "small-file-io"
-        | "rereading" => &[Spent::KernelIo],
-        "waiting-for-input" => &[Spent::WaitingForInput],
-        "waiting-for-output" => &[Spent::WaitingForOutput],
-        "waiting-for-disk" | "cold-files" => &[Spent::Disk],
-        "sync-writes" => &[Spent::Disk, Spent::KernelIo],
-        "waiting-for-network" | "delayed-ack-stall" => &[Spent::Network],
-        "lock-contention" => &[Spent::Locks],
-        "waiting-for-child" => &[Spent::WaitingForChild],
-        "process-spawning" => &[Spent::KernelProcesses],
-        "sleeping" => &[Spent::Sleeping],
-        "busy-polling" | "clock-calls" => &[Spent::KernelWaiting],
-        "cpu-starved" => &[Spent::Ready, Spent::Stolen],
-        "page-fault-heavy" => &[Spent::PageFaults],
-        "allocator-churn" => &[Spent::KernelMemory, Spent::PageFaults],
-        "missing-file-lookups" => &[Spent::KernelFiles],
-        "dynamic-linking" => &[Spent::KernelFiles, Spent::KernelMemory, Spent::PageFaults],
-        "idle-cores" => &[Spent::UserCode],
-        "wakeup-storm" => &[
+        FindingId::UnbufferedInput
+        | FindingId::UnbufferedOutput
+        | FindingId::LineBufferedOutput
+        | FindingId::SmallFileIo
+        | FindingId::Rereading => &[Spent::KernelIo],
+        FindingId::WaitingForInput => &[Spent::WaitingForInput],
+        FindingId::WaitingForOutput => &[Spent::WaitingForOutput],
+        FindingId::WaitingForDisk | FindingId::ColdFiles => &[Spent::Disk],
+        FindingId::SyncWrites => &[Spent::Disk, Spent::KernelIo],
+        FindingId::WaitingForNetwork | FindingId::DelayedAckStall => &[Spent::Network],
+        FindingId::LockContention => &[Spent::Locks],
+        FindingId::WaitingForChild => &[Spent::WaitingForChild],
+        FindingId::ProcessSpawning => &[Spent::KernelProcesses],
+        FindingId::Sleeping => &[Spent::Sleeping],
+        FindingId::BusyPolling | FindingId::ClockCalls => &[Spent::KernelWaiting],
+        FindingId::CpuStarved => &[Spent::Ready, Spent::Stolen],
+        FindingId::PageFaultHeavy => &[Spent::PageFaults],
+        FindingId::AllocatorChurn => &[Spent::KernelMemory, Spent::PageFaults],
+        FindingId::MissingFileLookups => &[Spent::KernelFiles],
+        FindingId::DynamicLinking => &[Spent::KernelFiles, Spent::KernelMemory, Spent::PageFaults],
+        FindingId::IdleCores => &[Spent::UserCode],
+        FindingId::WakeupStorm => &[
             Spent::KernelWaiting,
             Spent::KernelIo,
             Spent::WaitingForPipe,
             Spent::Locks,
         ],
-        "kernel-bound" => &Spent::IN_KERNEL,
-        _ => &[],
+        FindingId::KernelBound => &Spent::IN_KERNEL,
+        FindingId::StartupDominated | FindingId::ThreadSpawning => &[],
     }
 }

@@ -153,7 +153,7 @@ mod tests {
 
     fn finding() -> Finding {
         Finding {
-            id: "busy-polling".to_owned(),
+            id: fathom_model::FindingId::BusyPolling,
             statement: String::new(),
             evidence: Vec::new(),
             share: 0.9,

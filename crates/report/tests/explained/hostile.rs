@@ -63,7 +63,6 @@ pub fn spoil(explanation: &mut Explanation) {
 }
 
 fn spoil_finding(finding: &mut Finding, next: &mut impl FnMut() -> String) {
-    finding.id = next();
     finding.statement = format!("The program read {} and {}.", next(), next());
     finding.advice = next();
     finding.limit = Some(next());

@@ -128,7 +128,7 @@ pub fn stretch(tid: u32, from_ns: u64, to_ns: u64, spent: Spent, detail: Option<
 /// A finding with numbers.
 pub fn finding(id: &str, statement: &str, share: f64, could_win_ms: u64, advice: &str) -> Finding {
     Finding {
-        id: id.into(),
+        id: id.parse().expect("a finding has this id"),
         statement: statement.into(),
         evidence: vec![Evidence {
             name: "write calls".into(),

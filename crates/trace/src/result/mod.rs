@@ -84,7 +84,7 @@ pub(crate) fn not_seen_to_end(processes: usize) -> Option<String> {
 pub struct Trace {
     /// How it was made; `None` only in a default value.
     pub tier: Option<Tier>,
-    /// How the calls were seen, if in another run: see [`Trace::add_calls`].
+    /// How the calls were seen, if in another run whose calls were added to this one.
     #[serde(default)]
     pub calls_from: Option<Tier>,
     /// Whether calls were looked at only until a budget was spent, and the command went on after that.
@@ -93,7 +93,7 @@ pub struct Trace {
     /// Stops of the stops tier, of all threads.
     #[serde(default)]
     pub stops: u64,
-    /// How far the command's own process was, once in a while, by its CPU time: see [`Trace::add_calls`].
+    /// How far processes were, once in a while, by their CPU time: with it times of this run become those of another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_readings: Vec<StopReading>,
     /// From the start to the end of the command as its parent saw it.

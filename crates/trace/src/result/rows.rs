@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::descriptor::DescriptorKind;
+
 /// Upper limits in bytes of the first seven of eight size classes; the last has none.
 pub const SIZE_LIMITS: [u64; 7] = [0, 1, 15, 511, 4095, 65_535, 1_048_575];
 
@@ -144,7 +146,7 @@ pub struct DescriptorRow {
     /// Descriptor.
     pub fd: i32,
     /// The first different things it was, in order, at most eight.
-    pub names: Vec<String>,
+    pub names: Vec<DescriptorKind>,
     /// How many more there were.
     pub more_names: u64,
 }
@@ -154,8 +156,8 @@ pub struct DescriptorRow {
 pub struct FileRow {
     /// Process.
     pub pid: u32,
-    /// Path as it was opened, or `pipe`, `socket` and the like with what is known.
-    pub name: String,
+    /// What it is.
+    pub name: DescriptorKind,
     /// Times it was opened (or made).
     pub opens: u64,
     /// Calls of the read family, at the moment when it was closed or the trace ended.

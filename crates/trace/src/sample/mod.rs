@@ -10,4 +10,5 @@ mod thread;
 mod timeline;
 mod tree;
 
-pub(crate) use observe::{NO_CALLS, observe, observe_group};
+pub use observe::NO_CALLS;
+pub(crate) use observe::{observe, observe_group};

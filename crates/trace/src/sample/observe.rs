@@ -13,8 +13,7 @@ use crate::result::{GroupTrace, Sampling, Tier, Trace, not_seen_to_end};
 use crate::watch::{Limits, now};
 
 /// What a run without calls can't see; a second run under stops tells some of it.
-pub(crate) const NO_CALLS: &str =
-    "numbers of calls, their bytes and errors: only shares of time are seen";
+pub const NO_CALLS: &str = "numbers of calls, their bytes and errors: only shares of time are seen";
 
 /// Rounds between looks for new threads and processes: listing costs 20 us a process.
 const ROUNDS_PER_LISTING: u64 = 4;

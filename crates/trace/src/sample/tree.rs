@@ -216,10 +216,10 @@ impl Tree {
 
     /// Asks where a descriptor leads.
     fn ask(&mut self, pid: u32, fd: i32, time: u64) {
-        let Some((target, name)) = inherited::behind(pid, fd, &self.labels) else {
+        let Some((target, kind)) = inherited::behind(pid, fd, &self.labels) else {
             return;
         };
-        self.names.opened(pid, fd, &name, false, false, time);
+        self.names.opened(pid, fd, kind, false, false, time);
         if let (Some(kept), Some(inode)) = (&mut self.kept, inherited::inode(&target)) {
             kept.links.push((pid, fd, inode));
         }

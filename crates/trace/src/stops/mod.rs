@@ -11,4 +11,5 @@ mod ptrace;
 mod run;
 mod table;
 
-pub(crate) use observe::{HELD, attempt, observe};
+pub use observe::TIMES_HOLD_STOPS;
+pub(crate) use observe::{attempt, observe};

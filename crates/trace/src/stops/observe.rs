@@ -12,7 +12,7 @@ use crate::spawn;
 use crate::watch::{Limits, ended, now};
 
 /// Said of a run that is stopped at its calls.
-pub(crate) const HELD: &str = "how much of a call is waiting, which is unaccounted: its time holds that, the work and the stops themselves";
+pub const TIMES_HOLD_STOPS: &str = "how much of a call is waiting, which is unaccounted: its time holds that, the work and the stops themselves";
 
 /// Runs the command and tells what the stops showed.
 ///

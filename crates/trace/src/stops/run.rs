@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::entry::EntryStop;
 use super::execed;
-use super::observe::HELD;
+use super::observe::TIMES_HOLD_STOPS;
 use super::ptrace::{self, SyscallStop};
 use super::table::{Entered, Table, is_told, memory_of};
 use crate::calls;
@@ -397,7 +397,7 @@ impl Run {
             (thread.on_cpu_ns, thread.minor_faults, thread.major_faults) = (None, None, None);
             (thread.voluntary_switches, thread.involuntary_switches) = (None, None);
         }
-        trace.not_visible.push(HELD.to_owned());
+        trace.not_visible.push(TIMES_HOLD_STOPS.to_owned());
         trace.without_rights = self.without_rights;
         let lacking = trace.rights_not_visible();
         trace.not_visible.extend(lacking);

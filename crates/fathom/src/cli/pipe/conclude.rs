@@ -1,8 +1,8 @@
 //! From rounds to the record: medians, the bottleneck, what would mislead.
 
-use fathom_measure::pipeline::modelled::{self, Known, Phases};
-use fathom_measure::pipeline::seen::Seen;
-use fathom_measure::pipeline::{PipePlan, PipeSession, summarize};
+use fathom_diagnose::pipeline::modelled::{self, Known, Phases};
+use fathom_diagnose::pipeline::{Seen, summarize};
+use fathom_measure::pipeline::{PipePlan, PipeSession};
 use fathom_model::{
     DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord, PipeRound,
     PipeSummary, SCHEMA_VERSION, StageSummary, StagedInput, StopReason,

@@ -1,9 +1,8 @@
 //! The observed rounds.
 
+use fathom_diagnose::pipeline::{Seen, observed_round};
 use fathom_measure::interrupt;
-use fathom_measure::pipeline::observe;
-use fathom_measure::pipeline::seen::Seen;
-use fathom_measure::pipeline::{PipePlan, PipeSession};
+use fathom_measure::pipeline::{PipePlan, PipeSession, trace_round};
 use fathom_trace::{Tier, detect};
 
 use super::arguments::{Arguments, Tier as Asked};
@@ -108,7 +107,7 @@ pub fn explain(
             keeper
                 .progress
                 .say(&format!("observed round {}", round + 1));
-            let seen = observe::explain(plan, delays, tier, stop.clone())?;
+            let seen = observed_round(&trace_round(plan, delays, tier, stop.clone())?);
             if seen.cut_short {
                 let why = "an observed round was ended by --timeout or by Ctrl-C and is left out";
                 explained.why_not.push(why.to_string());

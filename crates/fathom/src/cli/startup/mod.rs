@@ -11,6 +11,7 @@ mod warnings;
 use std::time::Duration;
 
 pub use arguments::Arguments;
+use fathom_diagnose::startup::{budget, compare_with_timed, comparisons, summaries};
 use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession, Subject};
 use fathom_measure::{MeasureError, ProcessOptions, interrupt, now_rfc3339};
 use fathom_model::{
@@ -149,13 +150,13 @@ fn record(
     session: StartupSession,
 ) -> StartupRecord {
     let programs = prepared.len();
-    let summaries = startup::summaries(&session.runs, programs);
-    let budget = arguments.budget.map(|budget| {
-        startup::budget(
+    let summaries = summaries(&session.runs, programs);
+    let budget = arguments.budget.map(|seconds| {
+        budget(
             &session.runs,
             programs,
             &summaries,
-            budget.as_secs_f64(),
+            seconds.as_secs_f64(),
             arguments.budget_quantile.name(),
         )
     });
@@ -183,7 +184,7 @@ fn record(
         programs: prepared.iter().map(|p| p.program.clone()).collect(),
         complete: !matches!(session.stop, StopReason::Interrupted | StopReason::Failed),
         stop: session.stop,
-        comparisons: startup::comparisons(&session.runs, programs, arguments.margin, ALPHA),
+        comparisons: comparisons(&session.runs, programs, arguments.margin, ALPHA),
         warnings: warnings::of(&session.runs, programs),
         summaries,
         floor: session.floor,
@@ -221,7 +222,7 @@ fn add(record: &mut StartupRecord, observations: Observations) {
         let Some(mut observed) = observed else {
             continue;
         };
-        startup::compare_with_timed(&mut observed, &record.runs);
+        compare_with_timed(&mut observed, &record.runs);
         record.programs[program].ran = observed.ran;
         record.traces.push(observed.trace);
     }

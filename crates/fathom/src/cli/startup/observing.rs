@@ -1,6 +1,7 @@
 //! The observed runs of all programs.
 
-use fathom_measure::startup::{self, ObserveOptions, Observed, Subject};
+use fathom_diagnose::startup::{Observed, ObservedStarts};
+use fathom_measure::startup::{self, ObserveOptions, Subject, TracedStart};
 use fathom_measure::{MeasureError, interrupt};
 use fathom_model::Warning;
 use fathom_trace::Tier;
@@ -56,9 +57,16 @@ pub fn observe(
         stop: interrupt::flag(),
     };
     for (program, subject) in subjects.iter().enumerate() {
-        let mut told = |observed: &Observed| told(program, observed);
-        match startup::observe(program, subject, tier, runs, &options, &mut told) {
-            Ok(observed) => all.programs[program] = observed,
+        let mut starts = ObservedStarts::new(program, tier);
+        let mut each = |run: TracedStart| {
+            starts.add(run);
+            match starts.observed() {
+                Some(observed) => told(program, &observed),
+                None => Ok(()),
+            }
+        };
+        match startup::trace_starts(subject, tier, runs, &options, &mut each) {
+            Ok(()) => all.programs[program] = starts.observed(),
             Err(error @ MeasureError::Journal { .. }) => return Err(error.into()),
             // A tier that was asked for must work; else the times stand without it.
             Err(error) if arguments.tier.is_some() => return Err(error.into()),

@@ -77,7 +77,7 @@ fn watch_best(
         let limit = own.unwrap_or_else(|| longest(timed) * TIMES_AS_LONG + STOPPED_AT_LEAST);
         let calls = watch(subject, Tier::Stops, LOOKS, Some(limit))?;
         match why_not_added(&trace, &calls, own.is_some()) {
-            None => trace.add_calls(calls),
+            None => fathom_diagnose::add_calls(&mut trace, calls),
             Some(why) => trace
                 .not_visible
                 .push(format!("which calls were made: {why}")),

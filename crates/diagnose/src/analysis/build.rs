@@ -1,0 +1,234 @@
+//! How an analysis is worked out of an observation, in the one order in which each step needs the
+//! ones before it.
+
+use std::collections::{HashMap, HashSet};
+
+use fathom_model::{Run, Spent, TimeAccount};
+use fathom_trace::{Tier, Trace};
+
+use super::Analysis;
+use super::call_extrapolation::CallExtrapolation;
+use super::index::Index;
+use super::median::median;
+use super::oversubscription::{is_oversubscribed, ready_share};
+use super::programs;
+use crate::classify::Classifier;
+use crate::cpu_split::{self, CpuSplit};
+use crate::critical_path::{self, CriticalPath};
+use crate::descriptors::Descriptors;
+use crate::observation::Observation;
+use crate::overhead_correction::{self, Known};
+use crate::thread_account::{self, Estimates};
+use crate::thread_times::ThreadTimes;
+use crate::{entry_exit_overhead, faults, ticks};
+
+/// Part of the runs' wall time that was spent ready, waiting for a CPU; 0 where it isn't known.
+fn queued_share(timed: &[Run]) -> f64 {
+    let waits = timed.iter().filter_map(|run| run.run_queue_wait_ns);
+    let walls = timed.iter().map(|run| run.wall_ns);
+    match (median(waits.collect()), median(walls.collect())) {
+        (Some(wait), Some(wall)) if wall > 0.0 => (wait / wall).clamp(0.0, 1.0),
+        _ => 0.0,
+    }
+}
+
+/// The untraced runs' CPU time divided by the traced run's own. Ticks of short runs and caches
+/// shared with neighbours move it by less than a half.
+fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
+    if untraced_ns <= 0.0 || traced_ns <= 0.0 {
+        return 1.0;
+    }
+    (untraced_ns / traced_ns).min(1.5)
+}
+
+/// How the CPU time of the whole tree was divided in the traced run, without what the tracer added
+/// to calls, which counts as computing, and to faults.
+fn divided(threads: &[ThreadTimes], in_calls_ns: f64, in_faults_ns: f64) -> CpuSplit {
+    let of = |fits: fn(Spent) -> bool| threads.iter().map(|times| times.sums.of(fits)).sum::<f64>();
+    CpuSplit {
+        own: (of(|spent| spent == Spent::UserCode) - in_calls_ns).max(0.0),
+        kernel: (of(Spent::is_in_kernel) - in_faults_ns).max(0.0),
+    }
+}
+
+/// Calls by the part of their threads' time that is on the critical path.
+fn calls_on_path(trace: &Trace, path: &CriticalPath) -> f64 {
+    let rows = trace.syscalls.iter();
+    rows.map(|row| row.calls as f64 * path.weight(row.tid))
+        .sum()
+}
+
+/// CPU time that the tracer added to the faults on the critical path.
+fn tracing_faults_on_path_ns(trace: &Trace, path: &CriticalPath) -> f64 {
+    let threads = trace.threads.iter();
+    threads
+        .map(|thread| path.weight(thread.tid) * faults::tracer_of_ns(trace, thread))
+        .sum()
+}
+
+/// Part of the CPU time of all threads that is on the critical path.
+fn part_on_path(traced: &TimeAccount, threads: &[ThreadTimes]) -> f64 {
+    let all: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
+    (overhead_correction::on_cpu_ns(traced) / all.max(1.0)).min(1.0)
+}
+
+/// What the CPU time takes at least: its own length where one thread has it all, else the part of
+/// it that the CPUs allow.
+fn least_wall_ns(threads: &[ThreadTimes], cpu_ns: f64, cpus: usize) -> f64 {
+    let all: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
+    let most = threads
+        .iter()
+        .map(|times| times.on_cpu_ns)
+        .fold(0.0, f64::max);
+    let alone = most >= 0.9 * all;
+    cpu_ns / if alone { 1.0 } else { cpus.max(1) as f64 }
+}
+
+/// What the tracer's own work added to the CPU time of the traced run.
+struct TracingCost {
+    /// To page faults.
+    faults_ns: f64,
+    /// Part of what tracing a fault was measured to cost that it did cost, 0 to 1.
+    fault_part: f64,
+    /// To all calls.
+    calls_ns: f64,
+    /// To each call.
+    call_ns: f64,
+}
+
+impl TracingCost {
+    /// `traced_ns` and `timed_ns`: CPU time of the traced run, and of the others.
+    fn of(observation: &Observation, traced_ns: f64, timed_ns: f64) -> Self {
+        let trace = &observation.trace;
+        // A few hundred faults before the run measured what tracing one costs; all of it together
+        // can't be more than the CPU time that the traced run took beyond the others.
+        let estimate = faults::tracer_ns(trace);
+        let faults_ns = match observation.timed[..] {
+            [] => estimate,
+            _ => estimate.min((traced_ns - timed_ns).max(0.0)),
+        };
+        let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
+        // More than 1 us per call is not the tracer but another load of the machine.
+        let call_ns = ((traced_ns - faults_ns - timed_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
+        Self {
+            faults_ns,
+            fault_part: faults_ns / estimate.max(1.0),
+            calls_ns: call_ns * calls as f64,
+            call_ns,
+        }
+    }
+}
+
+/// Part of the traced run in which no other program had the CPU, 0 to 1.
+///
+/// On a busy machine all CPU time is stretched by waiting for a CPU: counted by itself, or shares
+/// would shrink with every neighbour.
+fn quiet_part(
+    observation: &Observation,
+    threads: &[ThreadTimes],
+    pools: &HashSet<u32>,
+    traced: &TimeAccount,
+) -> f64 {
+    let trace = &observation.trace;
+    let root = trace.processes.first();
+    let of_pool = root.is_some_and(|root| pools.contains(&root.pid));
+    let ready = match of_pool {
+        true => traced.share(Spent::Ready).min(ready_share(threads)),
+        false => traced.share(Spent::Ready),
+    };
+    if is_oversubscribed(threads, observation.cpus, trace) {
+        1.0
+    } else if trace.tier == Some(Tier::Stops) {
+        // It sees no waits; the timed runs know how long they waited for a CPU.
+        1.0 - queued_share(&observation.timed).min(0.95)
+    } else {
+        1.0 - ready.min(0.95)
+    }
+}
+
+impl<'a> Analysis<'a> {
+    pub(crate) fn new(observation: &'a Observation) -> Self {
+        let trace = &observation.trace;
+        let descriptors = Descriptors::new(trace);
+        let classifier = Classifier::new(trace, &descriptors);
+        let of = |value: fn(&Run) -> u64| median(observation.timed.iter().map(value).collect());
+        let traced_cpu = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
+        let cpu_ns = of(|run| run.cpu_ns).unwrap_or(traced_cpu);
+        let tracing = TracingCost::of(observation, traced_cpu, cpu_ns);
+        let own_cpu = traced_cpu - tracing.faults_ns - tracing.calls_ns;
+        let factor = cpu_factor(cpu_ns, own_cpu);
+        let entry_exit = entry_exit_overhead::of(
+            trace,
+            &observation.timed,
+            tracing.fault_part,
+            own_cpu,
+            factor,
+        );
+        let estimates = Estimates {
+            entry_exit,
+            kernel_share: ticks::kernel_share(trace, &observation.timed),
+        };
+        let threads = thread_account::times(trace, &classifier, estimates);
+        let pools = programs::pools(observation);
+        let path = critical_path::find(trace, &threads, &classifier, &pools);
+        let traced = path.sums.clone().into_account(trace.duration_ns);
+        let quiet = quiet_part(observation, &threads, &pools, &traced);
+        let timed_ns = of(|run| run.wall_ns)
+            .unwrap_or(trace.duration_ns as f64)
+            .max(1.0);
+        // The timed runs may have had less of the neighbours than the observed one: no run is
+        // shorter than its work takes.
+        let least_wall = least_wall_ns(&threads, cpu_ns, observation.cpus).min(timed_ns);
+        let known = Known {
+            wall_ns: timed_ns,
+            cpu_factor: factor,
+            parts: cpu_split::parts(
+                divided(&threads, tracing.calls_ns, tracing.faults_ns),
+                entry_exit_overhead::uncertainty(trace, tracing.fault_part),
+                factor,
+            ),
+            tracing_ns: calls_on_path(trace, &path) * tracing.call_ns,
+            tracing_faults_ns: tracing.fault_part * tracing_faults_on_path_ns(trace, &path),
+            queued_ns: match trace.threads.len() {
+                1 => queued_share(&observation.timed) * timed_ns,
+                _ => 0.0,
+            },
+            cpu_ns,
+            on_path: part_on_path(&traced, &threads),
+        };
+        let (account, factors) = match trace.tier {
+            Some(Tier::Stops) => {
+                let in_kernel = ticks::Ticks::of_runs(&observation.timed).system_share();
+                let charged = overhead_correction::charged(timed_ns, cpu_ns, in_kernel);
+                (charged, HashMap::new())
+            }
+            _ => overhead_correction::account(&traced, known),
+        };
+        let unanswered = classifier.unanswered();
+        let off_spent = trace.off_cpu.iter();
+        let off_spent = off_spent.map(|row| classifier.row(row)).collect();
+        let mut analysis = Self {
+            observation,
+            trace,
+            off_spent,
+            unanswered,
+            index: Index::new(trace, &threads),
+            descriptors,
+            threads,
+            path,
+            account,
+            factors,
+            timed_ns,
+            wall_ns: (timed_ns * quiet).max(least_wall),
+            quiet,
+            cpu_ns,
+            traced_ns: trace.duration_ns.max(1) as f64 * quiet,
+            overhead_ns: tracing.call_ns,
+            entry_exit,
+            fault_tracing: tracing.fault_part,
+            extrapolation: CallExtrapolation::NONE,
+        };
+        analysis.extrapolation = analysis.extrapolate_calls();
+        analysis
+    }
+}

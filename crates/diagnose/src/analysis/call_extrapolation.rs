@@ -1,0 +1,496 @@
+//! How many calls were there in all, where only the first of them were traced?
+//!
+//! The stops tier sees the first 20 000 calls, or those of two seconds. The kernel counts the reads
+//! and writes of every run, and by its ticks the time that all calls took. Together they show how
+//! often the program did what it did when the tracing of calls ended (in the second half of the
+//! budget), if it went on so.
+
+use fathom_trace::SyscallRow;
+
+use super::Analysis;
+use super::call_model::may_be_dear;
+use super::median::median;
+use crate::calls;
+use crate::thresholds as t;
+
+/// One of the kernel's counts of a run.
+type IoCount = fn(&fathom_model::IoCounts) -> u64;
+
+/// What is taken of the calls that nobody traced.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CallExtrapolation {
+    /// How often the late calls that the kernel doesn't count came again.
+    rounds: f64,
+    /// Whether that is a guess by the ticks, and not by counts.
+    guessed: bool,
+    /// What a call costs on average by the ticks, beyond [`Analysis::entry_ns`]; 0 where there are
+    /// too few.
+    each_by_ticks_ns: f64,
+    /// What calls cost beyond that on average whose work depends on what they are asked for; see
+    /// [`Analysis::is_elastic`].
+    dearer_ns: f64,
+}
+
+impl CallExtrapolation {
+    /// Where all calls were traced.
+    pub(super) const NONE: CallExtrapolation = CallExtrapolation {
+        rounds: 0.0,
+        guessed: false,
+        each_by_ticks_ns: 0.0,
+        dearer_ns: 0.0,
+    };
+}
+
+/// How a guess is rounded.
+fn one_digit(number: f64) -> f64 {
+    let digit = 10f64.powf(number.max(1.0).log10().floor());
+    (number / digit).round() * digit
+}
+
+impl Analysis<'_> {
+    /// What is to be taken of the calls that nobody traced.
+    pub(super) fn extrapolate_calls(&self) -> CallExtrapolation {
+        if !self.by_stops() {
+            return CallExtrapolation::NONE;
+        }
+        // Where nothing was measured, a fault may well take twice as long as an ordinary one.
+        let unsure = self.observation.limits.page_fault_seconds.is_none();
+        let faults_ns = self.fault_cost().ns * if unsure { 2.0 } else { 1.0 };
+        // Threads that wait again and again make the kernel work, however few calls they make.
+        let waits_ns = self.switches() * t::SWITCH_NS;
+        let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns - waits_ns).max(0.0);
+        let ticks_ns = in_calls_ns * self.observation.timed.len() as f64;
+        let ticks_tell = ticks_ns >= t::ENOUGH_TICKS_NS && in_calls_ns >= t::LEAST_IN_CALLS_NS;
+        let surely_ns = (in_calls_ns - waits_ns * t::SWITCH_UNSURE).max(0.0);
+        let (rounds, guessed) = self.rounds_by(if ticks_tell { surely_ns } else { 0.0 });
+        let calls_that = |fits: &dyn Fn(&SyscallRow) -> bool| -> f64 {
+            let rows = self.trace.syscalls.iter().filter(|row| fits(row));
+            rows.map(|row| self.calls_of(row, rounds)).sum()
+        };
+        let calls = calls_that(&|_| true);
+        let rows = self.trace.syscalls.iter();
+        let known: f64 = rows
+            .map(|row| self.calls_of(row, rounds) * self.entry_ns(row) + self.copy_ns(row))
+            .sum();
+        let each = match ticks_tell && calls >= t::CALLS_TO_DIVIDE_BY {
+            true => ((in_calls_ns - known).max(0.0) / calls).min(t::DEAREST_SMALL_CALL_NS),
+            false => 0.0,
+        };
+        let elastic = calls_that(&|row| self.is_elastic(row));
+        let others = calls_that(&|row| !self.is_elastic(row) && may_be_dear(&row.name));
+        let reported = calls * self.base_ns().max(each) + known;
+        // What the ticks say beyond any call's usual cost is theirs, where there are enough to have
+        // it.
+        let theirs = ticks_tell
+            && !guessed
+            && elastic >= t::ELASTIC_CALLS
+            && elastic >= t::PART_OF_ELASTIC_CALLS * calls
+            && others <= t::PART_OF_DEAR_OTHERS * elastic;
+        CallExtrapolation {
+            rounds,
+            guessed,
+            each_by_ticks_ns: each,
+            dearer_ns: match theirs {
+                true => ((in_calls_ns - reported) / elastic).clamp(0.0, t::DEAREST_ELASTIC_CALL_NS),
+                false => 0.0,
+            },
+        }
+    }
+
+    /// What the kernel took by its ticks outside of calls; `None` where it isn't known how many
+    /// calls there were.
+    pub(crate) fn outside_of_calls_ns(&self) -> Option<f64> {
+        if self.habit().is_some() {
+            return None;
+        }
+        Some(self.system_ns()? - self.known_in_calls_ns())
+    }
+
+    /// The kernel's time of an untraced run by the ticks of all of them.
+    fn system_ns(&self) -> Option<f64> {
+        let runs = &self.observation.timed;
+        let sum: u64 = runs.iter().map(|run| run.system_ns).sum();
+        (!runs.is_empty()).then(|| sum as f64 / runs.len() as f64)
+    }
+
+    /// How often the threads of an untraced run left their CPU to wait.
+    fn switches(&self) -> f64 {
+        let runs = self.observation.timed.iter();
+        median(runs.map(|run| run.voluntary_switches).collect()).unwrap_or(0.0)
+    }
+
+    /// What the calls take that were traced, or that the kernel counted. Modelled.
+    fn known_in_calls_ns(&self) -> f64 {
+        let rows = self.trace.syscalls.iter();
+        rows.map(|row| self.calls_of(row, 0.0) * self.modelled_ns(row) + self.copy_ns(row))
+            .sum()
+    }
+
+    /// How many calls were late, where they show what the program went on with when the tracing of
+    /// calls ended.
+    fn habit(&self) -> Option<u64> {
+        let rows = self.trace.syscalls.iter();
+        let late: u64 = rows.map(|row| row.late_calls).sum();
+        (self.trace.calls_cut && late >= t::CALLS_OF_A_HABIT).then_some(late)
+    }
+
+    /// Whether numbers of calls are a guess: what the kernel's ticks allow.
+    pub(crate) fn estimates_calls(&self) -> bool {
+        self.extrapolation.guessed
+    }
+
+    /// A number of calls as it may be shown: with one digit where it is a guess.
+    pub(crate) fn shown_calls(&self, calls: f64) -> u64 {
+        match self.extrapolation.guessed {
+            true => one_digit(calls) as u64,
+            false => calls.round() as u64,
+        }
+    }
+
+    /// What calls may have cost that nobody timed: all of them together no more than the whole
+    /// kernel.
+    pub(crate) fn within_kernel(&self, ns: f64) -> f64 {
+        if !self.by_stops() {
+            return ns;
+        }
+        let rows = self.trace.syscalls.iter();
+        let all: f64 = rows.map(|row| self.cost_by_stops_ns(row)).sum();
+        let all = self.within_cpu(all);
+        ns.min(ns / all.max(ns).max(1.0) * self.in_kernel_ns())
+    }
+
+    /// How often what was done late was done again, of which nothing was traced, and whether that
+    /// is a guess.
+    fn rounds_by(&self, in_calls_ns: f64) -> (f64, bool) {
+        let rows = || self.trace.syscalls.iter();
+        let Some(late) = self.habit() else {
+            return (0.0, false);
+        };
+        let counted = || rows().filter(|row| calls::is_counted(&row.name));
+        let counted_late: u64 = counted().map(|row| row.late_calls).sum();
+        // Reads and writes are a part of what it does: then the rest goes on as they do.
+        if counted_late as f64 >= t::PART_OF_A_ROUND * late as f64 {
+            let missed: u64 = counted().map(|row| self.missed(row).0).sum();
+            return (missed as f64 / counted_late.max(1) as f64, false);
+        }
+        let known_ns = self.known_in_calls_ns();
+        let round_ns: f64 = rows()
+            .filter(|row| !calls::is_counted(&row.name))
+            .map(|row| row.late_calls as f64 * self.modelled_ns(row))
+            .sum();
+        let rounds = ((in_calls_ns - known_ns) / round_ns.max(1.0)).max(0.0);
+        let rounds = rounds.min(self.most_rounds(late));
+        (rounds, rounds > 0.0)
+    }
+
+    /// Where time ended the tracing of calls before many calls came, they came so slowly that
+    /// stopping at them added little: in an untraced run they came no more often.
+    fn most_rounds(&self, late: u64) -> f64 {
+        let seen: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
+        match seen < t::FEW_IN_A_BUDGET {
+            true => seen as f64 / late as f64 * self.timed_ns / t::TIME_OF_A_BUDGET_NS,
+            false => f64::INFINITY,
+        }
+    }
+
+    fn calls_of(&self, row: &SyscallRow, rounds: f64) -> f64 {
+        match calls::is_counted(&row.name) {
+            true => (row.calls + self.missed(row).0) as f64,
+            false => row.calls as f64 + row.late_calls as f64 * rounds,
+        }
+    }
+
+    /// By how much the calls that fit, as far as they were traced, are to be multiplied; at least
+    /// 1.
+    pub(crate) fn stretch(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
+        if !self.by_stops() {
+            return 1.0;
+        }
+        let rows = self.trace.syscalls.iter().filter(|row| fits(row));
+        let (seen, all) = rows.fold((0.0, 0.0), |(seen, all), row| {
+            let calls = row.calls as f64;
+            (seen + calls, all + calls + self.missed(row).0 as f64)
+        });
+        all / f64::max(seen, 1.0)
+    }
+
+    /// Calls and bytes that a row has to be given beside its own. What the kernel counted and
+    /// nobody traced is what the program did when the tracing of calls ended, so the busiest row of
+    /// its kind has it: what a program and its loader read at the start stays with them.
+    pub(super) fn missed(&self, row: &SyscallRow) -> (u64, u64) {
+        if !self.by_stops() {
+            return (0, 0);
+        }
+        let (fits, calls, bytes): (fn(&str) -> bool, IoCount, IoCount) = match &row.name {
+            name if !calls::is_counted(name) => {
+                let all = self.calls_of(row, self.extrapolation.rounds);
+                let reported = match self.extrapolation.guessed {
+                    true => one_digit(all).max(row.calls as f64),
+                    false => all,
+                };
+                return ((reported - row.calls as f64).round() as u64, 0);
+            }
+            name if calls::is_read(name) || calls::is_counted_as_both(name) => {
+                (calls::is_read, |io| io.read_calls, |io| io.read_bytes)
+            }
+            _ => (calls::is_write, |io| io.write_calls, |io| io.written_bytes),
+        };
+        let same = || {
+            let rows = self.trace.syscalls.iter();
+            rows.filter(|other| {
+                fits(&other.name) && !calls::is_message(&other.name)
+                    || calls::is_counted_as_both(&other.name)
+            })
+        };
+        let busiest = same().max_by_key(|other| (other.calls, other.tid, other.fd));
+        if !busiest.is_some_and(|busiest| std::ptr::eq(busiest, row)) {
+            return (0, 0);
+        }
+        let rest = |of: IoCount, seen: u64| {
+            let runs = self.observation.timed.iter();
+            let all = median(runs.filter_map(|run| run.io.as_ref().map(of)).collect());
+            all.map_or(0, |all| (all as u64).saturating_sub(seen))
+        };
+        (
+            rest(calls, same().map(|row| row.calls).sum()),
+            rest(bytes, same().map(|row| row.bytes).sum()),
+        )
+    }
+
+    /// What the calls of a row cost an untraced run, where their times are the stops'.
+    pub(super) fn cost_by_stops_ns(&self, row: &SyscallRow) -> f64 {
+        let calls = self.calls_of(row, self.extrapolation.rounds);
+        // All calls of a kind that was estimated by the ticks cost what the ticks say together.
+        if self.extrapolation.guessed && !calls::is_counted(&row.name) {
+            return calls * self.modelled_ns(row);
+        }
+        let each = match self.extrapolation.each_by_ticks_ns > 0.0 {
+            true => self.base_ns().max(self.extrapolation.each_by_ticks_ns) + self.entry_ns(row),
+            false => self.modelled_ns(row),
+        };
+        let dearer = match self.extrapolation.dearer_ns > 0.0 && self.is_elastic(row) {
+            true => self.extrapolation.dearer_ns,
+            false => 0.0,
+        };
+        calls * (each + dearer) + self.copy_ns(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::{IoCounts, Run};
+    use fathom_trace::Tier;
+
+    use super::*;
+    use crate::fake::Fake;
+
+    /// 20 000 calls were traced, half of them late; the run's ticks and its reads measure the rest.
+    fn partly_traced(calls: &[(&str, u64)]) -> Fake {
+        let mut fake = Fake::new(1000);
+        fake.trace.calls_from = Some(Tier::Stops);
+        fake.trace.calls_cut = true;
+        for (name, calls) in calls {
+            let fd = calls::is_read(name).then_some(3);
+            let row = fake.calls(name, fd, *calls, u64::from(fd.is_some()) * 100, 90_000);
+            row.late_calls = calls / 2;
+        }
+        fake
+    }
+
+    fn calls(fake: &Fake, name: &str, system_ms: u64, reads: u64) -> u64 {
+        let timed = [Run {
+            system_ns: system_ms * 1_000_000,
+            io: Some(IoCounts {
+                read_calls: reads,
+                ..IoCounts::default()
+            }),
+            ..fake.run()
+        }];
+        let observation = fake.observation(&timed);
+        Analysis::new(&observation)
+            .tally_calls(|call| call == name)
+            .calls
+    }
+
+    #[test]
+    fn the_ticks_show_how_often_the_same_was_done() {
+        let fake = partly_traced(&[("ioctl", 19_900), ("read", 100)]);
+        // 590 ms at 0.295 us are 2 million calls.
+        assert_eq!(calls(&fake, "ioctl", 590, 100), 2_000_000);
+        let fake = partly_traced(&[("getrusage", 19_900), ("read", 100)]);
+        assert_eq!(calls(&fake, "getrusage", 590, 100), 700_000);
+    }
+
+    #[test]
+    fn what_copies_is_counted_as_a_read_and_a_write() {
+        let fake = partly_traced(&[("sendfile", 19_990), ("read", 10)]);
+        assert_eq!(calls(&fake, "sendfile", 590, 100_010), 100_000);
+        assert_eq!(calls(&fake, "read", 590, 100_010), 10);
+    }
+
+    #[test]
+    fn what_goes_with_reads_goes_on_as_they_do() {
+        let fake = partly_traced(&[("openat", 5_000), ("read", 10_000), ("close", 5_000)]);
+        // 90 000 reads more are 18 times the 5000 late ones.
+        assert_eq!(calls(&fake, "openat", 590, 100_000), 5_000 + 18 * 2_500);
+        assert_eq!(calls(&fake, "openat", 0, 100_000), 5_000 + 18 * 2_500);
+    }
+
+    #[test]
+    fn nothing_is_made_of_a_start_nor_of_a_whole() {
+        let start = partly_traced(&[("newfstatat", 1_500), ("read", 10)]);
+        assert_eq!(calls(&start, "newfstatat", 590, 10), 1_500);
+        let mut habit = partly_traced(&[("newfstatat", 19_990), ("read", 10)]);
+        assert!(calls(&habit, "newfstatat", 590, 10) > 100_000);
+        let few_ticks = calls(&habit, "newfstatat", 20, 10);
+        assert_eq!(few_ticks, 19_990);
+        habit.trace.calls_cut = false;
+        assert_eq!(
+            calls(&habit, "newfstatat", 590, 10),
+            19_990,
+            "all were looked at"
+        );
+    }
+
+    #[test]
+    fn calls_that_came_slowly_come_no_more_often_without_tracing() {
+        // 3,600 in the two seconds of the budget; the kernel's time is that of clearing memory.
+        let fake = partly_traced(&[("madvise", 3_600)]);
+        // One wall time is half of that: 1,800 more, shown with one digit.
+        assert_eq!(calls(&fake, "madvise", 590, 0), 5_000);
+        // 15,000 in them is what stopping allows: the ticks decide.
+        let fake = partly_traced(&[("recvfrom", 15_000)]);
+        assert_eq!(calls(&fake, "recvfrom", 590, 0), 700_000);
+    }
+
+    #[test]
+    fn the_costs_are_what_the_kernel_took() {
+        let fake = partly_traced(&[("newfstatat", 16_000), ("getrusage", 4_000)]);
+        let timed = [Run {
+            system_ns: 600_000_000,
+            ..fake.run()
+        }];
+        let observation = fake.observation(&timed);
+        let analysis = Analysis::new(&observation);
+        let all = analysis.tally_calls(|_| true);
+        assert!((all.cost_ns - 600e6).abs() < 6e6, "{}", all.cost_ns);
+        let asked = analysis.tally_calls(|name| name == "newfstatat");
+        // Four fifths of the calls, each a third dearer.
+        assert!(asked.cost_ns > 0.83 * all.cost_ns, "{}", asked.cost_ns);
+    }
+
+    #[test]
+    fn what_no_usual_call_takes_is_of_those_that_may() {
+        let cost = |name: &str, calls: u64| {
+            let mut fake = Fake::new(1000);
+            fake.trace.calls_from = Some(Tier::Stops);
+            fake.calls("fcntl", Some(3), 12_000, 0, 90_000);
+            fake.calls(name, None, calls, 0, 90_000);
+            let timed = [Run {
+                system_ns: 600_000_000,
+                ..fake.run()
+            }];
+            let observation = fake.observation(&timed);
+            Analysis::new(&observation)
+                .tally_calls(|call| call == name)
+                .cost_ns
+        };
+        // 600 ms less 1.6 us for each of 18,000: the rest is of the 6,000.
+        let opens = cost("openat", 6_000);
+        assert!((opens - 580e6).abs() < 5e6, "{opens}");
+        assert!(cost("ioctl", 6_000) < 10e6);
+        assert!(cost("openat", 90) < 10e6, "too few");
+        // Beside calls to a device nobody knows whose it is.
+        let mut fake = Fake::new(1000);
+        fake.trace.calls_from = Some(Tier::Stops);
+        fake.calls("ioctl", Some(3), 12_000, 0, 90_000);
+        fake.calls("poll", None, 700, 0, 90_000);
+        let timed = [Run {
+            system_ns: 600_000_000,
+            ..fake.run()
+        }];
+        let observation = fake.observation(&timed);
+        let polls = Analysis::new(&observation).tally_calls(|call| call == "poll");
+        assert!(polls.cost_ns < 2e6, "{}", polls.cost_ns);
+    }
+
+    #[test]
+    fn what_waits_take_of_the_kernel_is_no_sign_of_more_calls() {
+        let fake = partly_traced(&[("sched_yield", 19_900), ("read", 100)]);
+        let timed = [Run {
+            system_ns: 600_000_000,
+            voluntary_switches: 40_000,
+            ..fake.run()
+        }];
+        let observation = fake.observation(&timed);
+        let analysis = Analysis::new(&observation);
+        assert_eq!(
+            analysis.tally_calls(|name| name == "sched_yield").calls,
+            19_900
+        );
+    }
+
+    #[test]
+    fn the_ticks_of_several_short_runs_show() {
+        let fake = partly_traced(&[("ioctl", 20_000)]);
+        let run = |system_ns| Run {
+            system_ns,
+            ..fake.run()
+        };
+        let calls = |timed: &[Run]| {
+            let observation = fake.observation(timed);
+            Analysis::new(&observation)
+                .tally_calls(|call| call == "ioctl")
+                .calls
+        };
+        // 30 ms at 0.295 us.
+        assert_eq!(calls(&[run(28_000_000), run(32_000_000)]), 100_000);
+        assert_eq!(calls(&[run(30_000_000)]), 20_000);
+        // A start and an end alone take that long.
+        assert_eq!(calls(&vec![run(8_000_000); 20]), 20_000);
+    }
+
+    #[test]
+    fn what_questions_about_names_cost_here_shows_how_many_there_were() {
+        let asked = |fake: &Fake| calls(fake, "newfstatat", 400, 0);
+        let mut fake = partly_traced(&[("newfstatat", 20_000)]);
+        assert_eq!(asked(&fake), 300_000);
+        fake.limits.lookup_seconds = Some(0.355e-6);
+        assert_eq!(asked(&fake), 1_000_000);
+    }
+
+    #[test]
+    fn what_the_32_bit_entry_takes_here_shows_how_many_calls_came_through_it() {
+        let mut fake = partly_traced(&[("getpid", 20_000)]);
+        fake.limits.entry_32_seconds = Some(6.25e-6);
+        assert_eq!(calls(&fake, "getpid", 3_150, 0), 10_000_000);
+        fake.trace.syscalls[0].number = fathom_trace::calls::ENTRY_32 | 39;
+        assert_eq!(calls(&fake, "getpid", 3_150, 0), 500_000);
+    }
+
+    #[test]
+    fn counted_calls_through_the_32_bit_entry_cost_what_the_ticks_say() {
+        let cost = |number| {
+            let mut fake = partly_traced(&[("read", 20_000)]);
+            fake.limits.entry_32_seconds = Some(6.25e-6);
+            fake.trace.syscalls[0].number = number;
+            let timed = [Run {
+                system_ns: 630_000_000,
+                io: Some(IoCounts {
+                    read_calls: 100_000,
+                    ..IoCounts::default()
+                }),
+                ..fake.run()
+            }];
+            let observation = fake.observation(&timed);
+            Analysis::new(&observation)
+                .tally_calls(|call| call == "read")
+                .cost_ns
+                / 1e6
+        };
+        let native = cost(0);
+        assert!((150.0..170.0).contains(&native), "{native}");
+        let foreign = cost(fathom_trace::calls::ENTRY_32);
+        assert!((600.0..640.0).contains(&foreign), "{foreign}");
+    }
+}

@@ -1,0 +1,237 @@
+//! How much of the program's own time goes with its calls: what the language's library does around
+//! each.
+
+use std::collections::BTreeMap;
+
+use fathom_model::Spent;
+use fathom_trace::SyscallRow;
+
+use super::Analysis;
+use crate::calls;
+use crate::language::Language;
+use crate::thread_times::ThreadTimes;
+
+/// What a library does around one thing that is done, in ns: less than half of the programs of a
+/// language take less, whose slow form was measured beside its repaired twin (`corpus`).
+struct Around {
+    ns: f64,
+    /// Nobody sees which of a program's instructions belong to it: of what its code takes for each,
+    /// no more than this part is counted. The rest may be work that stays.
+    of_own: f64,
+}
+
+/// Around a call that moves little, and which a buffer or fewer calls do away with.
+fn around_call(language: Option<Language>, row: &SyscallRow) -> Around {
+    let call = row.name.as_str();
+    // Its console puts a line together from any values, and its streams hand each piece through
+    // several layers.
+    if language == Some(Language::Node) && calls::is_write(call) && matches!(row.fd, Some(1 | 2)) {
+        return Around {
+            ns: 1500.0,
+            of_own: 0.6,
+        };
+    }
+    // To say which file, a path is put together, converted and taken apart, and a failure is put
+    // into an object.
+    let names_file = calls::opens_file(call) || calls::asks_about_path(call);
+    let ns = match language {
+        Some(Language::Python) if names_file => 600.0,
+        Some(Language::Shell) if names_file => 200.0,
+        Some(Language::Python | Language::Node) => 300.0,
+        Some(Language::Java) => 200.0,
+        Some(Language::Ruby | Language::Perl) => 150.0,
+        Some(Language::Go) => 120.0,
+        Some(Language::Rust | Language::Shell) => 60.0,
+        Some(Language::C) => 20.0,
+        // What isn't known is not guessed.
+        None => 0.0,
+    };
+    let of_own = if names_file { 0.6 } else { 0.4 };
+    Around { ns, of_own }
+}
+
+/// Around the start and the end of a program.
+fn around_start(language: Option<Language>) -> Around {
+    let ns = match language {
+        Some(Language::Node) => 800e3,
+        Some(Language::Python | Language::Java) => 200e3,
+        Some(Language::Go) => 100e3,
+        _ => 0.0,
+    };
+    Around { ns, of_own: 0.4 }
+}
+
+/// Around the making and the end of a thread: its stack, its own variables, the handing over of its
+/// work.
+fn around_thread(language: Option<Language>) -> Around {
+    let ns = match language {
+        Some(Language::Java | Language::Python | Language::Ruby) => 20e3,
+        Some(Language::Rust) => 8e3,
+        Some(_) => 6e3,
+        None => 0.0,
+    };
+    Around { ns, of_own: 0.8 }
+}
+
+/// All that one process did of it.
+struct Done {
+    language: Option<Language>,
+    times: f64,
+    ns: f64,
+    of_own: f64,
+}
+
+impl Done {
+    fn by(language: Option<Language>) -> Self {
+        Self {
+            language,
+            times: 0.0,
+            ns: 0.0,
+            of_own: 0.0,
+        }
+    }
+
+    fn add(&mut self, times: f64, around: Around) {
+        self.times += times;
+        self.ns += times * around.ns;
+        self.of_own += times * around.of_own;
+    }
+
+    /// Of so much time that its code took.
+    fn ns_of(&self, own_ns: f64) -> f64 {
+        self.ns.min(own_ns * self.of_own / self.times.max(1.0))
+    }
+}
+
+impl Analysis<'_> {
+    /// What the library does around the calls that fit, in ns on the critical path of an untraced
+    /// run. Modelled.
+    pub(crate) fn library_ns(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
+        let mut done: BTreeMap<u32, Done> = BTreeMap::new();
+        for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
+            let of_process = self.done_by(&mut done, row.pid);
+            let around = around_call(of_process.language, row);
+            of_process.add(self.calls_on_path(row), around);
+        }
+        self.around_ns(&done)
+    }
+
+    /// What the library of their parents does to start the programs that these processes run,
+    /// likewise.
+    pub(crate) fn library_of_starts_ns(&self, pids: impl Iterator<Item = u32>) -> f64 {
+        let mut done: BTreeMap<u32, Done> = BTreeMap::new();
+        let processes = pids.filter_map(|pid| self.process(pid));
+        let programs = processes.filter(|process| !process.execs.is_empty());
+        for parent in programs.filter_map(|process| process.parent) {
+            let of_parent = self.done_by(&mut done, parent);
+            of_parent.add(1.0, around_start(of_parent.language));
+        }
+        self.around_ns(&done)
+    }
+
+    /// What the code of all threads takes, of which not even a part is on the critical path, less
+    /// what their making takes in the library of the process that made so many, likewise.
+    pub(crate) fn work_of_threads_ns(&self, pid: Option<u32>, made: u64) -> f64 {
+        let threads = self.threads.iter();
+        let own =
+            threads.map(|times| times.sums.get(Spent::UserCode) * self.factor(Spent::UserCode));
+        let own: f64 = own.sum();
+        let mut making = Done::by(self.language(pid));
+        making.add(made as f64, around_thread(making.language));
+        own - making.ns_of(own)
+    }
+
+    /// What a process did so far. Its language is looked up once: of thousands of processes that
+    /// takes long.
+    fn done_by<'d>(&self, done: &'d mut BTreeMap<u32, Done>, pid: u32) -> &'d mut Done {
+        done.entry(pid)
+            .or_insert_with(|| Done::by(self.language(Some(pid))))
+    }
+
+    fn around_ns(&self, done: &BTreeMap<u32, Done>) -> f64 {
+        let mut own: BTreeMap<u32, f64> = BTreeMap::new();
+        for times in self
+            .threads
+            .iter()
+            .filter(|times| done.contains_key(&times.pid))
+        {
+            *own.entry(times.pid).or_default() += self.as_untraced(times, Spent::UserCode);
+        }
+        let around = done.iter().map(|(pid, done)| {
+            let own = own.get(pid).copied().unwrap_or(0.0);
+            done.ns_of(own)
+        });
+        around.sum()
+    }
+
+    /// What a process's own code and the memory for it take on the critical path, in ns of an
+    /// untraced run.
+    pub(crate) fn own_ns(&self, pid: u32) -> f64 {
+        let threads = self.threads_of(pid);
+        let parts = [Spent::UserCode, Spent::PageFaults];
+        let ran = threads.flat_map(|times| parts.map(|spent| self.as_untraced(times, spent)));
+        ran.sum()
+    }
+
+    fn as_untraced(&self, times: &ThreadTimes, spent: Spent) -> f64 {
+        times.sums.get(spent) * self.weight(times.tid) * self.factor(spent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    fn of_reads(calls: u64, language: Option<Language>) -> f64 {
+        let mut fake = Fake::new(1000);
+        fake.language = language;
+        fake.calls("read", Some(0), calls, 1, 500);
+        let timed = [fake.run()];
+        let observation = fake.observation(&timed);
+        Analysis::new(&observation).library_ns(|row| row.name == "read")
+    }
+
+    #[test]
+    fn a_call_takes_what_its_language_takes() {
+        assert_eq!(of_reads(100_000, Some(Language::Python)), 30e6);
+        assert_eq!(of_reads(100_000, Some(Language::C)), 2e6);
+        assert_eq!(of_reads(100_000, None), 0.0);
+    }
+
+    #[test]
+    fn node_puts_what_it_prints_through_its_streams() {
+        let of_writes = |fd| {
+            let mut fake = Fake::new(1000);
+            fake.language = Some(Language::Node);
+            fake.calls("write", Some(fd), 100_000, 5_000_000, 500);
+            let timed = [fake.run()];
+            let observation = fake.observation(&timed);
+            Analysis::new(&observation).library_ns(|row| row.name == "write")
+        };
+        assert_eq!(of_writes(1), 150e6);
+        assert_eq!(of_writes(20), 30e6);
+    }
+
+    #[test]
+    fn no_more_goes_with_calls_than_the_code_has() {
+        // Around 1,600,000 calls of 545 ns there is 128 ms of its own.
+        let most = of_reads(1_600_000, Some(Language::Python));
+        assert!((most - 0.4 * 128e6).abs() < 1e6, "{most}");
+    }
+
+    #[test]
+    fn only_starts_of_programs_have_a_library() {
+        let mut fake = Fake::new(1000);
+        fake.language = Some(Language::Python);
+        (0..100).for_each(|i| fake.child(200 + i, 0, 900, 1));
+        let of = |fake: &Fake| {
+            let timed = [fake.run()];
+            let observation = fake.observation(&timed);
+            Analysis::new(&observation).library_of_starts_ns(200..300)
+        };
+        assert_eq!(of(&fake), 20e6);
+        (1..=100).for_each(|i| fake.trace.processes[i].execs.clear());
+        assert_eq!(of(&fake), 0.0);
+    }
+}

@@ -1,0 +1,54 @@
+//! Which rows of a trace are whose?
+
+use std::collections::HashMap;
+
+use fathom_trace::{FileRow, OffCpuRow, Process, SyscallRow};
+
+use super::Analysis;
+use crate::thread_times::ThreadTimes;
+
+/// What belongs to this number, in its order.
+fn of<T: Copy>(all: &HashMap<u32, Vec<T>>, number: u32) -> impl Iterator<Item = T> + '_ {
+    all.get(&number).into_iter().flatten().copied()
+}
+
+impl<'a> Analysis<'a> {
+    pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
+        self.index.processes.get(&pid).copied()
+    }
+
+    /// The processes that it made.
+    pub(crate) fn children_of(&self, pid: u32) -> impl Iterator<Item = &'a Process> + '_ {
+        of(&self.index.children, pid)
+    }
+
+    /// The times of a thread.
+    pub(crate) fn thread(&self, tid: u32) -> Option<&ThreadTimes> {
+        self.threads.get(*self.index.threads.get(&tid)?)
+    }
+
+    /// The times of a process's threads.
+    pub(crate) fn threads_of(&self, pid: u32) -> impl Iterator<Item = &ThreadTimes> {
+        of(&self.index.of_process, pid).map(|at| &self.threads[at])
+    }
+
+    /// The calls of a thread.
+    pub(crate) fn rows_of(&self, tid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
+        of(&self.index.calls, tid)
+    }
+
+    /// The calls of a process, of all its threads.
+    pub(crate) fn rows_of_process(&self, pid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
+        of(&self.index.calls_of_process, pid)
+    }
+
+    /// What a thread did off the CPU.
+    pub(super) fn off_rows_of(&self, tid: u32) -> impl Iterator<Item = &'a OffCpuRow> + '_ {
+        of(&self.index.waits, tid)
+    }
+
+    /// The files of a process.
+    pub(crate) fn files_of(&self, pid: u32) -> impl Iterator<Item = &'a FileRow> + '_ {
+        of(&self.index.files, pid)
+    }
+}

@@ -1,0 +1,301 @@
+//! The questions that rules ask of a traced run.
+
+mod build;
+mod call_extrapolation;
+mod call_model;
+mod fault_cost;
+mod index;
+mod library_cost;
+mod lookup;
+mod median;
+mod oversubscription;
+mod profile;
+mod programs;
+mod tally;
+mod wait_ends;
+mod warnings;
+
+use std::collections::HashMap;
+
+use fathom_model::{Exit, Run, Spent, TimeAccount};
+use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
+
+pub(crate) use oversubscription::is_runnable;
+pub(crate) use tally::Tally;
+pub(crate) use wait_ends::WaitEnds;
+
+use call_extrapolation::CallExtrapolation;
+use index::Index;
+
+use crate::calls;
+use crate::critical_path::CriticalPath;
+use crate::descriptors::Descriptors;
+use crate::entry_exit_overhead::EntryExitOverhead;
+use crate::observation::Observation;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// An observation with everything that is worked out of it.
+pub(crate) struct Analysis<'a> {
+    pub observation: &'a Observation,
+    pub trace: &'a Trace,
+    pub descriptors: Descriptors<'a>,
+    /// What each off-CPU row of the trace counts as.
+    off_spent: Vec<Spent>,
+    /// How often the time limit of a poll came where an answer was awaited, and how long these
+    /// took, ns, as traced.
+    pub unanswered: (u64, u64),
+    pub threads: Vec<ThreadTimes>,
+    index: Index<'a>,
+    pub path: CriticalPath,
+    /// Where [`Analysis::timed_ns`] goes: the one account that is shown and quoted.
+    pub account: TimeAccount,
+    /// By what the parts of the traced run's account became those of [`Analysis::account`].
+    factors: HashMap<Spent, f64>,
+    /// Median wall time of the untraced runs, or the trace's own if there are none: the whole of
+    /// every share that is reported.
+    pub timed_ns: f64,
+    /// The same without the part in which other programs had the CPU. Only whether something is
+    /// worth reporting is held against it, or the neighbours would decide.
+    pub wall_ns: f64,
+    /// Part of the traced run in which no other program had the CPU, 0 to 1.
+    pub quiet: f64,
+    /// The traced run's, likewise.
+    traced_ns: f64,
+    /// Their median CPU time.
+    pub cpu_ns: f64,
+    /// What the tracer added to each call, as far as CPU times show.
+    pub overhead_ns: f64,
+    /// What calls and faults take beside their timed parts, without tracing.
+    pub entry_exit: EntryExitOverhead,
+    /// Part of what tracing a page fault was measured to cost that it did cost, 0 to 1.
+    pub fault_tracing: f64,
+    /// What is taken of calls that nobody traced.
+    extrapolation: CallExtrapolation,
+}
+
+impl Analysis<'_> {
+    /// Part of the untraced runs' wall time, 0 to 1: the share that is reported.
+    pub(crate) fn of_wall(&self, ns: f64) -> f64 {
+        (ns / self.timed_ns).clamp(0.0, 1.0)
+    }
+
+    /// How much longer the traced run took than the untraced ones.
+    pub(crate) fn slowdown(&self) -> f64 {
+        self.trace.duration_ns as f64 / self.timed_ns
+    }
+
+    /// Whether times can only be given as a model of an untraced run: the traced one took another
+    /// time, or its calls were timed by nobody.
+    pub(crate) fn is_modelled(&self) -> bool {
+        // As it is shown, with two digits.
+        let shown = (self.slowdown() * 100.0).round() / 100.0;
+        self.by_stops() || !(t::LEAST_LIKE_UNTRACED..=t::MOST_LIKE_UNTRACED).contains(&shown)
+    }
+
+    /// Whether a time limit ended a run, and so decided how long it took.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        let late = |run: &Run| run.exit == Exit::TimedOut;
+        self.trace.end.cut_short || self.observation.timed.iter().any(late)
+    }
+
+    /// Part of the wall time without the neighbours' part, 0 to 1: what is worth reporting is held
+    /// against this, and [`Analysis::of_wall`] is reported.
+    pub(crate) fn share(&self, ns: f64) -> f64 {
+        (ns / self.wall_ns).clamp(0.0, 1.0)
+    }
+
+    /// Time on the critical path spent on this, in time of an untraced run.
+    pub(crate) fn spent_ns(&self, spent: Spent) -> f64 {
+        self.account.ns(spent) as f64
+    }
+
+    /// All of the kernel's parts of that.
+    pub(crate) fn in_kernel_ns(&self) -> f64 {
+        let parts = self.account.parts.iter();
+        let kernel = parts.filter(|part| part.spent.is_in_kernel());
+        kernel.map(|part| part.ns).sum::<u64>() as f64
+    }
+
+    /// A time of the traced run in an untraced one: the same share of the wall time. A trace that
+    /// was quicker than the timed runs isn't stretched.
+    pub(crate) fn untraced(&self, ns: f64) -> f64 {
+        (ns * (self.wall_ns / self.traced_ns).min(1.0)).min(self.timed_ns)
+    }
+
+    /// Part of this thread's time on a CPU that is on the critical path.
+    pub(crate) fn weight(&self, tid: u32) -> f64 {
+        self.path.weight(tid)
+    }
+
+    /// By what this part of the traced run is to be multiplied for an untraced one.
+    fn factor(&self, spent: Spent) -> f64 {
+        self.factors.get(&spent).copied().unwrap_or(1.0)
+    }
+
+    /// Of a cost in CPU time, as much as there is: a part can't cost more than the whole.
+    pub(crate) fn within_cpu(&self, ns: f64) -> f64 {
+        ns.min(0.97 * self.cpu_ns.min(self.wall_ns))
+    }
+
+    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits
+    /// there, where that is known: a sampler sees one long wait many times and a short one not at
+    /// all.
+    pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
+        let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
+        let rows = rows.filter(|(row, _)| fits(row));
+        let (ns, count) = rows.fold((0.0, 0.0), |(ns, count), (row, spent)| {
+            let weight = self.path.wait_weight(row.tid, *spent);
+            let factor = self.factor(*spent);
+            (
+                ns + row.total_ns as f64 * weight * factor,
+                count + row.count as f64 * weight,
+            )
+        });
+        let count = if ns > 0.0 { count.max(1.0) } else { 0.0 };
+        (ns, self.counts_waits().then_some(count.round() as u64))
+    }
+
+    /// How often something was waited for that counts as this, by whichever thread; `None` where
+    /// that isn't known.
+    pub(crate) fn waits_for(&self, spent: Spent) -> Option<u64> {
+        let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
+        let rows = rows.filter(|(_, counts_as)| **counts_as == spent);
+        let count = rows.map(|(row, _)| row.count).sum();
+        self.counts_waits().then_some(count)
+    }
+
+    /// Whether the trace counts how often something was waited for.
+    pub(crate) fn counts_waits(&self) -> bool {
+        self.trace.tier != Some(Tier::Sample)
+    }
+
+    /// The cheapest call into the kernel and back.
+    pub(crate) fn call_ns(&self) -> f64 {
+        let seconds = self.observation.limits.syscall_seconds;
+        seconds.unwrap_or(t::CALL_SECONDS) * 1e9
+    }
+
+    /// The first touch of a page.
+    pub(crate) fn first_touch_ns(&self) -> f64 {
+        let seconds = self.observation.limits.page_fault_seconds;
+        seconds.unwrap_or(t::PAGE_FAULT_SECONDS) * 1e9
+    }
+
+    pub(crate) fn spawn_ns(&self) -> f64 {
+        self.observation
+            .limits
+            .spawn_seconds
+            .unwrap_or(t::SPAWN_SECONDS)
+            * 1e9
+    }
+
+    /// CPU time of a process's threads as traced.
+    pub(crate) fn cpu_of(&self, pid: u32) -> f64 {
+        self.threads_of(pid).map(|times| times.on_cpu_ns).sum()
+    }
+
+    /// The longest wait on this standard descriptor if it may be the start of the program at the
+    /// other end: starting isn't a pace.
+    pub(crate) fn partners_start_ns(&self, fd: i32) -> f64 {
+        let rows = self.trace.off_cpu.iter().filter(|row| {
+            let call = row.call.as_deref().unwrap_or_default();
+            let waits = row.fd == Some(fd) || calls::is_poll(call);
+            waits && row.cause == Cause::Asleep && self.weight(row.tid) > 0.0
+        });
+        let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0) as f64;
+        if longest <= t::PARTNERS_START_NS {
+            longest
+        } else {
+            0.0
+        }
+    }
+
+    /// A process and its descendants. Bounded like the tree's depth.
+    pub(crate) fn tree(&self, pid: u32) -> Vec<u32> {
+        let mut tree = vec![pid];
+        let mut at = 0;
+        while let Some(parent) = tree.get(at).copied() {
+            tree.extend(self.children_of(parent).map(|p| p.pid));
+            at += 1;
+            if at > self.trace.processes.len() {
+                break;
+            }
+        }
+        tree
+    }
+
+    /// CPU time of a process and its descendants as traced.
+    pub(crate) fn tree_cpu(&self, pid: u32) -> f64 {
+        self.tree(pid).into_iter().map(|pid| self.cpu_of(pid)).sum()
+    }
+
+    /// The name of a descriptor: of the file at fault if it was several.
+    pub(crate) fn name_of(&self, pid: u32, fd: i32) -> Option<String> {
+        self.descriptors.describe(pid, fd)
+    }
+
+    /// How often a thread waited for locks in memory; 0 where that isn't known.
+    pub(crate) fn lock_waits(&self, tid: u32) -> u64 {
+        self.waits_in(tid, calls::is_lock)
+    }
+
+    /// How often a thread waited for locks on files; 0 where that isn't known.
+    pub(crate) fn file_lock_waits(&self, tid: u32) -> u64 {
+        self.waits_in(tid, calls::is_file_lock)
+    }
+
+    /// How often a thread slept in such calls; 0 where that isn't known.
+    pub(crate) fn waits_in(&self, tid: u32, is: impl Fn(&str) -> bool) -> u64 {
+        if !self.counts_waits() {
+            return 0;
+        }
+        let waits = self.off_rows_of(tid).filter(|row| {
+            let call = row.call.as_deref();
+            row.cause == Cause::Asleep && call.is_some_and(&is)
+        });
+        waits.map(|row| row.count).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use super::*;
+
+    #[test]
+    fn a_finding_and_the_account_have_shares_of_the_same_wall_time() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.calls("read", Some(0), 200_000, 1, 200);
+        fake.waits(None, None, Cause::Preempted, 100, 3_000);
+        fake.trace.accounts.user_ns = 100_000_000;
+        let mut run = crate::fake::run(800_000_000, 100_000_000);
+        run.run_queue_wait_ns = Some(700_000_000);
+        let timed = [run];
+        let diagnosis = crate::diagnose(&fake.observation(&timed));
+        let finding = &diagnosis.findings[0];
+        assert_eq!(finding.id, FindingId::UnbufferedInput);
+        // 200,000 calls of 245 ns are 49 ms of 800, however little of them the program had a CPU.
+        let share = diagnosis.account.share(Spent::KernelIo);
+        assert!((finding.share - 0.061).abs() < 0.001, "{}", finding.share);
+        assert!((finding.share - share).abs() < 0.001, "{share}");
+        assert!(
+            finding.statement.contains("6.1 % of the wall time"),
+            "{}",
+            finding.statement
+        );
+        assert_eq!(diagnosis.account.wall_ns, 800_000_000);
+    }
+
+    #[test]
+    fn listing_a_folder_reads_no_file() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.calls("getdents64", Some(3), 4_000, 256, 500);
+        fake.calls("read", Some(3), 10, 832, 500);
+        let observation = fake.observation(&[]);
+        let rows = crate::io::io_rows(&Analysis::new(&observation));
+        let seen: Vec<_> = rows.iter().map(|row| (row.reads, row.writes)).collect();
+        assert_eq!(seen, [(10, 0)]);
+    }
+}

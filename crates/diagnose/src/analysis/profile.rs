@@ -1,0 +1,69 @@
+//! In which functions is the own code of the critical path?
+
+use fathom_model::Spent;
+use fathom_trace::FunctionRow;
+
+use super::Analysis;
+use crate::functions::is_contended;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+impl Analysis<'_> {
+    /// Of the own code on the critical path: how long it was in functions that fit, in time of an
+    /// untraced run. 0 without samples, or too seldom to know.
+    pub(crate) fn in_functions(&self, fits: impl Fn(&FunctionRow) -> bool) -> f64 {
+        let Some(profile) = &self.trace.profile else {
+            return 0.0;
+        };
+        let (mut all, mut fitting, mut seen) = (0.0, 0.0, 0);
+        for row in &profile.functions {
+            let samples = row.samples as f64 * self.weight(row.tid);
+            all += samples;
+            if fits(row) {
+                fitting += samples;
+                seen += row.samples;
+            }
+        }
+        match seen >= t::LEAST_SAMPLES_OF_NAMED && all > 0.0 {
+            true => self.spent_ns(Spent::UserCode) * fitting / all,
+            false => 0.0,
+        }
+    }
+
+    /// How long samples found a thread in its own code, as traced; `None` without samples.
+    pub(crate) fn in_own_code_ns(&self, tid: u32) -> Option<f64> {
+        let profile = self.trace.profile.as_ref()?;
+        let own = profile.functions.iter().filter(|row| row.tid == tid);
+        let samples: u64 = own.map(|row| row.samples).sum();
+        Some((samples * profile.period_ns) as f64)
+    }
+
+    /// How long a thread was in code that only a lock leads to that another has, as traced; 0
+    /// without samples, or too seldom to know.
+    pub(crate) fn spun_ns(&self, times: &ThreadTimes) -> f64 {
+        let Some(profile) = &self.trace.profile else {
+            return 0.0;
+        };
+        let own = profile.functions.iter().filter(|row| row.tid == times.tid);
+        let (all, spun) = own.fold((0, 0), |(all, spun), row| {
+            let spins = is_contended(row);
+            (
+                all + row.samples,
+                spun + if spins { row.samples } else { 0 },
+            )
+        });
+        match all >= t::LEAST_SAMPLES {
+            true => times.sums.get(Spent::UserCode) * spun as f64 / all as f64,
+            false => 0.0,
+        }
+    }
+
+    /// The function that fits with the most samples, of all threads.
+    pub(crate) fn main_function(
+        &self,
+        fits: impl Fn(&FunctionRow) -> bool,
+    ) -> Option<&FunctionRow> {
+        let rows = &self.trace.profile.as_ref()?.functions;
+        rows.iter().find(|row| fits(row))
+    }
+}

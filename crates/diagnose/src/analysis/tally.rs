@@ -1,0 +1,164 @@
+//! How many calls were there, and what do they cost an untraced run?
+
+use fathom_trace::{SyscallRow, Tier};
+
+use super::Analysis;
+use crate::calls;
+use crate::entry_exit_overhead::{ENTRY_EXIT_NS, cpu_in_calls};
+
+/// Calls added up.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub calls: u64,
+    pub errors: u64,
+    pub would_block: u64,
+    pub bytes: u64,
+    pub sizes: [u64; 8],
+    /// Of the calls: by the part of their threads' time that is on the critical path.
+    on_path: f64,
+    /// CPU time in the kernel on the critical path, in time of an untraced run. Modelled.
+    pub cost_ns: f64,
+    /// Time from entry to return as traced, waits included.
+    pub total_ns: f64,
+    pub pid: Option<u32>,
+}
+
+impl Tally {
+    pub(crate) fn bytes_per_call(&self) -> f64 {
+        self.bytes as f64 / (self.calls.max(1)) as f64
+    }
+
+    pub(crate) fn each_ns(&self) -> f64 {
+        self.cost_ns / self.on_path.max(1.0)
+    }
+}
+
+impl Analysis<'_> {
+    /// Whether the calls were seen by stopping at each: then their times hold the stops, and those
+    /// after the budget was spent are missing.
+    pub(crate) fn by_stops(&self) -> bool {
+        self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
+    }
+
+    /// By what CPU time in this call is to be multiplied for an untraced run.
+    pub(crate) fn call_factor(&self, call: &str) -> f64 {
+        self.factor(calls::on_cpu(call))
+    }
+
+    /// What the calls of a row cost an untraced run.
+    fn cost_ns(&self, row: &SyscallRow) -> f64 {
+        if self.by_stops() {
+            return self.cost_by_stops_ns(row);
+        }
+        let calls = row.calls.max(1) as f64;
+        let least = self.observation.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
+        let measured = match row.total_ns {
+            0 => ENTRY_EXIT_NS,
+            _ => cpu_in_calls(row, self.entry_exit.call_ns) / calls,
+        };
+        let factor = self.call_factor(&row.name).min(1.0);
+        self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
+    }
+
+    /// The calls of a row, by the part of their thread's time that is on the critical path.
+    pub(super) fn calls_on_path(&self, row: &SyscallRow) -> f64 {
+        match self.by_stops() {
+            true => (row.calls + self.missed(row).0) as f64,
+            false => row.calls as f64 * self.weight(row.tid),
+        }
+    }
+
+    /// Adds up the calls that fit.
+    pub(crate) fn tally(&self, fits: impl Fn(&SyscallRow) -> bool) -> Tally {
+        let mut sum = Tally::default();
+        let mut most = 0.0;
+        for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
+            let cost = self.cost_ns(row);
+            if cost > most || sum.pid.is_none() {
+                most = cost;
+                sum.pid = Some(row.pid);
+            }
+            let (calls, bytes) = self.missed(row);
+            let part = 1.0 + calls as f64 / row.calls.max(1) as f64;
+            sum.calls += row.calls + calls;
+            sum.on_path += self.calls_on_path(row);
+            sum.errors += row.errors;
+            sum.would_block += row.would_block;
+            sum.bytes += row.bytes + bytes;
+            sum.cost_ns += cost;
+            sum.total_ns += row.total_ns as f64;
+            sum.sizes
+                .iter_mut()
+                .zip(row.sizes)
+                .for_each(|(sum, n)| *sum += (n as f64 * part).round() as u64);
+        }
+        sum.cost_ns = self.within_cpu(sum.cost_ns);
+        sum
+    }
+
+    /// Adds up the calls of these names.
+    pub(crate) fn tally_calls(&self, is: impl Fn(&str) -> bool) -> Tally {
+        self.tally(|row| is(&row.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::Run;
+
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn calls_that_were_not_traced_are_the_busiest_descriptors() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.calls("read", Some(4), 10, 832, 0);
+        fake.calls("read", Some(3), 19_990, 1, 0);
+        fake.trace.tier = Some(Tier::Stops);
+        let mut run = crate::fake::run(400_000_000, 300_000_000);
+        run.io = Some(fathom_model::IoCounts {
+            read_calls: 300_010,
+            read_bytes: 308_320,
+            ..Default::default()
+        });
+        let timed = [run];
+        let observation = fake.observation(&timed);
+        let analysis = Analysis::new(&observation);
+        let of = |fd| analysis.tally(|row| row.fd == Some(fd));
+        assert_eq!((of(3).calls, of(3).bytes), (300_000, 300_000));
+        assert_eq!((of(4).calls, of(4).bytes), (10, 8_320));
+        let reported = analysis
+            .warnings(&[])
+            .pop()
+            .expect("a part is not the whole");
+        assert!(
+            reported.starts_with("20,000 of 300,010 reads and writes"),
+            "{reported}"
+        );
+        assert!(
+            crate::io::io_rows(&analysis)
+                .iter()
+                .all(|row| row.total_ns.is_none())
+        );
+    }
+
+    #[test]
+    fn stops_take_the_cost_of_a_call_from_the_kernels_ticks() {
+        let cost = |system_ms: u64| {
+            let mut fake = Fake::new(1000);
+            fake.trace.tier = Some(Tier::Stops);
+            fake.calls("getrusage", None, 20_000, 0, 90_000);
+            let timed = [Run {
+                system_ns: system_ms * 1_000_000,
+                ..fake.run()
+            }];
+            let observation = fake.observation(&timed);
+            Analysis::new(&observation)
+                .tally_calls(calls::is_clock)
+                .cost_ns
+        };
+        // 20 ms of ticks are too few: three times 0.25 us and 45 ns around each call.
+        assert_eq!(cost(20).round(), 17_700_000.0);
+        assert_eq!(cost(60).round(), 20_000.0 * 1_600.0);
+    }
+}

@@ -1,0 +1,277 @@
+//! What must be known to trust the answer?
+
+use fathom_model::{Finding, FindingId, Spent};
+use fathom_trace::{Cause, Tier};
+
+use super::Analysis;
+use super::median::median;
+use super::oversubscription::runnable_threads;
+use crate::calls;
+use crate::numbers::{count, time};
+use crate::thresholds as t;
+
+impl Analysis<'_> {
+    /// That other programs had the CPU meanwhile. A program with more busy threads than there are
+    /// CPUs waits for itself.
+    fn neighbours(&self) -> Option<String> {
+        let waits = self.observation.timed.iter();
+        let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
+        let ready = self.account.share(Spent::Ready);
+        let own = runnable_threads(&self.threads, self.trace)
+            > self.observation.cpus.max(1) as f64 * t::ONE_FOR_EACH;
+        if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
+            return Some(format!(
+                "The program was ready to run and had no CPU for {:.0} % of the wall time, though it has no more busy threads than there are CPUs: others had them, which hides what it waits for itself; run again on a quiet machine.",
+                100.0 * ready
+            ));
+        }
+        if self.is_oversubscribed()
+            || own && self.had_all_cpus()
+            || wait < t::NEIGHBOURS_SHARE * self.timed_ns
+        {
+            return None;
+        }
+        let how_much = if self.trace.threads.len() == 1 {
+            format!(
+                "waited {:.0} % of their wall time for a CPU",
+                100.0 * self.of_wall(wait)
+            )
+        } else {
+            format!(
+                "took {}, and their main thread waited {} of that for a CPU",
+                time(self.timed_ns),
+                time(wait)
+            )
+        };
+        Some(format!(
+            "The timed runs {how_much} that others had; run again on a quiet machine."
+        ))
+    }
+
+    /// That only a part of the reads and writes was traced.
+    fn not_traced(&self) -> Option<String> {
+        let moves = |name: &str| calls::is_read(name) || calls::is_write(name);
+        let rows = self.trace.syscalls.iter();
+        let seen: u64 = rows
+            .filter(|row| moves(&row.name))
+            .map(|row| row.calls)
+            .sum();
+        let runs = self.observation.timed.iter();
+        let counts =
+            runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
+        let all = median(counts.collect())? as u64;
+        // A few more or fewer are those of another run.
+        if !self.by_stops() || seen * 10 >= all * 9 || all < t::CALLS_OF_A_HABIT {
+            return None;
+        }
+        Some(format!(
+            "{} of {} reads and writes were traced: the tables hold these alone, and findings take the rest for calls of the busiest descriptor.",
+            count(seen),
+            count(all)
+        ))
+    }
+
+    /// That calls which nobody traced are taken to be like the others.
+    fn taken_as_alike(&self) -> Option<String> {
+        let stretch = self.stretch(|_| true);
+        let rows = self.trace.syscalls.iter();
+        let seen: u64 = rows.map(|row| row.calls).sum();
+        if stretch < 1.1 || seen < t::CALLS_OF_A_HABIT {
+            return None;
+        }
+        Some(format!(
+            "The first {} calls were traced, and the tables hold these alone; by the kernel's counts and times the run made about {:.1} times as many, which findings take to be like the last of these.",
+            count(seen),
+            stretch,
+        ))
+    }
+
+    /// That calls went on after the tracing of calls ended, of which nothing says how many they
+    /// were.
+    fn traced_in_part(&self) -> Option<String> {
+        let rows = self.trace.syscalls.iter();
+        let seen: u64 = rows.map(|row| row.calls).sum();
+        (self.by_stops() && self.trace.calls_cut).then(|| {
+            format!(
+                "The first {} calls were traced, and the tables and findings hold these alone; how many came after them isn't known.",
+                count(seen)
+            )
+        })
+    }
+
+    /// That most calls came through the 32-bit entry, and what that takes.
+    fn through_32_bit_entry(&self) -> Option<String> {
+        let all: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
+        let foreign = self.trace.calls_by_32_bit_entry();
+        if foreign * 2 < all || foreign < t::CALLS_OF_A_HABIT {
+            return None;
+        }
+        let limits = &self.observation.limits;
+        let takes = limits.entry_32_seconds.map_or_else(String::new, |seconds| {
+            format!(
+                ", which takes {} a call on this machine, and the 64-bit one {}",
+                time(seconds * 1e9),
+                time(self.call_ns())
+            )
+        });
+        Some(format!(
+            "{} of {} calls came through the 32-bit entry of x86, as a 32-bit program's do and `int 0x80`{takes}; they have the names of the 64-bit calls of the same meaning.",
+            count(foreign),
+            count(all)
+        ))
+    }
+
+    /// That a part of the run did what only root may see.
+    fn with_other_rights(&self) -> Option<String> {
+        let rows = self.trace.off_cpu.iter();
+        let unseen = rows.filter(|row| row.cause == Cause::Unseen);
+        let longest = unseen.max_by_key(|row| row.total_ns)?;
+        if longest.total_ns as f64 * self.weight(longest.tid).max(0.1)
+            < t::UNSEEN_OF_RUN * self.trace.duration_ns as f64
+        {
+            return None;
+        }
+        Some(format!(
+            "Process {} took on other rights, as a set-uid program does: what it did then only root may look at, and it is unaccounted.",
+            longest.pid
+        ))
+    }
+
+    /// What must be known to trust the answer.
+    pub(crate) fn warnings(&self, findings: &[Finding]) -> Vec<String> {
+        let mut reported = Vec::new();
+        // Where its own threads had the CPU, no others are to blame.
+        let its_own = |finding: &Finding| {
+            [FindingId::CpuStarved, FindingId::BusyPolling].contains(&finding.id)
+        };
+        if !findings.iter().any(its_own) {
+            reported.extend(self.neighbours());
+        }
+        let in_part = self.not_traced().or_else(|| self.taken_as_alike());
+        reported.extend(in_part.or_else(|| self.traced_in_part()));
+        reported.extend(self.through_32_bit_entry());
+        let other_rights = self.with_other_rights();
+        let unseen = match other_rights {
+            Some(_) => 0.0,
+            None => self.account.share(Spent::Unaccounted),
+        };
+        reported.extend(other_rights);
+        if self.trace.tier.is_some_and(Tier::only_looks) && unseen >= t::UNSEEN_SHARE {
+            reported.push(format!(
+                "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
+                100.0 * unseen
+            ));
+        }
+        if !self.trace.lost.counts_are_whole() {
+            reported.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
+        }
+        reported
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::Run;
+
+    use fathom_model::Spent;
+    use fathom_trace::Cause;
+
+    use crate::fake::{MS, ROOT};
+
+    fn queued(wait: u64, wall: u64) -> Option<String> {
+        let fake = crate::fake::Fake::new(240);
+        let mut run = crate::fake::run(wall, 50_000_000);
+        run.run_queue_wait_ns = Some(wait);
+        let timed = [run];
+        crate::diagnose(&fake.observation(&timed)).warnings.pop()
+    }
+
+    #[test]
+    fn calls_that_nobody_traced_are_reported_however_few_they_may_be() {
+        let reported = |cut| {
+            let mut fake = crate::fake::Fake::new(240);
+            fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+            fake.trace.calls_cut = cut;
+            fake.calls("ioctl", None, 20_000, 0, 1_000);
+            let timed = [fake.run()];
+            crate::diagnose(&fake.observation(&timed)).warnings
+        };
+        assert!(reported(true)[0].starts_with("The first 20,000 calls were traced"));
+        assert!(reported(false).is_empty());
+    }
+
+    #[test]
+    fn calls_through_the_32_bit_entry_are_said() {
+        let reported = |number| {
+            let mut fake = crate::fake::Fake::new(240);
+            fake.calls("write", Some(1), 20_000, 1, 1_000).number = number;
+            fake.calls("read", Some(0), 5_000, 1, 1_000);
+            fake.limits.entry_32_seconds = Some(6.25e-6);
+            let timed = [fake.run()];
+            crate::diagnose(&fake.observation(&timed)).warnings
+        };
+        let said = &reported(fathom_trace::calls::ENTRY_32 | 1)[0];
+        let begin = "20,000 of 25,000 calls came through the 32-bit entry of x86";
+        assert!(said.starts_with(begin), "{said}");
+        assert!(said.contains("takes 6.25 µs a call"), "{said}");
+        assert!(reported(1).is_empty());
+    }
+
+    #[test]
+    fn the_share_of_waiting_for_a_cpu_is_that_of_the_wall_time() {
+        let reported = queued(190_000_000, 240_000_000).expect("a busy machine is reported");
+        assert!(
+            reported.contains("waited 79 % of their wall time"),
+            "{reported}"
+        );
+        assert_eq!(queued(10_000_000, 240_000_000), None);
+    }
+
+    #[test]
+    fn threads_of_its_own_that_have_the_cpus_are_no_neighbours() {
+        let reported = |cpu_ms: u64| {
+            let mut fake = crate::fake::Fake::new(1000);
+            for tid in 101..104 {
+                fake.thread(ROOT, tid, 0, 1000, 500);
+            }
+            let run = Run {
+                run_queue_wait_ns: Some(500 * MS),
+                cpu_ns: cpu_ms * MS,
+                ..fake.run()
+            };
+            let warnings = crate::diagnose(&fake.observation(&[run])).warnings;
+            warnings
+                .iter()
+                .any(|reported| reported.contains("quiet machine"))
+        };
+        assert!(!reported(1950));
+        assert!(reported(1000), "others had one of two CPUs");
+    }
+
+    #[test]
+    fn what_only_root_may_see_is_unaccounted_and_said() {
+        let mut fake = crate::fake::Fake::new(400);
+        fake.trace.tier = Some(fathom_trace::Tier::Perf);
+        fake.wait_for(ROOT, "", None, (50, 400, 400), None);
+        let timeline = fake.trace.timeline.as_mut().expect("there is one");
+        let interval = timeline.last_mut().expect("the wait");
+        (interval.cause, interval.call) = (Cause::Unseen, None);
+        let row = fake.trace.off_cpu.last_mut().expect("the wait");
+        (row.cause, row.call) = (Cause::Unseen, None);
+        let reported = crate::diagnose(&fake.observation(&[]));
+        assert_eq!(reported.account.ns(Spent::Unaccounted), 350 * MS);
+        assert_eq!(reported.warnings.len(), 1, "{:?}", reported.warnings);
+        assert!(reported.warnings[0].contains("took on other rights"));
+    }
+
+    #[test]
+    fn lost_names_leave_the_counts_whole() {
+        let reported = |names, calls| {
+            let mut fake = crate::fake::Fake::new(400);
+            (fake.trace.lost.names, fake.trace.lost.calls) = (names, calls);
+            crate::diagnose(&fake.observation(&[])).warnings
+        };
+        assert_eq!(reported(1_211, 0), Vec::<String>::new());
+        assert!(reported(0, 1)[0].contains("lower limits"));
+    }
+}

@@ -1,0 +1,419 @@
+//! Which system call is for what? The one table of the crate: whatever asks what a call does asks
+//! here.
+//!
+//! What the arguments of a call mean, by its number, is in [`fathom_trace::calls`], and so is which
+//! calls poll: the tracer has to know.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use fathom_model::Spent;
+pub(crate) use fathom_trace::calls::is_poll;
+
+/// Takes bytes from a descriptor.
+const READ: u32 = 1;
+/// Puts bytes into a descriptor.
+const WRITE: u32 = 1 << 1;
+/// Copies from file to file within the kernel.
+const COPY: u32 = 1 << 2;
+/// The kernel counts it as a read and as a write.
+const COUNTED_AS_BOTH: u32 = 1 << 3;
+/// Moves bytes through a socket; a message a call.
+const MESSAGE: u32 = 1 << 4;
+/// Only sockets have it.
+const SOCKET: u32 = 1 << 5;
+/// Waits until data is on the disk.
+const SYNC: u32 = 1 << 6;
+/// Opens a file.
+const OPEN: u32 = 1 << 7;
+/// Asks what is at a path, or of an open file.
+const ASK_PATH: u32 = 1 << 8;
+/// Gives the names in a folder.
+const LIST_FOLDER: u32 = 1 << 9;
+/// Takes the longer the more the folder holds that it changes.
+const CHANGE_FOLDER: u32 = 1 << 10;
+/// Takes a name out of a folder.
+const REMOVE: u32 = 1 << 11;
+/// Makes a path be there or not, or changes what is at it: a failure is no search.
+const CHANGE_PATH: u32 = 1 << 12;
+/// Waits for the file system's own data, its folders and its journal, or until what a file held
+/// before is on the disk or gone.
+const JOURNAL: u32 = 1 << 13;
+/// Opens and closes a file, and puts it in place of standard output as shells do.
+const REDIRECT: u32 = 1 << 14;
+/// What a loader does for each library.
+const LOAD: u32 = 1 << 15;
+/// What runtimes ask of a file that they have opened, and its end.
+const AROUND_READ: u32 = 1 << 16;
+/// On an open descriptor, or on none, and only asks or sets: no walk needs many of them.
+const SETTING: u32 = 1 << 17;
+/// Gives memory back, or moves it.
+const GIVE_BACK: u32 = 1 << 18;
+/// Makes a thread, or a process.
+const MAKE_THREAD: u32 = 1 << 19;
+/// Waits for a child, or until it runs a program.
+const CHILD_WAIT: u32 = 1 << 20;
+/// Waits for a time.
+const SLEEP: u32 = 1 << 21;
+/// Waits for signals: of the end of a child, where there are children. No sleep: no time ends it.
+const SIGNAL_WAIT: u32 = 1 << 22;
+/// Waits for a lock in memory, or lets go of one.
+const LOCK: u32 = 1 << 23;
+/// Locks a file. `fcntl` never waits for anything else.
+const FILE_LOCK: u32 = 1 << 24;
+/// Goes through all of its descriptors in each call.
+const SCAN: u32 = 1 << 25;
+/// Asks for the time, or for what was used.
+const CLOCK: u32 = 1 << 26;
+
+/// Takes bytes from its first descriptor and gives them to another, which the trace counts for no
+/// file.
+const TAKE_WITHIN_KERNEL: u32 = 1 << 27;
+/// Puts bytes into its first descriptor, likewise.
+const PUT_WITHIN_KERNEL: u32 = 1 << 28;
+/// Reads on from where the descriptor is: waits where the bytes come from another program.
+const READ_ON: u32 = 1 << 29;
+/// Waits for somebody, whatever its descriptor is.
+const AWAIT: u32 = 1 << 30;
+/// What takes a name out of a folder does all of this.
+const UNLINK: u32 = CHANGE_FOLDER | REMOVE | CHANGE_PATH | JOURNAL;
+
+/// A call's name, how many times as long as the simplest call it takes in the kernel, what it does.
+///
+/// The times are a rough guide, on an ordinary machine, for where only the time of all calls
+/// together is known.
+type Row = (&'static str, f64, u32);
+
+/// All calls that something is known of, by what CPU time in them counts as.
+const CALLS: &[(Spent, &[Row])] = &[
+    (
+        Spent::KernelIo,
+        &[
+            ("read", 1.0, READ | READ_ON),
+            ("write", 1.0, WRITE),
+            ("readv", 1.0, READ | READ_ON),
+            ("writev", 1.0, WRITE),
+            ("pread64", 1.0, READ),
+            ("pwrite64", 1.0, WRITE),
+            ("preadv", 1.0, READ),
+            ("pwritev", 1.0, WRITE),
+            ("preadv2", 1.0, READ),
+            ("pwritev2", 1.0, WRITE),
+            ("sendfile", 1.0, COPY | COUNTED_AS_BOTH | PUT_WITHIN_KERNEL),
+            ("splice", 1.0, COPY | TAKE_WITHIN_KERNEL),
+            ("tee", 1.0, TAKE_WITHIN_KERNEL),
+            ("copy_file_range", 1.0, COPY | COUNTED_AS_BOTH),
+            ("recvfrom", 3.0, READ | MESSAGE | SOCKET | AWAIT),
+            ("recvmsg", 3.0, READ | MESSAGE | SOCKET | AWAIT),
+            ("recvmmsg", 3.0, READ | MESSAGE | SOCKET),
+            // To send wakes the other side; what is there already is only taken.
+            ("sendto", 10.0, WRITE | MESSAGE | SOCKET),
+            ("sendmsg", 10.0, WRITE | MESSAGE | SOCKET),
+            ("sendmmsg", 10.0, WRITE | MESSAGE | SOCKET),
+            ("lseek", 1.0, AROUND_READ),
+            ("fsync", 1.0, SYNC),
+            ("fdatasync", 1.0, SYNC),
+            ("sync_file_range", 1.0, SYNC),
+            ("syncfs", 1.0, SYNC),
+            ("sync", 1.0, SYNC),
+            ("msync", 1.0, SYNC),
+        ],
+    ),
+    (
+        Spent::KernelFiles,
+        &[
+            ("open", 6.0, OPEN | JOURNAL | REDIRECT | LOAD),
+            ("openat", 6.0, OPEN | JOURNAL | REDIRECT | LOAD),
+            ("openat2", 6.0, OPEN | JOURNAL),
+            ("creat", 6.0, CHANGE_FOLDER | CHANGE_PATH | JOURNAL),
+            ("close", 2.0, JOURNAL | REDIRECT | LOAD | AROUND_READ),
+            ("close_range", 1.0, 0),
+            ("stat", 4.0, ASK_PATH | AROUND_READ),
+            ("lstat", 4.0, ASK_PATH | AROUND_READ),
+            ("fstat", 4.0, ASK_PATH | LOAD | AROUND_READ),
+            ("newfstatat", 4.0, ASK_PATH | LOAD | AROUND_READ),
+            ("statx", 4.0, ASK_PATH | AROUND_READ),
+            ("access", 4.0, ASK_PATH),
+            ("faccessat", 4.0, ASK_PATH),
+            ("faccessat2", 4.0, ASK_PATH),
+            ("readlink", 4.0, ASK_PATH),
+            ("readlinkat", 4.0, ASK_PATH),
+            ("getdents", 10.0, LIST_FOLDER),
+            ("getdents64", 10.0, LIST_FOLDER),
+            ("unlink", 20.0, UNLINK),
+            ("unlinkat", 20.0, UNLINK),
+            ("rename", 20.0, UNLINK),
+            ("renameat", 20.0, UNLINK),
+            ("renameat2", 20.0, UNLINK),
+            ("mkdir", 20.0, CHANGE_FOLDER | CHANGE_PATH | JOURNAL),
+            ("mkdirat", 1.0, CHANGE_FOLDER | CHANGE_PATH | JOURNAL),
+            ("rmdir", 20.0, UNLINK),
+            ("link", 1.0, CHANGE_PATH),
+            ("linkat", 1.0, CHANGE_PATH),
+            ("symlink", 1.0, CHANGE_PATH),
+            ("symlinkat", 1.0, CHANGE_FOLDER | CHANGE_PATH),
+            ("chmod", 1.0, CHANGE_PATH),
+            ("fchmod", 1.0, 0),
+            ("fchmodat", 1.0, CHANGE_PATH),
+            ("chown", 1.0, CHANGE_PATH),
+            ("fchown", 1.0, 0),
+            ("fchownat", 1.0, CHANGE_PATH),
+            ("utimensat", 1.0, CHANGE_PATH),
+            ("ftruncate", 1.0, JOURNAL),
+            ("truncate", 1.0, JOURNAL),
+            ("fallocate", 1.0, 0),
+            ("statfs", 4.0, 0),
+            ("fstatfs", 4.0, SETTING),
+            ("getxattr", 1.0, 0),
+            ("lgetxattr", 1.0, 0),
+            ("fgetxattr", 1.0, 0),
+            ("listxattr", 1.0, 0),
+            ("chdir", 1.0, 0),
+            ("fchdir", 1.0, 0),
+            ("getcwd", 1.0, SETTING),
+            ("fcntl", 1.0, REDIRECT | SETTING | FILE_LOCK),
+            ("flock", 1.0, SETTING | FILE_LOCK),
+            ("fadvise64", 1.0, 0),
+            ("readahead", 1.0, 0),
+            ("dup", 1.0, SETTING),
+            ("dup2", 1.0, REDIRECT | SETTING),
+            ("dup3", 1.0, REDIRECT | SETTING),
+            ("umask", 1.0, SETTING),
+        ],
+    ),
+    (
+        Spent::KernelMemory,
+        &[
+            ("mmap", 5.0, LOAD),
+            ("munmap", 8.0, LOAD | GIVE_BACK),
+            ("mremap", 8.0, GIVE_BACK),
+            ("brk", 5.0, GIVE_BACK),
+            ("mprotect", 5.0, LOAD),
+            ("madvise", 8.0, GIVE_BACK),
+            ("mlock", 1.0, 0),
+            ("munlock", 1.0, 0),
+            ("mincore", 1.0, 0),
+            ("mbind", 1.0, 0),
+            ("pkey_mprotect", 1.0, 0),
+        ],
+    ),
+    (
+        Spent::KernelProcesses,
+        &[
+            ("fork", 300.0, CHILD_WAIT),
+            ("vfork", 300.0, CHILD_WAIT),
+            ("clone", 300.0, MAKE_THREAD | CHILD_WAIT),
+            ("clone3", 300.0, MAKE_THREAD | CHILD_WAIT),
+            ("execve", 1500.0, 0),
+            ("execveat", 1500.0, 0),
+            ("wait4", 2.0, CHILD_WAIT | AWAIT),
+            ("waitid", 2.0, CHILD_WAIT | AWAIT),
+            ("exit", 1.0, 0),
+            ("exit_group", 1.0, 0),
+            ("kill", 1.0, 0),
+            ("tgkill", 1.0, 0),
+            ("tkill", 1.0, 0),
+            ("set_tid_address", 1.0, 0),
+            ("set_robust_list", 1.0, 0),
+            ("rseq", 1.0, 0),
+            ("pidfd_open", 1.0, 0),
+        ],
+    ),
+    (
+        Spent::KernelWaiting,
+        &[
+            ("poll", 2.0, SCAN | AWAIT),
+            ("ppoll", 2.0, SCAN | AWAIT),
+            ("select", 2.0, SCAN | AWAIT),
+            ("pselect6", 2.0, SCAN | AWAIT),
+            ("epoll_wait", 2.0, AWAIT),
+            ("epoll_pwait", 2.0, AWAIT),
+            ("epoll_pwait2", 1.0, 0),
+            ("io_uring_enter", 1.0, 0),
+            ("io_getevents", 1.0, 0),
+            ("nanosleep", 1.0, SLEEP),
+            ("clock_nanosleep", 1.0, SLEEP),
+            ("pause", 1.0, SIGNAL_WAIT),
+            ("rt_sigsuspend", 1.0, SIGNAL_WAIT),
+            ("rt_sigtimedwait", 1.0, SIGNAL_WAIT),
+            ("futex", 2.0, LOCK | AWAIT),
+            ("futex_wait", 1.0, LOCK),
+            ("futex_waitv", 1.0, LOCK),
+            ("futex_wake", 1.0, LOCK),
+            ("semop", 1.0, LOCK),
+            ("semtimedop", 1.0, LOCK),
+            // Those that the vDSO doesn't serve add up the threads' times.
+            ("clock_gettime", 3.0, CLOCK),
+            ("gettimeofday", 3.0, CLOCK),
+            ("time", 3.0, CLOCK),
+            ("times", 3.0, CLOCK),
+            ("getrusage", 3.0, CLOCK),
+            ("clock_getres", 3.0, CLOCK),
+            // It looks for who else could run.
+            ("sched_yield", 4.0, 0),
+            ("eventfd2", 1.0, 0),
+            ("epoll_ctl", 1.0, 0),
+            ("epoll_create1", 1.0, 0),
+            ("timerfd_settime", 1.0, 0),
+            ("setitimer", 1.0, 0),
+        ],
+    ),
+    (
+        Spent::KernelOther,
+        &[
+            ("vmsplice", 1.0, PUT_WITHIN_KERNEL),
+            ("accept", 30.0, SOCKET | AWAIT),
+            ("accept4", 30.0, SOCKET | AWAIT),
+            ("connect", 30.0, SOCKET),
+            ("ustat", 4.0, ASK_PATH | AROUND_READ),
+            ("statmount", 4.0, ASK_PATH),
+            ("oldstat", 4.0, ASK_PATH),
+            ("oldfstat", 4.0, ASK_PATH),
+            ("oldlstat", 4.0, ASK_PATH),
+            ("ioctl", 1.0, AROUND_READ),
+            ("socket", 30.0, 0),
+        ],
+    ),
+];
+
+/// What is known of one call.
+#[derive(Clone, Copy)]
+struct Call {
+    on_cpu: Spent,
+    weight: f64,
+    does: u32,
+}
+
+static BY_NAME: LazyLock<HashMap<&str, Call>> = LazyLock::new(|| {
+    let groups = CALLS.iter();
+    let calls = groups.flat_map(|&(on_cpu, rows)| {
+        let call = move |&(name, weight, does): &Row| {
+            let call = Call {
+                on_cpu,
+                weight,
+                does,
+            };
+            (name, call)
+        };
+        rows.iter().map(call)
+    });
+    calls.collect()
+});
+
+/// A call that only the 32-bit table has is known by its name there.
+fn find(call: &str) -> Call {
+    let name = call.strip_suffix(" (32-bit)").unwrap_or(call);
+    BY_NAME.get(name).copied().unwrap_or(Call {
+        on_cpu: Spent::KernelOther,
+        weight: 1.0,
+        does: 0,
+    })
+}
+
+fn does(call: &str, what: u32) -> bool {
+    find(call).does & what != 0
+}
+
+/// How many times as long as the simplest call this one takes in the kernel.
+pub(crate) fn weight(call: &str) -> f64 {
+    find(call).weight
+}
+
+/// What CPU time in this call counts as.
+pub(crate) fn on_cpu(call: &str) -> Spent {
+    find(call).on_cpu
+}
+
+/// Whether it is about files by their names.
+pub(crate) fn is_on_files(call: &str) -> bool {
+    on_cpu(call) == Spent::KernelFiles
+}
+
+/// Whether it takes memory or gives it back.
+pub(crate) fn is_memory(call: &str) -> bool {
+    on_cpu(call) == Spent::KernelMemory
+}
+
+/// Questions about calls by their names, each answered by the table.
+macro_rules! questions {
+    ($($question:ident: $what:ident,)*) => {$(
+        /// See the flag.
+        pub(crate) fn $question(call: &str) -> bool {
+            does(call, $what)
+        }
+    )*};
+}
+
+questions! {
+    is_read: READ,
+    is_write: WRITE,
+    is_copy: COPY,
+    is_counted_as_both: COUNTED_AS_BOTH,
+    is_message: MESSAGE,
+    is_of_sockets: SOCKET,
+    is_sync: SYNC,
+    opens_file: OPEN,
+    asks_about_path: ASK_PATH,
+    lists_folder: LIST_FOLDER,
+    changes_folder: CHANGE_FOLDER,
+    removes: REMOVE,
+    changes_path: CHANGE_PATH,
+    waits_for_journal: JOURNAL,
+    redirects: REDIRECT,
+    loads: LOAD,
+    is_around_read: AROUND_READ,
+    is_setting: SETTING,
+    gives_back: GIVE_BACK,
+    makes_thread: MAKE_THREAD,
+    is_child_wait: CHILD_WAIT,
+    is_sleep: SLEEP,
+    is_signal_wait: SIGNAL_WAIT,
+    is_lock: LOCK,
+    is_file_lock: FILE_LOCK,
+    scans_descriptors: SCAN,
+    is_clock: CLOCK,
+    takes_within_kernel: TAKE_WITHIN_KERNEL,
+    puts_within_kernel: PUT_WITHIN_KERNEL,
+    reads_on: READ_ON,
+    awaits: AWAIT,
+}
+
+/// Whether it moves bytes through a descriptor.
+pub(crate) fn moves_bytes(call: &str) -> bool {
+    does(call, READ | WRITE)
+}
+
+/// Whether the kernel counts it for `/proc/PID/io` as a read or a write.
+pub(crate) fn is_counted(call: &str) -> bool {
+    does(call, READ | WRITE) && !does(call, MESSAGE) || does(call, COUNTED_AS_BOTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_trace::calls::{Direction, direction};
+
+    #[test]
+    fn cpu_time_in_calls_is_grouped_by_what_they_do() {
+        assert_eq!(on_cpu("pread64"), Spent::KernelIo);
+        assert_eq!(on_cpu("newfstatat"), Spent::KernelFiles);
+        assert_eq!(on_cpu("brk"), Spent::KernelMemory);
+        assert_eq!(on_cpu("execve"), Spent::KernelProcesses);
+        assert_eq!(on_cpu("sched_yield"), Spent::KernelWaiting);
+        assert_eq!(on_cpu("getpid"), Spent::KernelOther);
+        assert_eq!(on_cpu("read (32-bit)"), Spent::KernelIo);
+    }
+
+    #[test]
+    fn a_call_has_one_row_and_moves_bytes_the_way_the_tracer_has_it() {
+        let rows = || CALLS.iter().flat_map(|(_, rows)| rows.iter());
+        assert_eq!(rows().count(), BY_NAME.len());
+        for (name, _, _) in rows() {
+            match direction(name) {
+                Some(Direction::Read) => assert!(is_read(name), "{name}"),
+                Some(Direction::Write) => assert!(is_write(name), "{name}"),
+                None => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The path by sums: which part of each thread's time lies on it?
+//!
+//! Begins at the main thread. Where it waits for children, or joins threads, the wait is replaced
+//! by what the child or thread did meanwhile; of children that run side by side the one that ended
+//! last, and before it began the one that had ended last until then. A weight says which part of
+//! a thread's time lies on the path.
+
+use std::collections::{HashMap, HashSet};
+
+use fathom_model::Spent;
+use fathom_trace::{Tier, Trace};
+
+use super::path::{self, CriticalPath};
+use super::waits::{covered_ns, lock_rows, lock_waits};
+use crate::calls;
+use crate::intervals::woken_ns;
+use crate::sums::Sums;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+struct Walk<'a> {
+    trace: &'a Trace,
+    threads: &'a [ThreadTimes],
+    weights: HashMap<u32, f64>,
+    /// Processes whose runtime moves its work between threads which never end, as Go's does, or
+    /// leaves it to threads of its own and waits in its event loop, as Node's does.
+    pools: &'a HashSet<u32>,
+}
+
+/// The path of the command through its threads.
+pub(super) fn find(trace: &Trace, threads: &[ThreadTimes], pools: &HashSet<u32>) -> CriticalPath {
+    let root = trace.processes.first().map(|p| p.pid);
+    let root = root.or(threads.first().map(|l| l.pid));
+    let path = root.map(|pid| of_process(trace, threads, pid, pools));
+    path.unwrap_or_default()
+}
+
+/// The path of one process through its threads and children.
+pub(super) fn of_process(
+    trace: &Trace,
+    threads: &[ThreadTimes],
+    pid: u32,
+    pools: &HashSet<u32>,
+) -> CriticalPath {
+    let mut walk = Walk {
+        trace,
+        threads,
+        weights: HashMap::new(),
+        pools,
+    };
+    let sums = walk.process(pid, 1.0, 0);
+    CriticalPath {
+        sums,
+        weights: walk.weights,
+        waits: None,
+    }
+}
+
+impl Walk<'_> {
+    /// What the time of a process's main thread was spent on. Depth is bounded: a chain of
+    /// thousands of processes must not exhaust the stack.
+    fn process(&mut self, pid: u32, weight: f64, depth: u32) -> Sums {
+        let threads = self.threads;
+        let Some(main) = path::leading(threads, pid) else {
+            return Sums::default();
+        };
+        let mut sums = self.thread(main, weight);
+        if depth < 200 {
+            self.through_threads(main, &mut sums, weight);
+            self.through_children(pid, &mut sums, weight, depth);
+        }
+        sums
+    }
+
+    fn thread(&mut self, times: &ThreadTimes, weight: f64) -> Sums {
+        let sum = self.weights.entry(times.tid).or_default();
+        *sum = (*sum + weight).min(1.0);
+        times.sums.clone()
+    }
+
+    fn through_children(&mut self, pid: u32, sums: &mut Sums, weight: f64, depth: u32) {
+        let wait = sums.get(Spent::WaitingForChild) + sums.get(Spent::WaitingForPipe);
+        let end = self.trace.duration_ns;
+        let mut children: Vec<(u32, u64, u64)> = self
+            .trace
+            .processes
+            .iter()
+            .filter(|p| p.parent == Some(pid))
+            .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
+            .collect();
+        let total: f64 = children.iter().map(span_ns).sum();
+        if wait <= 0.0 || total <= 0.0 {
+            return;
+        }
+        let covered = covered_ns(&children) as f64;
+        if total > covered * t::OVERLAP_OF_SERIAL_CHILDREN {
+            children = one_after_another(children);
+        }
+        let total: f64 = children.iter().map(span_ns).sum();
+        let factor = (wait / total.max(1.0)).min(1.0);
+        for (child, ..) in &children {
+            let inner = self.process(*child, weight * factor, depth + 1);
+            // The time from the fork to the first record of the thread is the child's too.
+            let known = inner.total().max(1.0);
+            let first = sums.take(Spent::WaitingForChild, known * factor);
+            let rest = sums.take(Spent::WaitingForPipe, known * factor - first);
+            sums.add_scaled(&inner, (first + rest) / known);
+        }
+    }
+
+    fn through_threads(&mut self, main: &ThreadTimes, sums: &mut Sums, weight: f64) {
+        let threads = self.threads;
+        let all: Vec<&ThreadTimes> = threads
+            .iter()
+            .filter(|times| times.pid == main.pid)
+            .collect();
+        let others: Vec<&ThreadTimes> = all
+            .iter()
+            .filter(|times| times.tid != main.tid)
+            .copied()
+            .collect();
+        let waits = sums.get(Spent::Locks) >= t::JOIN_SHARE * main.ns();
+        let idles =
+            (2..5).map(|rank| rank_ns(sums, rank)).sum::<f64>() >= t::JOIN_SHARE * main.ns();
+        if others.is_empty() {
+            return;
+        }
+        if self.pools.contains(&main.pid) && idles {
+            self.through_pool(&all, sums, weight);
+        } else if waits && self.joins(main, others.len()) {
+            self.through_joined(others, sums, weight);
+        }
+    }
+
+    fn joins(&self, main: &ThreadTimes, threads: usize) -> bool {
+        let (waits, total_ns) = lock_waits(self.trace, main.tid);
+        let rows = lock_rows(self.trace, main.tid);
+        let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0);
+        // Samples don't count waits: a thread that does nothing else waits for the others' ends.
+        let only_waits = self.trace.tier == Some(Tier::Sample)
+            && main.on_cpu_ns <= t::CPU_OF_A_JOINER * main.ns();
+        waits <= threads as u64 + 2 || longest * 2 >= total_ns || only_waits
+    }
+
+    fn through_joined(&mut self, mut others: Vec<&ThreadTimes>, sums: &mut Sums, weight: f64) {
+        others.sort_by(|a, b| active_ns(b).total_cmp(&active_ns(a)));
+        let mut taken: Vec<(u64, u64)> = Vec::new();
+        for times in others {
+            let apart = |&(from, to): &(u64, u64)| times.to_ns <= from || to <= times.from_ns;
+            let mattered = active_ns(times) > t::JOIN_SHARE * times.ns() || taken.is_empty();
+            if !mattered || !taken.iter().all(apart) {
+                continue;
+            }
+            taken.push((times.from_ns, times.to_ns));
+            let whole = times.sums.total().max(1.0);
+            let part = sums.take(Spent::Locks, whole) / whole;
+            let inner = self.thread(times, weight * part);
+            sums.add_scaled(&inner, part);
+        }
+    }
+
+    /// Takes what the threads of a pool did for what the command did: first the CPU time, then the
+    /// waits for something outside, then timers; at most the main thread's time of all together.
+    fn through_pool(&mut self, threads: &[&ThreadTimes], sums: &mut Sums, weight: f64) {
+        let whole = sums.total();
+        let mut pool = Sums::default();
+        for times in threads.iter().filter(|times| !self.is_watcher(times)) {
+            let mut inner = times.sums.clone();
+            inner.take(Spent::Sleeping, self.naps_ns(times));
+            pool.add_scaled(&inner, 1.0);
+        }
+        let busy = self.busy_ns(threads).unwrap_or(f64::INFINITY);
+        let mut path = Sums::default();
+        for rank in 0..4 {
+            let parts: Vec<_> = pool
+                .iter()
+                .filter(|(spent, _)| rank_in_pool(*spent) == rank)
+                .collect();
+            let sum: f64 = parts.iter().map(|(_, ns)| ns).sum();
+            // What several compute side by side takes the time of one.
+            let room = match rank {
+                0 => whole.min(busy),
+                _ => whole - path.total(),
+            };
+            let part = (room / sum.max(1.0)).clamp(0.0, 1.0);
+            parts
+                .iter()
+                .for_each(|(spent, ns)| path.add(*spent, ns * part));
+            if rank == 0 {
+                for times in threads {
+                    self.weights.insert(times.tid, weight * part);
+                }
+            }
+        }
+        path.add(Spent::Locks, whole - path.total());
+        *sums = path;
+    }
+
+    /// Time in which at least one thread of a pool was not asleep; `None` if the trace doesn't have
+    /// the waits in order. Waits too short for the timeline count as work.
+    fn busy_ns(&self, threads: &[&ThreadTimes]) -> Option<f64> {
+        let timeline = self.trace.timeline.as_ref();
+        let lost = self.trace.lost.intervals + self.trace.lost.records;
+        let timeline = timeline.filter(|_| lost == 0)?;
+        let mut asleep: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
+        for interval in timeline {
+            let span = (interval.from_ns, woken_ns(interval));
+            asleep.entry(interval.tid).or_default().push(span);
+        }
+        let mut works = Vec::new();
+        for times in threads.iter().filter(|times| !self.is_watcher(times)) {
+            let mut waits = asleep.remove(&times.tid).unwrap_or_default();
+            waits.sort_unstable();
+            let mut at = times.from_ns;
+            for (from, to) in waits {
+                works.push((times.tid, at, from.max(at)));
+                at = to.max(at);
+            }
+            works.push((times.tid, at, times.to_ns.max(at)));
+        }
+        Some(covered_ns(&works) as f64)
+    }
+
+    /// A runtime's own watcher, such as Go's `sysmon`, sleeps and polls from start to end.
+    fn is_watcher(&self, times: &ThreadTimes) -> bool {
+        self.naps_ns(times) > 0.4 * times.ns()
+    }
+
+    /// Time in sleeps of the thread's own; such a runtime serves the program's by polls and locks.
+    fn naps_ns(&self, times: &ThreadTimes) -> f64 {
+        let naps =
+            self.trace.off_cpu.iter().filter(|row| {
+                row.tid == times.tid && row.call.as_deref().is_some_and(calls::is_sleep)
+            });
+        naps.map(|row| row.total_ns as f64).sum()
+    }
+}
+
+fn span_ns(child: &(u32, u64, u64)) -> f64 {
+    child.2.saturating_sub(child.1) as f64
+}
+
+/// Of children that ran side by side, those that a parent had to wait for: the one that ended last,
+/// the one that ended last before it began, and so on.
+fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)> {
+    children.sort_by_key(|child| std::cmp::Reverse(child.2));
+    let mut chain: Vec<(u32, u64, u64)> = Vec::new();
+    for child in children {
+        if chain.last().is_none_or(|later| child.2 <= later.1) {
+            chain.push(child);
+        }
+    }
+    chain
+}
+
+/// In which order the threads of a pool account for the time; 4 for idleness. A runtime's own
+/// threads wait for events from start to end, and for a time only if the program does.
+fn rank_in_pool(spent: Spent) -> u8 {
+    match spent {
+        Spent::Locks | Spent::Unaccounted => 4,
+        Spent::WaitingForEvents | Spent::Signals | Spent::OtherWait => 3,
+        Spent::Sleeping => 2,
+        Spent::WaitingForInput
+        | Spent::WaitingForOutput
+        | Spent::WaitingForPipe
+        | Spent::WaitingForChild
+        | Spent::Disk
+        | Spent::Network => 1,
+        _ => 0,
+    }
+}
+
+fn rank_ns(sums: &Sums, rank: u8) -> f64 {
+    let parts = sums
+        .iter()
+        .filter(|(spent, _)| rank_in_pool(*spent) == rank);
+    parts.map(|(_, ns)| ns).sum()
+}
+
+/// What a thread did other than queue or sleep: runtimes have threads that only nap.
+fn active_ns(times: &ThreadTimes) -> f64 {
+    times.sums.total() - times.sums.get(Spent::Locks) - times.sums.get(Spent::Sleeping)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_children_side_by_side_the_last_to_end_is_waited_for() {
+        let chain = one_after_another(vec![(1, 0, 10), (2, 0, 40), (3, 41, 60), (4, 41, 90)]);
+        let pids: Vec<u32> = chain.iter().map(|child| child.0).collect();
+        assert_eq!(pids, [4, 2]);
+    }
+}

@@ -1,0 +1,613 @@
+//! The path by wake-ups: what was each wait for?
+//!
+//! Goes back from the end of the command on its main thread. A wait for a child, for a thread that
+//! is joined or for a pipe of the tree is replaced by what the one who ended it did meanwhile, its
+//! own waits likewise. Any other wait is a part of the account by itself. So each moment of the
+//! wall time is passed once, and no replacement reaches beyond the wait that it replaces.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use fathom_model::Spent;
+use fathom_trace::{Interval, Trace};
+
+use super::by_sums;
+use super::path::CriticalPath;
+use super::wake_graph::{ON_PIPES, WaitAtPipe, WakeGraph};
+use crate::classify::Classifier;
+use crate::intervals::woken_ns;
+use crate::sums::Sums;
+use crate::thread_times::ThreadTimes;
+
+/// Waits within waits that are followed; each is another thread's.
+const DEEPEST: u32 = 100;
+
+struct Walk<'a> {
+    graph: WakeGraph<'a>,
+    /// Processes whose threads hand their work around: who woke whom there says little.
+    pools: &'a HashSet<u32>,
+    /// What is known of such.
+    inside: HashMap<u32, Rc<Pool<'a>>>,
+    /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
+    outside: HashMap<u32, f64>,
+    waits: BTreeMap<(u32, Spent), f64>,
+    /// Threads whose short waits for pipes are others' time.
+    handed_over: HashSet<u32>,
+    /// CPU time of the tree that came after its threads' last records.
+    charged_after_ends: f64,
+    /// Threads that were waited for at a later moment: until their end or for what they did.
+    awaited: HashSet<u32>,
+    /// Sums that no thread of the walk has.
+    beside: Sums,
+    weights: HashMap<u32, f64>,
+}
+
+/// A process whose threads hand their work around.
+struct Pool<'a> {
+    /// What it spent its time on.
+    path: CriticalPath,
+    waits: Vec<WaitAtPipe<'a>>,
+}
+
+/// The path, or `None` if the trace doesn't have every wait in its place.
+pub(super) fn find(
+    trace: &Trace,
+    threads: &[ThreadTimes],
+    classifier: &Classifier<'_>,
+    pools: &HashSet<u32>,
+) -> Option<CriticalPath> {
+    if trace.lost.intervals > 0 || trace.lost.records > 0 {
+        return None;
+    }
+    let mut walk = Walk {
+        graph: WakeGraph::new(trace, threads, classifier)?,
+        pools,
+        inside: HashMap::new(),
+        outside: HashMap::new(),
+        waits: BTreeMap::new(),
+        handed_over: HashSet::new(),
+        awaited: HashSet::new(),
+        charged_after_ends: charged_after_ends(trace),
+        beside: Sums::default(),
+        weights: HashMap::new(),
+    };
+    let last = walk.graph.last_thread()?;
+    walk.cover(last, 0, trace.duration_ns, 0);
+    Some(walk.path())
+}
+
+/// What the kernel charged beyond the time on a CPU that the records show.
+fn charged_after_ends(trace: &Trace) -> f64 {
+    let charged = trace.accounts.user_ns + trace.accounts.system_ns;
+    let reported: u64 = trace
+        .threads
+        .iter()
+        .filter_map(|thread| thread.on_cpu_ns)
+        .sum();
+    charged.saturating_sub(reported) as f64
+}
+
+impl<'a> Walk<'a> {
+    /// Accounts for the time from `from` to `to` by what this thread did, and what it waited for.
+    fn cover(&mut self, times: &'a ThreadTimes, from: u64, to: u64, depth: u32) {
+        let mut at = to;
+        if times.to_ns < at {
+            let end = times.to_ns.max(from);
+            self.ended((at - end) as f64);
+            at = end;
+        }
+        if self.pools.contains(&times.pid) {
+            let begin = self.through_pool(times.pid, (from, at), depth);
+            return self.before(times, from, begin, depth);
+        }
+        while at > from {
+            let last = self.graph.last_interval(times.tid, at);
+            let Some(interval) = last.filter(|interval| interval.to_ns > from) else {
+                let begin = times.from_ns.clamp(from, at);
+                self.ran(times.tid, at - begin);
+                return self.before(times, from, begin, depth);
+            };
+            let back = at.min(interval.to_ns);
+            self.ran(times.tid, at - back);
+            let begin = interval.from_ns.max(from);
+            let woken = woken_ns(interval).clamp(begin, back);
+            let ready = ((back - woken) as f64 * times.truly_ready).round() as u64;
+            self.waited(times.tid, Spent::Ready, ready);
+            self.ran(times.tid, back - woken - ready);
+            match self.graph.waker(times, interval, woken) {
+                Some(waker) if depth < DEEPEST => {
+                    self.awaited.insert(waker.tid);
+                    self.cover(waker, begin, woken, depth + 1);
+                }
+                _ => self.alone(times, interval, (begin, woken), depth),
+            }
+            at = begin;
+        }
+    }
+
+    /// A wait that nobody of the tree ended. A sleep beside a thread that is waited for anyway, or
+    /// whose end is polled for, is that thread's time: without the sleep the command would end no
+    /// sooner.
+    fn alone(
+        &mut self,
+        times: &'a ThreadTimes,
+        wait: &Interval,
+        (from, to): (u64, u64),
+        depth: u32,
+    ) {
+        let spent = self.graph.classifier.interval(wait);
+        let worker = match spent {
+            Spent::Sleeping if depth < DEEPEST => {
+                self.graph.slept_beside(times, (from, to), &self.awaited)
+            }
+            _ => None,
+        };
+        let end = worker.map_or(from, |worker| worker.to_ns.clamp(from, to));
+        self.waited(times.tid, spent, to - end);
+        if let Some(worker) = worker {
+            self.awaited.insert(worker.tid);
+            self.cover(worker, from, end, depth + 1);
+        }
+    }
+
+    /// The time before a thread was there is that of the thread that made it.
+    fn before(&mut self, times: &ThreadTimes, from: u64, to: u64, depth: u32) {
+        if to <= from || depth >= DEEPEST {
+            return;
+        }
+        if let Some(maker) = self.graph.maker(times, to) {
+            self.cover(maker, from, to, depth + 1);
+        }
+    }
+
+    /// From a thread's last record to the moment when its end was noticed: taking it down, as far
+    /// as the kernel charged CPU time that no record shows; the rest is waiting for a CPU.
+    fn ended(&mut self, ns: f64) {
+        let work = ns.min(self.charged_after_ends);
+        self.charged_after_ends -= work;
+        self.beside.add(Spent::KernelProcesses, work);
+        self.beside.add(Spent::Ready, ns - work);
+    }
+
+    fn ran(&mut self, tid: u32, ns: u64) {
+        *self.outside.entry(tid).or_default() += ns as f64;
+    }
+
+    fn waited(&mut self, tid: u32, spent: Spent, ns: u64) {
+        *self.waits.entry((tid, spent)).or_default() += ns as f64;
+    }
+
+    /// Takes the process as a whole between two moments; returns when it began, at least `from`.
+    /// Its waits at pipes of the tree are what those did who ended them.
+    fn through_pool(&mut self, pid: u32, (from, to): (u64, u64), depth: u32) -> u64 {
+        let pool = Rc::clone(self.inside.entry(pid).or_insert_with(|| {
+            let path = by_sums::of_process(self.graph.trace, self.graph.all, pid, self.pools);
+            let waits = self.graph.waits_at_pipes(pid);
+            Rc::new(Pool { path, waits })
+        }));
+        let began = self
+            .graph
+            .threads
+            .get(&pid)
+            .map_or(from, |main| main.from_ns);
+        let begin = began.clamp(from, to);
+        let part = (to - begin) as f64 / pool.path.sums.total().max(1.0);
+        for (tid, weight) in &pool.path.weights {
+            let sum = self.weights.entry(*tid).or_default();
+            *sum = (*sum + weight * part).min(1.0);
+        }
+        let mut sums = Sums::default();
+        sums.add_scaled(&pool.path.sums, part);
+        // One that ends later is no part of this time: who ended it may wait for this process now.
+        let first = pool.waits.partition_point(|wait| wait.to <= begin);
+        let waits = pool.waits[first..].iter();
+        let waits = waits.take_while(|wait| wait.to <= to && depth < DEEPEST);
+        for wait in waits {
+            let room = sums.of(|spent| ON_PIPES.contains(&spent));
+            let ns = (wait.to - wait.from.max(begin)).min(room as u64);
+            let left = |left, spent: &Spent| left - sums.take(*spent, left);
+            ON_PIPES.iter().fold(ns as f64, left);
+            self.awaited.insert(wait.by.tid);
+            self.cover(wait.by, wait.to - ns, wait.to, depth + 1);
+        }
+        self.beside.add_scaled(&sums, 1.0);
+        begin
+    }
+
+    /// Time outside of a thread's intervals was spent on what they don't show of the thread: on a
+    /// CPU, and in waits too short to be kept.
+    fn rest_of(&self, times: &ThreadTimes) -> Sums {
+        let mut rest = times.sums.clone();
+        if self.handed_over.contains(&times.tid) {
+            for spent in ON_PIPES {
+                rest.take(spent, f64::INFINITY);
+            }
+        }
+        for interval in self.graph.intervals(times.tid) {
+            let woken = woken_ns(interval);
+            rest.take(
+                self.graph.classifier.interval(interval),
+                (woken - interval.from_ns) as f64,
+            );
+            let ready = (interval.to_ns - woken) as f64 * times.truly_ready;
+            rest.take(Spent::Ready, ready);
+        }
+        rest
+    }
+
+    /// Waits for a pipe of the tree that are too short to be in the timeline go to the thread that
+    /// ended most of those that are there.
+    fn hand_over_short_waits(&mut self) {
+        let mut moves = Vec::new();
+        for times in self.graph.all {
+            let rest = self.rest_of(times);
+            let waits: f64 = ON_PIPES.iter().map(|spent| rest.get(*spent)).sum();
+            let outside = self.outside.get(&times.tid).copied().unwrap_or(0.0);
+            if waits > 0.0
+                && outside > 0.0
+                && let Some(partner) = self.graph.partner(times.tid)
+            {
+                moves.push((times.tid, partner, waits * outside / rest.total()));
+            }
+        }
+        for (tid, partner, ns) in moves {
+            *self.outside.entry(tid).or_default() -= ns;
+            *self.outside.entry(partner).or_default() += ns;
+            self.handed_over.insert(tid);
+        }
+    }
+
+    /// Puts together what was gathered.
+    fn path(mut self) -> CriticalPath {
+        self.hand_over_short_waits();
+        let mut sums = std::mem::take(&mut self.beside);
+        let mut weights = std::mem::take(&mut self.weights);
+        let mut waits: BTreeMap<(u32, Spent), f64> = BTreeMap::new();
+        for times in self.graph.all {
+            let outside = self.outside.get(&times.tid).copied().unwrap_or(0.0);
+            let rest = self.rest_of(times);
+            let part = outside / rest.total().max(1.0);
+            if outside > 0.0 && rest.total() > 0.0 {
+                sums.add_scaled(&rest, part);
+                weights.insert(times.tid, part.min(1.0));
+            } else {
+                sums.add(Spent::UserCode, outside);
+            }
+            for (spent, whole) in times.sums.iter() {
+                let short = rest.get(spent) * part.min(1.0);
+                let reported = self.waits.get(&(times.tid, spent)).copied().unwrap_or(0.0);
+                waits.insert((times.tid, spent), ((short + reported) / whole).min(1.0));
+            }
+        }
+        for ((_, spent), ns) in &self.waits {
+            sums.add(*spent, *ns);
+        }
+        CriticalPath {
+            sums,
+            weights,
+            waits: Some(waits),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::{Spent, TimeAccount};
+
+    use crate::fake::{Fake, MS, ROOT};
+
+    fn account(fake: &Fake) -> TimeAccount {
+        let account = crate::diagnose(&fake.observation(&[])).account;
+        let sum: u64 = account.parts.iter().map(|part| part.ns).sum();
+        assert_eq!(sum, fake.trace.duration_ns, "the parts add up");
+        account
+    }
+
+    fn is(account: &TimeAccount, spent: Spent, ms: u64) {
+        let ns = account.ns(spent);
+        assert!(
+            ns.abs_diff(ms * MS) < 1000,
+            "{spent:?} is {ns}: {account:?}"
+        );
+    }
+
+    #[test]
+    fn a_pipeline_is_what_its_slowest_part_does() {
+        // A shell starts a producer that computes and a consumer that waits for it, then computes.
+        let mut fake = Fake::new(1000);
+        fake.child(200, 10, 700, 690);
+        fake.child(300, 20, 990, 970);
+        for pid in [200, 300] {
+            fake.descriptor_of(pid, 0, "pipe");
+            fake.descriptor_of(pid, 1, "pipe");
+        }
+        fake.wait_for(ROOT, "wait4", None, (30, 700, 700), Some(200));
+        fake.wait_for(ROOT, "wait4", None, (701, 990, 990), Some(300));
+        fake.wait_for(300, "read", Some(0), (30, 690, 695), Some(200));
+        let account = account(&fake);
+        is(&account, Spent::WaitingForChild, 0);
+        is(&account, Spent::WaitingForInput, 0);
+        is(&account, Spent::UserCode, 1000);
+    }
+
+    #[test]
+    fn a_poll_that_a_thread_ends_is_that_threads_time() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 5, 990, 980);
+        fake.wait_for(ROOT, "epoll_wait", Some(4), (10, 500, 500), Some(101));
+        fake.wait_for(ROOT, "epoll_wait", Some(4), (501, 985, 985), Some(101));
+        let account = account(&fake);
+        is(&account, Spent::Sleeping, 0);
+        is(&account, Spent::UserCode, 1000);
+    }
+
+    #[test]
+    fn a_runtimes_thread_that_ends_the_process_is_asked_to_by_who_worked() {
+        // As Java ends: the first thread waits for ever, one works and asks a third one, which
+        // hardly ever ran and was asked for other things before, to end the process.
+        let mut fake = Fake::new(1000);
+        fake.trace.threads[0].on_cpu_ns = Some(10 * MS);
+        fake.thread(ROOT, 101, 10, 1000, 980);
+        fake.thread(ROOT, 102, 20, 1000, 5);
+        fake.wait_for(ROOT, "futex", None, (10, 1000, 1000), Some(102));
+        for step in 0..40 {
+            let at = 20 + step * 24;
+            fake.wait_for(102, "futex", None, (at, at + 23, at + 23), Some(101));
+        }
+        fake.calls_of(102, "exit_group", None, 0, 0, 0);
+        let account = account(&fake);
+        is(&account, Spent::Locks, 0);
+        is(&account, Spent::UserCode, 1000);
+    }
+
+    #[test]
+    fn a_reader_that_sleeps_right_after_it_woke_the_writer_was_waited_for() {
+        // The shell waits for the producer first, which waits 600 ms for the consumer.
+        let mut fake = Fake::new(1000);
+        fake.child(200, 10, 900, 290);
+        fake.child(300, 20, 990, 970);
+        for pid in [200, 300] {
+            fake.descriptor_of(pid, 0, "pipe");
+            fake.descriptor_of(pid, 1, "pipe");
+        }
+        fake.wait_for(ROOT, "wait4", None, (30, 900, 900), Some(200));
+        fake.wait_for(ROOT, "wait4", None, (901, 990, 990), Some(300));
+        fake.wait_for(200, "write", Some(1), (200, 800, 800), Some(300));
+        // It left its CPU 40 us before the wake-up was noted.
+        fake.wait_for(300, "read", Some(0), (799, 801, 802), Some(200));
+        let intervals = fake.trace.timeline.as_mut().expect("a timeline");
+        intervals.last_mut().expect("the last wait").from_ns = 800 * MS - 40_000;
+        let account = account(&fake);
+        assert!(account.ns(Spent::WaitingForOutput) < MS, "{account:?}");
+        assert!(account.ns(Spent::WaitingForPipe) < MS, "{account:?}");
+    }
+
+    #[test]
+    fn of_parallel_children_each_wait_is_for_the_one_that_ended_it() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 400, 400);
+        fake.child(300, 0, 990, 990);
+        fake.wait_for(300, "clock_nanosleep", None, (50, 950, 950), None);
+        fake.wait_for(ROOT, "wait4", None, (10, 400, 400), Some(200));
+        fake.wait_for(ROOT, "wait4", None, (410, 990, 990), Some(300));
+        let account = account(&fake);
+        // The second child sleeps on while the main thread waits for it, from 410 to 950.
+        is(&account, Spent::Sleeping, 540);
+        is(&account, Spent::UserCode, 460);
+    }
+
+    #[test]
+    fn a_child_that_was_killed_while_it_computed_is_known_by_its_end() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 990, 990);
+        fake.wait_for(ROOT, "wait4", None, (10, 991, 991), None);
+        is(&account(&fake), Spent::WaitingForChild, 0);
+    }
+
+    #[test]
+    fn queueing_for_a_lock_stays_a_wait_and_a_join_does_not() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        for n in 0..10 {
+            let from = n * 50;
+            fake.wait_for(ROOT, "futex", None, (from, from + 40, from + 40), Some(101));
+        }
+        is(&account(&fake), Spent::Locks, 400);
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 900, 900);
+        fake.wait_for(ROOT, "futex", None, (100, 899, 899), Some(101));
+        is(&account(&fake), Spent::Locks, 0);
+    }
+
+    #[test]
+    fn the_last_turn_with_a_lock_is_no_join_of_who_held_it_and_ends_then() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 482, 482);
+        for n in 0..10 {
+            let from = n * 48;
+            fake.wait_for(ROOT, "futex", None, (from, from + 48, from + 48), Some(101));
+        }
+        is(&account(&fake), Spent::Locks, 480);
+        fake.wait_for(ROOT, "futex", None, (480, 482, 482), Some(101));
+        is(&account(&fake), Spent::Locks, 482);
+        // Three turns of 10 ms, and then its end, which takes longer.
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 482, 482);
+        for (from, to) in [(0, 10), (20, 30), (40, 50), (60, 70), (90, 100), (110, 482)] {
+            fake.wait_for(ROOT, "futex", None, (from, to, to), Some(101));
+        }
+        is(&account(&fake), Spent::Locks, 50);
+    }
+
+    #[test]
+    fn who_hands_out_the_work_of_a_pool_waits_for_that_work() {
+        let mut fake = Fake::new(1000);
+        for tid in [101, 102] {
+            fake.thread(ROOT, tid, 0, 1000, 980);
+        }
+        for job in 0..20 {
+            let from = job * 50;
+            let by = 101 + (job % 2) as u32;
+            fake.wait_for(ROOT, "futex", None, (from, from + 49, from + 49), Some(by));
+        }
+        is(&account(&fake), Spent::Locks, 0);
+    }
+
+    #[test]
+    fn who_feeds_one_that_never_queues_waits_for_its_work() {
+        // A worker that queues as well is one of those who want the same lock.
+        for (queues_ms, locks_ms) in [(0, 0), (300, 740)] {
+            let mut fake = Fake::new(1000);
+            fake.thread(ROOT, 101, 0, 1000, 990);
+            fake.waits_of(
+                101,
+                Some("futex"),
+                None,
+                fathom_trace::Cause::Asleep,
+                100,
+                queues_ms * 10,
+            );
+            for job in 0..20 {
+                let from = job * 50;
+                fake.wait_for(ROOT, "futex", None, (from, from + 37, from + 37), Some(101));
+            }
+            is(&account(&fake), Spent::Locks, locks_ms);
+        }
+    }
+
+    #[test]
+    fn who_hands_out_work_and_is_woken_by_a_timer_waits_for_it_too() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 990);
+        for job in 0..10 {
+            let from = job * 100;
+            let by = (job % 2 == 1).then_some(101);
+            fake.wait_for(ROOT, "futex", None, (from, from + 99, from + 99), by);
+        }
+        is(&account(&fake), Spent::Locks, 0);
+    }
+
+    #[test]
+    fn a_wait_for_the_network_is_shown_even_if_the_server_is_a_child() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 1000, 300);
+        fake.descriptor(3, "socket");
+        fake.wait_for(200, "clock_nanosleep", None, (110, 790, 790), None);
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
+        is(&account(&fake), Spent::Network, 700);
+    }
+
+    #[test]
+    fn a_wait_at_a_socket_for_a_thread_that_computes_is_that_threads_time() {
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        fake.descriptor(3, "inet socket");
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
+        is(&account(&fake), Spent::Network, 0);
+        // Or for a child.
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 1000, 1000);
+        fake.descriptor(3, "socket");
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
+        is(&account(&fake), Spent::Network, 0);
+        // One that sleeps stands for a slow answer.
+        let mut fake = Fake::new(1000);
+        fake.thread(ROOT, 101, 0, 1000, 1000);
+        fake.descriptor(3, "inet socket");
+        fake.wait_for(101, "clock_nanosleep", None, (110, 790, 790), None);
+        fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
+        is(&account(&fake), Spent::Network, 700);
+    }
+
+    #[test]
+    fn naps_until_somebody_is_done_are_that_ones_time() {
+        let napping = |naps: u64| {
+            let mut fake = Fake::new(1000);
+            fake.child(200, 0, 790, 790);
+            for nap in 0..naps {
+                let from = nap * 50;
+                fake.wait_for(
+                    ROOT,
+                    "clock_nanosleep",
+                    None,
+                    (from, from + 49, from + 49),
+                    None,
+                );
+            }
+            fake
+        };
+        // 16 naps; the child ends 9 ms before the last one does.
+        is(&account(&napping(16)), Spent::Sleeping, 9);
+        // Four more after its end: it is not what was waited for.
+        is(&account(&napping(20)), Spent::Sleeping, 980);
+    }
+
+    #[test]
+    fn a_sleep_beside_a_child_that_is_awaited_later_is_the_childs_time() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 900, 900);
+        fake.wait_for(ROOT, "clock_nanosleep", None, (1, 400, 400), None);
+        is(&account(&fake), Spent::Sleeping, 399);
+        fake.wait_for(ROOT, "wait4", None, (401, 900, 900), Some(200));
+        is(&account(&fake), Spent::Sleeping, 0);
+    }
+
+    #[test]
+    fn what_a_pool_does_side_by_side_hides_no_sleep() {
+        // Node: the main thread and a worker compute for 500 ms each, at once; then a timer is
+        // waited for.
+        let mut fake = Fake::new(1000);
+        fake.trace.processes[0].execs[0].path = "/usr/bin/node".into();
+        fake.thread(ROOT, 101, 0, 500, 500);
+        fake.wait_for(ROOT, "epoll_pwait", Some(13), (500, 1000, 1000), None);
+        is(&account(&fake), Spent::UserCode, 500);
+    }
+
+    #[test]
+    fn a_pools_waits_at_a_pipe_are_the_other_ends_time() {
+        // A program of Go writes for a reader that sleeps.
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 980, 980);
+        fake.trace.processes.last_mut().unwrap().execs[0].path = "/usr/bin/node".into();
+        fake.child(300, 0, 990, 990);
+        for pid in [200, 300] {
+            fake.descriptor_of(pid, 0, "pipe");
+            fake.descriptor_of(pid, 1, "pipe");
+        }
+        fake.wait_for(ROOT, "wait4", None, (1, 980, 980), Some(200));
+        fake.wait_for(ROOT, "wait4", None, (981, 990, 990), Some(300));
+        for step in 0..8 {
+            let (from, to) = (step * 120 + 10, step * 120 + 120);
+            fake.wait_for(200, "write", Some(1), (from, to, to), Some(300));
+            fake.wait_for(300, "clock_nanosleep", None, (from, to - 1, to - 1), None);
+        }
+        let account = account(&fake);
+        is(&account, Spent::WaitingForPipe, 0);
+        assert!(account.ns(Spent::Sleeping) > 800 * MS, "{account:?}");
+    }
+
+    #[test]
+    fn waits_too_short_for_the_timeline_are_the_other_ends_time() {
+        let mut fake = Fake::new(1000);
+        fake.child(200, 0, 980, 980);
+        fake.child(300, 0, 990, 990);
+        for pid in [200, 300] {
+            fake.descriptor_of(pid, 0, "pipe");
+            fake.descriptor_of(pid, 1, "pipe");
+        }
+        fake.calls_of(200, "write", Some(1), 20_000, 10, 10_000);
+        fake.wait_for(ROOT, "wait4", None, (1, 990, 990), Some(300));
+        fake.wait_for(300, "read", Some(0), (10, 20, 20), Some(200));
+        fake.waits_of(
+            300,
+            Some("read"),
+            Some(0),
+            fathom_trace::Cause::Asleep,
+            20_000,
+            15,
+        );
+        let account = account(&fake);
+        is(&account, Spent::WaitingForInput, 0);
+        assert!(account.ns(Spent::KernelIo) > 50 * MS, "{account:?}");
+    }
+}

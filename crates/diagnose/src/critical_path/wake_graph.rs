@@ -1,0 +1,431 @@
+//! Who ended each wait, who made each thread, and which one ended the command?
+
+use std::collections::{HashMap, HashSet};
+
+use fathom_model::Spent;
+use fathom_trace::{Interval, Trace};
+
+use super::path::{GIVING_BACK_NS, leading};
+use super::waits::lock_waits;
+use crate::calls;
+use crate::classify::Classifier;
+use crate::intervals::woken_ns;
+use crate::thread_times::ThreadTimes;
+use crate::thresholds as t;
+
+/// What waits at a pipe count as; if both ends are in the tree, as what the other end did.
+pub(super) const ON_PIPES: [Spent; 3] = [
+    Spent::WaitingForPipe,
+    Spent::WaitingForInput,
+    Spent::WaitingForOutput,
+];
+
+/// A thread that ends so soon after waking another was joined, if it didn't wake it once more: the
+/// rest of its end takes 0.1 ms where a CPU is free.
+const JOIN_NS: u64 = 2_000_000;
+
+/// Waits that one thread ended for another before the next one is taken for one more of them.
+const TURNS: usize = 3;
+
+/// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of
+/// the wake-up: 20 to 40 us between the CPUs of a VM.
+const WAKING_NS: u64 = 500_000;
+
+/// So many naps poll for somebody's end; fewer are pauses.
+const NAPS: usize = 3;
+
+/// Waits of a runtime's thread between being asked to end the process and doing that.
+const STEPS_TO_AN_END: usize = 64;
+
+/// Whether a thread hardly ever was on a CPU.
+fn rests(times: &ThreadTimes) -> bool {
+    times.on_cpu_ns * 10.0 < times.ns()
+}
+
+/// Who woke whom: the threads of a trace with their waits in order.
+pub(super) struct WakeGraph<'a> {
+    pub trace: &'a Trace,
+    pub classifier: &'a Classifier<'a>,
+    pub all: &'a [ThreadTimes],
+    pub threads: HashMap<u32, &'a ThreadTimes>,
+    intervals: HashMap<u32, Vec<&'a Interval>>,
+}
+
+/// A wait at a pipe, and who ended it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WaitAtPipe<'a> {
+    pub from: u64,
+    pub to: u64,
+    pub by: &'a ThreadTimes,
+}
+
+/// Whether a thread waits outside for what it hands to this one of its process, and never queues
+/// itself: what is waited for then is what it waits for.
+fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
+    const OUTSIDE: [Spent; 4] = [
+        Spent::WaitingForInput,
+        Spent::WaitingForPipe,
+        Spent::Network,
+        Spent::Disk,
+    ];
+    let outside: f64 = OUTSIDE.iter().map(|spent| waker.sums.get(*spent)).sum();
+    waker.pid == times.pid
+        && outside >= t::OUTSIDE_OF_A_LIFE * waker.ns()
+        && waker.sums.get(Spent::Locks) <= t::QUEUES_OF_A_LIFE * waker.ns()
+}
+
+impl<'a> WakeGraph<'a> {
+    /// `None` if the trace doesn't have the waits in order.
+    pub(super) fn new(
+        trace: &'a Trace,
+        threads: &'a [ThreadTimes],
+        classifier: &'a Classifier<'a>,
+    ) -> Option<Self> {
+        let mut intervals: HashMap<u32, Vec<&Interval>> = HashMap::new();
+        let waits = trace.timeline.iter().flatten();
+        for interval in waits.filter(|i| i.from_ns < i.to_ns) {
+            intervals.entry(interval.tid).or_default().push(interval);
+        }
+        for list in intervals.values_mut() {
+            list.sort_by_key(|interval| interval.from_ns);
+        }
+        trace.timeline.is_some().then(|| Self {
+            trace,
+            classifier,
+            all: threads,
+            threads: threads.iter().map(|times| (times.tid, times)).collect(),
+            intervals,
+        })
+    }
+
+    /// A thread's waits, the first one first.
+    pub(super) fn intervals(&self, tid: u32) -> impl DoubleEndedIterator<Item = &'a Interval> {
+        self.intervals.get(&tid).into_iter().flatten().copied()
+    }
+
+    /// The thread that the command ended with: the one that ended the process, else its main
+    /// thread. A runtime lets a thread of its own do that which hardly ever ran: then it is the one
+    /// that asked for it.
+    pub(super) fn last_thread(&self) -> Option<&'a ThreadTimes> {
+        let root = self
+            .trace
+            .processes
+            .first()
+            .map_or(self.all.first()?.pid, |p| p.pid);
+        let own = || self.all.iter().filter(|times| times.pid == root);
+        let main = leading(self.all, root)?;
+        let ends_it = |row: &&fathom_trace::SyscallRow| row.pid == root && row.name == "exit_group";
+        let caller = self.trace.syscalls.iter().find(ends_it);
+        let caller = caller.and_then(|row| self.threads.get(&row.tid)).copied();
+        if own().count() == 1 {
+            return Some(main);
+        }
+        if main.tid != root {
+            return Some(main);
+        }
+        match caller {
+            Some(caller) if caller.tid == main.tid || !rests(caller) => Some(caller),
+            Some(caller) => self.asked_to_end(caller).or(Some(caller)),
+            // Nobody saw the call: it is another's if the main thread slept to its end.
+            None => {
+                let wait = self.last_interval(main.tid, main.to_ns);
+                let asleep = wait.is_some_and(|wait| {
+                    let lock = self.classifier.interval(wait) == Spent::Locks;
+                    lock && wait.to_ns + GIVING_BACK_NS >= main.to_ns
+                });
+                let busiest = own().max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
+                busiest.filter(|_| asleep && rests(main)).or(Some(main))
+            }
+        }
+    }
+
+    /// Who woke a thread for the end of the process, which may have waited for others on its way
+    /// there.
+    fn asked_to_end(&self, last: &'a ThreadTimes) -> Option<&'a ThreadTimes> {
+        let works =
+            |times: &&ThreadTimes| times.pid == last.pid && times.tid != last.tid && !rests(times);
+        let waits = self.intervals(last.tid);
+        let mut wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
+            let lock = self.classifier.interval(wait) == Spent::Locks;
+            let by = wait.woken_by.filter(|_| lock)?;
+            self.threads.get(&by).copied()
+        });
+        wakers.find(works)
+    }
+
+    pub(super) fn last_interval(&self, tid: u32, at: u64) -> Option<&'a Interval> {
+        let list = self.intervals.get(&tid)?;
+        let next = list.partition_point(|interval| interval.from_ns < at);
+        next.checked_sub(1).and_then(|last| list.get(last)).copied()
+    }
+
+    /// Whether a thread was alive and not off a CPU, or just so, so that it can have done something
+    /// then.
+    fn runs(&self, times: &ThreadTimes, at: u64) -> bool {
+        let off = self.last_interval(times.tid, at);
+        let just_left = |interval: &Interval| at - interval.from_ns <= WAKING_NS;
+        times.from_ns < at && off.is_none_or(|interval| interval.to_ns <= at || just_left(interval))
+    }
+
+    /// Who ended a wait, if that is what was waited for.
+    pub(super) fn waker(
+        &self,
+        times: &ThreadTimes,
+        interval: &Interval,
+        at: u64,
+    ) -> Option<&'a ThreadTimes> {
+        let by = interval.woken_by.and_then(|tid| self.threads.get(&tid));
+        let by = by.copied().filter(|waker| waker.tid != times.tid);
+        let by = by.filter(|waker| self.runs(waker, at));
+        // A poll that another thread of the process ended waited for what that one computed.
+        let polls = interval.call.as_deref().is_some_and(calls::is_poll);
+        if let Some(waker) = by.filter(|waker| polls && waker.pid == times.pid) {
+            return Some(waker);
+        }
+        match self.classifier.interval(interval) {
+            Spent::WaitingForChild => by
+                .filter(|waker| waker.pid != times.pid)
+                .or_else(|| self.child_that_ended(times.pid, interval.from_ns, at))
+                .or_else(|| self.child_at_the_end(times.pid, at)),
+            Spent::WaitingForPipe | Spent::WaitingForInput | Spent::WaitingForOutput => by,
+            Spent::Locks if self.hands_out(times) => by
+                .filter(|waker| waker.pid == times.pid)
+                .or_else(|| self.worked_on(times, interval.from_ns, at)),
+            Spent::Locks => by.filter(|waker| {
+                self.is_joined(times, waker, interval, at) || brings_from_outside(times, waker)
+            }),
+            // One of the same command that computed what it sent: no network took that time.
+            Spent::Network => by.filter(|waker| self.ran_most(waker, interval.from_ns, at)),
+            _ => None,
+        }
+    }
+
+    /// The waits at pipes that another process of the tree ended, one after another. Of two threads
+    /// that wait at once the first counts.
+    pub(super) fn waits_at_pipes(&self, pid: u32) -> Vec<WaitAtPipe<'a>> {
+        let threads = self.all.iter().filter(|times| times.pid == pid);
+        let waits =
+            threads.flat_map(|times| self.intervals(times.tid).map(move |wait| (times, wait)));
+        let at_pipes = waits.filter(|(_, wait)| ON_PIPES.contains(&self.classifier.interval(wait)));
+        let ended = at_pipes.filter_map(|(times, wait)| {
+            let (from, to) = (wait.from_ns, woken_ns(wait));
+            let by = self.waker(times, wait, to)?;
+            (by.pid != pid).then_some(WaitAtPipe { from, to, by })
+        });
+        let mut waits: Vec<WaitAtPipe<'a>> = ended.collect();
+        waits.sort_by_key(|wait| (wait.from, wait.to));
+        let mut reached = 0;
+        waits.retain_mut(|wait| {
+            wait.from = wait.from.max(reached);
+            reached = reached.max(wait.to);
+            wait.from < wait.to
+        });
+        waits
+    }
+
+    /// Whether a thread was on a CPU or ready for most of this time.
+    fn ran_most(&self, times: &ThreadTimes, from: u64, to: u64) -> bool {
+        if times.from_ns >= to || times.to_ns <= from {
+            return false;
+        }
+        let list = self.intervals(times.tid);
+        let asleep = list.map(|interval| {
+            let until = woken_ns(interval).min(to);
+            until.saturating_sub(interval.from_ns.max(from))
+        });
+        asleep.sum::<u64>() * 2 < to.saturating_sub(from)
+    }
+
+    /// Who worked while this thread slept, and is waited for: at a later moment (`awaited`), or by
+    /// naps that end with it.
+    pub(super) fn slept_beside(
+        &self,
+        times: &ThreadTimes,
+        (from, to): (u64, u64),
+        awaited: &HashSet<u32>,
+    ) -> Option<&'a ThreadTimes> {
+        let works = |other: &&ThreadTimes| {
+            let (begin, end) = (other.from_ns.max(from), other.to_ns.min(to));
+            let there = end > begin && other.tid != times.tid;
+            there && other.from_ns <= from && self.ran_most(other, begin, end)
+        };
+        let through = |other: &&ThreadTimes| other.to_ns >= to && awaited.contains(&other.tid);
+        let ends = |other: &&ThreadTimes| {
+            other.to_ns < to && (awaited.contains(&other.tid) || self.naps_until(times, other, to))
+        };
+        let others = || self.all.iter().filter(works);
+        others()
+            .find(through)
+            .or_else(|| others().filter(ends).max_by_key(|other| other.to_ns))
+    }
+
+    /// Whether a thread napped again and again while another one worked, and no more after its end,
+    /// of which the nap that ends at `at` was the last. A script's naps are processes of their own.
+    fn naps_until(&self, times: &ThreadTimes, other: &ThreadTimes, at: u64) -> bool {
+        let parent = |pid: u32| self.process(pid).and_then(|process| process.parent);
+        let program = |pid: u32| {
+            let last = self.process(pid).and_then(|process| process.execs.last());
+            last.map(|exec| exec.path.as_str())
+        };
+        let own = self
+            .intervals(times.tid)
+            .filter(|wait| self.classifier.interval(wait) == Spent::Sleeping)
+            .map(|wait| wait.from_ns);
+        let is_of_script = |nap: &&ThreadTimes| {
+            let alike =
+                || parent(nap.pid) == parent(times.pid) && program(nap.pid) == program(times.pid);
+            nap.pid != times.pid && nap.pid != other.pid && parent(nap.pid).is_some() && alike()
+        };
+        let of_script = self.all.iter().filter(is_of_script);
+        let all: Vec<u64> = own.chain(of_script.map(|nap| nap.from_ns)).collect();
+        let before = all.iter().filter(|nap| (other.from_ns..at).contains(nap));
+        // Another one right after this one: it is not over.
+        let last = all
+            .iter()
+            .copied()
+            .filter(|nap| *nap < at)
+            .max()
+            .unwrap_or(at);
+        // The naps for the next one that works begin after that one was made.
+        let next = self.all.iter().filter(|next| {
+            let made = next.pid == times.pid || parent(next.pid) == Some(times.pid);
+            made && next.from_ns >= other.to_ns && !is_of_script(next)
+        });
+        let next = next.map(|next| next.from_ns).min().unwrap_or(u64::MAX);
+        let soon = (at + 2 * (at - last)).min(next.max(at));
+        let goes_on = all.iter().any(|nap| (at..soon).contains(nap));
+        before.count() >= NAPS && !goes_on
+    }
+
+    /// A wait for a thread's end or its result, not for its turn with a lock: the waker ends, or
+    /// the waits are few, or this one is most of them.
+    fn is_joined(
+        &self,
+        times: &ThreadTimes,
+        waker: &ThreadTimes,
+        interval: &Interval,
+        at: u64,
+    ) -> bool {
+        let others = self.all.iter().filter(|l| l.pid == times.pid).count() as u64 - 1;
+        let (waits, total_ns) = lock_waits(self.trace, times.tid);
+        let long = (at - interval.from_ns) * 2 >= total_ns;
+        let ends = waker.to_ns.saturating_sub(at) <= JOIN_NS
+            && !self.wakes_again(waker, times, at)
+            && !self.is_a_turn(waker, times, interval);
+        waker.pid == times.pid && (ends || waits <= others + 2 || long)
+    }
+
+    /// Whether a thread ended another wait of this one after `at`: what it ended before was no
+    /// join.
+    fn wakes_again(&self, waker: &ThreadTimes, times: &ThreadTimes, at: u64) -> bool {
+        self.intervals(times.tid)
+            .skip_while(|later| later.from_ns < at)
+            .take_while(|later| later.from_ns <= at + JOIN_NS)
+            .any(|later| later.woken_by == Some(waker.tid))
+    }
+
+    /// Whether a wait is one more of those that the same thread ended before, and no longer than
+    /// they.
+    fn is_a_turn(&self, waker: &ThreadTimes, times: &ThreadTimes, wait: &Interval) -> bool {
+        let before = self
+            .intervals(times.tid)
+            .take_while(|earlier| earlier.from_ns < wait.from_ns)
+            .filter(|earlier| earlier.woken_by == Some(waker.tid))
+            .map(|earlier| earlier.to_ns - earlier.from_ns);
+        let (turns, longest) =
+            before.fold((0, 0), |(turns, longest), ns| (turns + 1, ns.max(longest)));
+        turns >= TURNS && wait.to_ns - wait.from_ns <= longest + longest / 2
+    }
+
+    /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its
+    /// process do. Or it is the main thread, which works little beside one that works nearly all
+    /// the time, and so never queues for what the main thread may hold. What it waits for is that
+    /// work, whatever announces it.
+    fn hands_out(&self, times: &ThreadTimes) -> bool {
+        let mut others = self.all.iter().filter(|other| {
+            let own = other.pid == times.pid && other.tid != times.tid;
+            own && !rests(other)
+        });
+        let feeds = times.tid == times.pid && times.on_cpu_ns * 3.0 < times.ns();
+        let hardly_waits = |other: &ThreadTimes| {
+            let long = other.ns() * 2.0 > times.ns();
+            long && other.sums.get(Spent::Locks) < 0.15 * other.ns()
+        };
+        others.any(|other| rests(times) || feeds && hardly_waits(other))
+    }
+
+    /// Who worked on while a thread that hands out work waited, and was woken by a timer.
+    fn worked_on(&self, times: &ThreadTimes, from: u64, at: u64) -> Option<&'a ThreadTimes> {
+        let others = self.all.iter().filter(|other| {
+            let own = other.pid == times.pid && other.tid != times.tid;
+            own && !rests(other) && self.runs(other, at) && self.ran_most(other, from, at)
+        });
+        others.max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns))
+    }
+
+    /// The child whose end was noticed at `at`: killed, say, so that its last thread made no call.
+    fn child_that_ended(&self, parent: u32, from: u64, at: u64) -> Option<&'a ThreadTimes> {
+        let children = self
+            .trace
+            .processes
+            .iter()
+            .filter(|p| p.parent == Some(parent));
+        let ended = children.filter_map(|child| Some((child.ended_ns?, child.pid)));
+        let (_, pid) = ended.filter(|(end, _)| (from..=at).contains(end)).max()?;
+        self.threads.get(&pid).copied()
+    }
+
+    /// The child that a wait was for which Fathom's end of the run cut off: of several the last to
+    /// be made, as a shell waits for the one in the foreground.
+    fn child_at_the_end(&self, parent: u32, at: u64) -> Option<&'a ThreadTimes> {
+        let is_end = at + GIVING_BACK_NS >= self.trace.duration_ns;
+        if !self.trace.end.cut_short || !is_end {
+            return None;
+        }
+        let children = self.trace.processes.iter().filter(|child| {
+            let alive = child.ended_ns.is_none_or(|end| end >= at);
+            child.parent == Some(parent) && child.started_ns < at && alive
+        });
+        let last = children.max_by_key(|child| (child.started_ns, child.pid))?;
+        self.threads.get(&last.pid).copied()
+    }
+
+    /// The thread that made this one: one of its process, or of its parent, that ran then; the
+    /// main thread if it may be.
+    pub(super) fn maker(&self, times: &ThreadTimes, at: u64) -> Option<&'a ThreadTimes> {
+        let process = if times.tid == times.pid {
+            self.process(times.pid)?.parent?
+        } else {
+            times.pid
+        };
+        let mut candidates: Vec<&ThreadTimes> = self
+            .threads
+            .values()
+            .copied()
+            .filter(|other| other.pid == process && other.tid != times.tid && other.from_ns < at)
+            .collect();
+        candidates.sort_by_key(|other| (!self.runs(other, at), other.tid != process, other.tid));
+        candidates.first().copied()
+    }
+
+    fn process(&self, pid: u32) -> Option<&'a fathom_trace::Process> {
+        self.trace.processes.iter().find(|p| p.pid == pid)
+    }
+
+    /// The thread of the tree that ended most of a thread's waits for pipes.
+    pub(super) fn partner(&self, tid: u32) -> Option<u32> {
+        let mut ended: HashMap<u32, usize> = HashMap::new();
+        for interval in self.intervals(tid) {
+            let by = interval
+                .woken_by
+                .filter(|by| *by != tid && self.threads.contains_key(by));
+            if let Some(by) = by
+                && ON_PIPES.contains(&self.classifier.interval(interval))
+            {
+                *ended.entry(by).or_default() += 1;
+            }
+        }
+        let most = ended.into_iter().max_by_key(|(by, count)| (*count, *by));
+        most.map(|(by, _)| by)
+    }
+}

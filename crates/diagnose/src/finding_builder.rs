@@ -1,0 +1,137 @@
+//! A finding while it is put together.
+
+use fathom_model::{Confidence, Evidence, Finding, FindingId, Place};
+
+use crate::analysis::Analysis;
+use crate::thresholds as t;
+
+/// A finding without its numbers.
+pub(crate) struct FindingBuilder {
+    finding: Finding,
+    /// Its times are a model of an untraced run.
+    modelled: bool,
+    /// Numbers of calls are a guess.
+    guessed: bool,
+}
+
+impl FindingBuilder {
+    /// `win_ns`: time of an untraced run that goes to this cause and could be won.
+    pub(crate) fn new(
+        id: FindingId,
+        analysis: &Analysis<'_>,
+        win_ns: f64,
+        statement: String,
+    ) -> Self {
+        let finding = Finding {
+            id,
+            statement,
+            evidence: Vec::new(),
+            share: analysis.of_wall(win_ns),
+            could_win_ns: win_ns.clamp(0.0, analysis.timed_ns) as u64,
+            could_win_cpu_ns: 0,
+            could_win_latency_ns: 0,
+            advice: String::new(),
+            confidence: Confidence::Certain,
+            limit: None,
+            place: Place::default(),
+        };
+        Self {
+            finding,
+            modelled: analysis.is_modelled(),
+            guessed: analysis.estimates_calls(),
+        }
+    }
+
+    /// Its time is that of waits that tracing doesn't make longer.
+    pub(crate) fn observed(mut self) -> Self {
+        self.modelled = false;
+        self
+    }
+
+    /// What it takes is CPU time, of whose end only so much wall time would be won.
+    pub(crate) fn of_cpu_time(mut self, wall_ns: f64) -> Self {
+        self.finding.could_win_cpu_ns = self.finding.could_win_ns;
+        self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
+        self
+    }
+
+    /// What it takes is time by which pieces of the work are late, of whose end the whole would win
+    /// only so much wall time.
+    pub(crate) fn of_latency(mut self, wall_ns: f64) -> Self {
+        self.finding.could_win_latency_ns = self.finding.could_win_ns;
+        self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
+        self
+    }
+
+    pub(crate) fn evidence(mut self, name: &str, value: f64, unit: &str) -> Self {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        self.finding.evidence.push(Evidence { name, value, unit });
+        self
+    }
+
+    /// A number that not every tier knows.
+    pub(crate) fn evidence_if(self, name: &str, number: Option<u64>, unit: &str) -> Self {
+        match number {
+            Some(number) => self.evidence(name, number as f64, unit),
+            None => self,
+        }
+    }
+
+    pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.finding.advice = advice.into();
+        self
+    }
+
+    pub(crate) fn likely(mut self) -> Self {
+        self.finding.confidence = Confidence::Likely;
+        self
+    }
+
+    pub(crate) fn limit(mut self, limit: Option<String>) -> Self {
+        self.finding.limit = limit;
+        self
+    }
+
+    pub(crate) fn place(mut self, place: Place) -> Self {
+        self.finding.place = place;
+        self
+    }
+
+    pub(crate) fn pid(mut self, pid: Option<u32>) -> Self {
+        self.finding.place.pid = pid;
+        self
+    }
+
+    /// The finding. Where its times are a model, its statement says so.
+    pub(crate) fn finish(mut self) -> Finding {
+        if self.modelled {
+            let statement = self.finding.statement.trim_end_matches('.');
+            let what = match self.guessed {
+                true => "number and times modelled",
+                false => "modelled",
+            };
+            self.finding.statement = format!("{statement} ({what} for an untraced run).");
+        }
+        self.finding
+    }
+}
+
+/// Whether so much time is worth reporting.
+pub(crate) fn is_significant(analysis: &Analysis<'_>, ns: f64) -> bool {
+    ns >= t::LEAST_WIN_NS && analysis.share(ns) >= t::LEAST_SHARE
+}
+
+/// Whether so much waiting is.
+pub(crate) fn is_significant_wait(analysis: &Analysis<'_>, ns: f64) -> bool {
+    ns >= t::LEAST_WIN_NS
+        && analysis.share(ns) >= t::LEAST_WAIT_SHARE
+        && analysis.of_wall(ns) >= t::LEAST_WAIT_OF_WALL
+}
+
+/// The share of the untraced runs' wall time in per cent.
+pub(crate) fn percent(analysis: &Analysis<'_>, ns: f64) -> String {
+    let share = 100.0 * analysis.of_wall(ns);
+    // On a busy machine small parts of the wall time can be reported too.
+    let digits = usize::from(share < 9.95);
+    format!("{share:.digits$} %")
+}

@@ -1,0 +1,537 @@
+//! How do two traces of one command become one?
+//!
+//! Without privileges no tier sees both waits and calls: samples show what was waited for, stops
+//! show the first calls. Two runs together answer both.
+
+use std::collections::{HashMap, VecDeque};
+
+use fathom_trace::{
+    Cause, DescriptorKind, DescriptorRow, Entered, Exec, OffCpuRow, Process, SyscallRow, Trace,
+};
+
+use crate::calls;
+
+/// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
+const MOST_OF_A_STOP_NS: f64 = 60_000.0;
+
+/// The part of the calls that may wait which the most frequent one makes up, at least.
+const MOST_OF_THE_CALLS: f64 = 0.8;
+
+fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
+    let mut rows = descriptors.iter();
+    let row = rows.find(|row| (row.pid, row.fd) == (pid, fd));
+    let Some(kind) = row.and_then(|row| row.names.last()) else {
+        return false;
+    };
+    matches!(
+        kind,
+        DescriptorKind::Pipe(_)
+            | DescriptorKind::NamedPipe(_)
+            | DescriptorKind::SocketPair
+            | DescriptorKind::Socket(_)
+            | DescriptorKind::Events("eventfd")
+    )
+}
+
+/// The times of a process that was stopped at its calls, by the clock of a run that was not: when it had computed
+/// as much. Between two stops of a thread most of the wall time is the tracer's; of its CPU time less is.
+struct Clock {
+    /// When, and the CPU time of the program without the stops, which grows.
+    computed: Vec<(u64, f64)>,
+    /// When its program began, in either run.
+    begun: (u64, u64),
+    /// When the other one was over.
+    ended: u64,
+    /// Of the other run's time for each ns of CPU time: less than 1 where several threads work at once.
+    pace: f64,
+}
+
+fn process(trace: &Trace, pid: u32) -> Option<&Process> {
+    trace.processes.iter().find(|process| process.pid == pid)
+}
+
+impl Clock {
+    /// `pids`: of the process in either run.
+    fn new(stopped: &Trace, other: &Trace, pids: (u32, u32)) -> Self {
+        let this = process(stopped, pids.0);
+        let same = process(other, pids.1);
+        let begun = |process: Option<&Process>, trace: &Trace| {
+            let at = process.map_or(0, |process| {
+                let exec = process.execs.last();
+                exec.map_or(process.started_ns, |exec| exec.at_ns)
+            });
+            at.min(trace.duration_ns)
+        };
+        let begun = (begun(this, stopped), begun(same, other));
+        let ended = same.and_then(|process| process.ended_ns);
+        let ended = ended.unwrap_or(other.duration_ns);
+        let cpu = |trace: &Trace| (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
+        let more = cpu(stopped) - cpu(other);
+        let each_ns = (more / stopped.stops.max(1) as f64).clamp(0.0, MOST_OF_A_STOP_NS);
+        let took = ended.saturating_sub(begun.1) as f64;
+        let threads = other.threads.iter().filter(|thread| thread.pid == pids.1);
+        let own: u64 = threads.filter_map(|thread| thread.on_cpu_ns).sum();
+        let own = match own {
+            0 => cpu(other),
+            ns => ns as f64,
+        };
+        let mut computed = vec![(begun.0, 0.0)];
+        let readings = stopped.stop_readings.iter();
+        for reading in readings.filter(|reading| reading.pid == pids.0) {
+            let own = reading.cpu_ns as f64 - reading.stops as f64 * each_ns;
+            let before = computed.last().map_or(0.0, |last| last.1);
+            computed.push((reading.at_ns, own.max(before)));
+        }
+        Self {
+            computed,
+            begun,
+            ended,
+            pace: (took / own.max(1.0)).min(1.0),
+        }
+    }
+
+    /// CPU time of the program up to a moment, without the stops.
+    fn computed_ns(&self, at: u64) -> f64 {
+        let next = self.computed.partition_point(|reading| reading.0 <= at);
+        let Some(from) = next.checked_sub(1).map(|i| self.computed[i]) else {
+            return 0.0;
+        };
+        let Some(to) = self.computed.get(next) else {
+            return from.1;
+        };
+        from.1 + (to.1 - from.1) * (at - from.0) as f64 / (to.0 - from.0) as f64
+    }
+
+    /// The time in the other run at which the program was as far.
+    fn other_ns(&self, at: u64) -> u64 {
+        if at <= self.begun.0 {
+            return self.begun.1.min(at);
+        }
+        let later = self.begun.1 + (self.computed_ns(at) * self.pace) as u64;
+        later.min(self.ended)
+    }
+}
+
+/// Adds the calls of another run of the same command, and what they say of files, to a trace
+/// that has none. The command's own process gets this trace's number, and so do those below it that ran
+/// the same; other numbers stay, and name no process of this run. Times of that run become those at
+/// which this one had computed as much.
+pub fn add_calls(trace: &mut Trace, mut other: Trace) {
+    let same = same_processes(&other, trace);
+    let clocks = same
+        .iter()
+        .map(|(of, this)| (*this, Clock::new(&other, trace, (*of, *this))));
+    let clocks: HashMap<u32, Clock> = clocks.collect();
+    renumber(&mut other, &same);
+    add_begins(trace, &other, &same, &clocks);
+    if let Some(root) = trace.processes.first() {
+        retime(&mut other, &clocks, root.pid);
+    }
+    trace.calls_from = other.tier;
+    trace.calls_cut = other.calls_cut;
+    // Their times hold the stops.
+    let untimed = |row| SyscallRow {
+        total_ns: 0,
+        blocked_ns: None,
+        ready_ns: None,
+        ..row
+    };
+    trace.syscalls = other.syscalls.into_iter().map(untimed).collect();
+    trace
+        .syscalls
+        .sort_by_key(|row| std::cmp::Reverse(row.calls));
+    trace.files = other.files;
+    trace.uses = other.uses;
+    trace.failed_lookups = other.failed_lookups;
+    let own = std::mem::take(&mut trace.descriptors);
+    trace.descriptors = other.descriptors;
+    for row in own {
+        let same = |there: &&DescriptorRow| (there.pid, there.fd) == (row.pid, row.fd);
+        if trace.descriptors.iter().find(same).is_none() {
+            trace.descriptors.push(row);
+        }
+    }
+    name_unseen_waits(trace);
+    trace.without_rights.extend(other.without_rights);
+    trace
+        .not_visible
+        .retain(|sentence| sentence != fathom_trace::NO_CALLS);
+    let others = other.not_visible.into_iter();
+    trace.not_visible.extend(others.map(|sentence| {
+        match sentence == fathom_trace::TIMES_HOLD_STOPS {
+            true => "how long single calls took: the run that was looked at call by call was stopped at each".to_owned(),
+            false => sentence,
+        }
+    }));
+}
+
+/// When processes reached their programs' first own instruction, and when they first wrote to their output:
+/// modelled, by their clocks. `same`: processes of the other run, and which they are here.
+fn add_begins(
+    trace: &mut Trace,
+    other: &Trace,
+    same: &HashMap<u32, u32>,
+    clocks: &HashMap<u32, Clock>,
+) {
+    for process in &other.processes {
+        let Some(this) = same.get(&process.pid) else {
+            continue;
+        };
+        let Some(clock) = clocks.get(this) else {
+            continue;
+        };
+        let mut own = trace.processes.iter_mut();
+        let Some(own) = own.find(|own| own.pid == *this) else {
+            continue;
+        };
+        let first = process.first_output_ns.map(|at| clock.other_ns(at));
+        own.first_output_ns = own.first_output_ns.or(first);
+        // A clock begins with the last program that the process executed.
+        let last = process.execs.last().and_then(|exec| exec.entered);
+        let alike = process.execs.len() == own.execs.len();
+        if let Some(exec) = own.execs.last_mut()
+            && alike
+            && exec.entered.is_none()
+        {
+            let entered = last.map(|entered| Entered {
+                at_ns: clock.other_ns(entered.at_ns),
+                ..entered
+            });
+            // Where the stops may have taken all of the loader's time nothing is known.
+            exec.entered = entered.filter(|entered| entered.at_ns > exec.at_ns);
+        }
+    }
+}
+
+/// Short waits of a thread of which no sample saw one are taken to be in the call that may wait and that it
+/// makes by far the most.
+fn name_unseen_waits(trace: &mut Trace) {
+    let descriptors = &trace.descriptors;
+    let may_wait = |row: &&SyscallRow| match calls::reads_on(&row.name) {
+        true => row
+            .fd
+            .is_some_and(|fd| leads_to_somebody(descriptors, row.pid, fd)),
+        false => calls::awaits(&row.name),
+    };
+    let unseen = |row: &&mut OffCpuRow| row.cause == Cause::Asleep && row.call.is_none();
+    for wait in trace.off_cpu.iter_mut().filter(unseen) {
+        let rows = trace.syscalls.iter().filter(|row| row.tid == wait.tid);
+        let rows: Vec<&SyscallRow> = rows.filter(may_wait).collect();
+        let all: u64 = rows.iter().map(|row| row.calls).sum();
+        let most = rows.into_iter().max_by_key(|row| row.calls);
+        if let Some(most) = most.filter(|most| most.calls as f64 >= MOST_OF_THE_CALLS * all as f64)
+        {
+            wait.call = Some(most.name.clone());
+            wait.fd = most.fd;
+        }
+    }
+}
+
+/// Sets times by the clock of their process, by the root's where it has none.
+fn retime(trace: &mut Trace, clocks: &HashMap<u32, Clock>, root: u32) {
+    let calls = trace.syscalls.iter_mut();
+    let calls = calls.map(|row| (row.pid, &mut row.first_ns));
+    let files = trace.files.iter_mut();
+    let files = files.map(|row| (row.pid, &mut row.first_ns));
+    let lookups = trace.failed_lookups.iter_mut();
+    let lookups = lookups.map(|row| (row.pid, &mut row.first_ns));
+    for (pid, time) in calls.chain(files).chain(lookups) {
+        if let Some(clock) = clocks.get(&pid).or_else(|| clocks.get(&root)) {
+            *time = clock.other_ns(*time);
+        }
+    }
+}
+
+/// Gives what is known of processes other numbers.
+fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
+    let set = |pid: &mut u32| *pid = numbers.get(pid).copied().unwrap_or(*pid);
+    for row in &mut trace.syscalls {
+        // Of threads the first one has its process's number.
+        set(&mut row.tid);
+        set(&mut row.pid);
+    }
+    trace.files.iter_mut().for_each(|row| set(&mut row.pid));
+    trace.uses.iter_mut().for_each(|row| set(&mut row.pid));
+    trace
+        .failed_lookups
+        .iter_mut()
+        .for_each(|row| set(&mut row.pid));
+    trace
+        .descriptors
+        .iter_mut()
+        .for_each(|row| set(&mut row.pid));
+}
+
+/// Which process of another run is which of this one: the command is the command, and of the children of a
+/// process those that ran the same programs are each other, in order.
+fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
+    // Looks from outside name a copy of a process after the program that both run.
+    let programs = |trace: &Trace, process: &Process| -> Vec<(String, Vec<String>)> {
+        let ran = |exec: &Exec| (exec.path.clone(), exec.arguments.clone());
+        let mut parents = trace.processes.iter();
+        let parent = parents.find(|parent| Some(parent.pid) == process.parent);
+        let parents = parent.and_then(|parent| parent.execs.last()).map(ran);
+        let own: Vec<_> = process.execs.iter().map(ran).collect();
+        match own.len() == 1 && parents.as_ref() == own.first() {
+            true => Vec::new(),
+            false => own,
+        }
+    };
+    let mut children: HashMap<_, VecDeque<u32>> = HashMap::new();
+    for process in &this.processes {
+        let of_parent = children
+            .entry((process.parent, programs(this, process)))
+            .or_default();
+        of_parent.push_back(process.pid);
+    }
+    let mut numbers = HashMap::new();
+    for (at, process) in other.processes.iter().enumerate() {
+        let same = match at {
+            0 => this.processes.first().map(|process| process.pid),
+            _ => process
+                .parent
+                .and_then(|parent| numbers.get(&parent).copied())
+                .and_then(|parent| children.get_mut(&(Some(parent), programs(other, process))))
+                .and_then(VecDeque::pop_front),
+        };
+        numbers.extend(same.map(|same| (process.pid, same)));
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_trace::{FileRow, StopReading, Thread, Tier};
+
+    fn trace(tier: Tier, pid: u32) -> Trace {
+        let process = Process {
+            pid,
+            ..Process::default()
+        };
+        let names = vec![DescriptorKind::File(format!("seen by {pid}"))];
+        Trace {
+            tier: Some(tier),
+            processes: vec![process],
+            descriptors: vec![DescriptorRow {
+                pid,
+                fd: 0,
+                names,
+                more_names: 0,
+            }],
+            ..Trace::default()
+        }
+    }
+
+    #[test]
+    fn times_of_the_second_run_are_those_at_which_the_first_one_had_computed_as_much() {
+        // 100 ms with a thousand calls, then 100 ms without. When stopped at, each call takes 0.3 ms longer,
+        // 4 us of which is CPU time.
+        const MS: u64 = 1_000_000;
+        let with = |tier, pid, begun_ms: u64, duration_ms: u64| {
+            let mut trace = trace(tier, pid);
+            trace.duration_ns = duration_ms * MS;
+            trace.accounts.user_ns = 200 * MS;
+            trace.processes[0].execs.push(Exec {
+                at_ns: begun_ms * MS,
+                ..Exec::default()
+            });
+            trace
+        };
+        let files = |pid, at_ms: &[u64]| {
+            let files = at_ms.iter().map(|at| FileRow {
+                pid,
+                first_ns: at * MS,
+                ..FileRow::default()
+            });
+            files.collect()
+        };
+        let mut samples = with(Tier::Perf, 10, 2, 202);
+        let mut stops = with(Tier::Stops, 20, 4, 504);
+        stops.accounts.system_ns = 4 * MS;
+        stops.stops = 2000;
+        stops.stop_readings = (1..=10)
+            .map(|i| StopReading {
+                pid: 20,
+                at_ns: (4 + 40 * i) * MS,
+                stops: 200 * i,
+                cpu_ns: 10 * i * MS + 200 * i * 2_000,
+            })
+            .collect();
+        stops.files = files(20, &[1, 4, 204, 404, 504]);
+        add_calls(&mut samples, stops);
+        // After the last reading no more is known than that it came after it.
+        assert_eq!(samples.files, files(10, &[1, 2, 52, 102, 102]));
+    }
+
+    #[test]
+    fn a_child_has_a_clock_of_its_own() {
+        // It computes for 100 ms with a call each ms, which takes 1 ms more when stopped at; the command waits for it.
+        const MS: u64 = 1_000_000;
+        let with = |tier, pid, child_ms: (u64, u64)| {
+            let mut trace = trace(tier, pid);
+            let (from, to) = child_ms;
+            trace.duration_ns = (to + 1) * MS;
+            trace.accounts.user_ns = 100 * MS;
+            trace.processes.push(Process {
+                pid: pid + 1,
+                parent: Some(pid),
+                started_ns: from * MS,
+                ended_ns: Some(to * MS),
+                execs: vec![Exec {
+                    at_ns: from * MS,
+                    path: "/bin/work".into(),
+                    ..Exec::default()
+                }],
+                ..Process::default()
+            });
+            trace.threads.push(Thread {
+                pid: pid + 1,
+                tid: pid + 1,
+                on_cpu_ns: Some(100 * MS),
+                ..Thread::default()
+            });
+            trace
+        };
+        let mut samples = with(Tier::Perf, 10, (5, 105));
+        let mut stops = with(Tier::Stops, 20, (7, 207));
+        stops.stops = 100;
+        stops.stop_readings = (1..=10)
+            .map(|i| StopReading {
+                pid: 21,
+                at_ns: (7 + 20 * i) * MS,
+                stops: 10 * i,
+                cpu_ns: 10 * i * MS,
+            })
+            .collect();
+        stops.files = vec![FileRow {
+            pid: 21,
+            first_ns: 107 * MS,
+            ..FileRow::default()
+        }];
+        stops.processes[1].first_output_ns = Some(187 * MS);
+        let entered = |at_ms| Entered {
+            at_ns: at_ms * MS,
+            loaded: true,
+        };
+        stops.processes[1].execs[0].entered = Some(entered(27));
+        add_calls(&mut samples, stops);
+        let child = &samples.processes[1];
+        assert_eq!(child.execs[0].entered, Some(entered(15)));
+        assert_eq!(child.first_output_ns, Some(95 * MS));
+        assert_eq!(
+            (samples.files[0].pid, samples.files[0].first_ns),
+            (11, 55 * MS)
+        );
+    }
+
+    #[test]
+    fn short_waits_that_nobody_saw_are_in_the_call_that_is_made_most() {
+        let named = |reads: u64, behind: &str| {
+            let call = |name: &str, fd, calls| SyscallRow {
+                pid: 20,
+                tid: 20,
+                name: name.into(),
+                fd,
+                calls,
+                ..SyscallRow::default()
+            };
+            let mut samples = trace(Tier::Perf, 10);
+            samples.off_cpu = vec![OffCpuRow {
+                pid: 10,
+                tid: 10,
+                call: None,
+                fd: None,
+                cause: Cause::Asleep,
+                count: 900,
+                total_ns: 9_000_000,
+                longest_ns: None,
+                by_length: Vec::new(),
+            }];
+            let mut stops = trace(Tier::Stops, 20);
+            stops.descriptors[0].fd = 5;
+            stops.descriptors[0].names = vec![behind.into()];
+            stops.syscalls = vec![
+                call("read", Some(5), reads),
+                call("write", Some(6), 5_000),
+                call("futex", None, 100),
+            ];
+            add_calls(&mut samples, stops);
+            (samples.off_cpu[0].call.clone(), samples.off_cpu[0].fd)
+        };
+        assert_eq!(named(900, "pipe"), (Some("read".into()), Some(5)));
+        assert_eq!(named(200, "pipe"), (None, None), "one of two");
+        assert_eq!(named(900, "/etc/passwd"), (Some("futex".into()), None));
+    }
+
+    #[test]
+    fn children_that_ran_the_same_are_each_other() {
+        let ran = |trace: &mut Trace, pid, parent, program: &str| {
+            let exec = (!program.is_empty()).then(|| Exec {
+                path: program.into(),
+                ..Exec::default()
+            });
+            trace.processes.push(Process {
+                pid,
+                parent: Some(parent),
+                execs: exec.into_iter().collect(),
+                ..Process::default()
+            });
+        };
+        let (mut here, mut there) = (trace(Tier::Sample, 10), trace(Tier::Stops, 20));
+        for (pid, parent, program) in [
+            (11, 10, "ls"),
+            (12, 10, "cat"),
+            (13, 10, "ls"),
+            (14, 13, ""),
+        ] {
+            ran(&mut here, pid, parent, program);
+        }
+        // A copy, as samples name it.
+        here.processes[4].execs = here.processes[3].execs.clone();
+        // The one that ran something else, its child, and one that is too many have no counterpart.
+        let others = [
+            (21, 20, "cat"),
+            (22, 20, "ls"),
+            (23, 20, "ls"),
+            (24, 23, ""),
+            (25, 20, "vi"),
+        ];
+        for (pid, parent, program) in others.into_iter().chain([(26, 25, ""), (27, 20, "cat")]) {
+            ran(&mut there, pid, parent, program);
+        }
+        let expected = [(20, 10), (21, 12), (22, 11), (23, 13), (24, 14)];
+        assert_eq!(same_processes(&there, &here), expected.into());
+    }
+
+    #[test]
+    fn calls_of_the_second_run_are_the_first_runs_command() {
+        let mut samples = trace(Tier::Sample, 10);
+        let mut stops = trace(Tier::Stops, 20);
+        stops.syscalls = vec![
+            SyscallRow {
+                pid: 20,
+                tid: 20,
+                ..SyscallRow::default()
+            },
+            SyscallRow {
+                pid: 21,
+                tid: 21,
+                ..SyscallRow::default()
+            },
+        ];
+        add_calls(&mut samples, stops);
+        let who: Vec<_> = samples
+            .syscalls
+            .iter()
+            .map(|row| (row.pid, row.tid))
+            .collect();
+        assert_eq!(who, [(10, 10), (21, 21)]);
+        assert_eq!(samples.descriptors.len(), 1);
+        assert_eq!(samples.descriptors[0].names, ["seen by 20"]);
+        assert_eq!(
+            (samples.tier, samples.calls_from),
+            (Some(Tier::Sample), Some(Tier::Stops))
+        );
+    }
+}

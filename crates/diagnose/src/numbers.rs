@@ -1,0 +1,58 @@
+//! Numbers in words, as statements of findings have them.
+
+/// A time in words, three digits.
+pub(crate) fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns >= 1e9 => (ns / 1e9, "s"),
+        ns if ns >= 1e6 => (ns / 1e6, "ms"),
+        ns if ns >= 1e3 => (ns / 1e3, "µs"),
+        _ => (ns, "ns"),
+    };
+    let digits = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A number of bytes in words, in the units of the tables.
+pub(crate) fn bytes(number: f64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let power = (number.max(1.0).log2() / 10.0).floor() as usize;
+    let power = power.min(units.len() - 1);
+    let digits = usize::from(power > 0);
+    format!(
+        "{:.digits$} {}",
+        number / 1024f64.powi(power as i32),
+        units[power]
+    )
+}
+
+/// A count with its thousands separated.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        assert_eq!(time(1_234_567.0), "1.23 ms");
+        assert_eq!(time(830.0), "830 ns");
+        assert_eq!(count(1_000_000), "1,000,000");
+        assert_eq!(count(999), "999");
+    }
+}

@@ -1,0 +1,51 @@
+//! What a diagnosis is made from.
+
+use fathom_model::Run;
+use fathom_trace::Trace;
+use serde::{Deserialize, Serialize};
+
+use crate::language::Language;
+
+/// A command that was timed and traced: all that a diagnosis is made from. It is kept as JSON where
+/// a diagnosis is to be made again, in tests of the rules.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The traced run.
+    pub trace: Trace,
+    /// Untraced runs of the same command; their times are the times. May be empty: the trace then
+    /// stands in for them.
+    pub timed: Vec<Run>,
+    /// Wall time of the empty program on this machine in seconds.
+    pub floor_seconds: Option<f64>,
+    /// CPUs that the command may use, at least 1.
+    pub cpus: usize,
+    /// What this machine can do at best.
+    pub limits: Limits,
+    /// What the command's program is written in, if the caller knows better than by its name.
+    pub language: Option<Language>,
+    /// What the other programs of the tree are written in, likewise.
+    pub languages: Languages,
+    /// Whether `PYTHONUNBUFFERED` is set in the command's environment, and not to nothing: Python
+    /// then writes each print at once.
+    pub python_unbuffered: bool,
+}
+
+/// What probes of this machine measured. What is absent is modelled by an ordinary value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes that one thread copies in a second.
+    pub memory_bandwidth: Option<f64>,
+    /// The cheapest call into the kernel and back, in seconds.
+    pub syscall_seconds: Option<f64>,
+    /// To make, execute and await the empty program, in seconds.
+    pub spawn_seconds: Option<f64>,
+    /// To touch a page of memory for the first time, in seconds.
+    pub page_fault_seconds: Option<f64>,
+    /// To ask for a file by a name that the kernel has in its cache, in seconds.
+    pub lookup_seconds: Option<f64>,
+    /// The cheapest call through the 32-bit entry of x86 and back, in seconds.
+    pub entry_32_seconds: Option<f64>,
+}
+
+/// What programs are written in, by the path under which the trace knows them.
+pub type Languages = std::collections::BTreeMap<String, Language>;

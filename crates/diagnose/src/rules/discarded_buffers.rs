@@ -1,0 +1,67 @@
+//! A stream's buffer is filled anew after each seek, for one record of it.
+
+use fathom_model::{Finding, FindingId};
+
+use super::call_cost::CallCost;
+use super::seek_rereads::{most_sought, place, reads_of, seeks_of};
+use super::small_io::Small;
+use crate::analysis::Analysis;
+use crate::finding_builder::is_significant;
+use crate::numbers::{bytes, count};
+
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let found = most_sought(analysis).filter(|found| found.by_seeks)?;
+    let (pid, fd) = (found.file.pid, found.file.fd?);
+    let reads = CallCost::with(&found.reads, analysis, reads_of(pid, fd));
+    let seeks = CallCost::of(analysis, seeks_of(pid, fd));
+    let cost = reads.plus(seeks);
+    if !is_significant(analysis, cost.in_kernel_ns) {
+        return None;
+    }
+    let name = found.file.name.text();
+    let statement = format!(
+        "{} reads, each after a seek, filled a buffer with {} bytes each for a record of {}, in all {} times its {}; the calls {}",
+        count(found.reads.calls),
+        count(found.reads.bytes / found.reads.calls.max(1)),
+        name.rsplit('/').next().unwrap_or(&name),
+        count(found.times().round() as u64),
+        bytes(found.size as f64),
+        cost.in_words(analysis),
+    );
+    Some(
+        cost.finding(FindingId::SmallFileIo, analysis, statement)
+            .evidence("reads", found.reads.calls as f64, "calls")
+            .evidence("bytes per call", found.reads.bytes_per_call(), "bytes/call")
+            .evidence("size of the file", found.size as f64, "bytes")
+            .advice("A seek throws away what a stream has buffered: read the file in order, keep it in memory or map it (`mmap`), or read just the record (`pread`).")
+            .limit(Small::limit(analysis))
+            .place(place(found.file))
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    fn reported(seeks: u64, size: u64) -> Vec<&'static str> {
+        let mut fake = Fake::new(1000);
+        fake.calls("lseek", Some(3), seeks, 0, 300);
+        fake.calls("read", Some(3), 120_000, 8_191, 2_000);
+        fake.file("/data/samples.bin", 1, 120_000, 120_000 * 8_191, 0);
+        fake.trace.files[0].fd = Some(3);
+        fake.trace.files[0].size_bytes = Some(size);
+        fake.ids()
+    }
+
+    #[test]
+    fn a_buffer_that_each_seek_empties_is_found() {
+        assert_eq!(reported(120_000, 3 << 20), ["small-file-io"]);
+    }
+
+    #[test]
+    fn what_is_read_again_as_a_whole_is_not() {
+        assert_eq!(reported(120_000, 32 << 10), ["rereading"]);
+        assert_eq!(reported(100, 3 << 20), ["rereading"]);
+    }
+}

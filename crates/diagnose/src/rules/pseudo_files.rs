@@ -1,0 +1,89 @@
+//! Files that the kernel makes up as they are read, in `/proc` and `/sys`, are read again and
+//! again.
+
+use fathom_model::{Finding, FindingId};
+use fathom_trace::FileRow;
+
+use super::call_cost::CallCost;
+use super::reopened_files::ReopenedFile;
+use super::reread_cost::part_of;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::is_significant;
+use crate::numbers::count;
+use crate::thresholds as t;
+
+/// Whether a file is one of the kernel or a device: nobody wrote what is read of it.
+pub(super) fn is_of_system(name: &str) -> bool {
+    is_pseudo(name) || name.starts_with("/dev/")
+}
+
+/// Whether the kernel makes up a file when it is read.
+pub(super) fn is_pseudo(name: &str) -> bool {
+    name.starts_with("/proc/") || name.starts_with("/sys/")
+}
+
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let is_read_of = |file: &FileRow| is_pseudo(&file.name.text()) && file.read_bytes > 0;
+    let files = ReopenedFile::most(analysis, is_read_of, |file| file.opens)?;
+    let FileRow { opens, reads, .. } = files.together;
+    let is_read = files.own(calls::is_read);
+    let all_reads = analysis.tally(is_read);
+    let cost = CallCost::with(&all_reads, analysis, is_read)
+        .part(part_of(reads, all_reads.calls))
+        .plus(files.cost_of_opening(analysis));
+    if !is_significant(analysis, cost.ns(analysis))
+        || analysis.share(cost.ns(analysis)) < t::KERNEL_SHARE / 2.0
+    {
+        return None;
+    }
+    let statement = format!(
+        "{} opened and read {} times, and the kernel makes up what is in it each time; that {}",
+        files.subject("files", &files.together.name.text()),
+        count(opens),
+        cost.in_words(analysis)
+    );
+    Some(
+        cost.finding(FindingId::KernelBound, analysis, statement)
+            .evidence("opens", opens as f64, "calls")
+            .evidence("reads", reads as f64, "calls")
+            .advice(
+                "Ask less often, or keep the file open and read it from its beginning (`pread`).",
+            )
+            .place(files.place())
+            .likely()
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn what_the_kernel_makes_up_again_and_again_is_found() {
+        let reported = |name: &str, opens: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("openat", None, opens, 0, 2_000);
+            fake.calls("openat", None, opens, 0, 2_000);
+            fake.calls("read", Some(3), 2 * opens, 30, 1_000);
+            fake.calls("close", None, opens, 0, 500);
+            fake.descriptor(3, name);
+            fake.file(name, opens, 2 * opens, 30 * opens, 0);
+            let found = fake.findings();
+            let first = found.into_iter().next();
+            first.filter(|found| found.statement.contains("makes up"))
+        };
+        let found = reported("/proc/self/statm", 80_000).expect("a finding");
+        assert_eq!(found.id, FindingId::KernelBound);
+        let begins = "`/proc/self/statm` was opened and read 80,000 times";
+        assert!(found.statement.starts_with(begins), "{}", found.statement);
+        assert!(
+            reported("/proc/self/statm", 20_000).is_none(),
+            "8 % of the time"
+        );
+        assert!(reported("/srv/statm", 80_000).is_none());
+    }
+}

@@ -1,0 +1,115 @@
+//! Shared by the rules for files that one process opens again and again: which they are, and what
+//! opening them costs.
+
+use std::collections::BTreeMap;
+
+use fathom_model::Place;
+use fathom_trace::{FileRow, SyscallRow};
+
+use super::call_cost::CallCost;
+use super::reread_cost::part_of;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::numbers::count;
+use crate::thresholds as t;
+
+/// What was done with a file in all, where only the first calls were traced.
+pub(super) fn whole(analysis: &Analysis<'_>, file: &FileRow) -> FileRow {
+    let own = |name: &dyn Fn(&str) -> bool| {
+        let stretch = analysis.stretch(|row| row.pid == file.pid && name(&row.name));
+        move |count: u64| (count as f64 * stretch).round() as u64
+    };
+    let (opens, reads) = (own(&calls::opens_file), own(&calls::is_read));
+    FileRow {
+        opens: opens(file.opens),
+        reads: reads(file.reads),
+        read_bytes: reads(file.read_bytes),
+        ..file.clone()
+    }
+}
+
+/// Calls that open a file, look at it before it is read, and close it.
+fn is_around_reads(name: &str) -> bool {
+    calls::opens_file(name) || calls::is_around_read(name)
+}
+
+fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy {
+    move |row| row.pid == pid && is(&row.name)
+}
+
+/// Files that one process opens again and again.
+pub(super) struct ReopenedFile {
+    /// What was done with all of them. The name is that of the largest.
+    pub together: FileRow,
+    /// How many they are.
+    pub different: u64,
+    /// How many of the files that the process opens are these, 0 to 1.
+    pub part_of_opens: f64,
+}
+
+impl ReopenedFile {
+    /// Of the process in which those that are meant (`is`) have the largest sum of `size`.
+    pub fn most(
+        analysis: &Analysis<'_>,
+        is: impl Fn(&FileRow) -> bool,
+        size: impl Fn(&FileRow) -> u64,
+    ) -> Option<Self> {
+        let mut by_process: BTreeMap<u32, Vec<&FileRow>> = BTreeMap::new();
+        let files = analysis.trace.files.iter();
+        for file in files.filter(|file| file.opens >= t::MANY_OPENS_OF_ONE_FILE && is(file)) {
+            by_process.entry(file.pid).or_default().push(file);
+        }
+        let files = by_process
+            .into_values()
+            .max_by_key(|files| files.iter().map(|file| size(file)).sum::<u64>())?;
+        let largest = files.iter().max_by_key(|file| size(file))?;
+        let sum = |of: fn(&FileRow) -> u64| files.iter().map(|file| of(file)).sum();
+        let seen = FileRow {
+            opens: sum(|file| file.opens),
+            reads: sum(|file| file.reads),
+            read_bytes: sum(|file| file.read_bytes),
+            ..(*largest).clone()
+        };
+        let together = whole(analysis, &seen);
+        let all = analysis.tally(of_process(together.pid, calls::opens_file));
+        Some(Self {
+            part_of_opens: part_of(together.opens, all.calls),
+            different: files.len() as u64,
+            together,
+        })
+    }
+
+    /// The process's calls of that kind.
+    pub fn own(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
+        of_process(self.together.pid, is)
+    }
+
+    /// What it costs to open them, to look at them and to close them, as part of what the process
+    /// opens at all.
+    pub fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
+        CallCost::of(analysis, self.own(is_around_reads)).part(self.part_of_opens)
+    }
+
+    /// How many of the times were not the first, 0 to 1.
+    pub fn again(&self) -> f64 {
+        let opens = self.together.opens.max(self.different).max(1);
+        1.0 - self.different as f64 / opens as f64
+    }
+
+    /// The beginning of a sentence: the one file, or how many of its `kind`.
+    pub fn subject(&self, kind: &str, name: &str) -> String {
+        match self.different {
+            1 => format!("`{name}` was"),
+            n => format!("{} {kind} such as `{name}` were", count(n)),
+        }
+    }
+
+    pub fn place(&self) -> Place {
+        Place {
+            pid: Some(self.together.pid),
+            tid: None,
+            fd: None,
+            path: Some(self.together.name.to_string()),
+        }
+    }
+}

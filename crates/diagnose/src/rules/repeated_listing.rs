@@ -1,0 +1,84 @@
+//! The same folders are listed again and again.
+
+use fathom_model::Finding;
+use fathom_trace::FileRow;
+
+use super::call_cost::CallCost;
+use super::pseudo_files::is_of_system;
+use super::reopened_files::ReopenedFile;
+use super::reread_cost::Cost;
+use crate::analysis::Analysis;
+use crate::calls;
+use crate::finding_builder::is_significant;
+use crate::numbers::count;
+
+/// Calls that a listing takes at least: the last of them brings nothing.
+const CALLS_OF_A_LISTING: u64 = 2;
+
+/// Whether it is only opened, as a folder is.
+fn is_untouched(file: &FileRow) -> bool {
+    let untouched = file.reads + file.writes == 0;
+    untouched && file.name.text().starts_with('/') && !is_of_system(&file.name.text())
+}
+
+pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
+    let folders = ReopenedFile::most(analysis, is_untouched, |file| file.opens)?;
+    let lists = folders.own(calls::lists_folder);
+    let listed = analysis.tally(lists);
+    let opened = folders.together.opens;
+    // Others are opened to be mapped, or to see whether they are there.
+    if listed.calls < CALLS_OF_A_LISTING * opened {
+        return None;
+    }
+    // A program opens other folders as often as it lists them.
+    let lists = CallCost::with(&listed, analysis, lists).part(folders.part_of_opens);
+    let calls = lists.plus(folders.cost_of_opening(analysis));
+    let cost = Cost {
+        calls: calls.part(folders.again()),
+        work_ns: 0.0,
+    };
+    if !is_significant(analysis, cost.ns(analysis)) {
+        return None;
+    }
+    let who = folders.subject("folders", &folders.together.name.text());
+    let statement = format!(
+        "{who} listed {} times; {}",
+        count(opened),
+        cost.in_words(analysis)
+    );
+    Some(
+        cost.finding(analysis, statement)
+            .evidence("listings", opened as f64, "calls")
+            .evidence("folders", folders.different as f64, "files")
+            .advice("List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).")
+            .place(folders.place())
+            .finish(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn folders_that_are_listed_again_are_reported_and_files_that_are_mapped_are_not() {
+        for (listings, reported) in [(8_000, true), (10, false)] {
+            let mut fake = Fake::new(1000);
+            fake.calls("openat", None, 4_000, 0, 5_000);
+            fake.calls("getdents64", Some(3), listings, 0, 100_000);
+            fake.file("/srv/spool/in", 2_000, 0, 0, 0);
+            fake.file("/srv/spool/out", 2_000, 0, 0, 0);
+            let findings = fake.findings();
+            let found = findings
+                .iter()
+                .find(|found| found.id == FindingId::Rereading);
+            assert_eq!(found.is_some(), reported);
+            if let Some(found) = found {
+                let words = "2 folders such as `/srv/spool/out` were listed 4,000 times";
+                assert!(found.statement.starts_with(words), "{}", found.statement);
+            }
+        }
+    }
+}

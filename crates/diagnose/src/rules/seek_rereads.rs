@@ -1,0 +1,270 @@
+//! A file stays open, and the same is read of it again and again.
+
+use fathom_model::{Finding, Place};
+use fathom_trace::{FileRow, SyscallRow};
+
+use super::call_cost::CallCost;
+use super::pseudo_files::is_of_system;
+use super::reopened_files::whole;
+use super::reread_cost::{Cost, from_memory, part_of, work_ns};
+use crate::analysis::{Analysis, Tally};
+use crate::calls;
+use crate::finding_builder::is_significant;
+use crate::language::Language;
+use crate::numbers::{bytes, count};
+use crate::thresholds as t;
+
+/// A file that stays open and is read to its end again and again: each time a read brings nothing.
+pub(super) fn rewound(analysis: &Analysis<'_>) -> Option<Finding> {
+    let files = analysis.trace.files.iter().filter(|file| stays_open(file));
+    let files = files.filter_map(|file| {
+        let file = whole(analysis, file);
+        let fd = file.fd?;
+        let on_it = reads_of(file.pid, fd);
+        let rows = analysis.rows_of_process(file.pid).filter(|row| on_it(row));
+        let seen: u64 = rows.map(|row| row.sizes[0]).sum();
+        if seen < t::MANY_OPENS_OF_ONE_FILE {
+            return None;
+        }
+        let reads = analysis.tally(&on_it);
+        // What is polled for news, as a log is, brings little each time.
+        let whole = reads.bytes / reads.sizes[0].max(1) >= t::LEAST_OF_A_ROUND;
+        (whole && is_alone(&file, &reads)).then_some((file, fd, reads))
+    });
+    let (file, fd, reads) = files.max_by(|a, b| a.2.cost_ns.total_cmp(&b.2.cost_ns))?;
+    let rounds = reads.sizes[0];
+    let again = 1.0 - 1.0 / rounds as f64;
+    let all = analysis.tally(|row| row.pid == file.pid && calls::is_read(&row.name));
+    let part = part_of(reads.bytes, all.bytes);
+    let calls = CallCost::with(&reads, analysis, reads_of(file.pid, fd)).part(again);
+    let cost = Cost {
+        calls,
+        work_ns: work_ns(
+            analysis,
+            file.pid,
+            (reads.bytes as f64 * again, rounds as f64 * again),
+            part,
+            &calls,
+        ),
+    };
+    if !is_significant(analysis, cost.ns(analysis)) {
+        return None;
+    }
+    let statement = format!(
+        "One file was read to its end {} times, {} in all; {}",
+        count(rounds),
+        bytes(reads.bytes as f64),
+        cost.in_words(analysis),
+    );
+    Some(
+        cost.finding(analysis, statement)
+            .evidence("times read to the end", rounds as f64, "calls")
+            .evidence("reads", reads.calls as f64, "calls")
+            .evidence("bytes read", reads.bytes as f64, "bytes")
+            .advice("Read the file once and keep what is needed of it.")
+            .limit(from_memory(analysis, reads.bytes as f64 / rounds as f64))
+            .place(place(file))
+            .finish(),
+    )
+}
+
+/// A file of which many times its size is read.
+pub(super) struct Sought {
+    pub file: FileRow,
+    pub reads: Tally,
+    /// Of the file, bytes.
+    pub size: u64,
+    /// Nearly each read comes after a seek to one of many places: it fills the buffer of a stream,
+    /// of which a record is wanted.
+    pub by_seeks: bool,
+}
+
+impl Sought {
+    pub fn times(&self) -> f64 {
+        self.file.read_bytes as f64 / self.size as f64
+    }
+}
+
+/// The file that stays open, of which many times its size is read, and whose reads cost most.
+pub(super) fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
+    let files = analysis.trace.files.iter();
+    let files = files.filter(|file| stays_open(file) && stays_as_it_is(file));
+    let files = files.filter_map(|file| {
+        let size = file
+            .size_bytes
+            .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
+        let file = whole(analysis, file);
+        let fd = file.fd?;
+        // A shell's `read` goes back to the end of the line each time: its script can't read
+        // otherwise.
+        if fd == 0 && analysis.language(Some(file.pid)) == Some(Language::Shell) {
+            return None;
+        }
+        let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
+        // Of smaller pieces the calls are what costs: that is another rule's.
+        let pieces = file.read_bytes >= t::LEAST_OF_A_ROUND * file.reads.max(1);
+        if !(often && pieces) {
+            return None;
+        }
+        let reads = analysis.tally(reads_of(file.pid, fd));
+        let seeks = analysis.tally(seeks_of(file.pid, fd));
+        let each = reads.bytes / reads.calls.max(1);
+        let by_seeks = seeks.calls * 2 >= reads.calls
+            && each <= t::BUFFER_OF_A_STREAM
+            && each * t::PIECES_OF_A_FILE <= size;
+        is_alone(&file, &reads).then_some(Sought {
+            file,
+            reads,
+            size,
+            by_seeks,
+        })
+    });
+    files.max_by(|a, b| a.reads.cost_ns.total_cmp(&b.reads.cost_ns))
+}
+
+/// A file that stays open and of which many times its size is read, from wherever.
+pub(super) fn sought(analysis: &Analysis<'_>) -> Option<Finding> {
+    let found = most_sought(analysis).filter(|found| !found.by_seeks)?;
+    let times = found.times();
+    let Sought {
+        file, reads, size, ..
+    } = found;
+    // Of pieces that are looked up nobody knows how much of them is worked on.
+    let calls = CallCost {
+        in_kernel_ns: reads.cost_ns,
+        library_ns: 0.0,
+    };
+    let cost = Cost {
+        calls: calls.part(1.0 - 1.0 / times),
+        work_ns: 0.0,
+    };
+    if !is_significant(analysis, cost.ns(analysis)) {
+        return None;
+    }
+    let statement = format!(
+        "{} reads brought {} of one file of {}, {} times its size; {}",
+        count(reads.calls),
+        bytes(file.read_bytes as f64),
+        bytes(size as f64),
+        count(times.round() as u64),
+        cost.in_words(analysis),
+    );
+    Some(
+        cost.finding(analysis, statement)
+            .evidence("reads", reads.calls as f64, "calls")
+            .evidence("bytes read", file.read_bytes as f64, "bytes")
+            .evidence("size of the file", size as f64, "bytes")
+            .advice("Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).")
+            .limit(from_memory(analysis, size as f64))
+            .place(place(file))
+            .finish(),
+    )
+}
+
+pub(super) fn place(file: FileRow) -> Place {
+    Place {
+        pid: Some(file.pid),
+        tid: None,
+        fd: file.fd,
+        path: Some(file.name.to_string()),
+    }
+}
+
+/// Whether a file somebody wrote is opened a few times at most.
+fn stays_open(file: &FileRow) -> bool {
+    file.opens < t::MANY_OPENS_OF_ONE_FILE
+        && file.name.text().starts_with('/')
+        && !is_of_system(&file.name.text())
+}
+
+/// Whether nearly all `reads` of a descriptor are of this file: its number may have been one file's
+/// after another.
+fn is_alone(file: &FileRow, reads: &Tally) -> bool {
+    file.reads * 10 >= reads.calls * 9
+}
+
+/// Seeks on one descriptor.
+pub(super) fn seeks_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+    move |row| row.pid == pid && row.fd == Some(fd) && row.name == "lseek"
+}
+
+/// Reads of one descriptor.
+pub(super) fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
+    move |row| row.pid == pid && row.fd == Some(fd) && calls::is_read(&row.name)
+}
+
+/// Whether a file is written once at most, as by a program that makes it first, and then read again
+/// and again.
+pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
+    file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::FindingId;
+
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_file_that_is_rewound_and_read_to_its_end_is_found() {
+        let rewound = |bytes: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(3), 30_000, bytes, 12_000);
+            fake.calls("read", Some(3), 10_000, 0, 300);
+            fake.file("/etc/table.json", 1, 40_000, 30_000 * bytes, 0);
+            fake.trace.files[0].fd = Some(3);
+            fake.ids()
+        };
+        assert_eq!(rewound(4096), ["rereading"]);
+        // One file after another under the same number, as `ps` reads them.
+        let mut fake = Fake::new(1000);
+        fake.calls("read", Some(3), 30_000, 4096, 12_000);
+        fake.calls("read", Some(3), 10_000, 0, 300);
+        fake.file("/etc/passwd", 1, 2, 4096, 0);
+        fake.trace.files[0].fd = Some(3);
+        assert!(!fake.ids().contains(&"rereading"));
+        // A log that is polled for news.
+        assert!(!rewound(100).contains(&"rereading"));
+    }
+
+    #[test]
+    fn a_shell_that_goes_back_to_the_end_of_each_line_is_not() {
+        let reported = |language| {
+            let mut fake = Fake::new(1000);
+            fake.calls("read", Some(0), 60_000, 4_096, 3_000);
+            fake.file("/data/lines", 1, 60_000, 60_000 * 4_096, 0);
+            fake.trace.files[0].fd = Some(0);
+            fake.trace.files[0].size_bytes = Some(500_000);
+            fake.language = Some(language);
+            fake.ids().contains(&"rereading")
+        };
+        assert!(reported(crate::Language::C));
+        assert!(!reported(crate::Language::Shell));
+    }
+
+    #[test]
+    fn pieces_of_a_small_file_that_are_read_again_and_again_are_found() {
+        let sought = |size: u64, bytes: u64| {
+            let mut fake = Fake::new(1000);
+            fake.calls("pread64", Some(3), 120_000, bytes, 5_000);
+            fake.file("/data/tree.db", 1, 120_000, 120_000 * bytes, 0);
+            fake.trace.files[0].fd = Some(3);
+            fake.trace.files[0].size_bytes = Some(size);
+            fake.findings()
+        };
+        let found = sought(1 << 20, 16_384);
+        assert_eq!(found[0].id, FindingId::Rereading);
+        let reported = "120,000 reads brought 1.8 GiB of one file of 1.0 MiB, 1,875 times its size";
+        assert!(
+            found[0].statement.starts_with(reported),
+            "{}",
+            found[0].statement
+        );
+        assert!(sought(1 << 30, 16_384).is_empty(), "twice is not often");
+        assert!(
+            sought(1 << 16, 100)
+                .iter()
+                .all(|found| found.id != FindingId::Rereading)
+        );
+    }
+}

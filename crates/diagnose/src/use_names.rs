@@ -1,0 +1,48 @@
+//! What is a descriptor called that was several things, one after the other?
+
+use fathom_trace::UseRow;
+
+use crate::thresholds as t;
+
+/// Whether nearly all calls went to the first.
+pub(crate) fn is_nearly_all(first: &UseRow, others: &[&UseRow]) -> bool {
+    let others: u64 = others.iter().map(|one| one.moved.calls()).sum();
+    let first = first.moved.calls();
+    first as f64 >= t::PART_OF_ONE_FILE * (first + others) as f64
+}
+
+/// Names in words what is used most first: the one thing, the one that most calls were made on, or
+/// how many there were and one of them. `None` for nothing.
+pub(crate) fn name_of_all(used: &[&UseRow]) -> Option<String> {
+    let (first, others) = used.split_first()?;
+    if is_nearly_all(first, others) {
+        return Some(first.name.to_string());
+    }
+    let all: u64 = used.iter().map(|one| one.moved.calls()).sum();
+    if first.moved.calls() * 2 > all {
+        let others = match others.len() {
+            1 => "1 other".to_owned(),
+            others => format!("{others} others"),
+        };
+        return Some(format!("{} and {others}", first.name));
+    }
+    let place = match common_folder(used) {
+        Some(folder) => format!(" under {folder}"),
+        None => String::new(),
+    };
+    Some(format!("{} files{place}, e.g. {}", used.len(), first.name))
+}
+
+/// The deepest folder that all of them lie in, if it is not the root.
+fn common_folder(files: &[&UseRow]) -> Option<String> {
+    let first = files[0].name.text();
+    let mut common: Vec<&str> = first.split('/').collect();
+    for file in files {
+        let name = file.name.text();
+        let (folder, _) = name.rsplit_once('/')?;
+        let same = folder.split('/').zip(&common).take_while(|(a, b)| a == *b);
+        let same = same.count();
+        common.truncate(same);
+    }
+    (common.len() > 1).then(|| common.join("/"))
+}
