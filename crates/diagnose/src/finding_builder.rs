@@ -15,19 +15,19 @@ pub(crate) struct FindingBuilder {
 }
 
 impl FindingBuilder {
-    /// `win_ns`: time of an untraced run that goes to this cause and could be won.
+    /// `saving_ns`: time of an untraced run that goes to this cause and could be saved.
     pub(crate) fn new(
         id: FindingId,
         analysis: &Analysis<'_>,
-        win_ns: f64,
+        saving_ns: f64,
         statement: String,
     ) -> Self {
         let finding = Finding {
             id,
             statement,
             evidence: Vec::new(),
-            share: analysis.of_wall(win_ns),
-            could_win_ns: win_ns.clamp(0.0, analysis.timed_ns) as u64,
+            share: analysis.of_wall(saving_ns),
+            could_win_ns: saving_ns.clamp(0.0, analysis.timed_ns) as u64,
             could_win_cpu_ns: 0,
             could_win_latency_ns: 0,
             advice: String::new(),
@@ -48,14 +48,14 @@ impl FindingBuilder {
         self
     }
 
-    /// What it takes is CPU time, of whose end only so much wall time would be won.
+    /// What it takes is CPU time, of whose end only so much wall time would be saved.
     pub(crate) fn of_cpu_time(mut self, wall_ns: f64) -> Self {
         self.finding.could_win_cpu_ns = self.finding.could_win_ns;
         self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
         self
     }
 
-    /// What it takes is time by which pieces of the work are late, of whose end the whole would win
+    /// What it takes is time by which pieces of the work are late, of whose end the whole would save
     /// only so much wall time.
     pub(crate) fn of_latency(mut self, wall_ns: f64) -> Self {
         self.finding.could_win_latency_ns = self.finding.could_win_ns;
@@ -118,12 +118,12 @@ impl FindingBuilder {
 
 /// Whether so much time is worth reporting.
 pub(crate) fn is_significant(analysis: &Analysis<'_>, ns: f64) -> bool {
-    ns >= t::LEAST_WIN_NS && analysis.share(ns) >= t::LEAST_SHARE
+    ns >= t::LEAST_SAVING_NS && analysis.share(ns) >= t::LEAST_SHARE
 }
 
 /// Whether so much waiting is.
 pub(crate) fn is_significant_wait(analysis: &Analysis<'_>, ns: f64) -> bool {
-    ns >= t::LEAST_WIN_NS
+    ns >= t::LEAST_SAVING_NS
         && analysis.share(ns) >= t::LEAST_WAIT_SHARE
         && analysis.of_wall(ns) >= t::LEAST_WAIT_OF_WALL
 }

@@ -2,7 +2,7 @@
 //!
 //! An [`Observation`] is a traced run together with the untraced, timed runs of the same command.
 //! [`diagnose`] says where the wall time of the traced run went and names what can be changed and
-//! what that would win, in time of an untraced run. Nothing here touches the machine.
+//! what that would save, in time of an untraced run. Nothing here touches the machine.
 //!
 //! The other functions make the tables of [`fathom_model::Explanation`].
 
@@ -58,7 +58,7 @@ pub struct Diagnosis {
     pub account: TimeAccount,
     /// Where the time of each thread went, in the order in which they began.
     pub threads: Vec<ThreadAccount>,
-    /// What can be changed, by the time that could be won, most first. Empty for a clean program.
+    /// What can be changed, by the time that could be saved, most first. Empty for a clean program.
     pub findings: Vec<Finding>,
     /// Descriptors with what went through them, most time first.
     pub io: Vec<IoRow>,
@@ -92,7 +92,7 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
 }
 
 /// What the rules find. Nobody knows what a run that was cut off would have taken, so nothing is
-/// known to be won from it.
+/// known to be saved by it.
 fn findings(analysis: &Analysis<'_>) -> Vec<Finding> {
     let mut found = rules::all(analysis);
     if analysis.is_cut_off() {

@@ -13,8 +13,8 @@ pub(crate) const LEAST_WAIT_OF_WALL: f64 = 0.03;
 /// machine.
 pub(crate) const PARTNERS_START_NS: f64 = 200e6;
 /// Nothing shorter is worth a change of a program.
-pub(crate) const LEAST_WIN_NS: f64 = 3e6;
-/// Fewer small calls don't add up to [`LEAST_WIN_NS`] at 0.2 to 1 us each.
+pub(crate) const LEAST_SAVING_NS: f64 = 3e6;
+/// Fewer small calls don't add up to [`LEAST_SAVING_NS`] at 0.2 to 1 us each.
 pub(crate) const LEAST_SMALL_CALLS: u64 = 2_000;
 /// A piece of a line: the trace's size classes end at 1 and 15 bytes.
 pub(crate) const PIECE_BYTES: f64 = 16.0;
@@ -100,7 +100,7 @@ pub(crate) const LOOKUPS_OF_A_WAIT: u64 = 200;
 /// Reads of so many bytes are no small ones.
 pub(crate) const LARGE_READ_BYTES: f64 = 256.0 * 1024.0;
 /// Less than this part of the wait needs no words.
-pub(crate) const FETCHING_WORTH_TELLING: f64 = 0.1;
+pub(crate) const FETCHING_WORTH_REPORTING: f64 = 0.1;
 /// CPU time of a loop that only asks, for each ns of its calls: C adds 10 % to a call of 0.3 us,
 /// Python three times as much.
 pub(crate) const LOOP_PER_CALL: f64 = 5.0;
@@ -243,11 +243,11 @@ pub(crate) const TINY_FILES_SHARE: f64 = 0.15;
 /// Of what a process reads: a file that is so large a part of it is what its own code works on.
 pub(crate) const PART_OF_INPUT: f64 = 0.5;
 /// Part of their CPU time that threads spin for a lock, so that it is reported.
-pub(crate) const SPINNING_WORTH_TELLING: f64 = 0.1;
+pub(crate) const SPINNING_WORTH_REPORTING: f64 = 0.1;
 /// The quickest parsers take so long for a byte: simdjson 0.3 to 0.5 ns.
 pub(crate) const QUICKEST_PARSING_NS_PER_BYTE: f64 = 0.3;
 /// Work on what was read that is this part of the calls for it needs words.
-pub(crate) const WORK_WORTH_TELLING: f64 = 0.2;
+pub(crate) const WORK_WORTH_REPORTING: f64 = 0.2;
 /// Bytes that a whole small file brings; a poll for news brings less.
 pub(crate) const LEAST_OF_A_ROUND: u64 = 512;
 /// Programs linked to a desktop's worth of libraries; ordinary ones have 1 to 25.
@@ -343,7 +343,7 @@ pub(crate) const CALLS_FOR_A_SLEEP: u64 = 5;
 pub(crate) const SLEPT_OF_FOUGHT: f64 = 2.0;
 /// What idle CPUs must cost: git's threads check its index for 20 ms, and in so short a time it is
 /// chance which of them gets how much.
-pub(crate) const LEAST_PARALLEL_WIN_NS: f64 = 10e6;
+pub(crate) const LEAST_PARALLEL_SAVING_NS: f64 = 10e6;
 /// Results of one thread that are waited for in turn: Java's main thread waits for the pool's
 /// start, and for one job's end.
 pub(crate) const LEAST_RESULTS: usize = 6;

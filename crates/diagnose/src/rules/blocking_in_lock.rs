@@ -20,7 +20,7 @@ pub(super) struct Turns {
     waited_ns: f64,
     /// What all of them slept, or waited for something other than the lock.
     asleep_ns: f64,
-    win_ns: f64,
+    saving_ns: f64,
 }
 
 /// What a thread waited for outside of locks and of the CPU's queue.
@@ -90,18 +90,18 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
         return None;
     }
     let longest = turns.iter().map(|times| asleep_ns(times) + times.on_cpu_ns);
-    let win = span * analysis.quiet - longest.fold(0.0, f64::max);
+    let saving = span * analysis.quiet - longest.fold(0.0, f64::max);
     Some(Turns {
         pid,
         threads: turns.len(),
         waits,
         waited_ns: sum(&|times| times.sums.get(Spent::Locks)),
         asleep_ns: asleep,
-        win_ns: win.clamp(0.0, analysis.timed_ns),
+        saving_ns: saving.clamp(0.0, analysis.timed_ns),
     })
 }
 
-/// The process with the most to win.
+/// The process with the most to save.
 pub(super) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
     let mut threads: BTreeMap<u32, Vec<&ThreadTimes>> = BTreeMap::new();
     for times in &analysis.threads {
@@ -111,8 +111,8 @@ pub(super) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
         .into_iter()
         .filter_map(|(pid, threads)| in_process(analysis, pid, &threads));
     found
-        .filter(|turns| is_significant(analysis, turns.win_ns))
-        .max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
+        .filter(|turns| is_significant(analysis, turns.saving_ns))
+        .max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
 }
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -123,11 +123,11 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         count(turns.waits),
         time(turns.waited_ns),
         time(turns.asleep_ns),
-        time(turns.win_ns),
-        percent(analysis, turns.win_ns),
+        time(turns.saving_ns),
+        percent(analysis, turns.saving_ns),
     );
     Some(
-        FindingBuilder::new(FindingId::LockContention, analysis, turns.win_ns, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, turns.saving_ns, statement)
             .evidence("threads that queue", turns.threads as f64, "threads")
             .evidence("waits", turns.waits as f64, "calls")
             .evidence("time queued, all threads", turns.waited_ns, "ns")

@@ -193,7 +193,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     // What calls take is not known of those that were stopped at.
     let calls_are_dear = analysis.by_stops() || analysis.share(sum(|other| other.polls_ns)) >= 0.03;
     let dear = calls_are_dear && analysis.share(burnt) >= t::LEAST_SHARE;
-    if !(dear && burnt >= t::LEAST_WIN_NS || first.rules) {
+    if !(dear && burnt >= t::LEAST_SAVING_NS || first.rules) {
         return None;
     }
     let threads: Vec<&ThreadTimes> = alike.iter().map(|one| one.times).collect();

@@ -9,7 +9,7 @@ use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::numbers::time;
 use crate::thresholds as t;
 
-/// What could be won if calls weren't made.
+/// What could be saved if calls weren't made.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CallCost {
     pub in_kernel_ns: f64,
@@ -67,7 +67,7 @@ impl CallCost {
     /// good part of it. Where a call is cheap the library's part, a model, rules what both come to.
     pub(super) fn is_significant(self, analysis: &Analysis<'_>) -> bool {
         let all = self.ns(analysis);
-        let rules = all >= t::LEAST_WIN_NS
+        let rules = all >= t::LEAST_SAVING_NS
             && analysis.share(all) >= 2.0 * t::LEAST_SHARE
             && analysis.share(self.in_kernel_ns) >= 0.5 * t::LEAST_SHARE;
         is_significant(analysis, self.in_kernel_ns) || rules
@@ -75,7 +75,7 @@ impl CallCost {
 
     /// What the library took in words, if that needs any. `calls`: what these are called there.
     pub(super) fn library_in_words(self, calls: &str) -> Option<String> {
-        let is_much = self.library_ns > t::WORK_WORTH_TELLING * self.in_kernel_ns;
+        let is_much = self.library_ns > t::WORK_WORTH_REPORTING * self.in_kernel_ns;
         is_much.then(|| {
             format!(
                 "some {} in the library around {calls}",

@@ -23,16 +23,16 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         return None;
     }
     let io_latency = io_latency::by_faults(analysis, wait);
-    let win = wait + io_latency;
+    let saving = wait + io_latency;
     let statement = format!(
         "{} page faults waited for the disk, {} in all{}, {} of the wall time.",
         count(faults),
         time(wait),
         io_latency::in_words(io_latency, wait),
-        percent(analysis, win),
+        percent(analysis, saving),
     );
     Some(
-        FindingBuilder::new(FindingId::ColdFiles, analysis, win, statement)
+        FindingBuilder::new(FindingId::ColdFiles, analysis, saving, statement)
             .evidence("major faults", faults as f64, "faults")
             .evidence("CPU time of fetching", io_latency.round(), "ns")
             .evidence_if("waits", waits, "calls")

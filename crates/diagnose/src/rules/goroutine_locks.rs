@@ -19,10 +19,10 @@ pub(super) struct Queue<'a> {
     /// Whether they would be idle without the lock too: whoever holds it waits for something
     /// itself.
     pub holder_waits: bool,
-    win_ns: f64,
+    saving_ns: f64,
 }
 
-/// The process with the most to win.
+/// The process with the most to save.
 pub(super) fn queue<'a>(analysis: &'a Analysis<'_>) -> Option<Queue<'a>> {
     if analysis.quiet < t::LEAST_QUIET || is_paced_outside(analysis) {
         return None;
@@ -33,8 +33,8 @@ pub(super) fn queue<'a>(analysis: &'a Analysis<'_>) -> Option<Queue<'a>> {
         .iter()
         .filter_map(|row| of(analysis, row));
     queues
-        .filter(|queue| is_significant(analysis, queue.win_ns))
-        .max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
+        .filter(|queue| is_significant(analysis, queue.saving_ns))
+        .max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
 }
 
 fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
@@ -66,13 +66,14 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
             queueing.min(analysis.observation.cpus as f64),
         ),
     };
-    let win_ns = analysis.untraced(contended_ns * (analysis.quiet - work / side_by_side).max(0.0));
+    let saving_ns =
+        analysis.untraced(contended_ns * (analysis.quiet - work / side_by_side).max(0.0));
     Some(Queue {
         row,
         used,
         fought,
         holder_waits,
-        win_ns,
+        saving_ns,
     })
 }
 
@@ -143,7 +144,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let meanwhile = match queue.holder_waits {
         true => "and whoever held it mostly slept or waited".to_owned(),
         false => {
-            let spinning = match queue.fought >= t::SPINNING_WORTH_TELLING * queue.used {
+            let spinning = match queue.fought >= t::SPINNING_WORTH_REPORTING * queue.used {
                 true => format!(" ({:.2} of that for the lock itself)", queue.fought),
                 false => String::new(),
             };
@@ -155,11 +156,11 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     };
     let statement = format!(
         "{waited}, {meanwhile}; side by side they would take {} less, {} of the wall time.",
-        time(queue.win_ns),
-        percent(analysis, queue.win_ns),
+        time(queue.saving_ns),
+        percent(analysis, queue.saving_ns),
     );
     Some(
-        FindingBuilder::new(FindingId::LockContention, analysis, queue.win_ns, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, queue.saving_ns, statement)
             .evidence("goroutines that queue", row.goroutines as f64, "goroutines")
             .evidence("waits", row.waits as f64, "waits")
             .evidence("time queued, all goroutines", row.total_ns as f64, "ns")
@@ -210,8 +211,8 @@ mod tests {
             "{}",
             found[0].statement
         );
-        let win = found[0].could_win_ns;
-        assert!((400_000_000..510_000_000).contains(&win), "{win}");
+        let saving = found[0].could_win_ns;
+        assert!((400_000_000..510_000_000).contains(&saving), "{saving}");
         assert!(found[0].advice.contains("sync/atomic"));
     }
 

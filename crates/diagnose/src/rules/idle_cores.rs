@@ -219,11 +219,16 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         // What other programs took of the CPUs is nobody's idling.
         let own = span * analysis.quiet;
         let spread = own / cpus.min(workers.len().max(2)) as f64;
-        let win = analysis.untraced(own - spread.max(cpu / cpus as f64));
-        let worth = is_significant(analysis, win) && win >= t::LEAST_PARALLEL_WIN_NS;
-        (alone && (lopsided || in_turn) && worth).then_some((process.pid, workers.len(), used, win))
+        let saving = analysis.untraced(own - spread.max(cpu / cpus as f64));
+        let worth = is_significant(analysis, saving) && saving >= t::LEAST_PARALLEL_SAVING_NS;
+        (alone && (lopsided || in_turn) && worth).then_some((
+            process.pid,
+            workers.len(),
+            used,
+            saving,
+        ))
     });
-    let (pid, threads, used, win) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
+    let (pid, threads, used, saving) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
     let share = if threads == 1 {
         "1 thread has all the work and uses".to_owned()
     } else {
@@ -231,11 +236,11 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     };
     let statement = format!(
         "{share} {used:.2} of {cpus} CPUs; evenly spread it would take {} less, {} of the wall time.",
-        time(win),
-        percent(analysis, win),
+        time(saving),
+        percent(analysis, saving),
     );
     Some(
-        FindingBuilder::new(FindingId::IdleCores, analysis, win, statement)
+        FindingBuilder::new(FindingId::IdleCores, analysis, saving, statement)
             .evidence("threads", threads as f64, "threads")
             .evidence("CPUs used", used, "CPUs")
             .advice("Give the work to as many threads as there are CPUs, in more and smaller pieces than that, and see that no lock or single stage makes them take turns.")

@@ -65,7 +65,7 @@ fn pools(analysis: &Analysis<'_>) -> Vec<(bool, Vec<Worker>)> {
         .collect()
 }
 
-/// The busiest of a pool and what an even spread would win, if it does all the work.
+/// The busiest of a pool and what an even spread would save, if it does all the work.
 fn alone<'a>(
     analysis: &Analysis<'_>,
     copies: bool,
@@ -92,8 +92,8 @@ fn alone<'a>(
         return None;
     }
     let spread = all / analysis.observation.cpus.min(pool.len()) as f64;
-    let win = analysis.untraced((busiest.cpu_ns - spread) * analysis.quiet);
-    Some((busiest, pool.len(), win))
+    let saving = analysis.untraced((busiest.cpu_ns - spread) * analysis.quiet);
+    Some((busiest, pool.len(), saving))
 }
 
 /// Whether the command waits for somebody of its own for as long as that, where nobody saw who
@@ -122,19 +122,19 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let found = pools
         .iter()
         .filter_map(|(copies, pool)| alone(analysis, *copies, pool));
-    let (busiest, processes, win) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    if !is_significant(analysis, win) || win < t::LEAST_PARALLEL_WIN_NS {
+    let (busiest, processes, saving) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    if !is_significant(analysis, saving) || saving < t::LEAST_PARALLEL_SAVING_NS {
         return None;
     }
     let statement = format!(
         "Of {processes} processes that were made together one (pid {}) does all the work, on one of {} CPUs; evenly spread it would take {} less, {} of the wall time.",
         busiest.pid,
         analysis.observation.cpus,
-        time(win),
-        percent(analysis, win),
+        time(saving),
+        percent(analysis, saving),
     );
     Some(
-        FindingBuilder::new(FindingId::IdleCores, analysis, win, statement)
+        FindingBuilder::new(FindingId::IdleCores, analysis, saving, statement)
             .evidence("processes", processes as f64, "processes")
             .evidence("CPU time of the busiest", busiest.cpu_ns.round(), "ns")
             .advice("Cut the work into more and smaller pieces than there are processes, and hand them out one at a time (Python: a smaller `chunksize`).")

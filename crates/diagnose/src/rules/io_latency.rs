@@ -35,7 +35,7 @@ pub(super) fn by_reads(analysis: &Analysis<'_>, wait: f64, reads: &Tally) -> f64
 
 /// For the sentence about a wait.
 pub(super) fn in_words(io_latency: f64, wait: f64) -> String {
-    match io_latency >= wait * t::FETCHING_WORTH_TELLING {
+    match io_latency >= wait * t::FETCHING_WORTH_REPORTING {
         true => format!(" and {} of CPU time for fetching", time(io_latency)),
         false => String::new(),
     }

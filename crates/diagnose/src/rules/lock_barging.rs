@@ -30,9 +30,9 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// What it would win to work side by side. Jobs that are taken from a locked file are shared by
+    /// What working side by side would save. Jobs that are taken from a locked file are shared by
     /// whoever comes; otherwise each keeps its own.
-    fn win_ns(&self) -> f64 {
+    fn saving_ns(&self) -> f64 {
         let most = match self.file {
             Some(_) => (self.waiter.on_cpu_ns + self.holder.on_cpu_ns) / 2.0,
             None => self.work_ns.min(self.holder.on_cpu_ns),
@@ -118,13 +118,13 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     }
     let pair = pairs(analysis)
         .into_iter()
-        .max_by(|a, b| a.win_ns().total_cmp(&b.win_ns()))?;
-    let win = analysis.untraced(pair.win_ns() * analysis.quiet);
+        .max_by(|a, b| a.saving_ns().total_cmp(&b.saving_ns()))?;
+    let saving = analysis.untraced(pair.saving_ns() * analysis.quiet);
     // Python's own lock is handed over when its holder has had it for 5 ms: a few times in any
     // start of threads.
     let python = analysis.language(Some(pair.waiter.pid)) == Some(Language::Python);
     let least = if python { t::LOCK_SHARE } else { 0.0 };
-    if !is_significant(analysis, win) || analysis.share(win) < least {
+    if !is_significant(analysis, saving) || analysis.share(saving) < least {
         return None;
     }
     let kind = match pair.waiter.pid == pair.holder.pid {
@@ -146,11 +146,11 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
             true => "took back each time before it ran",
             false => "held",
         },
-        time(win),
-        percent(analysis, win),
+        time(saving),
+        percent(analysis, saving),
     );
     Some(
-        FindingBuilder::new(FindingId::LockContention, analysis, win, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, saving, statement)
             .evidence("waits", pair.waits as f64, "calls")
             .evidence("time queued", pair.waited_ns, "ns")
             .advice("Compute outside of the lock and hold it only to store the result; keep a sum per worker, or split the lock.")

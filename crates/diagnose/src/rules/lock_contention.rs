@@ -24,13 +24,14 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let language = analysis.language(Some(queue.pid));
     let side_by_side = analysis.observation.cpus.min(queue.threads).max(1) as f64;
     // What other programs took of the CPU is nobody's queueing, and who waits for input does so
-    // without the lock too; and nothing wins more than to use all CPUs.
+    // without the lock too; and nothing saves more than to use all CPUs.
     let work_ns = queue.cpu_ns - queue.spun_ns;
-    let win = analysis
+    let saving = analysis
         .untraced(queue.span_ns * analysis.quiet - queue.elsewhere_ns - work_ns / side_by_side);
     let all_work_ns = analysis.cpu_ns * work_ns / queue.cpu_ns.max(1.0);
-    let win = win.min(analysis.wall_ns - all_work_ns / analysis.observation.cpus.max(1) as f64);
-    if !is_significant(analysis, win) {
+    let saving =
+        saving.min(analysis.wall_ns - all_work_ns / analysis.observation.cpus.max(1) as f64);
+    if !is_significant(analysis, saving) {
         return None;
     }
     let gil = language == Some(Language::Python) && !queue.between_processes;
@@ -38,13 +39,13 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let statement = format!(
         "{}; side by side they would take {}{} less, {} of the wall time.",
         waited(analysis, &queue, locked.as_deref()),
-        // The interpreter's own lock can't be split: only what processes would win is known.
+        // The interpreter's own lock can't be split: only what processes would save is known.
         if gil { "at most " } else { "" },
-        time(win),
-        percent(analysis, win),
+        time(saving),
+        percent(analysis, saving),
     );
     Some(
-        FindingBuilder::new(FindingId::LockContention, analysis, win, statement)
+        FindingBuilder::new(FindingId::LockContention, analysis, saving, statement)
             .evidence("threads that queue", queue.threads as f64, "threads")
             .evidence("waits", queue.waits as f64, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")
@@ -73,7 +74,7 @@ fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> Strin
         (None, None) => "locks".to_owned(),
     };
     let span_ns = queue.span_ns.max(1.0);
-    let spinning = match queue.spun_ns >= t::SPINNING_WORTH_TELLING * queue.cpu_ns {
+    let spinning = match queue.spun_ns >= t::SPINNING_WORTH_REPORTING * queue.cpu_ns {
         true => format!(" ({:.2} of that spinning)", queue.spun_ns / span_ns),
         false => String::new(),
     };

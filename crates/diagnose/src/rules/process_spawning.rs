@@ -56,15 +56,15 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         false => analysis.untraced(covered_ns(&short) as f64),
     };
     let least = short.len() as f64 * analysis.spawn_ns() * 0.5;
-    let win = threads
+    let saving = threads
         .max(least.min(analysis.wall_ns))
         .min(0.97 * analysis.wall_ns);
-    if !is_significant(analysis, win) || !many && analysis.share(win) < t::LOOP_SHARE {
+    if !is_significant(analysis, saving) || !many && analysis.share(saving) < t::LOOP_SHARE {
         return None;
     }
     // While a child lives its parent waits, and what it does for it itself comes on top of that.
     let by_parents = analysis.library_of_starts_ns(short.iter().map(|child| child.0));
-    let win = (win + by_parents).min(0.97 * analysis.wall_ns);
+    let saving = (saving + by_parents).min(0.97 * analysis.wall_ns);
     let maker = analysis.process(short[0].0).and_then(|p| p.parent);
     let interpreter = interpreter_of(analysis, &short, &starts);
     let number = count(short.len() as u64);
@@ -81,18 +81,18 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     };
     let statement = format!(
         "{what}, {} apiece; they take {}, {} of the wall time.",
-        time(win / short.len() as f64),
-        time(win),
-        percent(analysis, win),
+        time(saving / short.len() as f64),
+        time(saving),
+        percent(analysis, saving),
     );
     let advice = match interpreter {
         Some(name) => format!("Do it in one process: hand all items to one `{name}`."),
         None => advice(analysis.language(maker), are_copies).to_owned(),
     };
     Some(
-        FindingBuilder::new(FindingId::ProcessSpawning, analysis, win, statement)
+        FindingBuilder::new(FindingId::ProcessSpawning, analysis, saving, statement)
             .evidence("short processes", short.len() as f64, "processes")
-            .evidence("wall time each", win / short.len() as f64, "ns")
+            .evidence("wall time each", saving / short.len() as f64, "ns")
             .advice(advice)
             .limit(analysis.observation.limits.spawn_seconds.map(|s| {
                 format!(

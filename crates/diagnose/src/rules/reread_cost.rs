@@ -27,7 +27,7 @@ impl Cost {
     pub(super) fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.calls.in_kernel_ns);
         let share = percent(analysis, self.ns(analysis));
-        let is_much = self.work_ns > t::WORK_WORTH_TELLING * self.calls.in_kernel_ns;
+        let is_much = self.work_ns > t::WORK_WORTH_REPORTING * self.calls.in_kernel_ns;
         let besides = match is_much {
             true => "",
             false => ", besides the work on what was read",

@@ -135,8 +135,8 @@ mod tests {
         // 15 ms of calls, and 15 ns for each of 30 MB.
         let found = &reported(0)[0];
         assert_eq!(found.id, FindingId::Rereading);
-        let win = found.could_win_ns / 1_000_000;
-        assert!((440..480).contains(&win), "{win} ms");
+        let saving = found.could_win_ns / 1_000_000;
+        assert!((440..480).contains(&saving), "{saving} ms");
         let words = "in the kernel and up to 448 ms of work on what was read";
         assert!(found.statement.contains(words), "{}", found.statement);
         // It is a tenth of what the program reads.

@@ -88,7 +88,7 @@ fn many(analysis: &Analysis<'_>) -> Option<Finding> {
         time(analysis.timed_ns / threads as f64),
         time(in_kernel),
     );
-    if cost > (1.0 + t::WORK_WORTH_TELLING) * in_kernel {
+    if cost > (1.0 + t::WORK_WORTH_REPORTING) * in_kernel {
         statement += &format!(
             ", and together with the waits for them and the library's part {}",
             time(cost)
@@ -224,7 +224,7 @@ mod tests {
         assert!(!reported(40, crate::Language::C, 25));
     }
 
-    /// What could be won of a second in which the kernel takes 600 ms, and their own code the rest.
+    /// What could be saved of a second in which the kernel takes 600 ms, and their own code the rest.
     fn could_win_ms(language: crate::Language) -> f64 {
         let mut fake = Fake::new(1000);
         fake.language = Some(language);

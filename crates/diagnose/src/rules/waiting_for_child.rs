@@ -18,7 +18,7 @@ struct InTurn {
     children: usize,
     /// Their lives together.
     total_ns: f64,
-    win_ns: f64,
+    saving_ns: f64,
 }
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -35,17 +35,17 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         pid,
         children,
         total_ns: total,
-        win_ns: win,
-    } = found.max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))?;
+        saving_ns: saving,
+    } = found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))?;
     let statement = format!(
         "{children} child processes ran one after another for {}; side by side on {} CPUs they would take {} less, {} of the wall time.",
         time(analysis.untraced(total)),
         analysis.observation.cpus,
-        time(win),
-        percent(analysis, win),
+        time(saving),
+        percent(analysis, saving),
     );
     Some(
-        FindingBuilder::new(FindingId::WaitingForChild, analysis, win, statement)
+        FindingBuilder::new(FindingId::WaitingForChild, analysis, saving, statement)
             .evidence("children in turn", children as f64, "processes")
             .evidence("their lives", analysis.untraced(total), "ns")
             .advice("Start the children that don't need each other together, as many at a time as there are CPUs, or do their work in one pass.")
@@ -98,15 +98,15 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
         // What other programs took of the CPUs would be theirs then as well.
         let undisturbed = (total.min(waits(waiter)) - least) * analysis.quiet;
         let on_path = analysis.weight(waiter.tid).max(weight(analysis, &children));
-        let win = analysis.untraced(undisturbed * on_path);
-        is_significant_wait(analysis, win).then_some(InTurn {
+        let saving = analysis.untraced(undisturbed * on_path);
+        is_significant_wait(analysis, saving).then_some(InTurn {
             pid: parent,
             children: children.len(),
             total_ns: total,
-            win_ns: win,
+            saving_ns: saving,
         })
     });
-    found.max_by(|a, b| a.win_ns.total_cmp(&b.win_ns))
+    found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
 }
 
 /// Part of the CPU time of these and of their descendants that is on the critical path: who waits

@@ -106,15 +106,15 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     };
     let reads = io_latency::reads(analysis, counts);
     let io_latency = io_latency::by_reads(analysis, wait, &reads);
-    let win = wait + io_latency;
+    let saving = wait + io_latency;
     let statement = format!(
         "{who} for the disk took {}{}, {} of the wall time.",
         time(wait),
         io_latency::in_words(io_latency, wait),
-        percent(analysis, win),
+        percent(analysis, saving),
     );
     Some(
-        FindingBuilder::new(FindingId::WaitingForDisk, analysis, win, statement)
+        FindingBuilder::new(FindingId::WaitingForDisk, analysis, saving, statement)
             .evidence_if("waits", waits, "calls")
             .evidence("CPU time of fetching", io_latency.round(), "ns")
             .advice(advice(on_names, reads.bytes_per_call()))
