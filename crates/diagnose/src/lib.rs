@@ -21,7 +21,6 @@ mod functions;
 mod intervals;
 mod io;
 mod language;
-mod merge;
 mod numbers;
 mod observation;
 mod overhead_correction;
@@ -29,6 +28,7 @@ mod own_code;
 pub mod pipeline;
 mod rows;
 mod rules;
+mod second_run;
 pub mod startup;
 mod sums;
 mod thread_account;
@@ -44,9 +44,9 @@ use fathom_trace::Tier;
 use analysis::Analysis;
 
 pub use language::Language;
-pub use merge::add_calls;
 pub use observation::{Languages, Limits, Observation};
 pub use rows::{phases, process_rows};
+pub use second_run::add_calls;
 pub use timeline::timeline;
 
 /// What is made of an observation.

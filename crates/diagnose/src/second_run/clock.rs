@@ -1,0 +1,85 @@
+//! When had one run computed as much as another one had?
+
+use fathom_trace::{Process, Trace};
+
+/// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
+const MOST_OF_A_STOP_NS: f64 = 60_000.0;
+
+/// The times of a process that was stopped at its calls, by the clock of a run that was not: when it had computed
+/// as much. Between two stops of a thread most of the wall time is the tracer's; of its CPU time less is.
+pub(super) struct Clock {
+    /// When, and the CPU time of the program without the stops, which grows.
+    computed: Vec<(u64, f64)>,
+    /// When its program began, in either run.
+    begun: (u64, u64),
+    /// When the other one was over.
+    ended: u64,
+    /// Of the other run's time for each ns of CPU time: less than 1 where several threads work at once.
+    pace: f64,
+}
+
+fn process(trace: &Trace, pid: u32) -> Option<&Process> {
+    trace.processes.iter().find(|process| process.pid == pid)
+}
+
+impl Clock {
+    /// `pids`: of the process in either run.
+    pub(super) fn new(stopped: &Trace, other: &Trace, pids: (u32, u32)) -> Self {
+        let this = process(stopped, pids.0);
+        let same = process(other, pids.1);
+        let begun = |process: Option<&Process>, trace: &Trace| {
+            let at = process.map_or(0, |process| {
+                let exec = process.execs.last();
+                exec.map_or(process.started_ns, |exec| exec.at_ns)
+            });
+            at.min(trace.duration_ns)
+        };
+        let begun = (begun(this, stopped), begun(same, other));
+        let ended = same.and_then(|process| process.ended_ns);
+        let ended = ended.unwrap_or(other.duration_ns);
+        let cpu = |trace: &Trace| (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
+        let more = cpu(stopped) - cpu(other);
+        let each_ns = (more / stopped.stops.max(1) as f64).clamp(0.0, MOST_OF_A_STOP_NS);
+        let took = ended.saturating_sub(begun.1) as f64;
+        let threads = other.threads.iter().filter(|thread| thread.pid == pids.1);
+        let own: u64 = threads.filter_map(|thread| thread.on_cpu_ns).sum();
+        let own = match own {
+            0 => cpu(other),
+            ns => ns as f64,
+        };
+        let mut computed = vec![(begun.0, 0.0)];
+        let readings = stopped.stop_readings.iter();
+        for reading in readings.filter(|reading| reading.pid == pids.0) {
+            let own = reading.cpu_ns as f64 - reading.stops as f64 * each_ns;
+            let before = computed.last().map_or(0.0, |last| last.1);
+            computed.push((reading.at_ns, own.max(before)));
+        }
+        Self {
+            computed,
+            begun,
+            ended,
+            pace: (took / own.max(1.0)).min(1.0),
+        }
+    }
+
+    /// CPU time of the program up to a moment, without the stops.
+    fn computed_ns(&self, at: u64) -> f64 {
+        let next = self.computed.partition_point(|reading| reading.0 <= at);
+        let Some(from) = next.checked_sub(1).map(|i| self.computed[i]) else {
+            return 0.0;
+        };
+        let Some(to) = self.computed.get(next) else {
+            return from.1;
+        };
+        from.1 + (to.1 - from.1) * (at - from.0) as f64 / (to.0 - from.0) as f64
+    }
+
+    /// The time in the other run at which the program was as far.
+    pub(super) fn other_ns(&self, at: u64) -> u64 {
+        if at <= self.begun.0 {
+            return self.begun.1.min(at);
+        }
+        let later = self.begun.1 + (self.computed_ns(at) * self.pace) as u64;
+        later.min(self.ended)
+    }
+}
