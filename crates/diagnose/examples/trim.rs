@@ -1,7 +1,7 @@
 //! Trims recorded observations: leaves out the rows that no finding needs.
 //!
-//! `cargo run -p fathom-diagnose --example trim -- FROM TO` reads each `*.json.gz` of the folder `FROM` and writes
-//! what is left of it into the folder `TO`. `corpus/record.py` calls it.
+//! `cargo run -p fathom-diagnose --example trim -- FROM TO` reads each `*.json.gz` of the folder
+//! `FROM` and writes what is left of it into the folder `TO`. `corpus/record.py` calls it.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Write};

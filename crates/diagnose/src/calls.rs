@@ -65,7 +65,6 @@ const FILE_LOCK: u32 = 1 << 24;
 const SCAN: u32 = 1 << 25;
 /// Asks for the time, or for what was used.
 const CLOCK: u32 = 1 << 26;
-
 /// Takes bytes from its first descriptor and gives them to another, which the trace counts for no
 /// file.
 const TAKE_WITHIN_KERNEL: u32 = 1 << 27;

@@ -55,8 +55,8 @@ impl FindingBuilder {
         self
     }
 
-    /// What it takes is time by which pieces of the work are late, of whose end the whole would save
-    /// only so much wall time.
+    /// What it takes is time by which pieces of the work are late, of whose end the whole would
+    /// save only so much wall time.
     pub(crate) fn of_latency(mut self, wall_ns: f64) -> Self {
         self.finding.could_win_latency_ns = self.finding.could_win_ns;
         self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);

@@ -1,9 +1,9 @@
 //! Where does the time of an untraced run go, by the account of a traced one?
 //!
 //! Tracing makes calls and computing longer, and no sleep, no timer and no wait for somebody
-//! outside the tree. So those waits stay as they were traced, the tracer's own work is taken out, and
-//! CPU time becomes that of the untraced runs. What is then missing to their wall time is, in this
-//! order:
+//! outside the tree. So those waits stay as they were traced, the tracer's own work is taken out,
+//! and CPU time becomes that of the untraced runs. What is then missing to their wall time is, in
+//! this order:
 //!
 //! - what they waited for a CPU, as far as the kernel counted that;
 //! - CPU time that the kernel charged them and that is in no part yet: too much was taken for the

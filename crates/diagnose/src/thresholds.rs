@@ -115,8 +115,8 @@ pub(crate) const MOST_OF_A_RECORD: u64 = 4_096;
 pub(crate) const RECORDS_OF_A_FILE: u64 = 4;
 /// Fewer samples of a function say little of how long it ran: 20 are known within a half.
 pub(crate) const LEAST_SAMPLES: u64 = 20;
-/// Likewise of named functions, which are there if a sample is in them: only how long they took is less
-/// sure.
+/// Likewise of named functions, which are there if a sample is in them: only how long they took is
+/// less sure.
 pub(crate) const LEAST_SAMPLES_OF_NAMED: u64 = 10;
 /// Part of the wall time in the allocator. Of 20 sound programs `jq`, `cargo metadata` and patterns
 /// of Perl spend most there, 10 to 19 % (loops of bash up to 33: a shell is left out); one that

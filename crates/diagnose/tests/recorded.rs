@@ -1,7 +1,8 @@
 //! Recorded traces of the corpus: what is diagnosed of them changes on purpose only.
 //!
-//! `tests/recorded/FINDING.PROGRAM.SIDE.KIND.json.gz` is what was timed and traced of one run, made by
-//! `corpus/record.py`. FINDING is what `slow` is known to suffer from; `fast` is its repaired twin.
+//! `tests/recorded/FINDING.PROGRAM.SIDE.KIND.json.gz` is what was timed and traced of one run, made
+//! by `corpus/record.py`. FINDING is what `slow` is known to suffer from; `fast` is its repaired
+//! twin.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

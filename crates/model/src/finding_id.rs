@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! finding_ids {
     ($($(#[$doc:meta])* $id:ident = $text:literal,)*) => {
-        /// The cause that a finding names. `docs/findings.md` says of each by what evidence it is found.
+        /// The cause that a finding names. `docs/findings.md` says of each by what evidence it is
+        /// found.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]

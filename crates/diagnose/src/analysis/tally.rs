@@ -34,8 +34,8 @@ impl Tally {
 }
 
 impl Analysis<'_> {
-    /// Whether the calls were traced by stopping at each: then their times hold the stops, and those
-    /// after the budget was spent are missing.
+    /// Whether the calls were traced by stopping at each: then their times hold the stops, and
+    /// those after the budget was spent are missing.
     pub(crate) fn by_stops(&self) -> bool {
         self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
     }

@@ -55,9 +55,9 @@ fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     }
 }
 
-/// Threads with calls, by the number that the calls have, and their times. Calls that were traced in
-/// another run have that run's numbers: of a process's threads the one with the most calls is taken
-/// for the busiest, and so on.
+/// Threads with calls, by the number that the calls have, and their times. Calls that were traced
+/// in another run have that run's numbers: of a process's threads the one with the most calls is
+/// taken for the busiest, and so on.
 fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
     let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for row in &analysis.trace.syscalls {
@@ -114,8 +114,8 @@ fn loops<'a>(
     let found = callers.into_iter().filter_map(|(tid, times)| {
         let rows = || analysis.rows_of(tid);
         let children = analysis.children_of(times.pid).count() as u64;
-        // Of a thread that only the stops tier traced, nobody knows which of its sleeps and polls were short:
-        // the threads of a runtime search for work in such.
+        // Of a thread that only the stops tier traced, nobody knows which of its sleeps and polls
+        // were short: the threads of a runtime search for work in such.
         let known_by_call = |row: &SyscallRow| {
             let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);
             // Go's runtime naps for microseconds while it waits for a lock of its own or searches

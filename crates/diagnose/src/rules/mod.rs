@@ -1,7 +1,7 @@
 //! The rules, one a file.
 //!
-//! A rule reads an [`Analysis`] and returns a finding, or none. Two rules may see the same time from
-//! two sides: [`arbitration`] says which of the two is reported.
+//! A rule reads an [`Analysis`] and returns a finding, or none. Two rules may see the same time
+//! from two sides: [`arbitration`] says which of the two is reported.
 
 mod allocation;
 mod allocator_churn;
@@ -95,8 +95,8 @@ const RULES: &[Rule] = &[
     kernel_bound::find,
 ];
 
-/// The ways in which a lock is contended, of which one is reported: what samples show of mutexes goes
-/// first, then where whoever holds it is asleep.
+/// The ways in which a lock is contended, of which one is reported: what samples show of mutexes
+/// goes first, then where whoever holds it is asleep.
 fn locks(analysis: &Analysis<'_>) -> Option<Finding> {
     goroutine_locks::find(analysis)
         .or_else(|| blocking_in_lock::find(analysis))

@@ -224,7 +224,8 @@ mod tests {
         assert!(!reported(40, crate::Language::C, 25));
     }
 
-    /// What could be saved of a second in which the kernel takes 600 ms, and their own code the rest.
+    /// What could be saved of a second in which the kernel takes 600 ms, and their own code the
+    /// rest.
     fn could_win_ms(language: crate::Language) -> f64 {
         let mut fake = Fake::new(1000);
         fake.language = Some(language);

@@ -2,11 +2,13 @@
 
 use fathom_trace::{Process, Trace};
 
-/// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
+/// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's
+/// speed.
 const MOST_OF_A_STOP_NS: f64 = 60_000.0;
 
-/// The times of a process that was stopped at its calls, by the clock of a run that was not: when it had computed
-/// as much. Between two stops of a thread most of the wall time is the tracer's; of its CPU time less is.
+/// The times of a process that was stopped at its calls, by the clock of a run that was not: when
+/// it had computed as much. Between two stops of a thread most of the wall time is the tracer's; of
+/// its CPU time less is.
 pub(super) struct Clock {
     /// When, and the CPU time of the program without the stops, which grows.
     computed: Vec<(u64, f64)>,
@@ -14,7 +16,8 @@ pub(super) struct Clock {
     begun: (u64, u64),
     /// When the other one was over.
     ended: u64,
-    /// Of the other run's time for each ns of CPU time: less than 1 where several threads work at once.
+    /// Of the other run's time for each ns of CPU time: less than 1 where several threads work at
+    /// once.
     pace: f64,
 }
 

@@ -34,8 +34,8 @@ fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
     )
 }
 
-/// Adds the calls of another run of the same command, and what they say of files, to a trace
-/// that has none. The command's own process gets this trace's number, and so do those below it that ran
+/// Adds the calls of another run of the same command, and what they say of files, to a trace that
+/// has none. The command's own process gets this trace's number, and so do those below it that ran
 /// the same; other numbers stay, and name no process of this run. Times of that run become those at
 /// which this one had computed as much.
 pub fn add_calls(trace: &mut Trace, mut other: Trace) {
@@ -87,8 +87,8 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     }));
 }
 
-/// When processes reached their programs' first own instruction, and when they first wrote to their output:
-/// modelled, by their clocks. `same`: processes of the other run, and which they are here.
+/// When processes reached their programs' first own instruction, and when they first wrote to their
+/// output: modelled, by their clocks. `same`: processes of the other run, and which they are here.
 fn add_begins(
     trace: &mut Trace,
     other: &Trace,
@@ -125,8 +125,8 @@ fn add_begins(
     }
 }
 
-/// Short waits of a thread of which no sample saw one are taken to be in the call that may wait and that it
-/// makes by far the most.
+/// Short waits of a thread of which no sample saw one are taken to be in the call that may wait and
+/// that it makes by far the most.
 fn name_unseen_waits(trace: &mut Trace) {
     let descriptors = &trace.descriptors;
     let may_wait = |row: &&SyscallRow| match calls::reads_on(&row.name) {
@@ -184,8 +184,8 @@ fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
         .for_each(|row| set(&mut row.pid));
 }
 
-/// Which process of another run is which of this one: the command is the command, and of the children of a
-/// process those that ran the same programs are each other, in order.
+/// Which process of another run is which of this one: the command is the command, and of the
+/// children of a process those that ran the same programs are each other, in order.
 fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
     // Looks from outside name a copy of a process after the program that both run.
     let programs = |trace: &Trace, process: &Process| -> Vec<(String, Vec<String>)> {
@@ -247,8 +247,8 @@ mod tests {
 
     #[test]
     fn times_of_the_second_run_are_those_at_which_the_first_one_had_computed_as_much() {
-        // 100 ms with a thousand calls, then 100 ms without. When stopped at, each call takes 0.3 ms longer,
-        // 4 us of which is CPU time.
+        // 100 ms with a thousand calls, then 100 ms without. When stopped at, each call takes 0.3
+        // ms longer, 4 us of which is CPU time.
         const MS: u64 = 1_000_000;
         let with = |tier, pid, begun_ms: u64, duration_ms: u64| {
             let mut trace = trace(tier, pid);
@@ -288,7 +288,8 @@ mod tests {
 
     #[test]
     fn a_child_has_a_clock_of_its_own() {
-        // It computes for 100 ms with a call each ms, which takes 1 ms more when stopped at; the command waits for it.
+        // It computes for 100 ms with a call each ms, which takes 1 ms more when stopped at; the
+        // command waits for it.
         const MS: u64 = 1_000_000;
         let with = |tier, pid, child_ms: (u64, u64)| {
             let mut trace = trace(tier, pid);
