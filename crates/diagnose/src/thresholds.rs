@@ -78,9 +78,9 @@ pub(crate) const MANY_OF_ONE_PROGRAM: usize = 20;
 pub(crate) const MANY_THREADS: u64 = 1_000;
 /// Part of its life that a thread waits for something outside of the program, if that is what it is
 /// there for.
-pub(crate) const OUTSIDE_OF_A_LIFE: f64 = 0.5;
+pub(crate) const PART_OUTSIDE_OF_A_FEEDER: f64 = 0.5;
 /// Part of its life that such a thread waits for locks at most: who queues holds locks too.
-pub(crate) const QUEUES_OF_A_LIFE: f64 = 0.05;
+pub(crate) const PART_IN_LOCKS_OF_A_FEEDER: f64 = 0.05;
 /// So many are made for each wait of their maker at most, if it awaits each: of some it needn't.
 pub(crate) const THREADS_FOR_A_WAIT: u64 = 2;
 /// Calls that making a thread, its waking and its end take at most, with a little work: glibc and
@@ -94,13 +94,13 @@ pub(crate) const SPAWN_SECONDS: f64 = 700e-6;
 pub(crate) const CALL_SECONDS: f64 = 0.25e-6;
 /// CPU time of fetching for each wait for a disk, at most, where nobody measured it: 0.4 to 1.6
 /// times the wait in a VM.
-pub(crate) const FETCHING_PER_WAIT: f64 = 1.5;
+pub(crate) const FETCH_CPU_PER_WAIT: f64 = 1.5;
 /// Whoever asks so often for one path that isn't there, and then is, waits for it.
 pub(crate) const LOOKUPS_OF_A_WAIT: u64 = 200;
 /// Reads of so many bytes are no small ones.
 pub(crate) const LARGE_READ_BYTES: f64 = 256.0 * 1024.0;
 /// Less than this part of the wait needs no words.
-pub(crate) const FETCHING_WORTH_REPORTING: f64 = 0.1;
+pub(crate) const FETCH_CPU_WORTH_REPORTING: f64 = 0.1;
 /// CPU time of a loop that only asks, for each ns of its calls: C adds 10 % to a call of 0.3 us,
 /// Python three times as much.
 pub(crate) const LOOP_PER_CALL: f64 = 5.0;
@@ -278,7 +278,7 @@ pub(crate) const RETRY_OF_A_LOCK_NS: u64 = 100_000;
 pub(crate) const LOCK_SHARE: f64 = 0.2;
 /// Two threads that are in `pthread_spin_lock` for this part of their own code each fight for a
 /// lock.
-pub(crate) const PART_OF_FIGHTING: f64 = 0.25;
+pub(crate) const PART_IN_SPIN_LOCK: f64 = 0.25;
 /// Whoever holds a lock that others queue for runs or is ready: the queue's threads do so for so
 /// much of the time that passes. Contended locks reach 0.9; a timer's thread that works now and
 /// then 0.4.
@@ -315,7 +315,7 @@ pub(crate) const STORM_KERNEL_PER_WAIT_NS: f64 = 150e3;
 /// 2 us on bare metal, 20 in VMs.
 pub(crate) const SWITCH_NS: f64 = 20e3;
 /// Part of that by which it may be more: 28 us where a neighbour shared the core.
-pub(crate) const SWITCH_UNSURE: f64 = 0.5;
+pub(crate) const SWITCH_SCATTER: f64 = 0.5;
 /// Waits that make a storm.
 pub(crate) const MANY_WAKEUPS: u64 = 4_000;
 /// Calls for the time that fell through to the kernel.
@@ -340,7 +340,7 @@ pub(crate) const CALLS_FOR_A_LOCK: u64 = 5_000;
 pub(crate) const CALLS_FOR_A_SLEEP: u64 = 5;
 /// What the threads slept for it, in all, of what its calls cost: where they sleep longer, that is
 /// what is slow.
-pub(crate) const SLEPT_OF_FOUGHT: f64 = 2.0;
+pub(crate) const SLEPT_OF_THRASHING: f64 = 2.0;
 /// What idle CPUs must cost: git's threads check its index for 20 ms, and in so short a time it is
 /// chance which of them gets how much.
 pub(crate) const LEAST_PARALLEL_SAVING_NS: f64 = 10e6;
@@ -374,10 +374,10 @@ pub(crate) const LONG_FETCH_NS: f64 = 100e6;
 pub(crate) const FETCH_RULES: f64 = 0.3;
 /// Part of the wall time that samples may miss before it is said: a run of some milliseconds gives
 /// few.
-pub(crate) const UNSEEN_SHARE: f64 = 0.3;
+pub(crate) const UNSAMPLED_SHARE: f64 = 0.3;
 
 /// A part of the run that nobody may see is reported from here on.
-pub(crate) const UNSEEN_OF_RUN: f64 = 0.02;
+pub(crate) const HIDDEN_OF_RUN: f64 = 0.02;
 /// Traced runs that took so much of the untraced ones' time are like them: medians of three runs on
 /// a quiet machine differ by a few per cent, and a tenth is promised in the output.
 pub(crate) const LEAST_LIKE_UNTRACED: f64 = 0.9;

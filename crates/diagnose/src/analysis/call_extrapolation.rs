@@ -61,7 +61,7 @@ impl Analysis<'_> {
         let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns - waits_ns).max(0.0);
         let ticks_ns = in_calls_ns * self.observation.timed.len() as f64;
         let ticks_tell = ticks_ns >= t::ENOUGH_TICKS_NS && in_calls_ns >= t::LEAST_IN_CALLS_NS;
-        let surely_ns = (in_calls_ns - waits_ns * t::SWITCH_UNSURE).max(0.0);
+        let surely_ns = (in_calls_ns - waits_ns * t::SWITCH_SCATTER).max(0.0);
         let (rounds, guessed) = self.rounds_by(if ticks_tell { surely_ns } else { 0.0 });
         let calls_that = |fits: &dyn Fn(&SyscallRow) -> bool| -> f64 {
             let rows = self.trace.syscalls.iter().filter(|row| fits(row));

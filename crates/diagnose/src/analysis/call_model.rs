@@ -16,7 +16,7 @@ impl Analysis<'_> {
     /// Whether what a call takes depends on what it is asked for: a new file in a full folder,
     /// hundreds of descriptors, text or random bytes that the kernel makes.
     pub(super) fn is_elastic(&self, row: &SyscallRow) -> bool {
-        let made_up = || {
+        let pseudo = || {
             let name = self.name_of(row.pid, row.fd?)?;
             Some(name.starts_with("/proc/") || name.starts_with("/sys/"))
         };
@@ -24,7 +24,7 @@ impl Analysis<'_> {
             || calls::opens_file(&row.name)
             || calls::changes_folder(&row.name)
             || calls::is_poll(&row.name)
-            || calls::is_read(&row.name) && made_up().unwrap_or(false)
+            || calls::is_read(&row.name) && pseudo().unwrap_or(false)
     }
 
     /// What the simplest call costs, with the way into it and back.

@@ -127,7 +127,7 @@ impl Analysis<'_> {
         let unsampled = rows.filter(|row| row.cause == Cause::Unseen);
         let longest = unsampled.max_by_key(|row| row.total_ns)?;
         if longest.total_ns as f64 * self.weight(longest.tid).max(0.1)
-            < t::UNSEEN_OF_RUN * self.trace.duration_ns as f64
+            < t::HIDDEN_OF_RUN * self.trace.duration_ns as f64
         {
             return None;
         }
@@ -156,7 +156,7 @@ impl Analysis<'_> {
             None => self.account.share(Spent::Unaccounted),
         };
         reported.extend(other_rights);
-        if self.trace.tier.is_some_and(Tier::only_looks) && unsampled >= t::UNSEEN_SHARE {
+        if self.trace.tier.is_some_and(Tier::only_looks) && unsampled >= t::UNSAMPLED_SHARE {
             reported.push(format!(
                 "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
                 100.0 * unsampled

@@ -61,7 +61,7 @@ impl Walk<'_> {
     /// thousands of processes must not exhaust the stack.
     fn process(&mut self, pid: u32, weight: f64, depth: u32) -> Sums {
         let threads = self.threads;
-        let Some(main) = path::leading(threads, pid) else {
+        let Some(main) = path::representative_thread(threads, pid) else {
             return Sums::default();
         };
         let mut sums = self.thread(main, weight);

@@ -38,7 +38,7 @@ impl CriticalPath {
 pub(super) const GIVING_BACK_NS: u64 = 20_000_000;
 
 /// The thread that stands for its process: its first one, unless that ended before the others did.
-pub(super) fn leading(threads: &[ThreadTimes], pid: u32) -> Option<&ThreadTimes> {
+pub(super) fn representative_thread(threads: &[ThreadTimes], pid: u32) -> Option<&ThreadTimes> {
     let own = || threads.iter().filter(|times| times.pid == pid);
     let main = own()
         .find(|times| times.tid == pid)

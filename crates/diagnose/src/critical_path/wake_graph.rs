@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use fathom_model::Spent;
 use fathom_trace::{Interval, Trace};
 
-use super::path::{GIVING_BACK_NS, leading};
+use super::path::{GIVING_BACK_NS, representative_thread};
 use super::waits::lock_waits;
 use crate::calls;
 use crate::classify::Classifier;
@@ -38,7 +38,7 @@ const NAPS: usize = 3;
 const STEPS_TO_AN_END: usize = 64;
 
 /// Whether a thread hardly ever was on a CPU.
-fn rests(times: &ThreadTimes) -> bool {
+fn hardly_runs(times: &ThreadTimes) -> bool {
     times.on_cpu_ns * 10.0 < times.ns()
 }
 
@@ -70,8 +70,8 @@ fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
     ];
     let outside: f64 = OUTSIDE.iter().map(|spent| waker.sums.get(*spent)).sum();
     waker.pid == times.pid
-        && outside >= t::OUTSIDE_OF_A_LIFE * waker.ns()
-        && waker.sums.get(Spent::Locks) <= t::QUEUES_OF_A_LIFE * waker.ns()
+        && outside >= t::PART_OUTSIDE_OF_A_FEEDER * waker.ns()
+        && waker.sums.get(Spent::Locks) <= t::PART_IN_LOCKS_OF_A_FEEDER * waker.ns()
 }
 
 impl<'a> WakeGraph<'a> {
@@ -113,7 +113,7 @@ impl<'a> WakeGraph<'a> {
             .first()
             .map_or(self.all.first()?.pid, |p| p.pid);
         let own = || self.all.iter().filter(|times| times.pid == root);
-        let main = leading(self.all, root)?;
+        let main = representative_thread(self.all, root)?;
         let ends_it = |row: &&fathom_trace::SyscallRow| row.pid == root && row.name == "exit_group";
         let caller = self.trace.syscalls.iter().find(ends_it);
         let caller = caller.and_then(|row| self.threads.get(&row.tid)).copied();
@@ -124,7 +124,7 @@ impl<'a> WakeGraph<'a> {
             return Some(main);
         }
         match caller {
-            Some(caller) if caller.tid == main.tid || !rests(caller) => Some(caller),
+            Some(caller) if caller.tid == main.tid || !hardly_runs(caller) => Some(caller),
             Some(caller) => self.asked_to_end(caller).or(Some(caller)),
             // Nobody saw the call: it is another's if the main thread slept to its end.
             None => {
@@ -134,7 +134,9 @@ impl<'a> WakeGraph<'a> {
                     lock && wait.to_ns + GIVING_BACK_NS >= main.to_ns
                 });
                 let busiest = own().max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
-                busiest.filter(|_| asleep && rests(main)).or(Some(main))
+                busiest
+                    .filter(|_| asleep && hardly_runs(main))
+                    .or(Some(main))
             }
         }
     }
@@ -142,8 +144,9 @@ impl<'a> WakeGraph<'a> {
     /// Who woke a thread for the end of the process, which may have waited for others on its way
     /// there.
     fn asked_to_end(&self, last: &'a ThreadTimes) -> Option<&'a ThreadTimes> {
-        let works =
-            |times: &&ThreadTimes| times.pid == last.pid && times.tid != last.tid && !rests(times);
+        let works = |times: &&ThreadTimes| {
+            times.pid == last.pid && times.tid != last.tid && !hardly_runs(times)
+        };
         let waits = self.intervals(last.tid);
         let mut wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
             let lock = self.classifier.interval(wait) == Spent::Locks;
@@ -344,21 +347,21 @@ impl<'a> WakeGraph<'a> {
     fn hands_out(&self, times: &ThreadTimes) -> bool {
         let mut others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
-            own && !rests(other)
+            own && !hardly_runs(other)
         });
         let feeds = times.tid == times.pid && times.on_cpu_ns * 3.0 < times.ns();
         let hardly_waits = |other: &ThreadTimes| {
             let long = other.ns() * 2.0 > times.ns();
             long && other.sums.get(Spent::Locks) < 0.15 * other.ns()
         };
-        others.any(|other| rests(times) || feeds && hardly_waits(other))
+        others.any(|other| hardly_runs(times) || feeds && hardly_waits(other))
     }
 
     /// Who worked on while a thread that hands out work waited, and was woken by a timer.
     fn worked_on(&self, times: &ThreadTimes, from: u64, at: u64) -> Option<&'a ThreadTimes> {
         let others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
-            own && !rests(other) && self.runs(other, at) && self.ran_most(other, from, at)
+            own && !hardly_runs(other) && self.runs(other, at) && self.ran_most(other, from, at)
         });
         others.max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns))
     }

@@ -28,9 +28,9 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         .sum();
     let threads: f64 = is_runnable.iter().map(|times| times.ns()).sum();
     let waiting = ready / threads.max(1.0);
-    let crowded =
+    let oversubscribed =
         analysis.is_oversubscribed() && is_runnable.len() as f64 > t::OVERSUBSCRIBED_PER_CPU * cpus;
-    if !crowded || waiting < 0.4 {
+    if !oversubscribed || waiting < 0.4 {
         return None;
     }
     // Each thread's wait is another's work: fewer threads finish the whole no sooner, but each
@@ -130,7 +130,7 @@ mod tests {
 
     use crate::fake::{Fake, MS, ROOT};
 
-    fn crowd(threads: u32) -> Fake {
+    fn busy(threads: u32) -> Fake {
         let mut fake = Fake::new(1000);
         fake.waits(Some("futex"), None, Cause::Asleep, 1, 999_000);
         let each = 2000 / u64::from(threads);
@@ -150,12 +150,12 @@ mod tests {
 
     #[test]
     fn sixteen_busy_threads_on_two_cpus_are_found() {
-        assert_eq!(crowd(16).ids(), ["cpu-starved"]);
+        assert_eq!(busy(16).ids(), ["cpu-starved"]);
     }
 
     #[test]
     fn busy_threads_that_were_bound_to_one_of_two_cpus_are_named_as_that() {
-        let mut fake = crowd(6);
+        let mut fake = busy(6);
         let timed = Run {
             cpu_ns: 990 * MS,
             ..fake.run()
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn threads_that_stand_back_starve_nobody() {
         // The main thread computes all the time, and the others get what it leaves.
-        let mut fake = crowd(16);
+        let mut fake = busy(16);
         fake.trace.off_cpu.retain(|row| row.tid != ROOT);
         fake.trace.threads[0].on_cpu_ns = Some(1000 * MS);
         assert!(fake.ids().is_empty(), "{:?}", fake.ids());
@@ -244,6 +244,6 @@ mod tests {
 
     #[test]
     fn one_for_each_cpu_is_right() {
-        assert!(crowd(2).ids().is_empty());
+        assert!(busy(2).ids().is_empty());
     }
 }

@@ -94,7 +94,7 @@ fn by_calls(analysis: &Analysis<'_>) -> Option<Finding> {
     }
     let cost = CallCost::with(&calls, analysis, on_locks).when_oversubscribed(analysis);
     if !is_significant(analysis, cost.in_kernel_ns)
-        || asleep_ns > t::SLEPT_OF_FOUGHT * cost.in_kernel_ns
+        || asleep_ns > t::SLEPT_OF_THRASHING * cost.in_kernel_ns
     {
         return None;
     }
@@ -152,7 +152,7 @@ mod tests {
     use crate::fake::{Fake, ROOT};
 
     /// Two threads with 400 ms in 400 000 calls each, and so many sleeps.
-    fn fought_over(sleeps: u64, us: u64) -> Fake {
+    fn thrashing(sleeps: u64, us: u64) -> Fake {
         let mut fake = Fake::new(1000);
         for tid in [ROOT, ROOT + 1] {
             if tid != ROOT {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     fn reported(sleeps: u64) -> Vec<&'static str> {
-        fought_over(sleeps, 1).ids()
+        thrashing(sleeps, 1).ids()
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn where_most_of_the_time_is_slept_away_the_calls_are_not_what_is_slow() {
         let found = |us| {
-            let fake = fought_over(2_000, us);
+            let fake = thrashing(2_000, us);
             let timed = [fake.run()];
             find(&Analysis::new(&fake.observation(&timed))).is_some()
         };

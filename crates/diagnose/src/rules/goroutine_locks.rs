@@ -15,7 +15,7 @@ pub(super) struct Queue<'a> {
     /// CPUs that the process uses over its life.
     used: f64,
     /// Of them: in Go's scheduler and its locks, or asking the kernel to wake or wait.
-    fought: f64,
+    in_lock_code: f64,
     /// Whether they would be idle without the lock too: whoever holds it waits for something
     /// itself.
     pub holder_waits: bool,
@@ -55,14 +55,14 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
     let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
     let waking = sum(|times| times.sums.get(Spent::KernelWaiting)) / on_cpu.max(1.0);
-    let fought = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
+    let in_lock_code = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
     let holder_waits = used < t::ABLE_HOLDER;
     // Who waited queued with one that held it.
     let queueing = row.goroutines.max(2) as f64;
     let (work, side_by_side) = match holder_waits {
         true => (1.0, queueing),
         false => (
-            used - fought,
+            used - in_lock_code,
             queueing.min(analysis.observation.cpus as f64),
         ),
     };
@@ -71,7 +71,7 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     Some(Queue {
         row,
         used,
-        fought,
+        in_lock_code,
         holder_waits,
         saving_ns,
     })
@@ -120,16 +120,16 @@ const SCHEDULER: [&str; 24] = [
 /// Part of a process's own code that is in there, 0 to 1; 0 without samples.
 fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
-    let (mut all, mut fought) = (0, 0);
+    let (mut all, mut in_lock_code) = (0, 0);
     for row in functions.filter(|row| row.pid == pid) {
         let name = row.function.as_deref().unwrap_or_default();
         let name = name.strip_prefix("internal/").unwrap_or(name);
         all += row.samples;
         if SCHEDULER.iter().any(|begin| name.starts_with(begin)) {
-            fought += row.samples;
+            in_lock_code += row.samples;
         }
     }
-    fought as f64 / all.max(1) as f64
+    in_lock_code as f64 / all.max(1) as f64
 }
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
@@ -144,8 +144,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let meanwhile = match queue.holder_waits {
         true => "and whoever held it mostly slept or waited".to_owned(),
         false => {
-            let spinning = match queue.fought >= t::SPINNING_WORTH_REPORTING * queue.used {
-                true => format!(" ({:.2} of that for the lock itself)", queue.fought),
+            let spinning = match queue.in_lock_code >= t::SPINNING_WORTH_REPORTING * queue.used {
+                true => format!(" ({:.2} of that for the lock itself)", queue.in_lock_code),
                 false => String::new(),
             };
             format!(

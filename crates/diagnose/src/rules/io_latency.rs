@@ -35,7 +35,7 @@ pub(super) fn by_reads(analysis: &Analysis<'_>, wait: f64, reads: &Tally) -> f64
 
 /// For the sentence about a wait.
 pub(super) fn in_words(io_latency: f64, wait: f64) -> String {
-    match io_latency >= wait * t::FETCHING_WORTH_REPORTING {
+    match io_latency >= wait * t::FETCH_CPU_WORTH_REPORTING {
         true => format!(" and {} of CPU time for fetching", time(io_latency)),
         false => String::new(),
     }
@@ -59,7 +59,7 @@ pub(super) fn guessed(analysis: &Analysis<'_>, wait: f64) -> f64 {
     // Something is always left: the start, and the work on what came.
     let room = 0.97 * analysis.wall_ns - wait;
     let most = analysis.spent_ns(Spent::Kernel).min(room);
-    let most = most.min(wait * t::FETCHING_PER_WAIT);
+    let most = most.min(wait * t::FETCH_CPU_PER_WAIT);
     left.clamp(0.0, most.max(0.0))
 }
 

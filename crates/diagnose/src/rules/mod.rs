@@ -109,9 +109,9 @@ fn locks(analysis: &Analysis<'_>) -> Option<Finding> {
 /// Threads that queue for a lock may lose more by the calls for it than by waiting.
 fn convoy_or_thrashing(analysis: &Analysis<'_>) -> Option<Finding> {
     let queued = lock_contention::find(analysis)?;
-    let fought = futex_thrashing::find(analysis);
-    let costs_more = |fought: &Finding| fought.could_win_ns > queued.could_win_ns;
-    Some(fought.filter(costs_more).unwrap_or(queued))
+    let thrashing = futex_thrashing::find(analysis);
+    let costs_more = |thrashing: &Finding| thrashing.could_win_ns > queued.could_win_ns;
+    Some(thrashing.filter(costs_more).unwrap_or(queued))
 }
 
 /// Asking again and again, by calls or by reads of memory.

@@ -27,10 +27,10 @@ fn small_calls_on_one(analysis: &Analysis<'_>) -> Option<Finding> {
         let kind = analysis.descriptors.last(pid, fd);
         let own = !standard || analysis.descriptors.is_reopened_file(pid, fd);
         // No buffer makes a file of the kernel shorter.
-        let made_up = analysis
+        let pseudo = analysis
             .name_of(pid, fd)
             .is_some_and(|name| is_pseudo(&name));
-        own && !made_up && matches!(kind, WaitKind::File | WaitKind::Unknown)
+        own && !pseudo && matches!(kind, WaitKind::File | WaitKind::Unknown)
     };
     let by_file = tiny_files::read_one_by_one(analysis);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);

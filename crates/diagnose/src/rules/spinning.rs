@@ -45,8 +45,8 @@ struct Spinning<'a> {
 
 /// Threads that samples found in loops that wait.
 fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
-    let fought_over = what == What::Lock && is_fought_over(functions);
-    let samples_of = |row: &FunctionRow| match fought_over && is_spinlock(row) {
+    let contended = what == What::Lock && is_contended_spinlock(functions);
+    let samples_of = |row: &FunctionRow| match contended && is_spinlock(row) {
         true => row.samples,
         false => row.spins,
     };
@@ -74,7 +74,7 @@ fn is_spinlock(row: &FunctionRow) -> bool {
 /// Whether threads are in there for so much of their time that most of it is waiting, though not in
 /// its loop: one that is free takes 10 ns, and one that is held mostly keeps the instruction that
 /// asks for it.
-fn is_fought_over(functions: &[FunctionRow]) -> bool {
+fn is_contended_spinlock(functions: &[FunctionRow]) -> bool {
     let mut all: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for row in functions {
         let (samples, locking) = all.entry(row.tid).or_default();
@@ -82,7 +82,7 @@ fn is_fought_over(functions: &[FunctionRow]) -> bool {
         *locking += row.samples * u64::from(is_spinlock(row));
     }
     let fights = |(samples, locking): &&(u64, u64)| {
-        *locking >= t::LEAST_SAMPLES && *locking as f64 >= t::PART_OF_FIGHTING * *samples as f64
+        *locking >= t::LEAST_SAMPLES && *locking as f64 >= t::PART_IN_SPIN_LOCK * *samples as f64
     };
     all.values().filter(fights).count() > 1
 }
