@@ -294,7 +294,7 @@ mod tests {
         let mut session = match Session::arm_seeing(&options, sides) {
             Ok(session) => session,
             Err(TraceError::NotAllowed(why)) => {
-                fathom_test_log::skipped(&why.to_string());
+                fathom_test_log::skipped(why);
                 return None;
             }
             Err(error) => panic!("{error}"),
