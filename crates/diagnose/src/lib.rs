@@ -4,7 +4,8 @@
 //! [`diagnose`] says where the wall time of the traced run went and names what can be changed and
 //! what that would save, in time of an untraced run. Nothing here touches the machine.
 //!
-//! The other functions make the tables of [`fathom_model::Explanation`].
+//! The other functions make the tables of [`fathom_model::Explanation`]. [`pipeline`] and [`startup`]
+//! read the traces of those verbs.
 
 mod analysis;
 mod calls;

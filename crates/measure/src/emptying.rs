@@ -77,7 +77,8 @@ impl<S> Drop for Emptying<S> {
     }
 }
 
-fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
+/// What a thread that panicked leaves behind is still of use.
+pub(crate) fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
     state
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())

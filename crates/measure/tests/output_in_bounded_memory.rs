@@ -1,4 +1,4 @@
-//! Alone in its process, since it looks at the memory of the whole process.
+//! Alone in its process, since it reads how much memory the whole process has.
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsString;

@@ -11,5 +11,5 @@ mod picture;
 mod summary;
 mod timeline;
 
-pub use observed::{Seen, observed_round};
+pub use observed::{ObservedRound, observed_round};
 pub use summary::summarize;

@@ -185,7 +185,7 @@ pub fn by_phases(phases: &[Phases], known: &Known) -> PipeModel {
     })
 }
 
-/// Modelled from the own times of the stages only: whether they overlap is not seen. They are taken
+/// Modelled from the own times of the stages only: whether they overlap is not known. They are taken
 /// to run beside each other or one after the other, whichever comes nearer to what was measured.
 pub fn by_own_times(own: &[f64], cpu: &[f64], known: &Known) -> PipeModel {
     let without = |free: Option<usize>, values: &[f64]| -> Vec<f64> {
@@ -314,7 +314,7 @@ mod tests {
         [writer, reader]
     }
 
-    fn reported(phases: &[Phases], cpus: usize, measured: f64) -> PipeModel {
+    fn modelled(phases: &[Phases], cpus: usize, measured: f64) -> PipeModel {
         let known = Known {
             measured,
             cpus,
@@ -324,8 +324,8 @@ mod tests {
     }
 
     fn free(phases: &[Phases], cpus: usize, stage: usize) -> f64 {
-        let as_is = reported(phases, cpus, 1.0).as_is_seconds;
-        reported(phases, cpus, as_is).if_free[stage].wall_seconds
+        let as_is = modelled(phases, cpus, 1.0).as_is_seconds;
+        modelled(phases, cpus, as_is).if_free[stage].wall_seconds
     }
 
     fn near(a: f64, b: f64) -> bool {
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn the_longest_of_streaming_stages_sets_the_time() {
         let stages = [source(1.0), streams(3.0), streams(2.0)];
-        let model = reported(&stages, 8, 3.0);
+        let model = modelled(&stages, 8, 3.0);
         assert!(near(model.as_is_seconds, 3.0));
         assert!(near(free(&stages, 8, 0), 3.0));
         assert!(near(free(&stages, 8, 1), 2.0));
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_stage_that_reads_all_first_makes_the_others_take_turns() {
         let stages = [source(1.0), sorts(0.5, 2.0), streams(0.4)];
-        let model = reported(&stages, 8, 3.4);
+        let model = modelled(&stages, 8, 3.4);
         assert!(near(model.as_is_seconds, 3.0 + 0.4));
         assert!(near(free(&stages, 8, 0), 0.5 + 2.0 + 0.4));
         assert!(near(free(&stages, 8, 1), 1.0 + 0.4));
@@ -358,16 +358,16 @@ mod tests {
     fn what_is_done_with_the_last_byte_is_done_while_the_writer_ends() {
         let stages = takes_turns();
         // 0.8 s until the writer ends, then 0.4 s; the second sleep of 0.2 s lies before that.
-        assert!(near(reported(&stages, 2, 1.2).as_is_seconds, 1.2));
+        assert!(near(modelled(&stages, 2, 1.2).as_is_seconds, 1.2));
         assert!(near(free(&stages, 2, 0), 0.8));
         assert!(near(free(&stages, 2, 1), 0.8));
     }
 
     #[test]
     fn stages_that_would_win_about_the_same_are_named_together() {
-        let model = reported(&takes_turns(), 2, 1.25);
+        let model = modelled(&takes_turns(), 2, 1.25);
         assert_eq!(model.best(1.25), [0, 1]);
-        let mut model = reported(&[source(1.0), sorts(0.0, 1.2)], 2, 2.2);
+        let mut model = modelled(&[source(1.0), sorts(0.0, 1.2)], 2, 2.2);
         assert_eq!(model.best(2.2), [1]);
         // The difference is less than the model is off.
         model.as_is_seconds = 1.9;
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_stage_that_gains_far_less_is_not_among_the_best_however_far_the_model_is_off() {
-        let mut model = reported(&[source(1.0), streams(3.0)], 8, 3.0);
+        let mut model = modelled(&[source(1.0), streams(3.0)], 8, 3.0);
         model.as_is_seconds = 2.3;
         assert_eq!(model.best(3.0), [1]);
     }
@@ -388,7 +388,7 @@ mod tests {
             cpus: 2,
             least: &[0.7, 0.6],
         };
-        // Scaled by a half, 0.4 s and 0.5 s would be reported.
+        // Scaled by a half, 0.4 s and 0.5 s would come out.
         let model = by_phases(&[source(1.0), sorts(0.0, 0.8)], &known);
         assert!(near(model.if_free[0].wall_seconds, 0.6));
         assert!(near(model.if_free[1].wall_seconds, 0.7));
@@ -415,7 +415,7 @@ mod tests {
             ..source(0.2)
         };
         let stages = [silent, reader];
-        assert!(near(reported(&stages, 2, 0.6).as_is_seconds, 0.6));
+        assert!(near(modelled(&stages, 2, 0.6).as_is_seconds, 0.6));
         assert!(near(free(&stages, 2, 0), 0.4));
         assert!(near(free(&stages, 2, 1), 0.2));
     }
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn with_one_cpu_every_stage_counts() {
         let stages = [source(1.0), streams(3.0)];
-        assert!(near(reported(&stages, 1, 4.0).as_is_seconds, 4.0));
+        assert!(near(modelled(&stages, 1, 4.0).as_is_seconds, 4.0));
         assert!(near(free(&stages, 1, 0), 3.0));
     }
 
@@ -448,14 +448,14 @@ mod tests {
             ..source(0.0)
         };
         let stages = [slow, streams(0.002)];
-        assert!(near(reported(&stages, 2, 0.152).as_is_seconds, 0.152));
+        assert!(near(modelled(&stages, 2, 0.152).as_is_seconds, 0.152));
         assert!(near(free(&stages, 2, 0), 0.002));
     }
 
     #[test]
     fn what_reads_nothing_waits_for_nobody() {
         let stages = [source(2.0), source(0.5)];
-        assert!(near(reported(&stages, 2, 2.0).as_is_seconds, 2.0));
+        assert!(near(modelled(&stages, 2, 2.0).as_is_seconds, 2.0));
     }
 
     #[test]
@@ -475,7 +475,7 @@ mod tests {
     #[test]
     fn a_free_stage_never_makes_it_slower() {
         let stages = [source(1.0), sorts(0.5, 2.0), streams(0.4)];
-        let model = reported(&stages, 2, 3.4);
+        let model = modelled(&stages, 2, 3.4);
         assert!(model.if_free.iter().all(|one| one.wall_seconds <= 3.4));
     }
 }

@@ -12,7 +12,7 @@ use crate::calls::is_poll;
 
 /// An observed round.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ObservedRound {
     /// The stages.
     pub round: PipeRound,
     /// How each stage's own time lies around its input; empty where first and last bytes are not
@@ -32,11 +32,11 @@ pub struct Seen {
 const WORTH_SAYING: f64 = 0.05;
 
 /// What the trace says.
-pub fn observed_round(traced: &TracedRound) -> Seen {
+pub fn observed_round(traced: &TracedRound) -> ObservedRound {
     let group = &traced.group;
     let trace = &group.trace;
     let by_stage = ByStage::of(traced);
-    let mut result = Seen {
+    let mut result = ObservedRound {
         round: PipeRound {
             wall_ns: trace.duration_ns,
             stages: Vec::new(),
@@ -116,7 +116,7 @@ impl ByStage<'_> {
     }
 
     /// How the own time lies around the input and the output.
-    fn phases(&self, stage: usize, observed: &Seen, spans: &[Span]) -> Phases {
+    fn phases(&self, stage: usize, observed: &ObservedRound, spans: &[Span]) -> Phases {
         let stages = &observed.round.stages;
         let run = &stages[stage];
         let until = |to: u64| {

@@ -6,15 +6,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    // SAFETY: room for two descriptors.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just made, owned by nobody else.
-    let ends = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
-    let [read, write] = ends;
-    Ok((high(read)?, high(write)?))
+    let (read, write) = io::pipe()?;
+    Ok((high(read.into())?, high(write.into())?))
 }
 
 /// A copy at 64 or above, out of the way of the launcher's own numbers.

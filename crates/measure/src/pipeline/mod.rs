@@ -13,7 +13,7 @@ mod tails;
 mod trace_round;
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Most stages that a pipeline may have.
 pub const MOST_STAGES: usize = crate::launcher::MOST_STAGES;
@@ -37,12 +37,6 @@ pub fn capacity() -> u64 {
 
 /// Closed on exec; read end, write end.
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    // SAFETY: room for two descriptors.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just made, owned by nobody else.
-    let [read, write] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
-    Ok((read, write))
+    let (read, write) = io::pipe()?;
+    Ok((read.into(), write.into()))
 }

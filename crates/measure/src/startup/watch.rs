@@ -24,10 +24,11 @@ use std::time::Duration;
 
 use fathom_model::StampedBy;
 
+use crate::emptying::lock;
 use crate::launcher::now_ns;
 use poll::{allowed_cpus, poll_while_watched, watching_cpus};
 use reader::read_when_woken;
-use shared::{CHUNK_BYTES, Reading, Shared, Stamp, is_mark, lock, mark};
+use shared::{CHUNK_BYTES, Reading, Shared, Stamp, is_mark, mark};
 
 /// A stamp that can be off by no more needs no other.
 const CLOSE_NS: u64 = 20_000;

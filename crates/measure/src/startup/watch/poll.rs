@@ -4,7 +4,8 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::shared::{Shared, lock, mark};
+use super::shared::{Shared, mark};
+use crate::emptying::lock;
 use crate::launcher::now_ns;
 
 /// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.

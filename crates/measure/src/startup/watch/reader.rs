@@ -4,8 +4,9 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use super::waits::OwnWaits;
+use crate::emptying::lock;
 use crate::launcher::now_ns;
 
 /// Sleeps until there is something to read, and reads it.
