@@ -375,9 +375,7 @@ mod tests {
     fn a_number_that_led_elsewhere_later_counts_only_with_bytes_through_the_pipe() {
         let links = Links(vec!["pipe:[9]".to_string()]);
         let mut mixed = group();
-        mixed.trace.descriptors[1]
-            .names
-            .push("/lib/x.so".to_string());
+        mixed.trace.descriptors[1].names.push("/lib/x.so".into());
         assert_eq!(
             seen(&mixed, &links).round.stages[1].first_in_ns,
             Some(8 * MS)

@@ -140,7 +140,7 @@ mod tests {
             trace.descriptors.push(DescriptorRow {
                 pid,
                 fd: 1,
-                names: names.iter().map(|name| name.to_string()).collect(),
+                names: names.iter().map(|name| (*name).into()).collect(),
                 more_names: 0,
             });
             trace.files.push(FileRow {
