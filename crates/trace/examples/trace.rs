@@ -1,7 +1,7 @@
 //! Traces a command and prints a readable account, or JSON.
 //!
-//! `cargo run -p fathom-trace --example trace --release -- [--tier kernel|sample|stops] [--json] [--detect]
-//! [--timeline] [--quiet] [--timeout SECONDS] -- COMMAND ARGS...`
+//! `cargo run -p fathom-trace --example trace --release -- [--tier kernel|perf|sample|ptrace] [--json]
+//! [--detect] [--timeline] [--quiet] [--timeout SECONDS] -- COMMAND ARGS...`
 //!
 //! The account goes to stderr, so that the command's own output stays usable.
 
@@ -45,8 +45,8 @@ fn arguments() -> Result<Arguments, String> {
                     Some("kernel") => Tier::Kernel,
                     Some("perf") => Tier::Perf,
                     Some("sample") => Tier::Sample,
-                    Some("stops") => Tier::Stops,
-                    _ => return Err("--tier takes kernel, perf, sample or stops".to_owned()),
+                    Some("ptrace" | "stops") => Tier::Stops,
+                    _ => return Err("--tier takes kernel, perf, sample or ptrace".to_owned()),
                 }
             }
             "--json" => parsed.json = true,

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_and_signals_are_told_apart() {
+    fn codes_and_signals_are_distinguished() {
         assert_eq!(end(3 << 8, false).code, Some(3));
         let killed = end(libc::SIGKILL, true);
         assert_eq!(

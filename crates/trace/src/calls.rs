@@ -14,9 +14,9 @@ pub const PATH0: u32 = 1 << 2;
 /// The second argument is a path, relative to the directory in the first.
 pub const PATH1: u32 = 1 << 3;
 /// Worth a record of its own when it succeeds.
-pub const TELL_OK: u32 = 1 << 4;
+pub const RECORD_OK: u32 = 1 << 4;
 /// Worth a record of its own when it fails.
-pub const TELL_ERROR: u32 = 1 << 5;
+pub const RECORD_ERROR: u32 = 1 << 5;
 /// The first argument points to two descriptors made by the call.
 pub const PAIR0: u32 = 1 << 6;
 /// The fourth argument points to two descriptors made by the call.
@@ -27,7 +27,7 @@ pub const ADDRESS: u32 = 1 << 8;
 pub const CLOSE0: u32 = 1 << 9;
 /// Closes the second argument if it was open: the record carries its totals.
 pub const CLOSE1: u32 = 1 << 10;
-/// Told only if the second argument asks for a duplicate (`fcntl`).
+/// Recorded only if the second argument asks for a duplicate (`fcntl`).
 pub const IF_DUP: u32 = 1 << 11;
 
 /// One of [`TOTALS`].
@@ -36,33 +36,33 @@ pub const TOTALLED: u32 = 1 << 12;
 /// Waits for one of several things, and returns 0 if its time limit came first.
 pub const POLL: u32 = 1 << 13;
 
-/// The first argument points to as many `struct pollfd` as the second says. Where that is one, the call is on its
-/// descriptor: the first 4 bytes.
+/// The first argument points to as many `struct pollfd` as the second says. Where that is one, the
+/// call is on its descriptor: the first 4 bytes.
 pub const POLLS_ONE: u32 = 1 << 14;
 
 /// Writes what lies at the address in the second argument; the result says how much.
 pub const BUFFER1: u32 = 1 << 15;
 
-/// The second and third arguments point to the sets of descriptors that are waited for to become readable and writable, a
-/// bit each, and the first says how many bits there are. Where one set is given, and of its first 64 bits one is set, the
-/// call is on that descriptor.
+/// The second and third arguments point to the sets of descriptors that are waited for to become
+/// readable and writable, a bit each, and the first says how many bits there are. Where one set is
+/// given, and of its first 64 bits one is set, the call is on that descriptor.
 pub const SELECTS_ONE: u32 = 1 << 16;
 
 /// The fourth argument is the place in the file at which it begins; -1: where the file is at.
 pub const PLACED: u32 = 1 << 17;
 
-/// A call at a given place goes on from the one before if it begins less than so many bytes behind its end: what a
-/// buffer brings in anyway.
+/// A call at a given place goes on from the one before if it begins less than so many bytes behind
+/// its end: what a buffer brings in anyway.
 pub const SHORT_SKIP: u64 = 4096;
 
-/// Of so many first writes of a row the last byte is looked at: whether it ends a line.
-pub const LOOKS_FOR_LINES: u64 = 256;
+/// Of so many first writes of a row the last byte is examined: whether it ends a line.
+pub const LINE_SAMPLES: u64 = 256;
 
-/// Flags that need a look beyond the counters.
-pub const TELL: u32 = TELL_OK | TELL_ERROR;
+/// Flags that need work beyond the counters.
+pub const RECORD: u32 = RECORD_OK | RECORD_ERROR;
 
-/// Set in the number of a call made through the 32-bit entry of x86 (programs of 32 bits, and `int 0x80` in others); the
-/// rest is the number of the call of the same meaning on this architecture.
+/// Set in the number of a call made through the 32-bit entry of x86 (programs of 32 bits, and `int
+/// 0x80` in others); the rest is the number of the call of the same meaning on this architecture.
 pub const ENTRY_32: u32 = 0x1_0000;
 
 /// Set beside [`ENTRY_32`] where there is no such call: the rest is its number in the 32-bit table.
@@ -246,13 +246,13 @@ pub fn flags_of_name(name: &str) -> u32 {
         flags |= FD;
     }
     if is_in(PATH_FIRST) {
-        flags |= PATH0 | TELL_ERROR;
+        flags |= PATH0 | RECORD_ERROR;
     }
     if is_in(PATH_SECOND) {
-        flags |= PATH1 | TELL_ERROR;
+        flags |= PATH1 | RECORD_ERROR;
     }
     if is_in(OPENS) || is_in(MAKES_FD) || is_in(MOVES_CWD) {
-        flags |= TELL_OK;
+        flags |= RECORD_OK;
     }
     flags
         | match name {
@@ -261,13 +261,13 @@ pub fn flags_of_name(name: &str) -> u32 {
             "write" => BUFFER1,
             "pwrite64" => BUFFER1 | PLACED,
             "pread64" | "preadv" | "preadv2" | "pwritev" | "pwritev2" => PLACED,
-            "pipe" | "pipe2" => PAIR0 | TELL_OK,
-            "socketpair" => PAIR3 | TELL_OK,
-            "connect" | "bind" => ADDRESS | TELL,
-            "close" => CLOSE0 | TELL_OK,
-            "dup" | "setsockopt" => TELL_OK,
-            "dup2" | "dup3" => CLOSE1 | TELL_OK,
-            "fcntl" => IF_DUP | TELL_OK,
+            "pipe" | "pipe2" => PAIR0 | RECORD_OK,
+            "socketpair" => PAIR3 | RECORD_OK,
+            "connect" | "bind" => ADDRESS | RECORD,
+            "close" => CLOSE0 | RECORD_OK,
+            "dup" | "setsockopt" => RECORD_OK,
+            "dup2" | "dup3" => CLOSE1 | RECORD_OK,
+            "fcntl" => IF_DUP | RECORD_OK,
             _ => 0,
         }
 }
@@ -309,8 +309,8 @@ fn same_meaning(name: &str) -> Option<u32> {
     number(own).or_else(|| shorter.into_iter().find_map(number))
 }
 
-/// Name of a call by its number as the tiers report it, such as `read`; `socketcall (32-bit)` for one that only the
-/// 32-bit table has; `call 9999` for a number without a name.
+/// Name of a call by its number as the tiers report it, such as `read`; `socketcall (32-bit)` for
+/// one that only the 32-bit table has; `call 9999` for a number without a name.
 pub fn name(nr: u32) -> String {
     let nr = nr & !ENTRY_32;
     if nr & ENTRY_32_ONLY != 0 {
@@ -400,7 +400,7 @@ mod tests {
             assert_eq!(name(nr as u32), wanted);
             assert_eq!(number(wanted), Some(nr as u32));
         }
-        for (nr, told) in [
+        for (nr, reported) in [
             (3, "read"),
             (140, "lseek"),
             (192, "mmap"),
@@ -413,7 +413,7 @@ mod tests {
             (102, "socketcall (32-bit)"),
             (9999, "call 9999 of the 32-bit table"),
         ] {
-            assert_eq!(name(through_32_bit_entry(nr)), told);
+            assert_eq!(name(through_32_bit_entry(nr)), reported);
         }
         assert_eq!(flags(through_32_bit_entry(4)), flags_of_name("write"));
         assert_eq!(flags_of_name("write"), FD | BYTES | TOTALLED | BUFFER1);
@@ -430,14 +430,14 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_and_paths_are_told_apart() {
+    fn descriptors_and_paths_are_distinguished() {
         assert_eq!(flags_of_name("read"), FD | BYTES | TOTALLED);
         assert_eq!(flags_of_name("getdents64"), FD | BYTES);
-        assert_eq!(flags_of_name("openat"), PATH1 | TELL);
-        assert_eq!(flags_of_name("newfstatat"), PATH1 | TELL_ERROR);
-        assert_eq!(flags_of_name("close"), FD | CLOSE0 | TELL_OK);
-        assert_eq!(flags_of_name("chdir"), PATH0 | TELL);
-        assert_eq!(flags_of_name("fchdir"), FD | TELL_OK);
+        assert_eq!(flags_of_name("openat"), PATH1 | RECORD);
+        assert_eq!(flags_of_name("newfstatat"), PATH1 | RECORD_ERROR);
+        assert_eq!(flags_of_name("close"), FD | CLOSE0 | RECORD_OK);
+        assert_eq!(flags_of_name("chdir"), PATH0 | RECORD);
+        assert_eq!(flags_of_name("fchdir"), FD | RECORD_OK);
         assert_eq!(flags_of_name("futex"), 0);
         assert_eq!(flags_of_name("epoll_wait"), FD | POLL);
         assert_eq!(flags_of_name("io_uring_enter"), FD);

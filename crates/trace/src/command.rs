@@ -39,6 +39,11 @@ pub struct TraceCommand {
 }
 
 impl TraceCommand {
+    /// One that a held child is made for and that is never run.
+    pub(crate) fn nothing() -> Self {
+        Self::new(["/"])
+    }
+
     /// The command with everything else inherited.
     pub fn new<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> Self {
         Self {
@@ -60,37 +65,39 @@ pub struct Member {
 /// How much is traced and kept.
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
-    /// Single off-CPU intervals, if wanted (not in the stops tier).
+    /// Single off-CPU intervals, if wanted (not in the ptrace tier).
     pub timeline: Option<TimelineOptions>,
     /// Threads alive at once that can be followed (kernel tier).
     pub most_threads: u32,
     /// Rows of (thread, call, descriptor) that are kept (kernel tier).
     pub most_rows: u32,
-    /// Whether it is told when a program reaches its first own instruction (kernel tier, x86-64): 0.1 to 0.2 us for
-    /// each page fault, next to nothing where those are timed.
+    /// Whether it is reported when a program reaches its first own instruction (kernel tier,
+    /// x86-64): 0.1 to 0.2 us for each page fault, next to nothing where those are timed.
     pub entries: bool,
-    /// Whether page faults of the tree's own code are timed (kernel tier): 0.5 to 0.7 us for each, and
-    /// less for those of others.
+    /// Whether page faults of the tree's own code are timed (kernel tier): 0.5 to 0.7 us for each,
+    /// and less for those of others.
     pub fault_times: bool,
-    /// CPU time between two looks at the own code of the tree, to tell in which functions it is (kernel and perf
-    /// tier): each takes 1 to 3 us, and 25 to 50 in a virtual machine within another.
+    /// CPU time between two samples of the own code of the tree, to know in which functions it is
+    /// (kernel and perf tier): each takes 1 to 3 us, and 25 to 50 in a virtual machine within
+    /// another.
     pub profile: Option<Duration>,
-    /// A Go program of which it is told how its goroutines wait for mutexes (kernel tier): 1 to 2 us for each wait.
+    /// A Go program whose goroutines' waits for mutexes are recorded (kernel tier): 1 to 2 us for
+    /// each wait.
     pub mutexes_of: Option<PathBuf>,
     /// Bytes of the ring of records, a power of 2 of at least a page (kernel tier).
     pub ring_bytes: u32,
     /// Distance of samples (perf and sampling tier).
     pub sample_period: Duration,
-    /// Calls that are looked at before the command is let run freely (stops tier).
+    /// Calls that are traced before the command is let run freely (ptrace tier).
     pub most_stops: u64,
-    /// Time after which it is let run freely (stops tier).
+    /// Time after which it is let run freely (ptrace tier).
     pub stops_time: Duration,
-    /// Stop the command only where it executes a program, where that program reaches its first own instruction,
-    /// and where it forks (stops tier): no calls and no files are seen, and times hold. See
-    /// [`Trace::held_ns`](crate::Trace::held_ns).
+    /// Stop the command only where it executes a program, where that program reaches its first own
+    /// instruction, and where it forks (ptrace tier): no calls and no files are seen, and times
+    /// hold. See [`Trace::held_ns`](crate::Trace::held_ns).
     pub only_milestones: bool,
-    /// What links of `/proc/PID/fd` say, such as `pipe:[4711]`, and the name that such a descriptor gets
-    /// instead of `pipe`: so that one pipe can be told from others.
+    /// What links of `/proc/PID/fd` say, such as `pipe:[4711]`, and the name that such a descriptor
+    /// gets instead of `pipe`: so that one pipe can be distinguished from others.
     pub labels: Vec<(String, String)>,
     /// Kill the command when this becomes true; the trace up to then is returned.
     pub stop: Option<Arc<AtomicBool>>,
@@ -106,7 +113,7 @@ impl Default for TraceOptions {
             fault_times: true,
             profile: None,
             mutexes_of: None,
-            // 10 000 to 50 000 records between two looks 10 ms apart.
+            // 10 000 to 50 000 records between two readings 10 ms apart.
             ring_bytes: 4 << 20,
             sample_period: Duration::from_millis(1),
             most_stops: 20_000,

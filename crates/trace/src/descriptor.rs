@@ -11,7 +11,8 @@ const NAMED_PIPE: &str = "named pipe ";
 /// What the text of a socket ends with whose small writes wait for no acknowledgement.
 const NODELAY: &str = " (TCP_NODELAY)";
 
-/// Descriptors that others make readable, by the names of the kernel and of the calls that make them.
+/// Descriptors that others make readable, by the names of the kernel and of the calls that make
+/// them.
 const EVENTS: [&str; 7] = [
     "epoll",
     "eventfd",
@@ -42,7 +43,7 @@ pub enum DescriptorKind {
     Events(&'static str),
     /// `timerfd`.
     Timer,
-    /// It was there before anybody looked; with its number, or a copy of such a one without.
+    /// It was there before the trace began; with its number, or a copy of such a one without.
     Unknown(Option<i32>),
     /// A file whose path could not be read from the program's memory.
     #[default]

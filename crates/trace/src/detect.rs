@@ -1,6 +1,6 @@
 //! Which tiers does this machine allow this user?
 //!
-//! Told by trying each on a child that never runs anything, not by looking at versions or settings.
+//! Found by trying each on a child that never runs anything, not by reading versions or settings.
 
 use std::fs;
 use std::io;
@@ -11,9 +11,9 @@ use crate::command::{TraceCommand, TraceOptions};
 use crate::error::TraceError;
 use crate::kernel::session::Session;
 use crate::perf::Recorder;
+use crate::ptrace;
 use crate::result::Tier;
 use crate::spawn::{self, Held};
-use crate::stops;
 
 /// Whether a tier works here, and if not, why and what helps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub fn detect() -> Vec<Availability> {
         verdict(Tier::Kernel, try_kernel(), kernel_remedy),
         verdict(Tier::Perf, try_perf(), perf_remedy),
         verdict(Tier::Sample, try_sample(), child_remedy),
-        verdict(Tier::Stops, stops::attempt(), child_remedy),
+        verdict(Tier::Stops, ptrace::attempt(), child_remedy),
     ]
 }
 
@@ -116,11 +116,6 @@ fn try_kernel() -> Result<(), TraceError> {
     Session::arm(&small).map(drop)
 }
 
-/// A command that a held child is made for and that is never run.
-pub(crate) fn nothing() -> TraceCommand {
-    TraceCommand::new(["/"])
-}
-
 fn try_perf() -> Result<(), TraceError> {
     let child = looked_at()?;
     Recorder::attach(&[child.pid], &TraceOptions::default()).map(drop)
@@ -132,7 +127,7 @@ fn try_sample() -> Result<(), TraceError> {
 
 /// A held child whose files in `/proc` can be read.
 fn looked_at() -> Result<Held, TraceError> {
-    let mut child = spawn::hold(&nothing(), None)?;
+    let mut child = spawn::hold(&TraceCommand::nothing(), None)?;
     child.wait_ready()?;
     let read = |name: &str| fs::read(format!("/proc/{}/task/{0}/{name}", child.pid));
     let both = read("syscall").and_then(|_| read("stat"));
@@ -161,8 +156,11 @@ mod tests {
     #[test]
     fn a_refused_kernel_tier_says_how_to_be_allowed() {
         let refused = Err(TraceError::NotAllowed("bpf(2) refuses"));
-        let told = verdict(Tier::Kernel, refused, kernel_remedy);
-        assert_eq!((told.available, told.errno), (false, Some(libc::EPERM)));
-        assert!(told.remedy.contains("setcap cap_bpf,cap_perfmon+ep"));
+        let reported = verdict(Tier::Kernel, refused, kernel_remedy);
+        assert_eq!(
+            (reported.available, reported.errno),
+            (false, Some(libc::EPERM))
+        );
+        assert!(reported.remedy.contains("setcap cap_bpf,cap_perfmon+ep"));
     }
 }

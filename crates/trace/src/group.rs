@@ -80,7 +80,8 @@ impl Group {
         Ok(let_go)
     }
 
-    /// Waits up to `wait`, and not beyond the time of the next to be let go; `true` once all have ended.
+    /// Waits up to `wait`, and not beyond the time of the next to be let go; `true` once all have
+    /// ended.
     pub fn all_ended(&mut self, wait: Duration) -> bool {
         let mut polled: Vec<libc::pollfd> = Vec::with_capacity(self.members.len());
         let at = now();

@@ -1,8 +1,8 @@
 //! Who kills the command if the tracer is killed and can kill nothing any more?
 //!
 //! A process that does nothing but read a pipe whose other end only the tracer holds. At the end of
-//! the pipe it kills the process group it was told of. It costs one fork before the run and sleeps
-//! during it.
+//! the pipe it kills the process group whose number it has. It costs one fork before the run and
+//! sleeps during it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::spawn::pipe;
 #[derive(Debug)]
 pub(crate) struct Guardian {
     pid: i32,
-    tell: File,
+    orders: File,
 }
 
 impl Guardian {
@@ -28,21 +28,21 @@ impl Guardian {
             0 => unsafe { wait_for_the_end(read.as_raw_fd()) },
             pid => Ok(Self {
                 pid,
-                tell: write.into(),
+                orders: write.into(),
             }),
         }
     }
 
     /// Names the process group to kill.
     pub fn guard(&mut self, group: u32) {
-        // A guardian that is gone cannot be told; the parent-death signal is still there.
-        let _ = self.tell.write_all(&(group as i32).to_ne_bytes());
+        // A guardian that is gone takes no orders; the parent-death signal is still there.
+        let _ = self.orders.write_all(&(group as i32).to_ne_bytes());
     }
 }
 
 impl Drop for Guardian {
     fn drop(&mut self) {
-        let _ = self.tell.write_all(&0i32.to_ne_bytes());
+        let _ = self.orders.write_all(&0i32.to_ne_bytes());
         // SAFETY: our own child, which ends as soon as it has read the zero.
         unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
     }
@@ -60,10 +60,10 @@ unsafe fn wait_for_the_end(pipe: i32) -> ! {
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
         let mut group = 0i32;
         loop {
-            let mut told = 0i32;
-            match libc::read(0, (&raw mut told).cast(), 4) {
-                4 if told == 0 => libc::_exit(0),
-                4 => group = told,
+            let mut reported = 0i32;
+            match libc::read(0, (&raw mut reported).cast(), 4) {
+                4 if reported == 0 => libc::_exit(0),
+                4 => group = reported,
                 -1 if *libc::__errno_location() == libc::EINTR => {}
                 _ => break,
             }

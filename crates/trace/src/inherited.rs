@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_pipe_is_told_from_a_file() {
+    fn a_named_pipe_is_distinguished_from_a_file() {
         use std::os::fd::AsRawFd;
         let folder = tempfile::tempdir().unwrap();
         for (name, mark) in [("pipe", "named pipe "), ("file", "")] {
@@ -128,5 +128,20 @@ mod tests {
     fn the_flag_is_read_from_the_octal_number() {
         assert!(closes_on_exec("pos:\t0\nflags:\t02000001\n"));
         assert!(!closes_on_exec("pos:\t0\nflags:\t0100000\n"));
+    }
+
+    #[test]
+    fn no_link_makes_them_panic() {
+        let texts = [
+            "pipe:[4711]",
+            "anon_inode:[eventfd]",
+            "pos:\t0\nflags:\t02000001\n",
+        ];
+        crate::mutations::survives(&texts.map(Into::into), 1 << 10, |text| {
+            let text = String::from_utf8_lossy(text);
+            _ = inode(&text);
+            assert_eq!(DescriptorKind::from(&*kind(&text).text()), kind(&text));
+            _ = closes_on_exec(&text);
+        });
     }
 }

@@ -12,53 +12,57 @@
 //! ```
 //!
 //! A traced run explains; it never times. Which tiers a machine allows, [`detect`](detect::detect)
-//! tells by trying them. Linux only.
+//! finds out by trying them. Linux only.
 
 mod accounts;
 pub mod calls;
 mod collect;
 mod command;
+mod cpus;
 mod descriptor;
+mod descriptor_events;
 pub mod detect;
 mod error;
 mod group;
 mod guardian;
 mod inherited;
 mod kernel;
-mod made;
+#[cfg(test)]
+mod mutations;
 mod mutexes;
 mod names;
 mod orphans;
 mod paths;
 mod perf;
 mod profile;
+mod ptrace;
 mod records;
 mod result;
 mod sample;
 mod spawn;
-mod stops;
 mod uses;
 mod watch;
 
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
+pub use cpus::{allowed_cpus, run_on};
 pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
 pub use error::TraceError;
 pub use kernel::btf::BtfError;
 pub use mutexes::MutexRow;
 pub use profile::{FunctionRow, Profile};
+pub use ptrace::TIMES_HOLD_STOPS;
 pub use result::{
     Accounts, CallEdges, Cause, DescriptorRow, End, Entered, Exec, FaultEdges, FileRow, GroupTrace,
     Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,
     Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
 };
 pub use sample::NO_CALLS;
-pub use stops::TIMES_HOLD_STOPS;
 pub use uses::{Flow, Moved, UseRow};
 
-/// Runs the command to its end under this tier and tells what was seen.
+/// Runs the command to its end under this tier and reports what was seen.
 ///
-/// Blocks; the child is bound to the calling thread, which must live until this returns. Descendants
-/// that outlive the command are killed.
+/// Blocks; the child is bound to the calling thread, which must live until this returns.
+/// Descendants that outlive the command are killed.
 ///
 /// # Errors
 /// [`TraceError`]; nothing is left running then.
@@ -70,16 +74,16 @@ pub fn trace(
     match tier {
         Tier::Kernel => kernel::observe(command, options),
         Tier::Perf | Tier::Sample => sample::observe(command, tier, options),
-        Tier::Stops => stops::observe(command, options),
+        Tier::Stops => ptrace::observe(command, options),
     }
 }
 
-/// Runs the commands at once, as the stages of a pipeline, and tells what was seen of all of them. The
-/// pipes between them are the caller's: descriptors in [`Io::Fd`] are closed here once each command
-/// has its own.
+/// Runs the commands at once, as the stages of a pipeline, and reports what was seen of all of
+/// them. The pipes between them are the caller's: descriptors in [`Io::Fd`] are closed here once
+/// each command has its own.
 ///
-/// Blocks as [`trace`] does. The stops tier is refused: it lets one thread go at a time, and who waits
-/// for whom is what it would change.
+/// Blocks as [`trace`] does. The ptrace tier is refused: it lets one thread go at a time, and who
+/// waits for whom is what it would change.
 ///
 /// # Errors
 /// [`TraceError`]; nothing is left running then.

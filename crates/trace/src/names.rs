@@ -1,8 +1,8 @@
 //! What is behind a descriptor number, and which file got how much?
 //!
 //! Follows what processes do to their descriptor tables: opens, duplicates, pipes, sockets, closes,
-//! forks and execs. Pure: it is told events and asked for names. Bounded: what is beyond the bounds
-//! is counted.
+//! forks and execs. Pure: it takes events and is asked for names. Bounded: what is beyond the
+//! bounds is counted.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -59,8 +59,8 @@ pub struct NameRows {
 }
 
 impl Seen {
-    /// Keeps the name if there is room for it, or if it is no file's: a program opens many files one after the other
-    /// before it connects the socket that it then waits for.
+    /// Keeps the name if there is room for it, or if it is no file's: a program opens many files
+    /// one after the other before it connects the socket that it then waits for.
     fn add(&mut self, kind: Arc<DescriptorKind>) {
         if self.kinds.len() >= MOST_NAMES_OF_FD {
             self.more += 1;
@@ -129,14 +129,15 @@ impl Names {
         let kind = self.kind(pid, fd).or_else(last);
         let kind = kind.unwrap_or_else(|| DescriptorKind::Unknown(Some(fd)).into());
         if let Some(file) = self.file(pid, &kind, time) {
-            // Asking where one is moves nothing: of several pipes the one that was read or written has the name.
+            // Asking where one is moves nothing: of several pipes the one that was read or written
+            // has the name.
             if new.calls() > 0 {
                 file.fd = Some(fd);
             }
-            file.reads += new.read.calls;
-            file.read_bytes += new.read.bytes;
-            file.writes += new.written.calls;
-            file.written_bytes += new.written.bytes;
+            file.reads = file.reads.saturating_add(new.read.calls);
+            file.read_bytes = file.read_bytes.saturating_add(new.read.bytes);
+            file.writes = file.writes.saturating_add(new.written.calls);
+            file.written_bytes = file.written_bytes.saturating_add(new.written.bytes);
         }
         let room = self.uses.len() < MOST_NAMES;
         match self.uses.entry((pid, fd, kind)) {
@@ -236,7 +237,7 @@ impl Names {
         descriptors.sort_by_key(|d| (d.pid, d.fd));
         let mut files: Vec<_> = self.files.into_values().collect();
         files.sort_by(|a, b| {
-            let bytes = |f: &FileRow| f.read_bytes + f.written_bytes;
+            let bytes = |f: &FileRow| f.read_bytes.saturating_add(f.written_bytes);
             let order = (bytes(b), b.opens).cmp(&(bytes(a), a.opens));
             order.then_with(|| a.name.text().cmp(&b.name.text()))
         });
@@ -296,12 +297,12 @@ mod tests {
         n.settle((1, 1), 3, read(5, 21), 8);
         let rows = n.rows();
         assert_eq!(rows.descriptors[0].names, ["a", "b"]);
-        let told: Vec<_> = rows
+        let reported: Vec<_> = rows
             .files
             .iter()
             .map(|f| (f.name.text(), f.reads, f.read_bytes))
             .collect();
-        assert_eq!(told, [("a".into(), 2, 20), ("b".into(), 3, 1)]);
+        assert_eq!(reported, [("a".into(), 2, 20), ("b".into(), 3, 1)]);
         let on_3 = |row: &UseRow| (row.fd, row.moved.read.calls, row.moved.read.bytes);
         let used: Vec<_> = rows.uses.iter().map(on_3).collect();
         assert_eq!(used, [(3, 3, 1), (3, 2, 20)]);
@@ -340,8 +341,8 @@ mod tests {
         }
         n.failed(1, (257, "openat"), "/lib/x.so", 13, 9);
         let lookups = n.rows().lookups;
-        let told: Vec<_> = lookups.iter().map(|l| (l.errno, l.calls)).collect();
-        assert_eq!(told, [(2, 3), (13, 1)]);
+        let reported: Vec<_> = lookups.iter().map(|l| (l.errno, l.calls)).collect();
+        assert_eq!(reported, [(2, 3), (13, 1)]);
     }
 
     #[test]
@@ -353,9 +354,9 @@ mod tests {
         n.opened(1, 3, kind("socket to 127.0.0.1:80"), false, true, 0);
         n.opened(1, 3, kind("/etc/hosts"), false, true, 0);
         let rows = n.rows();
-        let told = &rows.descriptors[0];
-        assert_eq!(*told.names.last().unwrap(), "socket to 127.0.0.1:80");
-        assert_eq!((told.names.len() as u64, told.more_names), (8, 14));
+        let reported = &rows.descriptors[0];
+        assert_eq!(*reported.names.last().unwrap(), "socket to 127.0.0.1:80");
+        assert_eq!((reported.names.len() as u64, reported.more_names), (8, 14));
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Who ends what a command left behind, where nothing tells of every process that is made?
+//! Who ends what a command left behind, where nothing reports every process that is made?
 //!
-//! A daemon's parent is gone before anybody looks. While a tree is watched the kernel gives its orphans to
-//! this process: they become children of its first thread, which none of its own making is that was not there before.
+//! A daemon's parent is gone before the next sample. While a tree is watched the kernel gives its
+//! orphans to this process: they become children of its first thread, which none of its own making
+//! is that was not there before.
 
 use std::collections::HashSet;
 use std::fs;
@@ -56,7 +57,8 @@ impl Orphans {
                 if has_ended(pid) {
                     continue;
                 }
-                // SAFETY: sends a signal to a child of ours, which keeps its number until we wait for it.
+                // SAFETY: sends a signal to a child of ours, which keeps its number until we wait
+                // for it.
                 let refused = unsafe { libc::kill(pid as i32, libc::SIGKILL) } != 0;
                 left |= !refused;
                 if !refused {

@@ -1,8 +1,8 @@
 //! What do the paths that were opened lead to?
 //!
-//! A path says nothing of it, and whoever reads a named pipe waits for a program, not for a disk; how large a
-//! file is tells whether it was read again and again. Asked when the run is over: one that has been removed by
-//! then keeps its bare path.
+//! A path says nothing of it, and whoever reads a named pipe waits for a program, not for a disk;
+//! how large a file is shows whether it was read again and again. Asked when the run is over: one
+//! that has been removed by then keeps its bare path.
 
 use std::collections::HashMap;
 use std::fs;

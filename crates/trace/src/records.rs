@@ -35,7 +35,7 @@ pub enum Record<'a> {
     Exec {
         time: u64,
         who: Who,
-        /// 0 if it is not told.
+        /// 0 if it is not known.
         called: u64,
         old_tid: u32,
         path: &'a [u8],
@@ -64,7 +64,7 @@ pub enum Record<'a> {
         on_cpu: u64,
         /// In the run queue, by the kernel's count.
         queued: Option<u64>,
-        /// 0 if it is not told here.
+        /// 0 if it is not known here.
         started: u64,
         /// Faults of its own code that were timed, and their time.
         faults: u64,
@@ -209,12 +209,13 @@ pub struct CallTotals {
     /// When bytes first moved and last; 0 for never.
     pub first_moved: u64,
     pub last_moved: u64,
-    /// Writes whose last byte was looked at, and of these the ones that ended a line.
+    /// Writes whose last byte was examined, and of these the ones that ended a line.
     pub looked_at: u64,
     pub lines: u64,
-    /// Looks at a last byte, those included that found the memory not there yet.
-    pub looks: u64,
-    /// Where in the file the last call at a given place ended, and how many went on where the one before had ended.
+    /// Tries to read a last byte, those included that found the memory not there yet.
+    pub examinations: u64,
+    /// Where in the file the last call at a given place ended, and how many went on where the one
+    /// before had ended.
     pub next_place: u64,
     pub went_on: u64,
 }
@@ -240,7 +241,7 @@ impl CallTotals {
         self.unfinished += later.unfinished;
         self.looked_at += later.looked_at;
         self.lines += later.lines;
-        self.looks += later.looks;
+        self.examinations += later.examinations;
         self.next_place = later.next_place;
         self.went_on += later.went_on;
         for (sum, size) in self.sizes.iter_mut().zip(later.sizes) {
@@ -266,9 +267,9 @@ impl CallTotals {
             first: u64_at(bytes, call::FIRST)?,
             first_moved: u64_at(bytes, call::FIRST_MOVED)?,
             last_moved: u64_at(bytes, call::LAST_MOVED)?,
-            looked_at: u64_at(bytes, call::LOOKED_AT)?,
+            looked_at: u64_at(bytes, call::EXAMINED)?,
             lines: u64_at(bytes, call::LINES)?,
-            looks: u64_at(bytes, call::LOOKS)?,
+            examinations: u64_at(bytes, call::EXAMINATIONS)?,
             next_place: u64_at(bytes, call::NEXT_PLACE)?,
             went_on: u64_at(bytes, call::WENT_ON)?,
             sizes,
@@ -419,5 +420,24 @@ mod tests {
         put(&mut b, record::KIND, record::EXIT as u64);
         assert_eq!(record(&b), None);
         assert_eq!(record(&b[..8]), None);
+    }
+
+    #[test]
+    fn no_bytes_make_the_decoders_panic() {
+        let records: Vec<Vec<u8>> = (0..16u64)
+            .map(|kind| {
+                let mut bytes = vec![0x11u8; 700];
+                put(&mut bytes, record::KIND, kind);
+                bytes
+            })
+            .collect();
+        crate::mutations::survives(&records, 1 << 12, |bytes| {
+            _ = record(bytes);
+            _ = CallKey::decode(bytes);
+            _ = CallTotals::decode(bytes);
+            _ = Alive::decode(bytes);
+            let (key, row) = bytes.split_at(bytes.len() / 3);
+            _ = OffTotals::decode(key, row);
+        });
     }
 }

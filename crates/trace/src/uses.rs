@@ -36,11 +36,11 @@ impl Flow {
 
 impl AddAssign for Flow {
     fn add_assign(&mut self, more: Self) {
-        self.calls += more.calls;
-        self.bytes += more.bytes;
-        self.errors += more.errors;
-        self.total_ns += more.total_ns;
-        self.blocked_ns += more.blocked_ns;
+        self.calls = self.calls.saturating_add(more.calls);
+        self.bytes = self.bytes.saturating_add(more.bytes);
+        self.errors = self.errors.saturating_add(more.errors);
+        self.total_ns = self.total_ns.saturating_add(more.total_ns);
+        self.blocked_ns = self.blocked_ns.saturating_add(more.blocked_ns);
     }
 }
 
@@ -58,7 +58,7 @@ pub struct Moved {
 impl Moved {
     /// Calls that moved bytes, or would have.
     pub fn calls(&self) -> u64 {
-        self.read.calls + self.written.calls
+        self.read.calls.saturating_add(self.written.calls)
     }
 
     /// What came after `before`.
@@ -81,8 +81,8 @@ impl AddAssign for Moved {
 
 /// What went through a descriptor number of a process while it was this file, pipe or socket.
 ///
-/// Of `read`, `write`, `readv`, `writev`, `pread64`, `pwrite64` and `lseek` only: other calls are in the
-/// [`SyscallRow`](crate::SyscallRow)s of the number alone.
+/// Of `read`, `write`, `readv`, `writev`, `pread64`, `pwrite64` and `lseek` only: other calls are
+/// in the [`SyscallRow`](crate::SyscallRow)s of the number alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UseRow {
     /// Process.

@@ -34,8 +34,8 @@ impl Limits {
 
     /// Whether the run is to be killed now.
     pub fn reached(&self) -> bool {
-        let told = self.stop.as_ref();
-        told.is_some_and(|s| s.load(Ordering::Relaxed))
+        let reported = self.stop.as_ref();
+        reported.is_some_and(|s| s.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|d| Instant::now() >= d)
     }
 

@@ -1,5 +1,5 @@
-//! Calls through the 32-bit entry of x86, made by a program of 64 bits: the same as those of programs of 32 bits, which not
-//! every machine can build.
+//! Calls through the 32-bit entry of x86, made by a program of 64 bits: the same as those of
+//! programs of 32 bits, which not every machine can build.
 #![cfg(target_arch = "x86_64")]
 
 mod common;
@@ -18,7 +18,8 @@ const SOCKETCALL: u64 = 102;
 /// Makes a call; the lower half of each argument counts.
 fn call(number: u64, first: u64, second: u64, third: u64) -> i64 {
     let result: i64;
-    // SAFETY: `rbx` is given back, and the kernel may clear the other registers named. What is pointed to is the caller's.
+    // SAFETY: `rbx` is given back, and the kernel may clear the other registers named. What is
+    // pointed to is the caller's.
     unsafe {
         std::arch::asm!(
             "xchg rbx, {first}",
@@ -39,7 +40,8 @@ fn low_page(bytes: &CStr) -> u64 {
     let bytes = bytes.to_bytes_with_nul();
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_32BIT;
-    // SAFETY: a fresh mapping placed by the kernel, to which the bytes are copied; it is never unmapped.
+    // SAFETY: a fresh mapping placed by the kernel, to which the bytes are copied; it is never
+    // unmapped.
     unsafe {
         let at = libc::mmap(std::ptr::null_mut(), 4096, access, kind, -1, 0);
         assert_ne!(at, libc::MAP_FAILED);

@@ -102,7 +102,7 @@ fn a_reader_is_seen_waiting_for_the_labelled_pipe() {
 }
 
 #[test]
-fn the_kernel_tells_when_bytes_first_and_last_moved() {
+fn the_kernel_says_when_bytes_first_and_last_moved() {
     if !available(Tier::Kernel) {
         return;
     }

@@ -46,7 +46,7 @@ fn time_on_and_off_the_cpu_adds_up_to_the_life_of_the_thread() {
         return;
     }
     let t = run(Tier::Kernel, &ZEROS);
-    let on_cpu = t.threads[0].on_cpu_ns.expect("the kernel tells");
+    let on_cpu = t.threads[0].on_cpu_ns.expect("the kernel knows");
     let off: u64 = t.off_cpu.iter().map(|o| o.total_ns).sum();
     let thread = &t.threads[0];
     let lived = thread.ended_ns.expect("it ended") - thread.started_ns;
@@ -188,7 +188,7 @@ fn waiting_has_its_call_descriptor_and_cause() {
 }
 
 #[test]
-fn threads_are_told_apart() {
+fn threads_are_distinguished() {
     if !available(Tier::Kernel) {
         return;
     }
@@ -211,7 +211,7 @@ fn threads_are_told_apart() {
     );
 }
 
-/// Not a test of its own: the program that `threads_are_told_apart` traces.
+/// Not a test of its own: the program that `threads_are_distinguished` traces.
 #[test]
 fn helper_reads() {
     if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
@@ -324,7 +324,7 @@ fn a_command_that_cannot_run_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_deadly_signal_is_told() {
+fn a_deadly_signal_is_reported() {
     if !available(Tier::Kernel) {
         return;
     }
@@ -348,7 +348,7 @@ fn a_trace_survives_its_json_form() {
 }
 
 #[test]
-fn polls_tell_what_ended_them() {
+fn polls_say_what_ended_them() {
     if !available(Tier::Kernel) {
         return;
     }

@@ -83,8 +83,8 @@ fn is_alive(pid: u32) -> bool {
     state.is_some_and(|state| state != b'Z' && state != b'X')
 }
 
-/// Waits until none is left: the kernel frees programs and ends processes after the kill. A test that
-/// hangs here has found one that stays.
+/// Waits until none is left: the kernel frees programs and ends processes after the kill. A test
+/// that hangs here has found one that stays.
 fn await_none(all: &HashSet<u32>, is_there: fn(u32) -> bool) {
     while all.iter().any(|one| is_there(*one)) {
         std::thread::yield_now();
@@ -112,7 +112,8 @@ fn kill_9_at_any_moment_leaves_nothing() {
     if !available(Tier::Kernel) {
         return;
     }
-    // While it loads, with all programs loaded, with the child held, with a tree of three that runs.
+    // While it loads, with all programs loaded, with the child held, with a tree of three that
+    // runs.
     for (programs, processes) in [(1, 0), (3, 0), (8, 0), (8, 1), (8, 2), (8, 4)] {
         kill_at(programs, processes);
     }

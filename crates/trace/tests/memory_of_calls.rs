@@ -1,4 +1,4 @@
-//! What is told of calls by a look at the memory that they are given.
+//! What the memory shows that calls are given.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -17,7 +17,7 @@ fn limits(trace: &Trace, calls: &[&str], fd: Option<i32>) -> u64 {
 }
 
 #[test]
-fn writes_that_end_a_line_are_told_from_pieces() {
+fn writes_that_end_a_line_are_distinguished_from_pieces() {
     for tier in TIERS.into_iter().filter(|tier| available(*tier)) {
         let written = |command: &str| {
             let script = format!("for i in 1 2 3 4 5 6 7 8 9 10; do {command}; done");
@@ -75,13 +75,13 @@ fn a_select_of_one_descriptor_is_filed_under_that() {
     for tier in TIERS.into_iter().filter(|tier| available(*tier)) {
         let trace = run(tier, &["python3", "-c", script]);
         let limits = |fd| limits(&trace, &["select", "pselect6"], fd);
-        let told = (limits(Some(50)), limits(Some(63)), limits(Some(51)));
-        assert_eq!((told, limits(None)), ((3, 4, 2), 4), "{tier:?}");
+        let reported = (limits(Some(50)), limits(Some(63)), limits(Some(51)));
+        assert_eq!((reported, limits(None)), ((3, 4, 2), 4), "{tier:?}");
     }
 }
 
 #[test]
-fn reads_that_go_on_where_the_one_before_ended_are_told_from_those_elsewhere() {
+fn reads_that_go_on_where_the_one_before_ended_are_distinguished_from_those_elsewhere() {
     let script = "import os\n\
                   f = os.open('/proc/self/exe', os.O_RDONLY)\n\
                   os.dup2(f, 60)\n\
@@ -91,14 +91,14 @@ fn reads_that_go_on_where_the_one_before_ended_are_told_from_those_elsewhere() {
                   os.read(60, 5)\n";
     for tier in TIERS.into_iter().filter(|tier| available(*tier)) {
         let trace = run(tier, &["python3", "-c", script]);
-        let told = |name, fd| {
+        let reported = |name, fd| {
             let mut rows = trace.syscalls.iter();
             let row = rows.find(|row| row.name == name && row.fd == Some(fd));
             row.expect("it was called").went_on
         };
-        assert_eq!(told("pread64", 60), Some(10), "{tier:?}");
+        assert_eq!(reported("pread64", 60), Some(10), "{tier:?}");
         // The first begins at the front.
-        assert_eq!(told("pread64", 61), Some(1), "{tier:?}");
-        assert_eq!(told("read", 60), None, "{tier:?}");
+        assert_eq!(reported("pread64", 61), Some(1), "{tier:?}");
+        assert_eq!(reported("read", 60), None, "{tier:?}");
     }
 }

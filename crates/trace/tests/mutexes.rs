@@ -1,5 +1,5 @@
-//! Waits for mutexes of Go, of which no call and no switch tells: this program has a function of the name that Go's
-//! runtime waits in, and is traced itself.
+//! Waits for mutexes of Go, that no call and no switch shows: this program has a function of the
+//! name that Go's runtime waits in, and is traced itself.
 
 mod common;
 
@@ -46,8 +46,8 @@ fn each_wait_for_a_mutex_is_seen() {
     assert_eq!(seen.end.code, Some(0));
     let [row] = seen.mutexes[..] else {
         // A kernel without uprobes, or a container that hides them.
-        let told = |sentence: &String| sentence.starts_with("how goroutines waited");
-        assert!(seen.not_visible.iter().any(told), "{:?}", seen.mutexes);
+        let reported = |sentence: &String| sentence.starts_with("how goroutines waited");
+        assert!(seen.not_visible.iter().any(reported), "{:?}", seen.mutexes);
         fathom_test_log::skipped("no uprobes here");
         return;
     };

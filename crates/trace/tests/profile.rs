@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::{available, helper, quiet};
 use fathom_trace::{FunctionRow, Tier, Trace, TraceOptions, trace};
 
-/// CPU time that the helpers use: some hundred looks, also where many are missed.
+/// CPU time that the helpers use: some hundred samples, also where many are missed.
 const CPU_NS: u64 = 200_000_000;
 
 fn is_helper() -> bool {
@@ -104,7 +104,7 @@ fn the_function_that_computes_is_named() {
 }
 
 #[test]
-fn a_thread_that_spins_is_told_from_one_that_works() {
+fn a_thread_that_spins_is_distinguished_from_one_that_works() {
     for tier in [Tier::Kernel, Tier::Perf] {
         if !available(tier) {
             continue;

@@ -76,7 +76,7 @@ fn stops_follow_children_and_execs() {
 }
 
 #[test]
-fn stops_tell_what_was_asked_for_beside_what_came_of_it() {
+fn stops_say_what_was_asked_for_beside_what_came_of_it() {
     if !available(Tier::Stops) {
         return;
     }

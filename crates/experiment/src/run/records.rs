@@ -116,7 +116,11 @@ pub fn why(
         measure: measure.to_string(),
         subject: subject.to_string(),
         parameters: parameters.clone(),
-        ids: explanation.findings.iter().map(|f| f.id.to_string()).collect(),
+        ids: explanation
+            .findings
+            .iter()
+            .map(|f| f.id.to_string())
+            .collect(),
         limited: limited(&explanation),
     };
     Ok((sampler.all, findings))

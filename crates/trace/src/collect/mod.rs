@@ -10,7 +10,7 @@ use rows::{add_off, off_row, row, split, text};
 
 use crate::accounts;
 use crate::calls::{self, Direction};
-use crate::made::{self, Told};
+use crate::descriptor_events::{self, DescriptorEvent};
 use crate::names::Names;
 use crate::records::{Alive, CallKey, CallTotals, OffTotals, Record, Who, record};
 use crate::result::{
@@ -19,7 +19,7 @@ use crate::result::{
 };
 use crate::uses::{Flow, Moved};
 
-/// Gathers what one run told.
+/// Gathers what one run showed.
 #[derive(Debug)]
 pub struct Collector {
     start: u64,
@@ -156,7 +156,7 @@ impl Collector {
                 args,
                 payload,
             } => {
-                let told = Told {
+                let event = DescriptorEvent {
                     pid: who.pid,
                     tid: who.tid,
                     nr,
@@ -165,7 +165,7 @@ impl Collector {
                     payload,
                     time: self.since_start(time),
                 };
-                made::apply(&mut self.names, &told);
+                descriptor_events::apply(&mut self.names, &event);
             }
             Record::Fork {
                 time,
@@ -406,7 +406,7 @@ impl Collector {
                 total_ns: totals.total,
                 blocked_ns: totals.blocked,
             };
-            made::add(entry, &name, flow);
+            descriptor_events::add(entry, &name, flow);
             let writes = calls::direction(&name) == Some(Direction::Write) || name == "sendfile";
             if key.fd == 1 && writes {
                 let first = first_output.entry(key.who.pid).or_insert(totals.first);

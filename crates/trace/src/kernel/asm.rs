@@ -6,7 +6,8 @@
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// A register: `R0` holds results, `R1`-`R5` arguments, `R6`-`R9` survive calls, `R10` is the frame.
+/// A register: `R0` holds results, `R1`-`R5` arguments, `R6`-`R9` survive calls, `R10` is the
+/// frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Reg {

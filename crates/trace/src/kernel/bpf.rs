@@ -134,7 +134,8 @@ pub struct Map {
 }
 
 impl Map {
-    /// Makes a map. Sizes in bytes; for [`MapKind::Ring`] both 0 and `entries` its bytes, a power of 2.
+    /// Makes a map. Sizes in bytes; for [`MapKind::Ring`] both 0 and `entries` its bytes, a power
+    /// of 2.
     ///
     /// # Errors
     /// The kernel's: `EPERM` without `CAP_BPF`, `ENOMEM`, `EINVAL` for a kind it does not know.

@@ -62,6 +62,9 @@ pub struct Btf<'a> {
 
 const HEADER: usize = 24;
 const MAGIC: u16 = 0xeb9f;
+/// Structs without a name that are entered in search of a member; a `task_struct` holds some
+/// twenty. No end is in sight where one holds itself.
+const MOST_NESTED: u32 = 256;
 
 impl<'a> Btf<'a> {
     /// Indexes the types; 3 MB take about 1 ms.
@@ -115,7 +118,7 @@ impl<'a> Btf<'a> {
     /// # Errors
     /// [`BtfError::NoMember`]; also for a member beyond the reach of a load instruction.
     pub fn member(&self, id: u32, member: &str) -> Result<Member, BtfError> {
-        self.member_from(id, member, 0)
+        self.member_from(id, member, 0, &mut { MOST_NESTED })
             .filter(|m| m.bit_offset / 8 <= i16::MAX as u32)
             .ok_or_else(|| {
                 let owner = self.name(id).unwrap_or_default();
@@ -123,7 +126,9 @@ impl<'a> Btf<'a> {
             })
     }
 
-    fn member_from(&self, id: u32, member: &str, base: u32) -> Option<Member> {
+    /// `nested`: how many unnamed structs may still be entered.
+    fn member_from(&self, id: u32, member: &str, base: u32, nested: &mut u32) -> Option<Member> {
+        *nested = nested.checked_sub(1)?;
         let kind = self.kind(id)?;
         if kind != Kind::Struct as u8 && kind != Kind::Union as u8 {
             return None;
@@ -142,7 +147,7 @@ impl<'a> Btf<'a> {
             };
             let bit_offset = base.checked_add(offset)?;
             if name == 0 {
-                if let Some(found) = self.member_from(inner, member, bit_offset) {
+                if let Some(found) = self.member_from(inner, member, bit_offset, nested) {
                     return Some(found);
                 }
             } else if self.string_is(name, member) {
@@ -152,7 +157,8 @@ impl<'a> Btf<'a> {
         None
     }
 
-    /// How many arguments the tracepoint behind `btf_trace_...` passes, its hidden first one excluded.
+    /// How many arguments the tracepoint behind `btf_trace_...` passes, its hidden first one
+    /// excluded.
     ///
     /// # Errors
     /// [`BtfError::NoType`] if the number is not that of a pointer to a function.
@@ -292,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tracepoint_tells_how_many_arguments_it_passes() {
+    fn a_tracepoint_says_how_many_arguments_it_passes() {
         let data = sample();
         let btf = Btf::parse(&data).expect("parses");
         let id = btf.find(Kind::Typedef, "btf_trace_sched_switch");
@@ -306,8 +312,8 @@ mod tests {
         let no_type = btf.find(Kind::Struct, "task").expect_err("no such type");
         assert_eq!(no_type.to_string(), "this kernel has no type `task`");
         let no_member = btf.member(2, "tgid").expect_err("no such member");
-        let told = "this kernel's `task_struct` has no member `tgid`";
-        assert_eq!(no_member.to_string(), told);
+        let reported = "this kernel's `task_struct` has no member `tgid`";
+        assert_eq!(no_member.to_string(), reported);
     }
 
     #[test]
@@ -317,5 +323,27 @@ mod tests {
         for len in 0..data.len() {
             assert!(Btf::parse(&data[..len]).is_err(), "cut at {len}");
         }
+    }
+
+    #[test]
+    fn no_types_make_it_panic_or_run_for_ever() {
+        crate::mutations::survives(&[sample()], 1 << 16, |data| {
+            let Ok(btf) = Btf::parse(data) else { return };
+            for id in 0..6 {
+                _ = btf.member(id, "cs");
+                _ = btf.tracepoint_arguments(id);
+            }
+            _ = btf.find(Kind::Typedef, "btf_trace_sched_switch");
+        });
+    }
+
+    #[test]
+    fn a_struct_that_holds_itself_has_no_more_members_for_it() {
+        let data = synthetic(
+            &[("task", 4 << 24 | 2, 8, vec![("", 1, 0), ("", 1, 0)])],
+            &[],
+        );
+        let btf = Btf::parse(&data).expect("parses");
+        assert!(btf.member(1, "pid").is_err());
     }
 }

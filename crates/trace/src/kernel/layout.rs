@@ -41,7 +41,8 @@ pub mod task {
     /// Descriptors below 64, as bits, that calls of `crate::calls::TOTALS` were made on since they
     /// were last closed: closing another is not worth a record.
     pub const MOVED: i16 = 112;
-    /// What the scheduler had counted for the thread when it last left or got a CPU, ns, not 0 then.
+    /// What the scheduler had counted for the thread when it last left or got a CPU, ns, not 0
+    /// then.
     pub const RAN: i16 = 120;
     /// Its voluntary switches then.
     pub const VOLUNTARY: i16 = 128;
@@ -51,8 +52,8 @@ pub mod task {
     pub const FAULTS: i16 = 144;
     /// On a CPU serving them, ns.
     pub const FAULT_TOTAL: i16 = 152;
-    /// Address of the first own instruction of the program that it executed, until it was reached; 0 if that
-    /// isn't known.
+    /// Address of the first own instruction of the program that it executed, until it was reached;
+    /// 0 if that isn't known.
     pub const ENTRY: i16 = 160;
     /// Address at which that program's loader lies; 0 if it has none.
     pub const LOADER: i16 = 168;
@@ -76,14 +77,15 @@ pub mod call {
     /// When the first call that moved bytes returned, and the last, ns; 0 for none.
     pub const FIRST_MOVED: i16 = 136;
     pub const LAST_MOVED: i16 = 144;
-    /// Writes whose last byte was looked at, and of these the ones that ended a line.
-    pub const LOOKED_AT: i16 = 152;
+    /// Writes whose last byte was examined, and of these the ones that ended a line.
+    pub const EXAMINED: i16 = 152;
     pub const LINES: i16 = 160;
-    /// Where in the file the last call at a given place ended, and how many went on where the one before had ended.
+    /// Where in the file the last call at a given place ended, and how many went on where the one
+    /// before had ended.
     pub const NEXT_PLACE: i16 = 168;
     pub const WENT_ON: i16 = 176;
-    /// Looks at a last byte, those included that found the memory not there yet.
-    pub const LOOKS: i16 = 184;
+    /// Tries to read a last byte, those included that found the memory not there yet.
+    pub const EXAMINATIONS: i16 = 184;
     pub const SIZE: usize = 192;
 }
 
@@ -132,7 +134,8 @@ pub mod record {
     /// ARG0: address of the program's loader, 0 if it has none.
     pub const ENTERED: i32 = 7;
 
-    /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it doesn't.
+    /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it
+    /// doesn't.
     pub const UNKNOWN: i32 = -1;
 
     /// Longest path that is recorded, its final zero included.

@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use super::edges::{self, Calls};
-use super::harvest::Harvest;
-use super::late;
+use super::drain_ended::DrainedRows;
+use super::entry_exit_overhead::{self, Calls};
 use super::session::Session;
+use super::tick_skid;
 use super::urgent::Urgent;
 use crate::collect::Collector;
 use crate::command::{Member, TraceCommand, TraceOptions};
@@ -23,15 +23,15 @@ use crate::records::Alive;
 use crate::result::{CallEdges, FaultEdges, GroupTrace, Losses, Tier, Trace};
 use crate::watch::{Limits, now};
 
-/// Distance of looks at the ring: 4 MiB hold what comes in 10 ms many times over.
-const LOOK: Duration = Duration::from_millis(10);
+/// Distance of readings of the ring: 4 MiB hold what comes in 10 ms many times over.
+const READING: Duration = Duration::from_millis(10);
 
 /// Faults of which it matters what goes unseen of each, and how ticks are charged.
 const MANY_FAULTS: u64 = 50_000;
 /// Calls of which it matters how ticks are charged.
 const MANY_CALLS: u64 = 100_000;
 
-/// Runs the command and tells what the kernel saw.
+/// Runs the command and reports what the kernel saw.
 pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
     let mut session = Session::arm(options)?;
     let follow = Some(session.follow());
@@ -39,7 +39,7 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     watch(&mut session, group, command.timeout, options).map(GroupTrace::into_single)
 }
 
-/// Runs the commands at once and tells what the kernel saw of all of them.
+/// Runs the commands at once and reports what the kernel saw of all of them.
 pub(crate) fn observe_group(
     members: Vec<Member>,
     options: &TraceOptions,
@@ -68,8 +68,8 @@ fn watch(
     for pid in &roots {
         inherited::name_descriptors(&mut collector.names, *pid, &options.labels);
     }
-    let looks = |period| MachineWide::begin(&roots, period);
-    let (mut profile, unprofiled) = or_why(options.profile.map(looks).transpose());
+    let sampling = |period| MachineWide::begin(&roots, period);
+    let (mut profile, unprofiled) = or_why(options.profile.map(sampling).transpose());
     let probes = options.mutexes_of.as_deref().map(Mutexes::begin);
     let (mut mutexes, unprobed) = or_why(probes.transpose().map(Option::flatten));
     group.begin(now());
@@ -77,18 +77,18 @@ fn watch(
 
     // The commands are made: none of them inherits it.
     let urgent = Urgent::raise();
-    let mut harvest = Harvest::new(options.most_rows);
+    let mut drained = DrainedRows::new(options.most_rows);
     let mut cut_short = false;
-    while !group.all_ended(limits.shorten(LOOK)) {
+    while !group.all_ended(limits.shorten(READING)) {
         group.release_due(now())?;
         session.ring.drain(|record| collector.record(record));
         profile.iter_mut().for_each(MachineWide::read);
         mutexes.iter_mut().for_each(Mutexes::read);
-        harvest.take_ended(session, &mut collector.ended)?;
+        drained.take_ended(session, &mut collector.ended)?;
         if limits.reached() {
             cut_short = true;
             kill_tree(session, &group);
-            while !group.all_ended(LOOK) {
+            while !group.all_ended(READING) {
                 session.ring.drain(|record| collector.record(record));
             }
             break;
@@ -104,7 +104,7 @@ fn watch(
     session.disarm();
     group.check_started()?;
     let start = collector.start();
-    let mut trace = finish(session, collector, harvest, &alive, end)?;
+    let mut trace = finish(session, collector, drained, &alive, end)?;
     trace.lost = Losses {
         names: trace.lost.names,
         intervals: trace.lost.intervals,
@@ -160,21 +160,21 @@ fn or_why<T>(begun: io::Result<Option<T>>) -> (Option<T>, Option<io::Error>) {
     }
 }
 
-/// What faults take beside what was seen of them; where there were many, by faults after the run too, and also how ticks
-/// charge them. `seen`: their number and time, ns.
+/// What faults take beside what was seen of them; where there were many, by faults after the run
+/// too, and also how ticks charge them. `seen`: their number and time, ns.
 fn fault_edges(session: &mut Session, seen: (u64, u64)) -> Option<FaultEdges> {
     let before = session.faults.take()?;
     let (faults, ns) = seen;
     if faults < MANY_FAULTS {
-        return before.edges(None);
+        return before.overhead(None);
     }
-    let both = match edges::faults_again(session) {
+    let both = match entry_exit_overhead::faults_again(session) {
         Some(after) => before.and(after),
         None => before,
     };
     Some(FaultEdges {
-        late_share: late::share_of_fault(),
-        ..both.edges(Some(ns as f64 / faults as f64))?
+        late_share: tick_skid::share_of_fault(),
+        ..both.overhead(Some(ns as f64 / faults as f64))?
     })
 }
 
@@ -184,21 +184,21 @@ fn call_edges(before: Option<Calls>, trace: &Trace) -> Option<CallEdges> {
     let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
     let late_ns = match calls {
         0..MANY_CALLS => None,
-        _ => late::ns_of_call(before.untraced_ns),
+        _ => tick_skid::ns_of_call(before.untraced_ns),
     };
-    Some(before.edges(late_ns))
+    Some(before.overhead(late_ns))
 }
 
 fn finish(
     session: &Session,
     mut collector: Collector,
-    mut harvest: Harvest,
+    mut drained: DrainedRows,
     alive: &[Alive],
     end: u64,
 ) -> Result<Trace, TraceError> {
-    harvest.take_all(session)?;
-    let without_descriptor = harvest.without_descriptor;
-    collector.end(harvest.calls, harvest.off_cpu, alive, end);
+    drained.take_all(session)?;
+    let without_descriptor = drained.without_descriptor;
+    collector.end(drained.calls, drained.off_cpu, alive, end);
     let mut trace = collector.trace();
     paths::mark(&mut trace);
     if without_descriptor > 0 {
@@ -234,8 +234,8 @@ fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
         .collect())
 }
 
-/// Kills what outlived the command until there is none: one that was just being killed may have made
-/// another meanwhile.
+/// Kills what outlived the command until there is none: one that was just being killed may have
+/// made another meanwhile.
 fn end_survivors(session: &Session, roots: &[u32]) -> Result<(), TraceError> {
     // As long as the kernel takes to end processes, but not for ever: some may not be killed by us.
     const ROUNDS: u32 = 500;
@@ -285,7 +285,8 @@ mod tests {
     use crate::command::TimelineOptions;
     use crate::kernel::programs::Sides;
 
-    /// A shell that waits for its child, which sleeps for 200 ms, seen from these sides of each switch.
+    /// A shell that waits for its child, which sleeps for 200 ms, seen from these sides of each
+    /// switch.
     fn seen(sides: Sides) -> Option<Trace> {
         let options = TraceOptions {
             timeline: Some(TimelineOptions::default()),

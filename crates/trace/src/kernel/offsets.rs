@@ -42,14 +42,16 @@ pub struct Offsets {
     pub page_fault_user: Option<u32>,
 }
 
-/// What tells a call through the 32-bit entry from others, and where its arguments are.
+/// What distinguishes a call through the 32-bit entry from others, and where its arguments are.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry32 {
     /// The saved code segment.
     pub regs_cs: i16,
-    /// The saved register in which the instruction of the native entry leaves the address behind it.
+    /// The saved register in which the instruction of the native entry leaves the address behind
+    /// it.
     pub regs_cx: i16,
-    /// The kernel's flags of what the thread is about, which is right also for `int 0x80` in a program of 64 bits.
+    /// The kernel's flags of what the thread is about, which is right also for `int 0x80` in a
+    /// program of 64 bits.
     pub task_status: i16,
     /// The call's first four arguments in the saved registers, of which the lower half counts.
     pub regs_arguments: [i16; 4],
@@ -142,7 +144,8 @@ fn registers(btf: &Btf<'_>) -> Result<Registers, BtfError> {
     let regs = btf.find(Kind::Struct, "pt_regs")?;
     let at = |name| btf.member(regs, name).map(Member::byte_offset);
     let first = at("regs")?;
-    // The first argument's register holds the result when the call returns; the kernel keeps a copy.
+    // The first argument's register holds the result when the call returns; the kernel keeps a
+    // copy.
     let arguments = [at("orig_x0")?, first + 8, first + 16, first + 24];
     Ok((arguments, None, at("pc")?))
 }

@@ -6,7 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use super::asm::AsmError;
 use super::bpf::{Program, Refused};
 use super::btf::Btf;
-use super::edges::{self, Calls, Faults, Untraced};
+use super::entry_exit_overhead::{self, Calls, Faults, Untraced};
 use super::offsets::{Offsets, VMLINUX};
 use super::perf::{self, SoftwareEvent};
 use super::programs::{self, Context, Maps, Sides, Sizes};
@@ -40,7 +40,7 @@ impl Session {
         Self::arm_seeing(options, Sides::Both)
     }
 
-    /// [`Session::arm`] with programs that look at these sides of a switch.
+    /// [`Session::arm`] with programs that trace these sides of a switch.
     pub(super) fn arm_seeing(options: &TraceOptions, sides: Sides) -> Result<Self, TraceError> {
         if !numbers_are_the_kernels() {
             return Err(TraceError::Namespace);
@@ -71,7 +71,7 @@ impl Session {
             true => attach_fault_end(&context),
             false => (Vec::new(), None),
         };
-        // Without an end the beginning tells nothing.
+        // Without an end the beginning says nothing.
         let fault_times = options.fault_times && untimed_faults.is_none();
         let context = Context {
             fault_times,
@@ -95,7 +95,7 @@ impl Session {
             follow,
             attached,
         };
-        let (of_faults, of_calls) = edges::measure(&mut session, untraced);
+        let (of_faults, of_calls) = entry_exit_overhead::measure(&mut session, untraced);
         session.faults = of_faults.filter(|_| fault_times);
         session.calls = of_calls;
         Ok(session)
@@ -115,8 +115,8 @@ impl Session {
 /// The inode of the first process namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: u64 = 0xefff_fffc;
 
-/// Whether this process is in the first process namespace, whose numbers the programs see. Where `/proc` tells nothing it is
-/// taken to be.
+/// Whether this process is in the first process namespace, whose numbers the programs see. Where
+/// `/proc` says nothing it is taken to be.
 fn numbers_are_the_kernels() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self/ns/pid").map_or(true, |file| file.ino() == FIRST_NAMESPACE)

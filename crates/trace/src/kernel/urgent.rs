@@ -1,8 +1,8 @@
 //! How does the reader of the kernel's tables get a CPU on a busy machine?
 //!
-//! Tables and ring are bounded: a reader that has to queue for a CPU loses what comes meanwhile. Niceness
-//! doesn't help across sessions (autogroup); a real-time policy does. The reader runs for microseconds
-//! every 10 ms, so that the command loses nothing that can be measured.
+//! Tables and ring are bounded: a reader that has to queue for a CPU loses what comes meanwhile.
+//! Niceness doesn't help across sessions (autogroup); a real-time policy does. The reader runs for
+//! microseconds every 10 ms, so that the command loses nothing that can be measured.
 
 /// The calling thread goes before all ordinary ones until this is dropped, if that is allowed
 /// (`CAP_SYS_NICE`). What it makes meanwhile is ordinary.
@@ -12,9 +12,11 @@ pub(super) struct Urgent {
 }
 
 impl Urgent {
-    /// Raises the calling thread. Where that is refused all stays as it is: what is lost is counted.
+    /// Raises the calling thread. Where that is refused all stays as it is: what is lost is
+    /// counted.
     pub(super) fn raise() -> Self {
-        // SAFETY: an all-zero parameter is valid; both calls take the calling thread and live values.
+        // SAFETY: an all-zero parameter is valid; both calls take the calling thread and live
+        // values.
         let before = unsafe {
             let mut param: libc::sched_param = std::mem::zeroed();
             let policy = libc::sched_getscheduler(0);

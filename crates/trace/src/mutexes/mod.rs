@@ -1,11 +1,12 @@
 //! How long do the goroutines of a Go program wait for mutexes that others hold?
 //!
-//! A goroutine that waits is off its thread, and the thread runs another: no call, no switch and no clock shows it.
-//! So the places where Go's `sync` package puts a goroutine aside for a lock and where it goes on get a probe each
-//! (`uprobe` events of perf), which tell the goroutine, by the register that holds it, and the time. 1 to 2 us for each
-//! wait, nothing for a lock that is free. The probes belong to descriptors of this process: they are gone with them.
+//! A goroutine that waits is off its thread, and the thread runs another: no call, no switch and no
+//! clock shows it. So the places where Go's `sync` package puts a goroutine aside for a lock and
+//! where it goes on get a probe each (`uprobe` events of perf), which record the goroutine, by the
+//! register that holds it, and the time. 1 to 2 us for each wait, nothing for a lock that is free.
+//! The probes belong to descriptors of this process: they are gone with them.
 //!
-//! The kernel puts them into every process that runs the file; what others tell is dropped.
+//! The kernel puts them into every process that runs the file; what others record is dropped.
 
 mod places;
 mod waits;
@@ -31,7 +32,8 @@ const MOST_EVENTS: usize = 512;
 /// Hits that are kept, 40 bytes each.
 const MOST_HITS: usize = 1_000_000;
 
-/// How the goroutines of one process waited for mutexes (`sync.Mutex`, `sync.RWMutex`) that others held.
+/// How the goroutines of one process waited for mutexes (`sync.Mutex`, `sync.RWMutex`) that others
+/// held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MutexRow {
     /// Process.
@@ -60,10 +62,12 @@ pub(crate) struct Mutexes {
 }
 
 impl Mutexes {
-    /// Watches the program in this file; `None` where it has no such places, which a program without symbols hasn't.
+    /// Watches the program in this file; `None` where it has no such places, which a program
+    /// without symbols hasn't.
     ///
     /// # Errors
-    /// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOENT` without uprobes, `EMFILE` without free descriptors.
+    /// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOENT` without uprobes,
+    /// `EMFILE` without free descriptors.
     pub(crate) fn begin(program: &Path) -> io::Result<Option<Self>> {
         let places = places::of(program);
         let cpus = event::cpus().len();
@@ -86,7 +90,7 @@ impl Mutexes {
         Ok(Some(new))
     }
 
-    /// All places on this CPU tell into one buffer.
+    /// All places on this CPU write into one buffer.
     fn watch_cpu(&mut self, kind: u32, path: &CStr, places: &[Place], cpu: i32) -> io::Result<()> {
         let mut first: Option<i32> = None;
         for place in places {
@@ -109,15 +113,15 @@ impl Mutexes {
         Ok(())
     }
 
-    /// Takes what was told since.
+    /// Takes what was reported since.
     pub(crate) fn read(&mut self) {
         let (hits, begins, lost) = (&mut self.hits, &self.begins, &mut self.lost);
         for ring in &mut self.rings {
             ring.drain(|record| match waits::parse(record, begins) {
-                waits::Told::Hit(hit) if hits.len() < MOST_HITS => hits.push(hit),
-                waits::Told::Hit(_) => *lost += 1,
-                waits::Told::Lost(more) => *lost += more,
-                waits::Told::Nothing => {}
+                waits::Parsed::Hit(hit) if hits.len() < MOST_HITS => hits.push(hit),
+                waits::Parsed::Hit(_) => *lost += 1,
+                waits::Parsed::Lost(more) => *lost += more,
+                waits::Parsed::Nothing => {}
             });
         }
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::profile::functions_named;
 
-/// Functions of Go's runtime that put a goroutine aside for a lock of `sync` until it may go on. The first is
-/// Go 1.24's.
+/// Functions of Go's runtime that put a goroutine aside for a lock of `sync` until it may go on.
+/// The first is Go 1.24's.
 const FUNCTIONS: [&str; 4] = [
     "internal/sync.runtime_SemacquireMutex",
     "sync.runtime_SemacquireMutex",

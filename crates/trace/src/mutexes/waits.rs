@@ -21,16 +21,16 @@ pub(super) struct Hit {
 
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Parsed {
     Hit(Hit),
     /// So many hits are missing, or an unknown number for a while: one.
     Lost(u64),
     Nothing,
 }
 
-/// Reads a record: of a sample the event's number, process and thread, time, which registers, and the register.
-/// `begins`: the events of beginnings.
-pub(super) fn parse(record: &[u8], begins: &[u64]) -> Told {
+/// Reads a record: of a sample the event's number, process and thread, time, which registers, and
+/// the register. `begins`: the events of beginnings.
+pub(super) fn parse(record: &[u8], begins: &[u64]) -> Parsed {
     let kind = record
         .first_chunk::<4>()
         .map(|kind| u32::from_ne_bytes(*kind));
@@ -41,19 +41,19 @@ pub(super) fn parse(record: &[u8], begins: &[u64]) -> Told {
             let (Some(event), Some(who), Some(at), Some(goroutine)) =
                 (number(0), number(1), number(2), number(4))
             else {
-                return Told::Nothing;
+                return Parsed::Nothing;
             };
             let [a, b, c, d, ..] = who.to_ne_bytes();
-            Told::Hit(Hit {
+            Parsed::Hit(Hit {
                 at,
                 pid: u32::from_ne_bytes([a, b, c, d]),
                 goroutine,
                 begins: begins.contains(&event),
             })
         }
-        Some(LOST) => Told::Lost(number(1).unwrap_or(1)),
-        Some(THROTTLED) => Told::Lost(1),
-        _ => Told::Nothing,
+        Some(LOST) => Parsed::Lost(number(1).unwrap_or(1)),
+        Some(THROTTLED) => Parsed::Lost(1),
+        _ => Parsed::Nothing,
     }
 }
 
@@ -84,7 +84,8 @@ impl Waits {
         new
     }
 
-    /// Of processes whose beginnings and ends fit: in programs of an old Go the register holds something else.
+    /// Of processes whose beginnings and ends fit: in programs of an old Go the register holds
+    /// something else.
     pub(super) fn rows(self) -> Vec<MutexRow> {
         let fit = |one: &OfProcess| one.row.waits > 0 && one.strays < one.row.waits;
         let rows = self.of.into_iter().filter(|(_, one)| fit(one));
@@ -159,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn where_ends_do_not_fit_nothing_is_told() {
+    fn where_ends_do_not_fit_nothing_is_reported() {
         let hits = vec![hit(1, 1, true), hit(2, 1, false), hit(3, 9, false)];
         assert_eq!(Waits::of(hits).rows(), []);
     }
 
     #[test]
-    fn a_record_tells_who_and_when() {
+    fn a_record_says_who_and_when() {
         let sample = |event: u64| {
             let mut record = SAMPLE.to_ne_bytes().to_vec();
             record.extend([0; 4]);
@@ -177,11 +178,11 @@ mod tests {
             }
             record
         };
-        let begin = Told::Hit(hit(1234, 0xc000, true));
-        let end = Told::Hit(hit(1234, 0xc000, false));
+        let begin = Parsed::Hit(hit(1234, 0xc000, true));
+        let end = Parsed::Hit(hit(1234, 0xc000, false));
         assert_eq!(parse(&sample(3), &[3]), begin);
         assert_eq!(parse(&sample(4), &[3]), end);
-        assert_eq!(parse(&sample(4)[..30], &[3]), Told::Nothing);
-        assert_eq!(parse(&[], &[3]), Told::Nothing);
+        assert_eq!(parse(&sample(4)[..30], &[3]), Parsed::Nothing);
+        assert_eq!(parse(&[], &[3]), Parsed::Nothing);
     }
 }

@@ -1,8 +1,8 @@
 //! How is a perf event opened?
 //!
-//! Events are owned descriptors: closing them (also by the kernel, when this process is killed) removes
-//! them. Layout: `struct perf_event_attr` of `include/uapi/linux/perf_event.h` in its third version, whose
-//! first 64 bytes are the first version.
+//! Events are owned descriptors: closing them (also by the kernel, when this process is killed)
+//! removes them. Layout: `struct perf_event_attr` of `include/uapi/linux/perf_event.h` in its third
+//! version, whose first 64 bytes are the first version.
 
 use std::ffi::CStr;
 use std::io;
@@ -106,15 +106,15 @@ impl Attributes {
         }
     }
 
-    /// An event that records lives, names and mappings; with `looks` also where own code is, once in so
-    /// much CPU time. `flags`: what is wanted beside that.
-    pub(crate) fn recording(looks: Option<Duration>, flags: u64) -> Self {
-        let event = match looks {
+    /// An event that records beginnings, ends, names and mappings; with `samples` also where own
+    /// code is, once in so much CPU time. `flags`: what is wanted beside that.
+    pub(crate) fn recording(samples: Option<Duration>, flags: u64) -> Self {
+        let event = match samples {
             Some(_) => SoftwareEvent::CpuClock,
             None => SoftwareEvent::Dummy,
         };
         Self {
-            period: looks.map_or(0, |period| period.as_nanos() as u64),
+            period: samples.map_or(0, |period| period.as_nanos() as u64),
             sample_type: WHERE | WHO | WHEN,
             clock: libc::CLOCK_MONOTONIC,
             flags: flags
@@ -130,8 +130,9 @@ impl Attributes {
         }
     }
 
-    /// An event that tells whenever a thread is at this byte of this file: the event's number, who, when, and these
-    /// registers, by perf's numbers as bits. `kind`: the type of `uprobe` events. Borrows the path until it is opened.
+    /// An event that is recorded whenever a thread is at this byte of this file: the event's
+    /// number, who, when, and these registers, by perf's numbers as bits. `kind`: the type of
+    /// `uprobe` events. Borrows the path until it is opened.
     pub(crate) fn probe(kind: u32, path: &CStr, offset: u64, registers: u64) -> Self {
         Self {
             kind,
@@ -155,11 +156,12 @@ pub(crate) fn cpus() -> std::ops::Range<i32> {
     0..cpus.max(1) as i32
 }
 
-/// Opens an event of these threads while they run on this CPU; `None` for a CPU that is switched off.
+/// Opens an event of these threads while they run on this CPU; `None` for a CPU that is switched
+/// off.
 ///
 /// # Errors
-/// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOSYS` without perf, `EMFILE` without free
-/// descriptors, `ESRCH` for a thread that has ended.
+/// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOSYS` without perf, `EMFILE`
+/// without free descriptors, `ESRCH` for a thread that has ended.
 pub(crate) fn open(
     attributes: &Attributes,
     watched: Watched,
@@ -219,7 +221,7 @@ pub(crate) fn request(event: &OwnedFd, number: libc::c_ulong, argument: i32) -> 
     }
 }
 
-/// Lets an event tell into the buffer of another one of the same CPU.
+/// Lets an event write into the buffer of another one of the same CPU.
 ///
 /// # Errors
 /// The kernel's.
@@ -233,7 +235,7 @@ pub(crate) fn tell_into(event: &OwnedFd, other: i32) -> io::Result<()> {
 /// The kernel's.
 pub(crate) fn number(event: &OwnedFd) -> io::Result<u64> {
     let mut number = 0u64;
-    // SAFETY: this request writes a number of 64 bits to where it is told.
+    // SAFETY: this request writes a number of 64 bits to the given place.
     match unsafe { libc::ioctl(event.as_raw_fd(), IOC_ID as _, &raw mut number) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(number),

@@ -1,7 +1,7 @@
 //! What does a record say?
 //!
-//! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`, each with process, thread and time
-//! at its end, samples with the address before that.
+//! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`, each with process, thread
+//! and time at its end, samples with the address before that.
 
 const LOST: u32 = 2;
 const COMM: u32 = 3;
@@ -111,7 +111,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     Some(Record { at, what })
 }
 
-/// Takes what happened before this time, in its order: each CPU tells its own in turn.
+/// Takes what happened before this time, in its order: each CPU writes its own in turn.
 pub(crate) fn take_until(records: &mut Vec<Record>, at: u64) -> Vec<Record> {
     records.sort_by_key(|record| record.at);
     let ripe = records.partition_point(|record| record.at < at);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn lives_begin_and_end() {
+    fn threads_begin_and_end() {
         let body = numbers(&[80, 70, 81, 71, 0, 0]);
         let begun = What::Begun {
             pid: 80,
@@ -194,7 +194,7 @@ mod tests {
             b"/bin/\xff\0\0".to_vec(),
         ];
         let path = "/bin/\u{fffd}".to_owned();
-        let told = What::Mapped {
+        let reported = What::Mapped {
             pid: 80,
             path,
             from: (1 << 32) + 4096,
@@ -202,17 +202,17 @@ mod tests {
             offset: 512,
             inode: 77,
         };
-        assert_eq!(what(MMAP2, 0, &mapped.concat()), told);
+        assert_eq!(what(MMAP2, 0, &mapped.concat()), reported);
     }
 
     #[test]
     fn samples_say_who_was_where() {
-        let told = What::Sampled {
+        let reported = What::Sampled {
             pid: 70,
             tid: 71,
             address: 5,
         };
-        assert_eq!(what(SAMPLE, 0, &numbers(&[5, 0])), told);
+        assert_eq!(what(SAMPLE, 0, &numbers(&[5, 0])), reported);
     }
 
     #[test]
@@ -222,5 +222,20 @@ mod tests {
         assert_eq!(parse(&[0; 12]), None);
         assert_eq!(parse(&[]), None);
         assert_eq!(what(LOST, 0, &numbers(&[1, 0, 9, 0])), What::Lost(9));
+    }
+
+    #[test]
+    fn no_bytes_make_the_parser_panic() {
+        let mapped = [vec![7; 64], b"/bin/true\0".to_vec()].concat();
+        let records = [
+            record(SWITCH, SWITCH_OUT, &[]),
+            record(FORK, 0, &[1; 24]),
+            record(EXIT, 0, &[1; 24]),
+            record(COMM, EXEC, b"12345678name\0\0\0\0"),
+            record(MMAP2, 0, &mapped),
+            record(SAMPLE, 0, &[9; 8]),
+            record(LOST, 0, &[9; 16]),
+        ];
+        crate::mutations::survives(&records, 1 << 10, |bytes| _ = parse(bytes));
     }
 }

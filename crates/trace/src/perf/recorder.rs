@@ -6,18 +6,18 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use super::event::{self, Attributes, Watched, flag};
-use super::lives::Lives;
 use super::record::{self, Record, What};
-use super::ring::{Ring, TELLING_NS};
-use super::waits::LookAt;
+use super::ring::{Ring, WRITING_NS};
+use super::thread_timelines::ThreadTimelines;
+use super::waits::WaitSample;
 use crate::command::TraceOptions;
 use crate::error::TraceError;
-use crate::profile::Looks;
+use crate::profile::PcSamples;
 use crate::result::Trace;
 use crate::watch::now;
 
-/// What a user may lock by default is 516 KiB for each CPU: 128 pages and one. Less is tried where less
-/// is left.
+/// What a user may lock by default is 516 KiB for each CPU: 128 pages and one. Less is tried where
+/// less is left.
 const PAGES: [usize; 5] = [128, 64, 32, 16, 8];
 
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
@@ -28,12 +28,13 @@ pub(crate) struct Recorder {
     rings: Vec<Ring>,
     /// The events live for as long as these do.
     _events: Vec<OwnedFd>,
-    /// What happened, and what looks saw, after the time up to which every CPU has surely told all.
+    /// What happened, and what samples saw, after the time up to which every CPU has surely written
+    /// all.
     later: Vec<Record>,
-    later_waits: Vec<LookAt>,
-    lives: Lives,
+    later_waits: Vec<WaitSample>,
+    timelines: ThreadTimelines,
     /// At own code, if it was asked for.
-    looks: Option<Looks>,
+    samples: Option<PcSamples>,
 }
 
 impl Recorder {
@@ -59,78 +60,80 @@ impl Recorder {
             _events: events,
             later: Vec::new(),
             later_waits: Vec::new(),
-            lives: Lives::new(now(), distance, options.timeline),
-            looks: options.profile.map(|period| Looks::at(pids, period)),
+            timelines: ThreadTimelines::new(now(), distance, options.timeline),
+            samples: options.profile.map(|period| PcSamples::at(pids, period)),
         })
     }
 
     /// Times count from here.
     pub(crate) fn begin(&mut self, start: u64) {
-        self.lives.start = start;
+        self.timelines.start = start;
     }
 
     /// A held command is let go at this time.
     pub(crate) fn released(&mut self, pid: u32, at: u64) {
-        self.lives.released(pid, at);
+        self.timelines.released(pid, at);
     }
 
-    /// Takes what was recorded since, and what looks saw meanwhile. Returns what is new.
-    pub(crate) fn read(&mut self, looked: Looked) -> News {
-        for (pid, fd, inode) in looked.links {
-            self.lives.linked(pid, fd, inode);
+    /// Takes what was recorded since, and what samples saw meanwhile. Returns what is new.
+    pub(crate) fn read(&mut self, sampled: WaitSamples) -> News {
+        for (pid, fd, inode) in sampled.links {
+            self.timelines.linked(pid, fd, inode);
         }
-        self.later_waits.extend(looked.waits);
-        let told = now().saturating_sub(TELLING_NS);
+        self.later_waits.extend(sampled.waits);
+        let reported = now().saturating_sub(WRITING_NS);
         let before = self.later.len();
         let later = &mut self.later;
         for ring in &mut self.rings {
             ring.drain(|bytes| later.extend(record::parse(bytes)));
         }
         let news = News::of(&self.later[before..]);
-        self.take_until(told);
+        self.take_until(reported);
         news
     }
 
     /// Takes everything up to this time in its order.
-    fn take_until(&mut self, told: u64) {
+    fn take_until(&mut self, reported: u64) {
         let mut waits = std::mem::take(&mut self.later_waits).into_iter().peekable();
-        for record in record::take_until(&mut self.later, told) {
-            while let Some(look) = waits.next_if(|look| look.to < record.at) {
-                self.lives.saw(look);
+        for record in record::take_until(&mut self.later, reported) {
+            while let Some(sample) = waits.next_if(|sample| sample.to < record.at) {
+                self.timelines.saw(sample);
             }
-            self.looks.iter_mut().for_each(|looks| looks.take(&record));
-            self.lives.take(record);
+            self.samples
+                .iter_mut()
+                .for_each(|samples| samples.take(&record));
+            self.timelines.take(record);
         }
         self.later_waits = waits.collect();
     }
 
-    /// Puts all that was recorded into the trace that the looks made. The commands have ended.
+    /// Puts all that was recorded into the trace that the samples made. The commands have ended.
     ///
-    /// `refused`: processes that took on other rights, and when they were gone, ns from the start. Their records ended
-    /// with their `execve`, they did not.
+    /// `refused`: processes that took on other rights, and when they were gone, ns from the start.
+    /// Their records ended with their `execve`, they did not.
     pub(crate) fn finish(
         mut self,
         end: u64,
         refused: &HashMap<u32, Option<u64>>,
         trace: &mut Trace,
     ) {
-        self.read(Looked::default());
+        self.read(WaitSamples::default());
         // What outlived the commands is ended by us, which is no end of its own.
         self.later.retain(|record| record.at <= end);
         self.take_until(u64::MAX);
-        for look in std::mem::take(&mut self.later_waits) {
-            self.lives.saw(look);
+        for sample in std::mem::take(&mut self.later_waits) {
+            self.timelines.saw(sample);
         }
-        self.lives.fill(end, refused, trace);
-        trace.profile = self.looks.map(Looks::into_profile);
+        self.timelines.fill(end, refused, trace);
+        trace.profile = self.samples.map(PcSamples::into_profile);
     }
 }
 
-/// What looks from outside saw.
+/// What samples from outside saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Looked {
+pub(crate) struct WaitSamples {
     /// Threads that waited.
-    pub waits: Vec<LookAt>,
+    pub waits: Vec<WaitSample>,
     /// Descriptors that are pipes or sockets: process, number, inode.
     pub links: Vec<(u32, i32, u64)>,
 }
@@ -162,8 +165,8 @@ impl News {
 }
 
 /// One event for each process and CPU; those of a CPU share a ring.
-fn arm(pids: &[u32], looks: Option<Duration>) -> io::Result<(Vec<Ring>, Vec<OwnedFd>)> {
-    let attributes = Attributes::recording(looks, flag::INHERIT | flag::SWITCHES);
+fn arm(pids: &[u32], period: Option<Duration>) -> io::Result<(Vec<Ring>, Vec<OwnedFd>)> {
+    let attributes = Attributes::recording(period, flag::INHERIT | flag::SWITCHES);
     let (mut rings, mut events) = (Vec::new(), Vec::new());
     for cpu in event::cpus() {
         let mut first: Option<i32> = None;
@@ -213,14 +216,14 @@ mod tests {
     use crate::result::Cause;
 
     #[test]
-    fn records_of_several_cpus_and_looks_are_taken_in_the_order_of_their_times() {
+    fn records_of_several_cpus_and_samples_are_taken_in_the_order_of_their_times() {
         let mut recorder = Recorder {
             rings: Vec::new(),
             _events: Vec::new(),
             later: Vec::new(),
             later_waits: Vec::new(),
-            lives: Lives::new(0, 1_000_000, None),
-            looks: None,
+            timelines: ThreadTimelines::new(0, 1_000_000, None),
+            samples: None,
         };
         recorder.released(10, 0);
         let record = |at, what| Record { at, what };
@@ -235,7 +238,7 @@ mod tests {
             record(100, What::In { tid: 10 }),
             record(2_000, out),
         ];
-        recorder.later_waits = vec![LookAt {
+        recorder.later_waits = vec![WaitSample {
             from: 4_000,
             to: 4_500,
             key: read,

@@ -11,8 +11,8 @@ const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 const HEADER: usize = 8;
 
-/// A CPU that is reading its clock for a record has told of it this much later.
-pub(crate) const TELLING_NS: u64 = 500_000;
+/// A CPU that is reading its clock for a record has written it this much later.
+pub(crate) const WRITING_NS: u64 = 500_000;
 
 /// An event's buffer, mapped into this process.
 #[derive(Debug)]
@@ -89,7 +89,8 @@ impl Ring {
         let from = at as usize & (self.size - 1);
         let first = to.len().min(self.size - from);
         let (before, after) = to.split_at_mut(first);
-        // SAFETY: the data lies behind the first page and is `size` bytes long; both parts are within it.
+        // SAFETY: the data lies behind the first page and is `size` bytes long; both parts are
+        // within it.
         unsafe {
             let data = self.base.add(self.page);
             std::ptr::copy_nonoverlapping(data.add(from), before.as_mut_ptr(), before.len());

@@ -1,9 +1,9 @@
 //! What was each wait for?
 //!
-//! The kernel's records say exactly when a thread waited; looks from outside, once in a while, say in
-//! which call. A look inside a wait names it. The short waits that no look fell into are shared out: a
-//! look hits a wait of length `l` with the probability `l` / distance, so each short wait that was hit
-//! stands for those of its kind that were not.
+//! The kernel's records say exactly when a thread waited; samples from outside, once in a while,
+//! say in which call. A sample inside a wait names it. The short waits that no sample fell into are
+//! shared out: a sample hits a wait of length `l` with the probability `l` / distance, so each
+//! short wait that was hit stands for those of its kind that were not.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use crate::result::{Cause, OffCpuRow};
 /// What a wait is filed under: thread, process, call, descriptor, cause.
 pub(crate) type Key = (u32, u32, Option<u32>, Option<i32>, Cause);
 
-/// What one look from outside saw of a thread.
+/// What one sample from outside saw of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LookAt {
-    /// The look began and ended at these times.
+pub(crate) struct WaitSample {
+    /// The sample began and ended at these times.
     pub from: u64,
     pub to: u64,
     pub key: Key,
@@ -71,7 +71,7 @@ struct Weight {
 /// The waits of one thread.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    looks: Vec<LookAt>,
+    samples: Vec<WaitSample>,
     rows: HashMap<Key, Row>,
     unseen: Row,
     /// How many of the unseen ones each kind stands for.
@@ -79,22 +79,22 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// A look that saw it wait.
-    pub(super) fn saw(&mut self, look: LookAt) {
-        self.looks.push(look);
+    /// A sample that saw it wait.
+    pub(super) fn saw(&mut self, sample: WaitSample) {
+        self.samples.push(sample);
     }
 
     /// It came onto a CPU and left it: what was seen before is of waits that are over.
     pub(super) fn left(&mut self, at: u64) {
-        self.looks.retain(|look| look.from >= at);
+        self.samples.retain(|sample| sample.from >= at);
     }
 
-    /// A wait is over. Looks are `distance` ns apart. Returns what it was for, if that was seen.
+    /// A wait is over. Samples are `distance` ns apart. Returns what it was for, if that was seen.
     pub(super) fn over(&mut self, from: u64, to: u64, distance: u64) -> Option<Key> {
         let ns = to.saturating_sub(from);
-        let inside = |look: &&LookAt| look.from >= from && look.to <= to;
-        let key = self.looks.iter().find(inside).map(|look| look.key);
-        self.looks.retain(|look| look.to > to);
+        let inside = |sample: &&WaitSample| sample.from >= from && sample.to <= to;
+        let key = self.samples.iter().find(inside).map(|sample| sample.key);
+        self.samples.retain(|sample| sample.to > to);
         match key {
             Some(key) => {
                 self.rows.entry(key).or_default().add(ns);
@@ -172,15 +172,15 @@ mod tests {
         (7, 7, Some(call), Some(0), Cause::Asleep)
     }
 
-    fn look(at: u64, call: u32) -> LookAt {
-        LookAt {
+    fn sample(at: u64, call: u32) -> WaitSample {
+        WaitSample {
             from: at,
             to: at + 10,
             key: key(call),
         }
     }
 
-    fn told(waits: Waits) -> Vec<(Option<String>, u64, u64)> {
+    fn reported(waits: Waits) -> Vec<(Option<String>, u64, u64)> {
         let mut rows: Vec<_> = waits
             .rows(7, 7)
             .into_iter()
@@ -191,27 +191,27 @@ mod tests {
     }
 
     #[test]
-    fn a_look_inside_a_wait_names_it() {
+    fn a_sample_inside_a_wait_names_it() {
         let mut waits = Waits::default();
-        waits.saw(look(5 * MS, 0));
+        waits.saw(sample(5 * MS, 0));
         waits.left(4 * MS);
         assert_eq!(waits.over(4 * MS, 9 * MS, MS), Some(key(0)));
-        assert_eq!(told(waits), [(Some("read".into()), 1, 5 * MS)]);
+        assert_eq!(reported(waits), [(Some("read".into()), 1, 5 * MS)]);
     }
 
     #[test]
-    fn a_look_at_the_wait_before_names_nothing() {
+    fn a_sample_of_the_wait_before_names_nothing() {
         let mut waits = Waits::default();
-        waits.saw(look(5 * MS, 0));
+        waits.saw(sample(5 * MS, 0));
         waits.left(6 * MS);
         assert_eq!(waits.over(6 * MS, 9 * MS, MS), None);
-        assert_eq!(told(waits), [(None, 1, 3 * MS)]);
+        assert_eq!(reported(waits), [(None, 1, 3 * MS)]);
     }
 
-    /// Sleeps of 0.1 ms and reads of 0.4 ms, equally many, looked at each ms: looks hit the longer ones
-    /// four times as often, and the sums come out right all the same.
+    /// Sleeps of 0.1 ms and reads of 0.4 ms, equally many, sampled each ms: samples hit the longer
+    /// ones four times as often, and the sums come out right all the same.
     #[test]
-    fn short_waits_that_no_look_hit_are_shared_out_without_leaning_to_long_ones() {
+    fn short_waits_that_no_sample_hit_are_shared_out_without_leaning_to_long_ones() {
         let mut waits = Waits::default();
         let (mut at, mut next) = (0, 137_000);
         for round in 0..20_000u64 {
@@ -222,7 +222,7 @@ mod tests {
             };
             waits.left(at);
             if next < at + ns {
-                waits.saw(look(next, call));
+                waits.saw(sample(next, call));
             }
             waits.over(at, at + ns, MS);
             at += ns + 13_331;
@@ -230,15 +230,15 @@ mod tests {
                 next += MS;
             }
         }
-        let told = told(waits);
-        let [(sleep, sleeps, slept), (read, reads, waited)] = &told[..] else {
-            panic!("{told:?}");
+        let reported = reported(waits);
+        let [(sleep, sleeps, slept), (read, reads, waited)] = &reported[..] else {
+            panic!("{reported:?}");
         };
         let names = [sleep.as_deref(), read.as_deref()];
         assert_eq!(names, [Some("nanosleep"), Some("read")]);
         let near = |value: u64, wanted: f64| (value as f64 / wanted - 1.0).abs() < 0.1;
-        assert!(near(*slept, 1e9) && near(*waited, 4e9), "{told:?}");
-        assert!(near(*sleeps, 1e4) && near(*reads, 1e4), "{told:?}");
+        assert!(near(*slept, 1e9) && near(*waited, 4e9), "{reported:?}");
+        assert!(near(*sleeps, 1e4) && near(*reads, 1e4), "{reported:?}");
     }
 
     #[test]

@@ -3,32 +3,22 @@
 //! Files are those of the programs that were traced: nothing in them is trusted.
 
 use std::collections::HashMap;
-use std::fmt::{self, Write};
 use std::fs::{File, OpenOptions};
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use object::read::{ReadCache, SymbolIndex};
+use object::read::ReadCache;
 use object::{
-    Architecture, Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable,
-    SectionKind, SymbolKind,
+    Architecture, Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionKind, SymbolKind,
 };
 
 use super::go_table::GoTable;
 use super::spin;
-
-/// Bytes of a name that are kept.
-pub(super) const LONGEST_NAME: usize = 400;
-
-/// Names of one function that are looked at.
-const MOST_NAMES: usize = 32;
+use super::symbol_table::{Parsed, Table};
 
 /// Bytes of a table of symbols: eleven million of them.
 const LARGEST_TABLE: u64 = 256 << 20;
-
-/// How far before `malloc` the C library's own functions of its allocator begin at most, bytes.
-const ALLOCATOR_BYTES: u64 = 0x6000;
 
 /// A part of a file that is loaded: from which byte, how many, and to which address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +27,6 @@ struct Segment {
     length: u64,
     address: u64,
 }
-
-type Parsed<'d> = object::File<'d, &'d ReadCache<&'d File>>;
 
 /// An executable or library.
 #[derive(Debug)]
@@ -51,8 +39,8 @@ pub(super) struct Elf {
 }
 
 impl Elf {
-    /// `None` for what can't be read, and where another file has the place of that with this inode by now, or in this
-    /// process's view of the file system.
+    /// `None` for what can't be read, and where another file has the place of that with this inode
+    /// by now, or in this process's view of the file system.
     pub(super) fn open(path: &str, inode: u64) -> Option<Self> {
         let file = open(Path::new(path))?;
         let same = file.metadata().ok()?.ino() == inode;
@@ -65,7 +53,8 @@ impl Elf {
         })
     }
 
-    /// The page of calls that need no call, as the kernel maps it into each process of this machine's kind.
+    /// The page of calls that need no call, as the kernel maps it into each process of this
+    /// machine's kind.
     pub(super) fn of_vdso() -> Option<Self> {
         // SAFETY: asks for a number of this process.
         let from = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
@@ -94,7 +83,8 @@ impl Elf {
         })
     }
 
-    /// The functions at these bytes of the file, in the words of their authors; what has no name is left out.
+    /// The functions at these bytes of the file, in the words of their authors; what has no name is
+    /// left out.
     pub(super) fn functions_at(&self, offsets: &[u64]) -> HashMap<u64, String> {
         let cache = ReadCache::new(&self.file);
         let Some(parsed) = parse(&cache) else {
@@ -245,10 +235,6 @@ fn offset(segments: &[Segment], address: u64) -> Option<u64> {
     segment.offset.checked_add(address - segment.address)
 }
 
-fn is_malloc(name: &str) -> bool {
-    matches!(name, "malloc" | "__libc_malloc")
-}
-
 /// Opens a regular file; what is in its place by now must not hold us up.
 pub(super) fn open(path: &Path) -> Option<File> {
     let file = OpenOptions::new()
@@ -264,146 +250,6 @@ fn installed(build_id: &[u8]) -> Option<File> {
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
     let path = format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug");
     open(Path::new(&path))
-}
-
-/// A function as its file's table has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Symbol {
-    from: u64,
-    /// Bytes; 0 where nobody knows them.
-    length: u64,
-    index: SymbolIndex,
-}
-
-/// The functions of a file by their beginning. Names are read when they are asked for: there may be a million.
-struct Table<'d, 'f> {
-    names: ElfSymbols<'d, 'f>,
-    symbols: Vec<Symbol>,
-    /// Whether it is a C library of which only what others may link to is there.
-    stripped_libc: bool,
-}
-
-type ElfSymbols<'d, 'f> = object::SymbolTable<'d, 'f, &'d ReadCache<&'d File>>;
-
-impl<'d, 'f> Table<'d, 'f> {
-    /// With those that nobody else may link to; `None` if they were taken out of the file.
-    fn whole(file: &'f Parsed<'d>) -> Option<Self> {
-        Self::of(file, file.symbol_table()?, false)
-    }
-
-    /// Those that others may link to.
-    fn exported(file: &'f Parsed<'d>, is_libc: bool) -> Option<Self> {
-        Self::of(file, file.dynamic_symbol_table()?, is_libc)
-    }
-
-    fn of(file: &'f Parsed<'d>, names: ElfSymbols<'d, 'f>, stripped_libc: bool) -> Option<Self> {
-        // What was written in assembly has no length: it ends with its section, `_init` before the stubs of libraries.
-        let up_to_its_end = |symbol: &object::Symbol<'d, 'f, _>| {
-            let section = file.section_by_index(symbol.section_index()?).ok()?;
-            let end = section.address().checked_add(section.size())?;
-            end.checked_sub(symbol.address())
-        };
-        let length = |symbol: &object::Symbol<'d, 'f, _>| match symbol.size() {
-            0 => up_to_its_end(symbol).unwrap_or(0),
-            length => length,
-        };
-        let functions = names
-            .symbols()
-            .filter(|it| it.kind() == SymbolKind::Text && it.is_definition());
-        let mut symbols: Vec<Symbol> = functions
-            .map(|symbol| Symbol {
-                from: symbol.address(),
-                length: length(&symbol),
-                index: symbol.index(),
-            })
-            .collect();
-        symbols.sort_unstable_by_key(|symbol| symbol.from);
-        (!symbols.is_empty()).then_some(Self {
-            names,
-            symbols,
-            stripped_libc,
-        })
-    }
-
-    /// The function at this address.
-    fn function_at(&self, address: u64) -> Option<String> {
-        let behind = self.symbols.partition_point(|one| one.from <= address);
-        let from = behind.checked_sub(1).map(|last| self.symbols[last].from);
-        // Others may begin there too: of several names the plainest, `free`, not `__libc_free` or `cfree`.
-        let same = self.symbols[..behind].iter().rev();
-        let same = same
-            .take_while(|one| Some(one.from) == from)
-            .take(MOST_NAMES);
-        let next = self.symbols.get(behind).map(|next| next.from);
-        let names = same
-            .filter(|one| match one.length {
-                0 => next.is_some(),
-                length => address - one.from < length,
-            })
-            .filter_map(|one| self.name(one));
-        let plainness = |name: &String| (name.starts_with('_'), name.len());
-        match names.min_by_key(plainness) {
-            Some(name) => Some(demangled(&name)),
-            None => self.of_allocator(address, behind).then(|| "malloc".into()),
-        }
-    }
-
-    /// Its name without the version to which programs are linked.
-    fn name(&self, symbol: &Symbol) -> Option<String> {
-        let symbol = self.names.symbol_by_index(symbol.index).ok()?;
-        let name = symbol.name().ok()?;
-        Some(name.split('@').next().unwrap_or(name).to_owned())
-    }
-
-    /// Whether a place without a symbol is one of the functions behind `malloc`: a stripped glibc has them
-    /// between what it exports right before and `malloc` itself.
-    fn of_allocator(&self, address: u64, behind: usize) -> bool {
-        let near = self.symbols[behind..]
-            .iter()
-            .take_while(|one| one.from - address <= ALLOCATOR_BYTES);
-        // An old hook that programs may call is among them.
-        let mut names = near
-            .filter_map(|one| self.name(one))
-            .filter(|name| !name.contains("morecore"));
-        self.stripped_libc && names.next().is_some_and(|name| is_malloc(&name))
-    }
-}
-
-/// A name as its author wrote it, without parameters and hashes; at most so long.
-fn demangled(symbol: &str) -> String {
-    let mut short = Short(String::new());
-    // What is too long stops being written, which is no fault.
-    let _ = if let Ok(name) = rustc_demangle::try_demangle(symbol) {
-        write!(short, "{name:#}")
-    } else if let Some(name) = of_cpp(symbol) {
-        let options = cpp_demangle::DemangleOptions::new()
-            .no_params()
-            .no_return_type();
-        name.structured_demangle(&mut short, &options)
-    } else {
-        short.write_str(symbol)
-    };
-    short.0
-}
-
-/// A mangled name of C++; plain ones may look like its abbreviations of types.
-fn of_cpp(symbol: &str) -> Option<cpp_demangle::Symbol<&str>> {
-    let mangled = symbol.starts_with("_Z");
-    mangled.then(|| cpp_demangle::Symbol::new(symbol).ok())?
-}
-
-/// Text up to a length; then writing fails.
-struct Short(String);
-
-impl Write for Short {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let left = LONGEST_NAME - self.0.len().min(LONGEST_NAME);
-        self.0.push_str(&text[..text.floor_char_boundary(left)]);
-        match text.len() > left {
-            true => Err(fmt::Error),
-            false => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -473,12 +319,22 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_their_authors() {
-        let rust = "_ZN4core3fmt5Write9write_str17h0123456789abcdefE";
-        assert_eq!(demangled(rust), "core::fmt::Write::write_str");
-        assert_eq!(demangled("_ZN3foo3barEi"), "foo::bar");
-        assert_eq!(demangled("w"), "w", "no abbreviation of a type");
-        assert_eq!(demangled("_Z?"), "_Z?");
-        assert_eq!(demangled(&"é".repeat(1000)).len(), LONGEST_NAME);
+    fn no_file_makes_it_panic() {
+        let vdso = Elf::of_vdso().expect("every process has one");
+        let length = vdso.file.metadata().expect("a file in memory").len();
+        let mut whole = vec![0; length as usize];
+        vdso.file.read_exact_at(&mut whole, 0).expect("all of it");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("mutated");
+        let name = path.to_str().expect("a path of text");
+        crate::mutations::survives(&[whole], 1 << 20, |bytes| {
+            std::fs::write(&path, bytes).expect("it can be written");
+            let inode = std::fs::metadata(&path).expect("just written").ino();
+            if let Some(elf) = Elf::open(name, inode) {
+                _ = elf.functions_at(&[0, 0x400, 0x800, 0xa00, u64::MAX]);
+                _ = elf.spins_at(0x800);
+            }
+            _ = functions_named(&path, &["__vdso_time", "clock_gettime"]);
+        });
     }
 }

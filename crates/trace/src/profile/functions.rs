@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::elf::Elf;
-use super::looks::{self, Place};
-use super::{FunctionRow, Looks, Profile, perf_map};
+use super::pc_samples::{self, Place};
+use super::{FunctionRow, PcSamples, Profile, perf_map};
 
 /// Who spins is seen at the same few instructions again and again.
-const SEEN_OFTEN: u64 = 5;
+const OFTEN: u64 = 5;
 
 /// Rows that are kept: what is below is a sample each.
 const MOST_ROWS: usize = 20_000;
@@ -15,8 +15,9 @@ const MOST_ROWS: usize = 20_000;
 /// Process, thread, number of the file, and function.
 type Key = (u32, u32, Option<usize>, Option<String>);
 
-impl Looks {
-    /// Names of what programs made themselves, by process and address, as far as they wrote them down.
+impl PcSamples {
+    /// Names of what programs made themselves, by process and address, as far as they wrote them
+    /// down.
     fn made_at_run_time(&self, places: &[(Place, u64)]) -> HashMap<u32, HashMap<u64, String>> {
         let mut addresses: HashMap<u32, Vec<u64>> = HashMap::new();
         for (place, _) in places {
@@ -40,9 +41,9 @@ impl Looks {
         let mut rows: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
         for (file, places) in by_file {
             let (name, inode) = self.file(file);
-            let elf = match looks::VDSO == name {
+            let elf = match pc_samples::VDSO == name {
                 true => Elf::of_vdso(),
-                false => looks::is_file(name)
+                false => pc_samples::is_file(name)
                     .then(|| Elf::open(name, inode))
                     .flatten(),
             };
@@ -51,15 +52,15 @@ impl Looks {
                 Some(elf) => elf.functions_at(&offsets),
                 None => HashMap::new(),
             };
-            let made = match looks::is_made_at_run_time(name) {
+            let made = match pc_samples::is_made_at_run_time(name) {
                 true => self.made_at_run_time(&places),
                 false => HashMap::new(),
             };
             for (place, count) in places {
                 let of_process = || made.get(&place.pid)?.get(&place.offset);
                 let function = named.get(&place.offset).or_else(of_process).cloned();
-                let spins = count >= SEEN_OFTEN
-                    && elf.as_ref().is_some_and(|elf| elf.spins_at(place.offset));
+                let spins =
+                    count >= OFTEN && elf.as_ref().is_some_and(|elf| elf.spins_at(place.offset));
                 let row = rows.entry((place.pid, place.tid, file, function));
                 let row = row.or_default();
                 row.0 += count;

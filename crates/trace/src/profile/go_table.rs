@@ -1,8 +1,11 @@
-//! The functions of a Go program, by the table that its runtime needs: it stays where symbols were taken out.
+//! The functions of a Go program, by the table that its runtime needs: it stays where symbols were
+//! taken out.
 //!
-//! Layout: `pcHeader`, `functab` and `_func` of Go's `runtime/symtab.go`, from Go 1.18 on. Nothing in it is trusted.
+//! Layout: `pcHeader`, `functab` and `_func` of Go's `runtime/symtab.go`, from Go 1.18 on. Nothing
+//! in it is trusted.
 
-/// Where the numbers of the header lie: functions, beginning of the code, names, and functions' descriptions.
+/// Where the numbers of the header lie: functions, beginning of the code, names, and functions'
+/// descriptions.
 const FUNCTIONS: usize = 8;
 const TEXT: usize = 24;
 const NAMES: usize = 32;
@@ -12,7 +15,7 @@ const DESCRIPTIONS: usize = 64;
 const MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
 
 /// Bytes of a name that are read.
-const LONGEST_NAME: usize = super::elf::LONGEST_NAME;
+const LONGEST_NAME: usize = super::demangle::LONGEST_NAME;
 
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,16 +38,17 @@ pub(super) struct GoTable<'d> {
 }
 
 impl<'d> GoTable<'d> {
-    /// The table in the bytes of `.gopclntab`. `text`: where the code section lies, for those that don't say.
+    /// The table in the bytes of `.gopclntab`. `text`: where the code section lies, for those that
+    /// don't say.
     pub(super) fn of(data: &'d [u8], text: u64) -> Option<Self> {
         let pointers_of_8 = data.get(7) == Some(&8);
         if !MAGICS.contains(&word(data, 0)?) || !pointers_of_8 {
             return None;
         }
-        let told = number(data, TEXT)?;
+        let reported = number(data, TEXT)?;
         Some(Self {
             data,
-            text: if told == 0 { text } else { told },
+            text: if reported == 0 { text } else { reported },
             functions: usize::try_from(number(data, FUNCTIONS)?).ok()?,
             names: usize::try_from(number(data, NAMES)?).ok()?,
             descriptions: usize::try_from(number(data, DESCRIPTIONS)?).ok()?,
@@ -87,8 +91,8 @@ impl<'d> GoTable<'d> {
         })
     }
 
-    /// Where a function begins, from the beginning of the code, and where its description lies; behind the last one
-    /// where the code ends.
+    /// Where a function begins, from the beginning of the code, and where its description lies;
+    /// behind the last one where the code ends.
     fn entry(&self, index: usize) -> Option<(u32, u32)> {
         let at = self.descriptions.checked_add(index.checked_mul(8)?)?;
         let end = index == self.functions;
@@ -132,8 +136,8 @@ mod tests {
 
     #[test]
     fn functions_are_known_by_any_of_their_addresses() {
-        for (told, section) in [(0x1000, 0), (0, 0x1000)] {
-            let data = table(told);
+        for (reported, section) in [(0x1000, 0), (0, 0x1000)] {
+            let data = table(reported);
             let table = GoTable::of(&data, section).expect("it is one");
             let name = |address| table.function_at(address).map(|it| it.name);
             assert_eq!(name(0x1000), Some("main.main"));
@@ -162,5 +166,17 @@ mod tests {
             assert!(table.all().count() < 10);
         }
         assert!(GoTable::of(b"\x7fELF", 0).is_none());
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic() {
+        crate::mutations::survives(&[table(0x1000), table(0)], 1 << 10, |data| {
+            if let Some(table) = GoTable::of(data, 0x1000) {
+                for address in [0, 0x1041, u64::MAX] {
+                    _ = table.function_at(address);
+                }
+                assert!(table.all().count() <= data.len());
+            }
+        });
     }
 }

@@ -1,16 +1,16 @@
-//! How is a tree looked at by who may look at all CPUs?
+//! How is a tree sampled where all CPUs may be?
 //!
-//! One event for each CPU, and none that the scheduler would have to switch with the threads. What the
-//! events tell of other programs is dropped as it is read.
+//! One event for each CPU, and none that the scheduler would have to switch with the threads. What
+//! the events record of other programs is dropped as it is read.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use super::Looks;
+use super::pc_samples::PcSamples;
 use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::record::{self, Record};
-use crate::perf::ring::{Ring, TELLING_NS};
+use crate::perf::ring::{Ring, WRITING_NS};
 use crate::watch::now;
 
 /// Of a CPU's buffer: some thousand records between two readings 10 ms apart.
@@ -21,13 +21,13 @@ const PAGES: usize = 32;
 pub(crate) struct MachineWide {
     rings: Vec<Ring>,
     _events: Vec<OwnedFd>,
-    /// What happened after the time up to which every CPU has surely told all.
+    /// What happened after the time up to which every CPU has surely written all.
     later: Vec<Record>,
-    looks: Looks,
+    samples: PcSamples,
 }
 
 impl MachineWide {
-    /// Looks at these held processes and at what they make.
+    /// Samples of these held processes and at what they make.
     ///
     /// # Errors
     /// The kernel's: `EACCES` or `EPERM` without `CAP_PERFMON`, `EMFILE` without free descriptors.
@@ -44,30 +44,30 @@ impl MachineWide {
             rings,
             _events: events,
             later: Vec::new(),
-            looks: Looks::at(roots, period),
+            samples: PcSamples::at(roots, period),
         })
     }
 
     /// Takes what was recorded since.
     pub(crate) fn read(&mut self) {
-        let told = now().saturating_sub(TELLING_NS);
+        let reported = now().saturating_sub(WRITING_NS);
         let later = &mut self.later;
         for ring in &mut self.rings {
             ring.drain(|bytes| later.extend(record::parse(bytes)));
         }
-        self.take_until(told);
+        self.take_until(reported);
     }
 
-    fn take_until(&mut self, told: u64) {
-        for record in record::take_until(&mut self.later, told) {
-            self.looks.take(&record);
+    fn take_until(&mut self, reported: u64) {
+        for record in record::take_until(&mut self.later, reported) {
+            self.samples.take(&record);
         }
     }
 
     /// Everything that was seen. The commands have ended.
-    pub(crate) fn finish(mut self) -> Looks {
+    pub(crate) fn finish(mut self) -> PcSamples {
         self.read();
         self.take_until(u64::MAX);
-        self.looks
+        self.samples
     }
 }

@@ -1,9 +1,9 @@
 //! Which function of code that was made at run time is at an address?
 //!
-//! Runtimes that are told so write `/tmp/perf-PID.map` as they compile: Node with `--perf-basic-prof`, Python with
-//! `-X perf`, Java with `-XX:+DumpPerfMapAtExit`. A line is an address and a length in hexadecimal and a name; a later
-//! line has what an earlier one had. Nothing in it is trusted. Format: the kernel's
-//! `tools/perf/Documentation/jit-interface.txt`.
+//! Runtimes that are asked to write `/tmp/perf-PID.map` as they compile: Node with
+//! `--perf-basic-prof`, Python with `-X perf`, Java with `-XX:+DumpPerfMapAtExit`. A line is an
+//! address and a length in hexadecimal and a name; a later line has what an earlier one had.
+//! Nothing in it is trusted. Format: the kernel's `tools/perf/Documentation/jit-interface.txt`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read};
@@ -11,12 +11,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::elf::{self, LONGEST_NAME};
+use super::demangle::LONGEST_NAME;
+use super::elf;
 
 /// Bytes of a map that are read: a million functions.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// Names at these addresses of a process, by the map that it wrote since; empty where it wrote none.
+/// Names at these addresses of a process, by the map that it wrote since; empty where it wrote
+/// none.
 pub(super) fn functions_at(pid: u32, addresses: &[u64], since: SystemTime) -> HashMap<u64, String> {
     let path = format!("/tmp/perf-{pid}.map");
     let Some(file) = elf::open(Path::new(&path)) else {
@@ -112,5 +114,13 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(seen.get(&0x1001).map(String::as_str), Some("parse"));
         assert!(none.is_empty());
+    }
+
+    #[test]
+    fn no_map_makes_it_panic() {
+        let map = "1000 20 JS:~fib /tmp/a.js:1:13\n0x2000 8 py::main:/tmp/b.py\n";
+        crate::mutations::survives(&[map.into()], 1 << 14, |map| {
+            _ = named(map, &[0, 0x1000, 0x2007, u64::MAX]);
+        });
     }
 }

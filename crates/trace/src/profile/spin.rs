@@ -1,9 +1,9 @@
 //! Does this code wait for somebody to change memory?
 //!
-//! Told by the code itself: by the instruction that says so, or because a loop carries nothing from one
-//! turn to the next, so that only memory that others write, or the clock, can end it.
+//! Known from the code itself: by the instruction that says so, or because a loop carries nothing
+//! from one turn to the next, so that only memory that others write, or the clock, can end it.
 
-/// Bytes before and behind an instruction that are looked at.
+/// Bytes before and behind an instruction that are decoded.
 pub(super) const BEFORE: u64 = 64;
 pub(super) const BEHIND: u64 = 96;
 
@@ -39,7 +39,8 @@ mod imp {
     /// Instructions of a loop that waits; one that works has more, or carries something on.
     const MOST: usize = 16;
 
-    /// Whether the innermost loop around this instruction carries nothing from one turn to the next.
+    /// Whether the innermost loop around this instruction carries nothing from one turn to the
+    /// next.
     pub(super) fn turns_without_state(code: &[u8], at: usize) -> bool {
         let Some(closing) = instructions(code, at)
             .take(MOST)
@@ -92,12 +93,12 @@ mod imp {
             || it.mnemonic() == Mnemonic::Syscall
     }
 
-    /// Whether no register is read that a turn before wrote, and no memory written: what takes a lock or adds by
-    /// exchanges looks the same when it succeeds at once.
+    /// Whether no register is read that a turn before wrote, and no memory written: what takes a
+    /// lock or adds by exchanges looks the same when it succeeds at once.
     fn carries_nothing(turn: &[Instruction]) -> bool {
         let mut info = InstructionInfoFactory::new();
         let (mut entered_with, mut written) = (HashSet::new(), HashSet::new());
-        let mut looks = false;
+        let mut reads_memory = false;
         for it in turn {
             let used = info.info(it);
             for memory in used.used_memory() {
@@ -112,9 +113,9 @@ mod imp {
                 if writes {
                     return false;
                 }
-                looks |= reads;
+                reads_memory |= reads;
             }
-            looks |= matches!(it.mnemonic(), Mnemonic::Rdtsc | Mnemonic::Rdtscp);
+            reads_memory |= matches!(it.mnemonic(), Mnemonic::Rdtsc | Mnemonic::Rdtscp);
             let registers = used.used_registers();
             let reads = |access| {
                 matches!(
@@ -143,7 +144,7 @@ mod imp {
             }
         }
         let stack = |register: &&Register| **register == Register::RSP;
-        looks
+        reads_memory
             && entered_with.intersection(&written).next().is_none()
             && !written.iter().any(|register| stack(&register))
     }
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     /// Whether a thread spins that is seen at each instruction of this loop in turn.
-    fn told(parts: &[&[u8]]) -> Vec<bool> {
+    fn reported(parts: &[&[u8]]) -> Vec<bool> {
         let mut code = vec![0x90; BEFORE as usize];
         let from = code.len();
         parts.iter().for_each(|part| code.extend(*part));
@@ -196,14 +197,14 @@ mod tests {
     fn a_loop_that_only_looks_at_memory_spins() {
         // je to the load
         let back = &[0x74, 0xf6];
-        assert_eq!(told(&[LOAD, TEST, back]), [true; 3]);
+        assert_eq!(reported(&[LOAD, TEST, back]), [true; 3]);
     }
 
     #[test]
     fn a_loop_that_counts_does_not() {
         // add ecx, 1; jb
         let count: &[u8] = &[0x83, 0xc1, 0x01];
-        assert_eq!(told(&[LOAD, count, &[0x72, 0xf5]]), [false; 3]);
+        assert_eq!(reported(&[LOAD, count, &[0x72, 0xf5]]), [false; 3]);
         // add rax, [rdi]; add rdi, 8; cmp rdi, rsi; jne
         let sum: [&[u8]; 4] = [
             &[0x48, 0x03, 0x07],
@@ -211,17 +212,17 @@ mod tests {
             &[0x48, 0x39, 0xf7],
             &[0x75, 0xf4],
         ];
-        assert_eq!(told(&sum), [false; 4]);
+        assert_eq!(reported(&sum), [false; 4]);
     }
 
     #[test]
     fn a_loop_that_writes_or_calls_does_not() {
         // mov [rsi], eax
         let store: &[u8] = &[0x89, 0x06];
-        assert_eq!(told(&[LOAD, store, TEST, &[0x74, 0xf4]]), [false; 4]);
+        assert_eq!(reported(&[LOAD, store, TEST, &[0x74, 0xf4]]), [false; 4]);
         // call
         let call: &[u8] = &[0xe8, 0, 0, 0, 0];
-        assert_eq!(told(&[LOAD, call, TEST, &[0x74, 0xf1]]), [false; 4]);
+        assert_eq!(reported(&[LOAD, call, TEST, &[0x74, 0xf1]]), [false; 4]);
     }
 
     #[test]
@@ -229,7 +230,7 @@ mod tests {
         // mov eax, 1; xchg [rdi], eax; test eax, eax; jne
         let one: &[u8] = &[0xb8, 1, 0, 0, 0];
         let exchange: &[u8] = &[0x87, 0x07];
-        assert_eq!(told(&[one, exchange, TEST, &[0x75, 0xf5]]), [false; 4]);
+        assert_eq!(reported(&[one, exchange, TEST, &[0x75, 0xf5]]), [false; 4]);
     }
 
     #[test]
@@ -237,7 +238,10 @@ mod tests {
         // pause; sub ecx, 1; jne
         let pause: &[u8] = &[0xf3, 0x90];
         let count: &[u8] = &[0x83, 0xe9, 0x01];
-        assert_eq!(told(&[pause, count, &[0x75, 0xf9]]), [true, true, false]);
+        assert_eq!(
+            reported(&[pause, count, &[0x75, 0xf9]]),
+            [true, true, false]
+        );
     }
 
     #[test]

@@ -20,14 +20,16 @@ use crate::uses::UseRow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// Programs in the kernel that count and time every call (root, or `CAP_BPF` and `CAP_PERFMON`).
+    /// Programs in the kernel that count and time every call (root, or `CAP_BPF` and
+    /// `CAP_PERFMON`).
     Kernel,
-    /// The kernel's records of switches, forks and ends (any user, `kernel.perf_event_paranoid` up to 2), and
-    /// threads looked at as in the sampling tier: exact times of waits, no calls.
+    /// The kernel's records of switches, forks and ends (any user, `kernel.perf_event_paranoid` up
+    /// to 2), and threads sampled as in the sampling tier: exact times of waits, no calls.
     Perf,
-    /// Threads looked at about 1000 times a second through `/proc` (any user): shares, no counts.
+    /// Threads sampled about 1000 times a second through `/proc` (any user): shares, no counts.
     Sample,
-    /// Every call stopped and looked at through `ptrace`, up to a budget (any user): exact and slow.
+    /// Every call stopped and read through `ptrace`, up to a budget (any user): exact and slow.
+    #[serde(rename = "stops")]
     Stops,
 }
 
@@ -42,7 +44,7 @@ impl Tier {
         }
     }
 
-    /// Whether calls are not seen, and what was waited for is known from looks at threads.
+    /// Whether calls are not seen, and what was waited for is known from samples of threads.
     pub fn only_looks(self) -> bool {
         matches!(self, Tier::Perf | Tier::Sample)
     }
@@ -79,7 +81,7 @@ pub(crate) fn not_seen_to_end(processes: usize) -> Option<String> {
     ))
 }
 
-/// Everything that one traced run told.
+/// Everything that one traced run showed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// How it was made; `None` only in a default value.
@@ -87,13 +89,14 @@ pub struct Trace {
     /// How the calls were seen, if in another run whose calls were added to this one.
     #[serde(default)]
     pub calls_from: Option<Tier>,
-    /// Whether calls were looked at only until a budget was spent, and the command went on after that.
+    /// Whether calls were traced only until a budget was spent, and the command went on after that.
     #[serde(default)]
     pub calls_cut: bool,
-    /// Stops of the stops tier, of all threads.
+    /// How often the ptrace tier stopped a thread.
     #[serde(default)]
     pub stops: u64,
-    /// How far processes were, once in a while, by their CPU time: with it times of this run become those of another.
+    /// How far processes were, once in a while, by their CPU time: with it times of this run become
+    /// those of another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_readings: Vec<StopReading>,
     /// From the start to the end of the command as its parent saw it.
@@ -101,11 +104,11 @@ pub struct Trace {
     /// The start by the kernel's monotonic clock, ns; 0 in a default value.
     #[serde(default)]
     pub started_clock_ns: u64,
-    /// When the child itself, right before it called `execve`, looked at the same clock.
+    /// When the child itself, right before it called `execve`, read the same clock.
     #[serde(default)]
     pub exec_called_clock_ns: Option<u64>,
-    /// How long the command was held at milestones (stops tier, `only_milestones`); all times of this trace
-    /// are less that. 0 in all other traces.
+    /// How long the command was held at milestones (ptrace tier, `only_milestones`); all times of
+    /// this trace are less that. 0 in all other traces.
     #[serde(default)]
     pub held_ns: u64,
     /// How the command ended.
@@ -116,7 +119,8 @@ pub struct Trace {
     pub processes: Vec<Process>,
     /// Threads in the order in which they began.
     pub threads: Vec<Thread>,
-    /// One row for each thread, call and descriptor; most time first. Empty in the perf and the sampling tier.
+    /// One row for each thread, call and descriptor; most time first. Empty in the perf and the
+    /// sampling tier.
     pub syscalls: Vec<SyscallRow>,
     /// One row for each thread, call, descriptor and cause; most time first.
     pub off_cpu: Vec<OffCpuRow>,
@@ -124,16 +128,17 @@ pub struct Trace {
     pub descriptors: Vec<DescriptorRow>,
     /// Files, pipes and sockets that were opened or used; most bytes first.
     pub files: Vec<FileRow>,
-    /// What went through each descriptor number while it was one thing, in the order of process and number, most calls first.
+    /// What went through each descriptor number while it was one thing, in the order of process and
+    /// number, most calls first.
     #[serde(default)]
     pub uses: Vec<UseRow>,
     /// Paths that were asked for and not there (or not allowed); most calls first.
     pub failed_lookups: Vec<LookupRow>,
-    /// Single off-CPU intervals in the order in which they ended, if they were asked for (not in the stops
-    /// tier).
+    /// Single off-CPU intervals in the order in which they ended, if they were asked for (not in
+    /// the ptrace tier).
     pub timeline: Option<Vec<Interval>>,
-    /// In which functions the tree's own code was (kernel and perf tier), if it was asked for; `None` where
-    /// that can't be told.
+    /// In which functions the tree's own code was (kernel and perf tier), if it was asked for;
+    /// `None` where that isn't known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<crate::Profile>,
     /// How goroutines waited for mutexes (kernel tier), if that was asked for; by process.
@@ -149,8 +154,9 @@ pub struct Trace {
     pub call_edges: Option<CallEdges>,
     /// What was seen and could not be kept.
     pub lost: Losses,
-    /// Set-uid and set-gid programs that ran without their rights because they were traced (stops tier): what they
-    /// did is not what they do when nobody traces. [`Trace::not_visible`] has a sentence on each.
+    /// Set-uid and set-gid programs that ran without their rights because they were traced (ptrace
+    /// tier): what they did is not what they do when nobody traces. [`Trace::not_visible`] has a
+    /// sentence on each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_rights: Vec<String>,
     /// What this tier could not see in this run, one sentence each.
@@ -160,8 +166,8 @@ pub struct Trace {
 /// What was seen of several commands that ran at once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GroupTrace {
-    /// All of them together; processes without a parent are the commands. Its end and its accounts are
-    /// not filled.
+    /// All of them together; processes without a parent are the commands. Its end and its accounts
+    /// are not filled.
     pub trace: Trace,
     /// How each of them ended, in their order.
     pub members: Vec<MemberEnd>,
@@ -255,18 +261,20 @@ pub struct Entered {
 /// A successful `execve`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exec {
-    /// When the `execve` was called; `None` where the tier does not tell.
+    /// When the `execve` was called; `None` where the tier does not know.
     #[serde(default)]
     pub called_ns: Option<u64>,
     /// When the new program was in place.
     pub at_ns: u64,
-    /// When it reached its first own instruction (kernel and stops tier on x86-64); `None` where that wasn't seen.
+    /// When it reached its first own instruction (kernel and ptrace tier on x86-64); `None` where
+    /// that wasn't seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entered: Option<Entered>,
-    /// The file as it was named, at most 255 bytes; in the tiers that look at processes the one that really
-    /// runs, a script's interpreter.
+    /// The file as it was named, at most 255 bytes; in the tiers that sample processes the one that
+    /// really runs, a script's interpreter.
     pub path: String,
-    /// The file as it was named, such as a script, where `path` is the one that really runs (stops tier).
+    /// The file as it was named, such as a script, where `path` is the one that really runs (ptrace
+    /// tier).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
     /// Its arguments, at most 512 bytes of them.
@@ -290,17 +298,18 @@ pub struct Thread {
     pub ended_ns: Option<u64>,
     /// Wall time on a CPU, stolen time included (kernel and perf tier) or CPU time (sampling tier).
     pub on_cpu_ns: Option<u64>,
-    /// Time in which it could run and had no CPU, as the kernel's scheduler counts it; `None` where it
-    /// doesn't, or where the end of the thread was not seen. In the kernel tier the rows off the CPU say more
-    /// where a CPU was idle: it takes up a thread some microseconds before that can be seen.
+    /// Time in which it could run and had no CPU, as the kernel's scheduler counts it; `None` where
+    /// it doesn't, or where the end of the thread was not seen. In the kernel tier the rows off the
+    /// CPU say more where a CPU was idle: it takes up a thread some microseconds before that can be
+    /// seen.
     #[serde(default)]
     pub ready_ns: Option<u64>,
-    /// Page faults served without a disk; `None` where the tier does not tell.
+    /// Page faults served without a disk; `None` where the tier does not know.
     pub minor_faults: Option<u64>,
     /// Page faults that waited for a disk.
     pub major_faults: Option<u64>,
-    /// Page faults of its own code (not of the kernel within a call) that were timed; `None` where the
-    /// tier does not tell.
+    /// Page faults of its own code (not of the kernel within a call) that were timed; `None` where
+    /// the tier does not know.
     #[serde(default)]
     pub timed_faults: Option<u64>,
     /// Of `on_cpu_ns`: the kernel served those. Waits are not in it.
@@ -317,26 +326,27 @@ pub struct Thread {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FaultEdges {
     /// The processor's exception and return (the hypervisor's in a virtual machine), and what the
-    /// tracer does before and after its looks at the clock, ns.
+    /// tracer does before and after its readings of the clock, ns.
     pub outside_ns: f64,
     /// By how much the tracer makes a fault longer in all, part of it in `outside_ns`, ns.
     pub tracer_ns: f64,
-    /// Part of a fault, 0 to 1, for which the kernel's ticks are charged to the program's own code. Measured after a run
-    /// of many faults only.
+    /// Part of a fault, 0 to 1, for which the kernel's ticks are charged to the program's own code.
+    /// Measured after a run of many faults only.
     #[serde(default)]
     pub late_share: Option<f64>,
 }
 
-/// What each call takes beside the time in which the tracer sees it, measured on cheap calls right before the
-/// run.
+/// What each call takes beside the time in which the tracer sees it, measured on cheap calls right
+/// before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallEdges {
-    /// What a call takes when nobody looks, less what is seen of it, ns: the way into the kernel and out of
-    /// it, without the part of the tracer that is seen. Negative where that is more.
+    /// What a call takes when nobody traces, less what is seen of it, ns: the way into the kernel
+    /// and out of it, without the part of the tracer that is seen. Negative where that is more.
     pub outside_ns: f64,
     /// By how much the tracer makes a call longer in all, ns.
     pub tracer_ns: f64,
-    /// What of a call the kernel's ticks charge to the program's own code, ns. Measured after a run of many calls only.
+    /// What of a call the kernel's ticks charge to the program's own code, ns. Measured after a run
+    /// of many calls only.
     #[serde(default)]
     pub late_ns: Option<f64>,
 }
@@ -374,8 +384,8 @@ pub struct Interval {
     /// The call's descriptor.
     pub fd: Option<i32>,
     /// The thread that ran where the wake-up came from. It caused it if it is of this tree and not
-    /// waked by a timer that struck in the middle of a call; one of this tree that was in no call is
-    /// left out. Of another program's thread it may be the victim.
+    /// waked by a timer that struck in the middle of a call; one of this tree that was in no call
+    /// is left out. Of another program's thread it may be the victim.
     pub woken_by: Option<u32>,
 }
 
@@ -415,8 +425,8 @@ impl Losses {
         *self == Self::default()
     }
 
-    /// Whether every call and every wait was counted: lost names and stretches of the timeline change no
-    /// number.
+    /// Whether every call and every wait was counted: lost names and stretches of the timeline
+    /// change no number.
     pub fn counts_are_whole(&self) -> bool {
         [self.calls, self.off_cpu, self.records, self.threads] == [0; 4]
     }

@@ -18,10 +18,10 @@ pub struct PollEnds {
     pub total_ns: u64,
 }
 
-/// Whether the writes of a row ended lines, as far as they were looked at: some of the first.
+/// Whether the writes of a row ended lines, as far as they were examined: some of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lines {
-    /// Writes whose last byte was looked at.
+    /// Writes whose last byte was examined.
     pub looked_at: u64,
     /// Of these: it was a newline.
     pub ended: u64,
@@ -34,8 +34,9 @@ pub struct SyscallRow {
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// The call's number on this architecture; 65536 is added to a call through the 32-bit entry of x86, and 131072 to
-    /// that where only the 32-bit table has such a call, whose number it then is.
+    /// The call's number on this architecture; 65536 is added to a call through the 32-bit entry of
+    /// x86, and 131072 to that where only the 32-bit table has such a call, whose number it then
+    /// is.
     pub number: u32,
     /// The call's name.
     pub name: String,
@@ -43,8 +44,8 @@ pub struct SyscallRow {
     pub fd: Option<i32>,
     /// Calls that returned a result.
     pub calls: u64,
-    /// Of [`calls`](Self::calls): those in the second half of the budget, where calls are looked at only until
-    /// one is spent: what the program went on with. 0 elsewhere.
+    /// Of [`calls`](Self::calls): those in the second half of the budget, where calls are traced
+    /// only until one is spent: what the program went on with. 0 elsewhere.
     #[serde(default)]
     pub late_calls: u64,
     /// Calls that did not: interrupted by a signal (and perhaps restarted, which is another call),
@@ -58,25 +59,27 @@ pub struct SyscallRow {
     pub bytes: u64,
     /// Time between entry and return.
     pub total_ns: u64,
-    /// Of `total_ns`: asleep, waiting for something. `None` where the tier does not tell.
+    /// Of `total_ns`: asleep, waiting for something. `None` where the tier does not know.
     pub blocked_ns: Option<u64>,
-    /// Of `total_ns`: able to run, waiting for a CPU. `None` where the tier does not tell.
+    /// Of `total_ns`: able to run, waiting for a CPU. `None` where the tier does not know.
     pub ready_ns: Option<u64>,
     /// Calls that move bytes, by bytes moved: see [`SIZE_LIMITS`].
     pub sizes: [u64; 8],
-    /// How they ended, of calls that wait for one of several things with a time limit; `None` of others.
+    /// How they ended, of calls that wait for one of several things with a time limit; `None` of
+    /// others.
     #[serde(default)]
     pub polls: Option<PollEnds>,
-    /// Of writes: whether they ended lines. `None` of other calls, and where nobody looked.
+    /// Of writes: whether they ended lines. `None` of other calls, and where none was examined.
     #[serde(default)]
     pub lines: Option<Lines>,
-    /// Of calls at a given place of a file (`pread64`, `pwrite64`): those that began where the one before of this row had
-    /// ended, the first at the front, or less than 4096 bytes further on. `None` of other calls.
+    /// Of calls at a given place of a file (`pread64`, `pwrite64`): those that began where the one
+    /// before of this row had ended, the first at the front, or less than 4096 bytes further on.
+    /// `None` of other calls.
     #[serde(default)]
     pub went_on: Option<u64>,
     /// When the first of them was entered.
     pub first_ns: u64,
-    /// When the first that moved bytes returned; `None` if none did or the tier does not tell.
+    /// When the first that moved bytes returned; `None` if none did or the tier does not know.
     #[serde(default)]
     pub first_moved_ns: Option<u64>,
     /// When the last that moved bytes returned, likewise.
@@ -107,7 +110,7 @@ pub enum Cause {
     Preempted,
     /// Woken or just made, and not yet on a CPU.
     Ready,
-    /// Running or ready, which this tier cannot tell apart (sampling tier).
+    /// Running or ready, which this tier cannot distinguish (sampling tier).
     Running,
     /// Nobody knows: its records ended where it took on other rights (perf tier).
     Unseen,
@@ -128,8 +131,8 @@ pub struct OffCpuRow {
     pub cause: Cause,
     /// Intervals (kernel and perf tier) or samples (sampling tier).
     pub count: u64,
-    /// Time: measured (kernel tier, and in the perf tier but for how waits too short for its looks are shared
-    /// out), or samples times their distance (sampling tier).
+    /// Time: measured (kernel tier, and in the perf tier but for how waits too short for its
+    /// samples are shared out), or samples times their distance (sampling tier).
     pub total_ns: u64,
     /// The longest interval; `None` in the sampling tier.
     pub longest_ns: Option<u64>,

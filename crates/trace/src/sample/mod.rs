@@ -1,9 +1,9 @@
 //! The sampling tier: what is each thread doing, asked 1000 times a second from outside.
 //!
-//! Needs no privilege and does not slow the target, but sees shares and no counts. Where the kernel also
-//! records the switches (the perf tier), the times of waits are exact.
+//! Needs no privilege and does not slow the target, but sees shares and no counts. Where the kernel
+//! also records the switches (the perf tier), the times of waits are exact.
 
-mod aside;
+mod affinity;
 mod observe;
 mod parse;
 mod thread;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::aside::Aside;
+use super::affinity::SamplerAffinity;
 use super::tree::Tree;
 use crate::command::{Member, TraceCommand, TraceOptions};
 use crate::error::TraceError;
@@ -12,15 +12,16 @@ use crate::perf::Recorder;
 use crate::result::{GroupTrace, Sampling, Tier, Trace, not_seen_to_end};
 use crate::watch::{Limits, now};
 
-/// What a run without calls can't see; a second run under stops tells some of it.
+/// What a run without calls can't see; a second run under ptrace shows some of it.
 pub const NO_CALLS: &str = "numbers of calls, their bytes and errors: only shares of time are seen";
 
-/// Rounds between looks for new threads and processes: listing costs 20 us a process.
+/// Rounds between searches for new threads and processes: listing costs 20 us a process.
 const ROUNDS_PER_LISTING: u64 = 4;
-/// Rounds between looks for orphans that have ended.
+/// Rounds between searches for orphans that have ended.
 const ROUNDS_PER_BURIAL: u64 = 256;
 
-/// Runs the command and tells what the samples saw, in the perf tier with the kernel's records of its switches.
+/// Runs the command and reports what the samples saw, in the perf tier with the kernel's records of
+/// its switches.
 pub(crate) fn observe(
     command: &TraceCommand,
     tier: Tier,
@@ -53,7 +54,7 @@ fn watch(
 ) -> Result<GroupTrace, TraceError> {
     let limits = Limits::start(timeout, options.stop.clone());
     let _slack = Slack::least();
-    let mut aside = Aside::begin();
+    let mut affinity = SamplerAffinity::begin();
     let orphans = Orphans::adopt();
     let roots = group.pids();
     let mut recorder = match tier {
@@ -104,8 +105,8 @@ fn watch(
         let late = now().saturating_sub(next);
         sampling.late_ticks += u64::from(late > period / 2);
         sampling.worst_lateness_ns = sampling.worst_lateness_ns.max(late);
-        tree.look(now);
-        aside.leave(&tree.busy_cpus());
+        tree.sample(now);
+        affinity.leave(&tree.busy_cpus());
         let news = recorder.as_mut().map(|one| one.read(tree.taken()));
         let is_new = match &news {
             Some(news) => news.begun,
@@ -120,13 +121,13 @@ fn watch(
         if sampling.ticks.is_multiple_of(ROUNDS_PER_BURIAL) {
             orphans.bury();
         }
-        // Rounds that were missed are not made up for: each look stands for the time it covers.
+        // Rounds that were missed are not made up for: each sample stands for the time it covers.
         next = (next + period).max(now());
     }
     let end = now();
     group.check_started()?;
     // Once more, so that what ended with the command is not taken for having outlived it.
-    tree.look(now);
+    tree.sample(now);
     let survivors = tree.survivors(&roots);
     survivors.iter().for_each(kill);
     let outlived = orphans.end().max(survivors.len());
@@ -140,7 +141,7 @@ fn watch(
     trace.not_visible.push(match recorder {
         Some(_) => {
             "which call each wait of under a millisecond was in: they are divided among the \
-                    calls that looks saw a thread wait in"
+                    calls that samples saw a thread wait in"
                 .to_owned()
         }
         None => "processes that live for less than a few milliseconds".to_owned(),
@@ -163,7 +164,7 @@ fn watch(
 }
 
 fn kill(pid: &u32) {
-    // SAFETY: sends a signal to a process of the sampled tree, alive when last looked at.
+    // SAFETY: sends a signal to a process of the sampled tree, alive when last sampled.
     unsafe { libc::kill(*pid as i32, libc::SIGKILL) };
 }
 

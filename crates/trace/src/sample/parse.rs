@@ -30,7 +30,8 @@ pub fn doing(text: &[u8]) -> Option<Doing> {
     let number = u32::try_from(number).ok()?;
     let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
     let first = hexadecimal(words.next()?)?;
-    // Which table the number is of isn't said. Only a program of 32 bits has both its stack and its code below 4 GiB.
+    // Which table the number is of isn't said. Only a program of 32 bits has both its stack and its
+    // code below 4 GiB.
     let mut pointers = words.skip(5).map(hexadecimal);
     let is_low = |at: Option<Option<u64>>| at.flatten().is_some_and(|at| u32::try_from(at).is_ok());
     let of_32_bits = is_low(pointers.next()) && is_low(pointers.next());
@@ -84,7 +85,7 @@ pub fn stat(text: &[u8]) -> Option<Stat> {
 
 impl Stat {
     /// Whether the thread has begun to end.
-    pub fn tells_of_an_end(&self) -> bool {
+    pub fn is_ending(&self) -> bool {
         const PF_EXITING: u64 = 4;
         matches!(self.state, b'Z' | b'X') || self.flags & PF_EXITING != 0
     }
@@ -97,7 +98,8 @@ pub fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Whether `schedstat` counts the thread's turns on a CPU: its third number. Where it doesn't, all are 0 for ever.
+/// Whether `schedstat` counts the thread's turns on a CPU: its third number. Where it doesn't, all
+/// are 0 for ever.
 pub fn counts_turns(text: &[u8]) -> bool {
     let turns = text.trim_ascii().rsplit(|byte| *byte == b' ').next();
     turns.is_some_and(|turns| turns != b"0")
@@ -116,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_blocked_call_tells_its_number_and_descriptor() {
+    fn a_blocked_call_says_its_number_and_descriptor() {
         let line = b"0 0x3 0x7ffd 0x1000 0x0 0x0 0x0 0x7ffd53b2ddc8 0x7f12c0de4992\n";
         assert_eq!(doing(line), Some(Doing::Call(0, 3)));
         // `read` of a program of 32 bits, on x86.
@@ -145,10 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_ends_is_told_from_one_that_is_refused() {
+    fn a_thread_that_ends_is_distinguished_from_one_that_is_refused() {
         let ends = |state: &str, flags: u64| {
             let line = format!("7 (a) b) {state} 1 7 7 0 -1 {flags} 1 0 0");
-            stat(line.as_bytes()).map(|stat| stat.tells_of_an_end())
+            stat(line.as_bytes()).map(|stat| stat.is_ending())
         };
         assert_eq!(ends("R", 0x40_0044), Some(true));
         assert_eq!(ends("R", 0x40_0040), Some(false));
@@ -165,5 +167,21 @@ mod tests {
         assert!(!counts_turns(b"0 0 0\n"));
         assert_eq!(children(b"12 13 \n"), [12, 13]);
         assert!(children(b"").is_empty());
+    }
+
+    #[test]
+    fn no_text_makes_the_parsers_panic() {
+        let lines = [
+            b"0 0x3 0x7ffd 0x1000 0x0 0x0 0x0 0x7ffd53b2ddc8 0x7f12c0de4992\n".to_vec(),
+            b"12 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n".to_vec(),
+            b"123456 789 12\n".to_vec(),
+        ];
+        crate::mutations::survives(&lines, 1 << 10, |text| {
+            _ = doing(text);
+            _ = stat(text);
+            _ = schedstat(text);
+            _ = counts_turns(text);
+            _ = children(text);
+        });
     }
 }

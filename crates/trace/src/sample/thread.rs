@@ -1,6 +1,7 @@
-//! How is one thread looked at, cheaply, many times?
+//! How is one thread sampled, cheaply, many times?
 //!
-//! Its files are opened once and read again with `pread`: 5 to 10 us a look, without stopping it; 3 us while it waits.
+//! Its files are opened once and read again with `pread`: 5 to 10 us a sample, without stopping it;
+//! 3 us while it waits.
 
 use std::fs::File;
 use std::io;
@@ -11,24 +12,25 @@ use crate::result::Cause;
 
 /// Open files of one thread.
 #[derive(Debug)]
-pub(super) struct Looked {
+pub(super) struct SampledThread {
     /// Its process.
     pub pid: u32,
     /// Its number.
     pub tid: u32,
-    /// Its name when last looked at.
+    /// Its name when last sampled.
     pub name: String,
-    /// When it was first looked at and last, ns of the monotonic clock.
+    /// When it was first sampled and last, ns of the monotonic clock.
     pub first: u64,
     pub last: u64,
-    /// When it was first seen to have ended, though others of its process lived on or nobody had waited for it.
+    /// When it was first seen to have ended, though others of its process lived on or nobody had
+    /// waited for it.
     pub over: Option<u64>,
-    /// CPU time and time in the run queue when last looked at, ns.
+    /// CPU time and time in the run queue when last sampled, ns.
     pub on_cpu: Option<u64>,
     pub ready: Option<u64>,
     /// Page faults likewise.
     pub faults: Option<(u64, u64)>,
-    /// The CPU that it was running on, or ready to, when last looked at.
+    /// The CPU that it was running on, or ready to, when last sampled.
     pub runs_on: Option<usize>,
     syscall: File,
     stat: File,
@@ -37,17 +39,17 @@ pub(super) struct Looked {
     wait: Option<Wait>,
 }
 
-/// A wait that a look saw: it goes on for as long as both files say the same.
+/// A wait that a sample saw: it goes on for as long as both files say the same.
 #[derive(Debug)]
 struct Wait {
     syscall: Vec<u8>,
     schedstat: Vec<u8>,
-    look: Look,
+    sample: Sample,
 }
 
-/// What one look saw.
+/// What one sample saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct Sample {
     /// Why it is not running, or that it is.
     pub cause: Cause,
     /// The call it is blocked in and that call's first argument.
@@ -60,14 +62,14 @@ pub(super) struct Look {
 pub(super) fn is_ending(pid: u32, tid: u32) -> bool {
     let stat = File::open(format!("/proc/{pid}/task/{tid}/stat")).and_then(|file| read(&file));
     let stat = stat.ok().and_then(|stat| parse::stat(&stat));
-    stat.is_none_or(|stat| stat.tells_of_an_end())
+    stat.is_none_or(|stat| stat.is_ending())
 }
 
-impl Looked {
+impl SampledThread {
     /// Opens the files of a thread.
     pub fn open(pid: u32, tid: u32, now: u64) -> io::Result<Self> {
         let file = |name: &str| File::open(format!("/proc/{pid}/task/{tid}/{name}"));
-        let mut looked = Self {
+        let mut sampled = Self {
             pid,
             tid,
             name: String::new(),
@@ -85,18 +87,18 @@ impl Looked {
             wait: None,
         };
         // Opening is allowed to everyone; reading is not (a set-uid program, another user's).
-        read(&looked.syscall)?;
-        if let Some(stat) = looked.stat()? {
-            looked.name = stat.name;
+        read(&sampled.syscall)?;
+        if let Some(stat) = sampled.stat()? {
+            sampled.name = stat.name;
         }
-        Ok(looked)
+        Ok(sampled)
     }
 
-    /// Looks once.
+    /// Takes one sample.
     ///
     /// # Errors
     /// `ESRCH` once the thread has ended.
-    pub fn look(&mut self) -> io::Result<Option<Look>> {
+    pub fn sample(&mut self) -> io::Result<Option<Sample>> {
         let syscall = read(&self.syscall)?;
         let schedstat = self.schedstat.as_ref().and_then(|file| read(file).ok());
         // Who hasn't been on a CPU since, and isn't about to be, waits for the same thing.
@@ -104,7 +106,7 @@ impl Looked {
             |wait: &&Wait| wait.syscall == syscall && Some(&wait.schedstat) == schedstat.as_ref();
         self.runs_on = None;
         if let Some(wait) = self.wait.as_ref().filter(waits) {
-            return Ok(Some(wait.look));
+            return Ok(Some(wait.sample));
         }
         self.wait = None;
         let doing = parse::doing(&syscall);
@@ -132,7 +134,7 @@ impl Looked {
         };
         let call = call.filter(|_| cause != Cause::Running);
         self.runs_on = stat.cpu.filter(|_| cause == Cause::Running);
-        let look = Look {
+        let sample = Sample {
             cause,
             call,
             renamed,
@@ -142,13 +144,13 @@ impl Looked {
             self.wait = Some(Wait {
                 syscall,
                 schedstat,
-                look: Look {
+                sample: Sample {
                     renamed: false,
-                    ..look
+                    ..sample
                 },
             });
         }
-        Ok(Some(look))
+        Ok(Some(sample))
     }
 
     /// Processes that this thread made and that are still its children.

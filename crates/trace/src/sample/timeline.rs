@@ -1,4 +1,4 @@
-//! When did each thread wait, as far as samples tell?
+//! When did each thread wait, as far as samples show?
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ impl Timeline {
         }
     }
 
-    /// A look at a thread stands for the time from the look before to this one.
+    /// A sample of a thread stands for the time from the sample before to this one.
     pub fn saw(&mut self, key: Key, from: u64, to: u64) {
         match self.open.get_mut(&key.0) {
             Some((same, _, end)) if *same == key => *end = to,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_that_saw_the_same_are_one_wait_and_running_is_none() {
+    fn samples_that_saw_the_same_are_one_wait_and_running_is_none() {
         let mut timeline = Timeline::new(1000, TimelineOptions::default());
         let reads = (7, 7, Some(0), Some(0), Cause::Asleep);
         let runs = (7, 7, None, None, Cause::Running);
@@ -89,11 +89,11 @@ mod tests {
         timeline.saw(reads, 1000 + 2 * ms, 1000 + 3 * ms);
         timeline.saw(runs, 1000 + 3 * ms, 1000 + 4 * ms);
         let (intervals, lost) = timeline.finish();
-        let told: Vec<_> = intervals
+        let reported: Vec<_> = intervals
             .expect("a timeline")
             .iter()
             .map(|i| (i.from_ns, i.to_ns, i.fd))
             .collect();
-        assert_eq!((told, lost), (vec![(ms, 3 * ms, Some(0))], 0));
+        assert_eq!((reported, lost), (vec![(ms, 3 * ms, Some(0))], 0));
     }
 }

@@ -8,14 +8,14 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::thread::{Look, Looked, is_ending};
+use super::thread::{Sample, SampledThread, is_ending};
 use super::timeline::Timeline;
 use crate::calls;
 use crate::command::TraceOptions;
 use crate::inherited;
 use crate::names::Names;
 use crate::paths;
-use crate::perf::{self, Key, LookAt};
+use crate::perf::{self, Key, WaitSample};
 use crate::result::{Cause, Exec, OffCpuRow, Process, Thread};
 
 /// Processes whose standard descriptors are asked for at once.
@@ -27,7 +27,8 @@ struct Seen {
     ns: u64,
 }
 
-/// When a process was first not allowed to be looked at, and when it was gone, ns of the monotonic clock.
+/// When a process was first not allowed to be sampled, and when it was gone, ns of the monotonic
+/// clock.
 #[derive(Clone, Copy, Debug)]
 struct Refused {
     from: u64,
@@ -38,7 +39,7 @@ struct Refused {
 #[derive(Debug)]
 pub(super) struct Tree {
     start: u64,
-    alive: Vec<Looked>,
+    alive: Vec<SampledThread>,
     known: HashSet<u32>,
     process_at: HashMap<u32, usize>,
     /// Those that are still there.
@@ -46,14 +47,15 @@ pub(super) struct Tree {
     processes: Vec<Process>,
     threads: Vec<Thread>,
     seen: HashMap<Key, Seen>,
-    /// Processes that may not be looked at.
+    /// Processes that may not be sampled.
     refused: HashMap<u32, Refused>,
     names: Names,
     labels: Vec<(String, String)>,
     timeline: Option<Timeline>,
     /// What is kept for a recorder that takes it.
-    kept: Option<perf::Looked>,
-    /// Processes that were found in the midst of an `execve`, before the kernel had copied their arguments.
+    kept: Option<perf::WaitSamples>,
+    /// Processes that were found in the midst of an `execve`, before the kernel had copied their
+    /// arguments.
     between_programs: Vec<u32>,
 }
 
@@ -78,17 +80,17 @@ impl Tree {
         }
     }
 
-    /// A tree whose looks are taken by [`Tree::taken`]; when threads waited is told by others.
+    /// A tree whose samples are taken by [`Tree::taken`]; when threads waited is known from others.
     pub fn for_recorder(start: u64, options: &TraceOptions) -> Self {
         Self {
             timeline: None,
-            kept: Some(perf::Looked::default()),
+            kept: Some(perf::WaitSamples::default()),
             ..Self::new(start, options)
         }
     }
 
     /// What was seen since the last time.
-    pub fn taken(&mut self) -> perf::Looked {
+    pub fn taken(&mut self) -> perf::WaitSamples {
         self.kept.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -102,27 +104,27 @@ impl Tree {
         self.add_process(root, None, at);
     }
 
-    /// Looks at every known thread once; each look stands for the time since the one before.
-    pub fn look(&mut self, now: impl Fn() -> u64) {
+    /// Samples every known thread once; each sample stands for the time since the one before.
+    pub fn sample(&mut self, now: impl Fn() -> u64) {
         let waiting = std::mem::take(&mut self.between_programs);
         let alive = |pid: &u32| self.alive.iter().any(|thread| thread.pid == *pid);
         let waiting: Vec<u32> = waiting.into_iter().filter(alive).collect();
         for pid in waiting {
             self.note_exec(pid, now() - self.start);
         }
-        let mut looked = std::mem::take(&mut self.alive);
-        looked.retain_mut(|thread| {
+        let mut sampled = std::mem::take(&mut self.alive);
+        sampled.retain_mut(|thread| {
             let before = thread.last;
             let from = now();
-            let look = thread.look();
+            let sample = thread.sample();
             let at = now();
-            match look {
-                Ok(Some(look)) => {
+            match sample {
+                Ok(Some(sample)) => {
                     thread.last = at;
-                    let key = self.saw(thread, &look, at - before);
-                    let waits = look.cause != Cause::Running;
+                    let key = self.saw(thread, &sample, at - before);
+                    let waits = sample.cause != Cause::Running;
                     if let Some(kept) = self.kept.as_mut().filter(|_| waits) {
-                        kept.waits.push(LookAt { from, to: at, key });
+                        kept.waits.push(WaitSample { from, to: at, key });
                     }
                     true
                 }
@@ -142,17 +144,17 @@ impl Tree {
                 }
             }
         });
-        self.alive = looked;
-        self.look_for_ends_of_refused(&now);
+        self.alive = sampled;
+        self.find_ends_of_refused(&now);
     }
 
-    /// CPUs that the threads were running on, or ready to, when last looked at.
+    /// CPUs that the threads were running on, or ready to, when last sampled.
     pub fn busy_cpus(&self) -> Vec<usize> {
         let threads = self.alive.iter();
         threads.filter_map(|thread| thread.runs_on).collect()
     }
 
-    /// A process turned out not to be allowed to be looked at. What it runs anybody may know.
+    /// A process turned out not to be allowed to be sampled. What it runs anybody may know.
     fn refuse(&mut self, pid: u32, at: u64) {
         let new = Refused {
             from: at,
@@ -164,8 +166,8 @@ impl Tree {
         }
     }
 
-    /// Of these no look tells the end.
-    fn look_for_ends_of_refused(&mut self, now: impl Fn() -> u64) {
+    /// Of these no sample shows the end.
+    fn find_ends_of_refused(&mut self, now: impl Fn() -> u64) {
         let alive = self.refused.iter_mut();
         let alive = alive.filter(|(_, refused)| refused.until.is_none());
         for (pid, refused) in alive {
@@ -175,14 +177,14 @@ impl Tree {
         }
     }
 
-    /// Returns what the look is filed under.
-    fn saw(&mut self, thread: &Looked, look: &Look, ns: u64) -> Key {
-        let Looked { pid, tid, .. } = *thread;
-        let fd = look.call.and_then(|(nr, first)| {
+    /// Returns what the sample is filed under.
+    fn saw(&mut self, thread: &SampledThread, sample: &Sample, ns: u64) -> Key {
+        let SampledThread { pid, tid, .. } = *thread;
+        let fd = sample.call.and_then(|(nr, first)| {
             let has_fd = calls::flags(nr) & calls::FD != 0;
             has_fd.then_some(first as i32)
         });
-        let key = (tid, pid, look.call.map(|(nr, _)| nr), fd, look.cause);
+        let key = (tid, pid, sample.call.map(|(nr, _)| nr), fd, sample.cause);
         if let Some(timeline) = &mut self.timeline {
             timeline.saw(key, thread.last.saturating_sub(ns), thread.last);
         }
@@ -196,7 +198,7 @@ impl Tree {
             self.ask(pid, fd, thread.last - self.start);
             self.ask_others(pid, thread.last - self.start);
         }
-        if look.renamed && tid == pid {
+        if sample.renamed && tid == pid {
             self.note_exec(pid, thread.last - self.start);
         }
         key
@@ -225,8 +227,9 @@ impl Tree {
         }
     }
 
-    /// Asks where the standard descriptors of the others lead. A shell's copy of itself runs no other program
-    /// and may never be seen in a call, and yet it is who a thread waits for at the other end of a pipe.
+    /// Asks where the standard descriptors of the others lead. A shell's copy of itself runs no
+    /// other program and may never be seen in a call, and yet it is who a thread waits for at the
+    /// other end of a pipe.
     fn ask_others(&mut self, pid: u32, time: u64) {
         if self.kept.is_none() || self.process_at.len() > MOST_ASKED {
             return;
@@ -242,7 +245,7 @@ impl Tree {
         let mut present = std::mem::take(&mut self.present);
         present.retain(|pid| self.find_threads(*pid, now));
         self.present = present;
-        // A child that was found just now may have children: nobody else will tell of them.
+        // A child that was found just now may have children: nobody else reports them.
         let mut from = 0;
         while let Some(thread) = self.alive.get(from) {
             let (parent, children) = (thread.pid, thread.children());
@@ -290,8 +293,8 @@ impl Tree {
     }
 
     fn add_thread(&mut self, pid: u32, tid: u32, now: u64) {
-        match Looked::open(pid, tid, now) {
-            Ok(looked) => self.alive.push(looked),
+        match SampledThread::open(pid, tid, now) {
+            Ok(sampled) => self.alive.push(sampled),
             Err(e) if is_refused(&e, pid, tid) => self.refuse(pid, now),
             // Ended between being listed and being opened.
             Err(_) => {}
@@ -310,7 +313,7 @@ impl Tree {
             .split(|b| *b == 0)
             .map(|w| String::from_utf8_lossy(w).into_owned());
         let path = fs::read_link(format!("/proc/{pid}/exe"));
-        // Of a set-uid program only the words are told; the first is its name as it was asked for.
+        // Of a set-uid program only the words are known; the first is its name as it was asked for.
         let path = path.or_else(|e| match e.kind() {
             io::ErrorKind::PermissionDenied => Ok(PathBuf::from(OsStr::from_bytes(first))),
             _ => Err(e),
@@ -337,7 +340,7 @@ impl Tree {
         }
     }
 
-    fn ended(&mut self, thread: &Looked, at: u64) {
+    fn ended(&mut self, thread: &SampledThread, at: u64) {
         let ended = Some(at - self.start);
         self.threads.push(Thread {
             pid: thread.pid,
@@ -356,7 +359,8 @@ impl Tree {
         }
     }
 
-    /// What those did who may not be looked at is unseen, and they are there. A recorder tells the same of them.
+    /// What those did who may not be sampled is unseen, and they are there. A recorder reports the
+    /// same of them.
     fn end_refused(&mut self, at: u64) {
         for (pid, refused) in &self.refused {
             let until = refused.until.map(|until| until - self.start);
@@ -387,8 +391,8 @@ impl Tree {
         alive.filter(|pid| !roots.contains(pid)).collect()
     }
 
-    /// Ends the observation and fills in what was seen. Returns the processes that may not be looked at, and when they were
-    /// gone, ns from the start, if they were.
+    /// Ends the observation and fills in what was seen. Returns the processes that may not be
+    /// sampled, and when they were gone, ns from the start, if they were.
     pub fn finish(
         mut self,
         roots: &[u32],
@@ -445,7 +449,8 @@ impl Tree {
         refused.map(|(pid, one)| (pid, until(one))).collect()
     }
 }
-/// Whether it may not be looked at. Some kernels refuse a thread that is about to end, too, whose memory is gone.
+/// Whether it may not be sampled. Some kernels refuse a thread that is about to end, too, whose
+/// memory is gone.
 fn is_refused(error: &io::Error, pid: u32, tid: u32) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && !is_ending(pid, tid)
 }
@@ -460,8 +465,8 @@ mod tests {
     use super::*;
 
     fn child_of(pid: u32) -> Option<u32> {
-        let told = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
-        told.split_whitespace().next()?.parse().ok()
+        let reported = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+        reported.split_whitespace().next()?.parse().ok()
     }
 
     #[test]
@@ -471,17 +476,18 @@ mod tests {
             .process_group(0)
             .spawn()
             .expect("there is a shell");
-        // As long as the shell lives, which is that long: a test that waits for ever tells nothing.
-        let mut looks = (0..30_000).map(|_| {
+        // As long as the shell lives, which is that long: a test that waits for ever says nothing.
+        let mut samples = (0..30_000).map(|_| {
             sleep(Duration::from_millis(1));
             child_of(shell.id()).and_then(child_of)
         });
-        let last = looks.find_map(|last| last).expect("a child's child");
+        let last = samples.find_map(|last| last).expect("a child's child");
         let mut tree = Tree::new(0, &TraceOptions::default());
         tree.add_root(shell.id(), 1);
         tree.discover(2);
         let found = tree.process_at.contains_key(&last);
-        // SAFETY: a signal to the group that the shell was made the leader of, which isn't waited for yet.
+        // SAFETY: a signal to the group that the shell was made the leader of, which isn't waited
+        // for yet.
         unsafe { libc::kill(-(shell.id() as i32), libc::SIGKILL) };
         shell.wait().expect("it was killed");
         assert!(found);

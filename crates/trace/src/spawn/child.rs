@@ -6,7 +6,7 @@ use super::prepare::{Pointers, Prepared};
 use super::stamp::Stamp;
 use crate::kernel::bpf::run_here;
 
-/// The steps that may fail, as the error tells them.
+/// The steps that may fail, as the error names them.
 pub(super) const STAGES: [&str; 5] = [
     "leading its own process group",
     "redirecting its input or output",
@@ -95,7 +95,7 @@ unsafe fn redirect(prepared: &Prepared, failure: RawFd) {
     }
 }
 
-/// Tells the parent which step failed and why, and ends.
+/// Reports to the parent which step failed and why, and ends.
 ///
 /// # Safety
 /// Only in a forked child.

@@ -1,21 +1,21 @@
 //! How is the command started, held until tracing is armed, and never left behind?
 //!
-//! The child is made in a nest of its own, sets itself up, and waits on a pipe right before its `execve`. It dies with
-//! the thread that made it (`PR_SET_PDEATHSIG`); what it made dies with its process group, which a
-//! guardian process kills if the tracer is killed first.
+//! The child is made in a helper of its own, sets itself up, and waits on a pipe right before its
+//! `execve`. It dies with the thread that made it (`PR_SET_PDEATHSIG`); what it made dies with its
+//! process group, which a guardian process kills if the tracer is killed first.
 
 mod child;
-mod nest;
 mod prepare;
 mod stamp;
+mod vfork_helper;
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use child::{STAGES, child};
-use nest::Nest;
 use prepare::{Pointers, prepare};
 use stamp::Stamp;
+use vfork_helper::VforkHelper;
 
 use crate::command::TraceCommand;
 use crate::error::{TraceError, system};
@@ -36,7 +36,7 @@ pub(crate) struct Held {
     guardian: Option<Guardian>,
     stamp: Stamp,
     /// Gone once the program is executed.
-    nest: Option<Nest>,
+    helper: Option<VforkHelper>,
     reaped: bool,
 }
 
@@ -49,8 +49,8 @@ pub(crate) fn hold(
     hold_without(command, follow, &[])
 }
 
-/// The same; the child closes `unwanted` while it is held. Else a pipe between two commands would seem
-/// to be open as long as a third is held.
+/// The same; the child closes `unwanted` while it is held. Else a pipe between two commands would
+/// seem to be open as long as a third is held.
 pub(crate) fn hold_without(
     command: &TraceCommand,
     follow: Option<BorrowedFd<'_>>,
@@ -65,7 +65,7 @@ pub(crate) fn hold_without(
     let stamp = Stamp::new().map_err(system("sharing a page with the child"))?;
     // SAFETY: the child calls only async-signal-safe functions on what was prepared above.
     let laid = unsafe {
-        nest::lay(|| {
+        vfork_helper::spawn(|| {
             child(
                 &prepared,
                 &pointers,
@@ -76,7 +76,7 @@ pub(crate) fn hold_without(
             )
         })
     };
-    let (pid, nest) = laid.map_err(system("making a process"))?;
+    let (pid, helper) = laid.map_err(system("making a process"))?;
     drop((hold_read, failure_write));
     if prepared.own_group {
         guardian.guard(pid);
@@ -90,7 +90,7 @@ pub(crate) fn hold_without(
         failure: failure_read.into(),
         guardian: Some(guardian),
         stamp,
-        nest: Some(nest),
+        helper: Some(helper),
         reaped: false,
     })
 }
@@ -120,7 +120,7 @@ impl Held {
         let mut stage = [0u8; 1];
         match self.failure.read(&mut stage) {
             Ok(0) => {
-                self.nest = None;
+                self.helper = None;
                 Ok(())
             }
             Ok(_) => self.failed(stage[0]),
@@ -139,7 +139,7 @@ impl Held {
         })
     }
 
-    /// When the child called `execve`, by its own look at the monotonic clock right before.
+    /// When the child called `execve`, by its own reading of the monotonic clock right before.
     pub fn exec_called(&self) -> Option<u64> {
         self.stamp.get()
     }
@@ -181,7 +181,8 @@ impl Held {
 
     fn kill_group(&self) {
         if self.own_group {
-            // SAFETY: the group carries the child's number, which stays taken while the group lives.
+            // SAFETY: the group carries the child's number, which stays taken while the group
+            // lives.
             unsafe { libc::kill(-(self.pid as i32), libc::SIGKILL) };
         }
     }

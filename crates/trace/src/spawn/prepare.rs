@@ -1,6 +1,7 @@
 //! What does a child need before it is forked?
 //!
-//! After the fork of a program with threads nothing may be allocated, so that all of it is made here.
+//! After the fork of a program with threads nothing may be allocated, so that all of it is made
+//! here.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -54,7 +55,7 @@ pub(super) fn prepare(
         Io::Fd(fd) => Some(fd.as_raw_fd()),
     };
     // A program that reads the terminal must stay in the terminal's foreground group.
-    // SAFETY: isatty only looks at the descriptor.
+    // SAFETY: isatty only asks about the descriptor.
     let on_terminal = matches!(command.stdin, Io::Inherit) && unsafe { libc::isatty(0) } == 1;
     Ok(Prepared {
         program,

@@ -107,6 +107,7 @@ pub enum Tier {
     /// In the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
     /// By ptrace (any user): files in one run with every call stopped, phases in runs with two stops
+    #[value(name = "ptrace", alias = "stops")]
     Stops,
 }
 

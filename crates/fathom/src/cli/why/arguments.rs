@@ -96,6 +96,7 @@ pub enum Tier {
     /// Threads looked at 1,000 times a second (any user)
     Sample,
     /// Every call stopped and looked at, for a while (any user)
+    #[value(name = "ptrace", alias = "stops")]
     Stops,
 }
 

@@ -4,6 +4,8 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+pub(super) use fathom_trace::allowed_cpus;
+
 use super::shared::{Shared, mark};
 use crate::emptying::lock;
 use crate::launcher::now_ns;
@@ -79,12 +81,10 @@ fn give_way() {
 
 /// Any other thread may take this one's CPU at once.
 fn step_back(cpu: usize) {
-    // SAFETY: plain numbers and structures that live through the calls; a refusal leaves things as
-    // they were, and then the reader is the one to see the byte.
+    // A refusal leaves things as they were, and then the reader is the one to see the byte.
+    fathom_trace::run_on(&[cpu]);
+    // SAFETY: a plain structure that lives through the call.
     unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
         let parameter = libc::sched_param { sched_priority: 0 };
         libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameter);
     }
@@ -106,19 +106,6 @@ pub(super) fn watching_cpus(allowed: &[usize], avoid: &[usize]) -> Vec<usize> {
         &free
     };
     from.iter().copied().take(2).collect()
-}
-
-pub(super) fn allowed_cpus() -> Vec<usize> {
-    // SAFETY: a set of the size that is given; read only if the call succeeded.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
-            return Vec::new();
-        }
-        (0..libc::CPU_SETSIZE as usize)
-            .filter(|cpu| libc::CPU_ISSET(*cpu, &set))
-            .collect()
-    }
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ use super::super::layout::{call, lost, task};
 use super::super::offsets::Entry32;
 use super::zero_frame;
 use super::{
-    Context, KEY_SLOT, add_one, add_to, count_lost, find_current, lookup_slot, sched, tell,
+    Context, KEY_SLOT, add_one, add_to, count_lost, emit_record, find_current, lookup_slot, sched,
 };
 use crate::calls::{
-    self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LOOKS_FOR_LINES, PLACED, POLL, POLLS_ONE,
-    SELECTS_ONE, SHORT_SKIP, TABLE_SIZE, TELL, TOTALLED,
+    self, BUFFER1, BYTES, ENTRY_32, ENTRY_32_ONLY, FD, LINE_SAMPLES, PLACED, POLL, POLLS_ONE,
+    RECORD, SELECTS_ONE, SHORT_SKIP, TABLE_SIZE, TOTALLED,
 };
 use crate::records::{POLL_LIMIT_NS, POLL_LIMITS};
 use crate::result::SIZE_LIMITS;
@@ -23,7 +23,8 @@ use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 /// Code segment of 32-bit user code on x86.
 const USER32_CS: i32 = 0x23;
 
-/// The kernel's flag of a thread in a call that came through the 32-bit entry (`arch/x86/include/asm/thread_info.h`).
+/// The kernel's flag of a thread in a call that came through the 32-bit entry
+/// (`arch/x86/include/asm/thread_info.h`).
 const TS_COMPAT: i32 = 2;
 
 /// Frame slot below that of a fresh row: when the call returned.
@@ -79,12 +80,13 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Makes the number in `R8` what is reported if the call came through the 32-bit entry. Registers of the call in `R9`.
+/// Makes the number in `R8` what is reported if the call came through the 32-bit entry. Registers
+/// of the call in `R9`.
 fn report_32_bit(c: &Context<'_>, a: &mut Asm, entry: Entry32) {
     let (native, through, unknown) = (a.label(), a.label(), a.label());
     a.load(Width::Half, R1, R9, entry.regs_cs);
     a.jump_if_imm(Cond::Equal, R1, USER32_CS, through);
-    // Without a look at the kernel's flags, for nearly all.
+    // Without the kernel's flags, for nearly all.
     a.load(Width::Double, R1, R9, entry.regs_cx);
     a.load(Width::Double, R2, R9, c.offsets.regs_ip);
     a.jump_if(Cond::Equal, R1, R2, native);
@@ -108,7 +110,8 @@ fn report_32_bit(c: &Context<'_>, a: &mut Asm, entry: Entry32) {
     a.bind(native);
 }
 
-/// `R1 = ` the descriptor that is polled for, -1 if it isn't one. Registers of the call in `R9`, the thread in `R7`.
+/// `R1 = ` the descriptor that is polled for, -1 if it isn't one. Registers of the call in `R9`,
+/// the thread in `R7`.
 fn load_polled(c: &Context<'_>, a: &mut Asm) {
     let (none, done) = (a.label(), a.label());
     load_argument(c, a, R1, 1);
@@ -126,7 +129,7 @@ fn load_polled(c: &Context<'_>, a: &mut Asm) {
 
 /// The same of `select`. Uses `R8`.
 fn load_selected(c: &Context<'_>, a: &mut Asm) {
-    let (to_write, look, masked) = (a.label(), a.label(), a.label());
+    let (to_write, examine, masked) = (a.label(), a.label(), a.label());
     let (none, done) = (a.label(), a.label());
     load_argument(c, a, R8, 0); // how many bits
     load_argument(c, a, R1, 3);
@@ -135,10 +138,10 @@ fn load_selected(c: &Context<'_>, a: &mut Asm) {
     load_argument(c, a, R1, 2);
     a.jump_if_imm(Cond::Equal, R3, 0, to_write);
     a.jump_if_imm(Cond::NotEqual, R1, 0, none);
-    a.jump(look);
+    a.jump(examine);
     a.bind(to_write);
     a.mov(R3, R1);
-    a.bind(look);
+    a.bind(examine);
     a.mov(R1, R10).alu_imm(Alu::Add, R1, ROW.into());
     a.mov_imm(R2, 8).call(Helper::ProbeReadUser);
     a.jump_if_imm(Cond::NotEqual, R0, 0, none);
@@ -166,7 +169,8 @@ fn load_selected(c: &Context<'_>, a: &mut Asm) {
     a.bind(done);
 }
 
-/// `into = ` an argument of the thread's current call. Registers of the call in `R9`, the thread in `R7`.
+/// `into = ` an argument of the thread's current call. Registers of the call in `R9`, the thread in
+/// `R7`.
 pub(super) fn load_argument(c: &Context<'_>, a: &mut Asm, into: Reg, argument: usize) {
     let (native, loaded) = (a.label(), a.label());
     if let Some(entry) = c.offsets.entry_32 {
@@ -181,15 +185,16 @@ pub(super) fn load_argument(c: &Context<'_>, a: &mut Asm, into: Reg, argument: u
     a.bind(loaded);
 }
 
-/// `sys_exit(regs, result)`: adds the call to its row, and tells of it if it is worth a record.
+/// `sys_exit(regs, result)`: adds the call to its row, and records it if it is worth a record.
 pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
-    let (out, row_done, told, moved) = (a.label(), a.label(), a.label(), a.label());
+    let (out, row_done, reported, moved) = (a.label(), a.label(), a.label(), a.label());
     find_current(c, a, out);
     a.load(Width::Double, R8, R7, task::ENTER);
     a.jump_if_imm(Cond::Equal, R8, 0, out);
     a.call(Helper::KtimeNs);
     a.mov(R9, R0);
-    // It is on a CPU and yet off it: no switch showed its way back. To mend that takes the registers and the frame.
+    // It is on a CPU and yet off it: no switch showed its way back. To mend that takes the
+    // registers and the frame.
     let seen = a.label();
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, seen);
@@ -208,29 +213,29 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     add_result(c, a, row_done);
     a.bind(row_done);
 
-    let tell = a.label();
+    let record = a.label();
     a.load(Width::Word, R1, R7, task::FLAGS);
-    a.jump_if_imm(Cond::AnySet, R1, TELL as i32, tell);
+    a.jump_if_imm(Cond::AnySet, R1, RECORD as i32, record);
     a.jump_if_imm(Cond::AnySet, R1, TOTALLED as i32, moved);
-    a.jump(told);
+    a.jump(reported);
     a.bind(moved);
     a.load(Width::Word, R1, R7, task::FD);
-    a.jump_if_imm(Cond::GreaterEqual, R1, 64, told);
+    a.jump_if_imm(Cond::GreaterEqual, R1, 64, reported);
     a.mov_imm(R2, 1).alu(Alu::ShiftLeft, R2, R1);
     a.load(Width::Double, R1, R7, task::MOVED);
     a.alu(Alu::Or, R1, R2);
     a.store(Width::Double, R7, task::MOVED, R1);
-    a.jump(told);
-    a.bind(tell);
-    tell::call(c, a, told);
-    a.bind(told);
+    a.jump(reported);
+    a.bind(record);
+    emit_record::call(c, a, reported);
+    a.bind(reported);
     a.bind(out);
     a.exit();
 }
 
-/// `R0 = ` the row of the thread's current call, made if need be. Where the table is full, as with calls on a hundred
-/// thousand descriptors, it is a row for all of them; jumps to `none`, the loss counted, if there is no room for that
-/// either. `R8` holds when the call was entered.
+/// `R0 = ` the row of the thread's current call, made if need be. Where the table is full, as with
+/// calls on a hundred thousand descriptors, it is a row for all of them; jumps to `none`, the loss
+/// counted, if there is no room for that either. `R8` holds when the call was entered.
 pub(super) fn find_row(c: &Context<'_>, a: &mut Asm, none: super::Label) {
     let found = a.label();
     let fresh = -8 - call::SIZE as i16;
@@ -291,7 +296,8 @@ fn note_when_moved(a: &mut Asm) {
     a.bind(nothing);
 }
 
-/// Adds the result in `R8` to the row in `R0`, then goes on at `done`. `R9` holds how long the call took.
+/// Adds the result in `R8` to the row in `R0`, then goes on at `done`. `R9` holds how long the call
+/// took.
 fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     let (good, sized) = (a.label(), a.label());
     a.mov_imm(R1, -1);
@@ -342,11 +348,11 @@ fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     a.jump_if_imm(Cond::AnySet, R1, BUFFER1 as i32, written);
     a.jump(done);
     a.bind(written);
-    look_for_line(c, a, done);
+    examine_last_byte(c, a, done);
 }
 
-/// Notes in the row in `R0` where the call that moved as many bytes as `R8` says ended, and whether it began where the
-/// one before had, or less than [`SHORT_SKIP`] further on. Uses `R9`.
+/// Notes in the row in `R0` where the call that moved as many bytes as `R8` says ended, and whether
+/// it began where the one before had, or less than [`SHORT_SKIP`] further on. Uses `R9`.
 fn note_place(c: &Context<'_>, a: &mut Asm) {
     let (jumped, streams) = (a.label(), a.label());
     a.load(Width::Double, R9, R6, 0); // registers
@@ -362,14 +368,15 @@ fn note_place(c: &Context<'_>, a: &mut Asm) {
     a.bind(jumped);
 }
 
-/// Notes in the row in `R0` whether the write that moved as many bytes as `R8` says ended a line, or goes on at `done`
-/// if enough were looked at.
-fn look_for_line(c: &Context<'_>, a: &mut Asm, done: super::Label) {
-    a.load(Width::Double, R1, R0, call::LOOKS);
-    a.jump_if_imm(Cond::GreaterEqual, R1, LOOKS_FOR_LINES as i32, done);
+/// Notes in the row in `R0` whether the write that moved as many bytes as `R8` says ended a line,
+/// or goes on at `done` if enough were examined.
+fn examine_last_byte(c: &Context<'_>, a: &mut Asm, done: super::Label) {
+    a.load(Width::Double, R1, R0, call::EXAMINATIONS);
+    a.jump_if_imm(Cond::GreaterEqual, R1, LINE_SAMPLES as i32, done);
     a.jump_if_imm(Cond::Equal, R8, 0, done);
-    // Counted before: memory that nobody has touched, as `/dev/null` takes it, is not there at any look, at 0.8 us each.
-    add_one(a, R0, call::LOOKS, R1);
+    // Counted before: memory that nobody has touched, as `/dev/null` takes it, is not there at any
+    // try, at 0.8 us each.
+    add_one(a, R0, call::EXAMINATIONS, R1);
     a.store(Width::Double, R10, ROW, R0);
     a.load(Width::Double, R9, R6, 0); // registers
     load_argument(c, a, R3, 1);
@@ -380,7 +387,7 @@ fn look_for_line(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     a.mov(R1, R0);
     a.load(Width::Double, R0, R10, ROW);
     a.jump_if_imm(Cond::NotEqual, R1, 0, done);
-    add_one(a, R0, call::LOOKED_AT, R1);
+    add_one(a, R0, call::EXAMINED, R1);
     a.load(Width::Byte, R2, R10, LAST_BYTE);
     a.jump_if_imm(Cond::NotEqual, R2, b'\n'.into(), done);
     add_one(a, R0, call::LINES, R1);

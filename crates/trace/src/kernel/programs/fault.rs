@@ -1,16 +1,17 @@
-//! How long did the page faults of a program's own code take, and when did it reach its first own instruction?
+//! How long did the page faults of a program's own code take, and when did it reach its first own
+//! instruction?
 //!
-//! The kernel has a tracepoint where a fault of user code begins and none where it ends. But it counts
-//! each fault that was served for perf's software events, as the last thing that it does for it: a
-//! program on those sees the end. Faults within calls (the kernel copies to a page that isn't there) are
-//! left to the call that they happened in.
+//! The kernel has a tracepoint where a fault of user code begins and none where it ends. But it
+//! counts each fault that was served for perf's software events, as the last thing that it does for
+//! it: a program on those sees the end. Faults within calls (the kernel copies to a page that isn't
+//! there) are left to the call that they happened in.
 //!
-//! A program's first own instruction faults too, since nothing has touched its page before: the loader maps the
-//! code and does not read it. So this tells when the loader was done.
+//! A program's first own instruction faults too, since nothing has touched its page before: the
+//! loader maps the code and does not read it. So this shows when the loader was done.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{record, task};
-use super::{Context, add_one, add_to, find_current, scratch, send, tell};
+use super::{Context, add_one, add_to, emit_record, find_current, scratch, send};
 
 use Reg::{R0, R1, R2, R3, R6, R7, R8, R9};
 
@@ -20,7 +21,7 @@ pub(super) fn begin(c: &Context<'_>, a: &mut Asm) {
     find_current(c, a, out);
     if c.entries {
         let other = a.label();
-        tell_entry(c, a, other);
+        emit_entry(c, a, other);
         a.bind(other);
     }
     if c.fault_times {
@@ -49,7 +50,7 @@ pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R1, R7, task::CALL_BLOCKED);
     a.load(Width::Double, R2, R7, task::CALL_READY);
     a.alu(Alu::Add, R1, R2);
-    // An arrival on the CPU that was mended may be told later than it was.
+    // An arrival on the CPU that was mended may be recorded later than it was.
     a.jump_if(Cond::Greater, R1, R9, out);
     a.alu(Alu::Sub, R9, R1);
     add_to(a, R7, task::FAULT_TOTAL, R9, R1);
@@ -58,8 +59,9 @@ pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Tells of the fault if the first own instruction of a program is what is missing; goes on at `other` if not.
-fn tell_entry(c: &Context<'_>, a: &mut Asm, other: Label) {
+/// Records the fault if the first own instruction of a program is what is missing; goes on at
+/// `other` if not.
+fn emit_entry(c: &Context<'_>, a: &mut Asm, other: Label) {
     a.load(Width::Double, R8, R7, task::ENTRY);
     a.jump_if_imm(Cond::Equal, R8, 0, other);
     a.load(Width::Double, R9, R6, 8); // registers
@@ -67,7 +69,7 @@ fn tell_entry(c: &Context<'_>, a: &mut Asm, other: Label) {
     a.jump_if(Cond::NotEqual, R1, R8, other);
     a.store_imm(Width::Double, R7, task::ENTRY, 0);
     scratch(c, a, other);
-    tell::head(a, record::ENTERED);
+    emit_record::head(a, record::ENTERED);
     a.load(Width::Double, R1, R7, task::LOADER);
     a.store(Width::Double, R0, record::ARG0, R1);
     for at in [record::RESULT, record::ARG1, record::ARG2] {

@@ -1,14 +1,15 @@
 //! Which programs run in the kernel?
 //!
-//! Eight small ones on scheduler and system-call tracepoints, two where page faults begin and end if
-//! that is asked for, and one that a held child runs to be followed. They share the maps below and never wait or loop. Registers by convention:
-//! `R6` the tracepoint's arguments, `R7` the state of the traced thread.
+//! Eight small ones on scheduler and system-call tracepoints, two where page faults begin and end
+//! if that is asked for, and one that a held child runs to be followed. They share the maps below
+//! and never wait or loop. Registers by convention: `R6` the tracepoint's arguments, `R7` the state
+//! of the traced thread.
 
 mod calls;
+mod emit_record;
 mod fault;
-mod life;
+mod lifecycle;
 mod sched;
-mod tell;
 
 use std::io;
 
@@ -120,12 +121,12 @@ pub struct Context<'a> {
     pub entries: bool,
     /// Whether page faults are timed.
     pub fault_times: bool,
-    /// Which sides of a switch are looked at.
+    /// Which sides of a switch are traced.
     pub sides: Sides,
 }
 
-/// Sides of a switch from one thread to another. The kernel does not show both of each: a test hides one of all,
-/// to see that nothing is missing.
+/// Sides of a switch from one thread to another. The kernel does not show both of each: a test
+/// hides one of all, to see that nothing is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sides {
     #[default]
@@ -166,9 +167,9 @@ pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
         })
     };
     let mut all = vec![
-        assemble("fathom_fork", o.sched_process_fork, life::fork)?,
-        assemble("fathom_exec", o.sched_process_exec, life::exec)?,
-        assemble("fathom_exit", o.sched_process_exit, life::exit)?,
+        assemble("fathom_fork", o.sched_process_fork, lifecycle::fork)?,
+        assemble("fathom_exec", o.sched_process_exec, lifecycle::exec)?,
+        assemble("fathom_exit", o.sched_process_exit, lifecycle::exit)?,
         assemble("fathom_switch", o.sched_switch, sched::switch)?,
         assemble("fathom_waking", o.sched_waking, sched::waking)?,
         assemble("fathom_wakeup", o.sched_wakeup, sched::wakeup)?,
@@ -197,7 +198,7 @@ pub fn fault_end(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
 /// [`AsmError`], a defect in the program.
 pub fn follow_me(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
     let mut a = Asm::new();
-    life::follow_me(c, &mut a);
+    lifecycle::follow_me(c, &mut a);
     a.finish()
 }
 

@@ -60,8 +60,9 @@ fn next(c: &Context<'_>, a: &mut Asm) {
     a.bind(untraced);
 }
 
-/// Notes what the scheduler has counted so far for the thread in `R7`, whose task is in `R8`: from there its
-/// next departure can be mended, also the first one, which for a program that only sleeps is all there is.
+/// Notes what the scheduler has counted so far for the thread in `R7`, whose task is in `R8`: from
+/// there its next departure can be mended, also the first one, which for a program that only sleeps
+/// is all there is.
 fn note_count(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R1, R8, c.offsets.task_runtime);
     // 0 means that nothing was noted.
@@ -73,8 +74,9 @@ fn note_count(c: &Context<'_>, a: &mut Asm) {
 
 /// `sched_waking(task)`: who wakes a thread, and when.
 ///
-/// `sched_wakeup` is of no use for who did it: where the thread last ran on another CPU the kernel queues
-/// it there, and the tracepoint is passed by whatever that CPU was at, often its idle thread.
+/// `sched_wakeup` is of no use for who did it: where the thread last ran on another CPU the kernel
+/// queues it there, and the tracepoint is passed by whatever that CPU was at, often its idle
+/// thread.
 pub(super) fn waking(c: &Context<'_>, a: &mut Asm) {
     let (named, out) = (a.label(), a.label());
     a.load(Width::Double, R6, R1, 0);
@@ -97,9 +99,10 @@ pub(super) fn waking(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// `sched_wakeup(task)`: the thread is in the queue of a CPU, so from here on it only waits for that. This
-/// stamp replaces the one of its waking: an idle CPU of a virtual machine takes 15 to 40 us to wake up, which
-/// belongs to the wait, as the kernel's own count of the time in the queue has it.
+/// `sched_wakeup(task)`: the thread is in the queue of a CPU, so from here on it only waits for
+/// that. This stamp replaces the one of its waking: an idle CPU of a virtual machine takes 15 to 40
+/// us to wake up, which belongs to the wait, as the kernel's own count of the time in the queue has
+/// it.
 pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     a.load(Width::Double, R6, R1, 0);
@@ -180,9 +183,10 @@ fn note_call(a: &mut Asm) {
     a.bind(noted);
 }
 
-/// Opens the off-CPU interval of the thread in `R7`, which arrives without having been seen to leave; its
-/// task is in `R8`. The kernel does not show every departure either: what the scheduler counted tells
-/// when it was and whether the thread wanted it, and it is still in the call that it was in.
+/// Opens the off-CPU interval of the thread in `R7`, which arrives without having been seen to
+/// leave; its task is in `R8`. The kernel does not show every departure either: what the scheduler
+/// counted shows when it was and whether the thread wanted it, and it is still in the call that it
+/// was in.
 fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     let (seen, uncounted, departed) = (a.label(), a.label(), a.label());
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
@@ -199,7 +203,8 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.jump_if(Cond::NotEqual, R1, R4, departed);
     a.mov_imm(R3, cause::PREEMPTED);
     a.jump(departed);
-    // The command itself before any departure that was seen: it went to sleep in the call that it is in.
+    // The command itself before any departure that was seen: it went to sleep in the call that it
+    // is in.
     a.bind(uncounted);
     a.load(Width::Double, R2, R7, task::ENTER);
     a.jump_if(Cond::Greater, R9, R2, seen);
@@ -214,13 +219,13 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.bind(seen);
 }
 
-/// Closes the off-CPU interval of the thread in `R7`, which is on a CPU, if it was not seen to arrive there.
-/// `runtime` loads what the scheduler has counted for the thread into `R1`; it may use `R1` to `R5` and `R8`.
-/// Keeps `R6` and `R7`.
+/// Closes the off-CPU interval of the thread in `R7`, which is on a CPU, if it was not seen to
+/// arrive there. `runtime` loads what the scheduler has counted for the thread into `R1`; it may
+/// use `R1` to `R5` and `R8`. Keeps `R6` and `R7`.
 ///
-/// The kernel does not show every arrival: of some 300 switches on a busy machine one was shown to no
-/// listener, its own event log included. What the scheduler counted since the thread left tells when it
-/// was; within a call, at the latest when that returns or the thread ends.
+/// The kernel does not show every arrival: of some 300 switches on a busy machine one was shown to
+/// no listener, its own event log included. What the scheduler counted since the thread left shows
+/// when it was; within a call, at the latest when that returns or the thread ends.
 pub(super) fn mend_arrival(c: &Context<'_>, a: &mut Asm, runtime: impl FnOnce(&mut Asm)) {
     let (seen, after) = (a.label(), a.label());
     a.load(Width::Double, R9, R7, task::OFF_SINCE);
@@ -300,7 +305,7 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     a.bind(not_of_call);
 
     if let Some(shortest) = c.interval_ns {
-        tell_interval(c, a, shortest);
+        emit_interval(c, a, shortest);
     }
     a.store_imm(Width::Word, R7, task::WAKER, 0);
     // The record is sent; its time is no longer needed, so R8 and R9 are free.
@@ -320,7 +325,7 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
 }
 
 /// Sends the interval from `R8` to `R9` if it is at least `shortest` ns long.
-fn tell_interval(c: &Context<'_>, a: &mut Asm, shortest: i32) {
+fn emit_interval(c: &Context<'_>, a: &mut Asm, shortest: i32) {
     let short = a.label();
     a.mov(R1, R9).alu(Alu::Sub, R1, R8);
     a.jump_if_imm(Cond::Less, R1, shortest, short);

@@ -3,15 +3,17 @@
 use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::layout::{call, cause, lost, record, task};
 use super::zero_frame;
-use super::{Context, KEY_SLOT, add_one, calls, count_lost, find_task, sched, scratch, send, tell};
+use super::{
+    Context, KEY_SLOT, add_one, calls, count_lost, emit_record, find_task, sched, scratch, send,
+};
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
 /// A thread's state put together in the frame.
 const STATE: i16 = -48 - task::SIZE as i16;
 
-/// So many pairs of the auxiliary vector are looked through; the kernel writes what is looked for among the first
-/// twelve.
+/// So many pairs of the auxiliary vector are searched; the kernel writes what is searched for among
+/// the first twelve.
 const AUXILIARY_PAIRS: i16 = 16;
 /// They lie below the state in the frame.
 const AUXILIARY: i16 = STATE - 16 * AUXILIARY_PAIRS;
@@ -25,10 +27,10 @@ pub(super) fn follow_me(c: &Context<'_>, a: &mut Asm) {
     fresh_state(a, R6, R7);
     a.store(Width::Double, R10, STATE + task::ON_SINCE, R0);
     add_task(c, a, R6);
-    // Tells where the trace begins, and what number the kernel knows the command by.
+    // Records where the trace begins, and what number the kernel knows the command by.
     a.mov(R7, R10).alu_imm(Alu::Add, R7, i32::from(STATE));
     scratch(c, a, out);
-    tell::head(a, record::FOLLOW);
+    emit_record::head(a, record::FOLLOW);
     for at in [record::RESULT, record::ARG0, record::ARG1, record::ARG2] {
         a.store_imm(Width::Double, R0, at, 0);
     }
@@ -55,7 +57,7 @@ pub(super) fn fork(c: &Context<'_>, a: &mut Asm) {
     a.store_imm(Width::Word, R10, STATE + task::OFF_CAUSE, cause::READY);
     add_task(c, a, R8);
     scratch(c, a, out);
-    tell::head(a, record::FORK);
+    emit_record::head(a, record::FORK);
     a.store_imm(Width::Double, R0, record::RESULT, 0);
     a.store(Width::Double, R0, record::ARG0, R8);
     a.store(Width::Double, R0, record::ARG1, R9);
@@ -92,7 +94,7 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     a.bind(same);
 
     scratch(c, a, out);
-    tell::head(a, record::EXEC);
+    emit_record::head(a, record::EXEC);
     a.mov(R9, R0);
     a.load(Width::Double, R1, R7, task::ENTER);
     a.store(Width::Double, R9, record::RESULT, R1);
@@ -131,8 +133,9 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Notes where the program that the thread in `R7` has just been given begins, and whether a loader comes first;
-/// `R8` is its memory. A program of 32 bits has a vector of another shape, in which nothing is found.
+/// Notes where the program that the thread in `R7` has just been given begins, and whether a loader
+/// comes first; `R8` is its memory. A program of 32 bits has a vector of another shape, in which
+/// nothing is found.
 fn note_entry(c: &Context<'_>, a: &mut Asm) {
     let unread = a.label();
     a.store_imm(Width::Double, R7, task::ENTRY, 0);
@@ -159,9 +162,9 @@ fn note_entry(c: &Context<'_>, a: &mut Asm) {
     a.bind(unread);
 }
 
-/// `sched_process_exit(task, ...)`: closes the call it never returned from, and tells its totals.
+/// `sched_process_exit(task, ...)`: closes the call it never returned from, and records its totals.
 pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
-    let (out, unseen, no_call, told) = (a.label(), a.label(), a.label(), a.label());
+    let (out, unseen, no_call, reported) = (a.label(), a.label(), a.label(), a.label());
     a.load(Width::Double, R6, R1, 0);
     a.load(Width::Word, R1, R6, c.offsets.task_pid);
     find_task(c, a, R1, out);
@@ -184,8 +187,8 @@ pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
     add_one(a, R0, call::UNFINISHED, R1);
     a.bind(no_call);
 
-    scratch(c, a, told);
-    tell::head(a, record::EXIT);
+    scratch(c, a, reported);
+    emit_record::head(a, record::EXIT);
     a.mov(R9, R0);
     let o = c.offsets;
     for (width, from, to) in [
@@ -224,7 +227,7 @@ pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
     a.mov(R2, R9);
     a.mov_imm(R3, (record::HEAD + record::EXIT_PAYLOAD) as i32);
     send(c, a);
-    a.bind(told);
+    a.bind(reported);
     a.load(Width::Word, R1, R6, o.task_pid);
     delete_task(c, a, R1);
     a.bind(out);

@@ -23,7 +23,7 @@ pub(super) const VDSO: &str = "[vdso]";
 /// Stands for all bytes of a file, where no more places are kept.
 const ANY: u64 = u64::MAX;
 
-/// Places that are kept apart: an hour of 64 CPUs sees as many.
+/// Places that are kept separately: an hour of 64 CPUs sees as many.
 const MOST_PLACES: usize = 1_000_000;
 
 /// Of one process; programs have ten to some hundred.
@@ -55,7 +55,8 @@ impl Mapping {
 /// A process of the tree.
 #[derive(Clone, Debug)]
 struct Space {
-    /// Later ones lie over earlier ones. Shared with whom it was made by, until one of them changes it.
+    /// Later ones lie over earlier ones. Shared with whom it was made by, until one of them changes
+    /// it.
     mapped: Rc<Vec<Mapping>>,
     /// Threads that have not ended.
     threads: usize,
@@ -63,7 +64,7 @@ struct Space {
 
 /// What was seen of some processes and of all that they make.
 #[derive(Debug, Default)]
-pub(crate) struct Looks {
+pub(crate) struct PcSamples {
     spaces: HashMap<u32, Space>,
     /// With their inodes.
     files: Vec<(String, u64)>,
@@ -77,7 +78,7 @@ pub(crate) struct Looks {
     pub(super) since: Option<SystemTime>,
 }
 
-impl Looks {
+impl PcSamples {
     /// At these processes, and at those that they make from now on.
     pub(crate) fn at(roots: &[u32], period: Duration) -> Self {
         let space = |pid: &u32| {
@@ -188,7 +189,7 @@ impl Looks {
             tid,
             file: mapping.map(|m| m.file),
             offset: match mapping {
-                Some(m) if self.is_looked_into(m, address) => {
+                Some(m) if self.is_examined(m, address) => {
                     (address - m.from).saturating_add(m.offset)
                 }
                 Some(m) if !is_made_at_run_time(&self.files[m.file].0) => 0,
@@ -201,9 +202,9 @@ impl Looks {
         *self.counts.entry(place).or_default() += 1;
     }
 
-    /// Whether functions are known of what is mapped there: of files, and of the page that this process has too,
-    /// unless it is that of a 32-bit program.
-    fn is_looked_into(&self, mapping: &Mapping, address: u64) -> bool {
+    /// Whether functions are known of what is mapped there: of files, and of the page that this
+    /// process has too, unless it is that of a 32-bit program.
+    fn is_examined(&self, mapping: &Mapping, address: u64) -> bool {
         let name = &self.files[mapping.file].0;
         is_file(name) || name == VDSO && address > u64::from(u32::MAX)
     }
@@ -231,7 +232,8 @@ pub(super) fn is_made_at_run_time(name: &str) -> bool {
             .any(|begin| name.starts_with(begin))
 }
 
-/// Whether the kernel's name of a mapping is a path: `//anon`, `[vdso]` and what lies only in memory are not.
+/// Whether the kernel's name of a mapping is a path: `//anon`, `[vdso]` and what lies only in
+/// memory are not.
 pub(super) fn is_file(name: &str) -> bool {
     name.starts_with('/')
         && ![
@@ -250,13 +252,13 @@ pub(super) fn is_file(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn looks(whats: Vec<What>) -> Looks {
-        let mut looks = Looks::at(&[10], Duration::from_millis(1));
+    fn samples(whats: Vec<What>) -> PcSamples {
+        let mut samples = PcSamples::at(&[10], Duration::from_millis(1));
         for (at, what) in whats.into_iter().enumerate() {
             let at = at as u64;
-            looks.take(&Record { at, what });
+            samples.take(&Record { at, what });
         }
-        looks
+        samples
     }
 
     fn mapped(pid: u32, path: &str, from: u64, offset: u64) -> What {
@@ -279,18 +281,18 @@ mod tests {
     }
 
     /// File, offset and count of each place, sorted.
-    fn told(looks: &Looks) -> Vec<(&str, u64, u64)> {
-        let places = looks.places();
-        let mut told: Vec<_> = places
-            .map(|(place, count)| (looks.file(place.file).0, place.offset, count))
+    fn reported(samples: &PcSamples) -> Vec<(&str, u64, u64)> {
+        let places = samples.places();
+        let mut reported: Vec<_> = places
+            .map(|(place, count)| (samples.file(place.file).0, place.offset, count))
             .collect();
-        told.sort_unstable();
-        told
+        reported.sort_unstable();
+        reported
     }
 
     #[test]
     fn an_address_is_a_byte_of_the_file_that_was_mapped_there_last() {
-        let looks = looks(vec![
+        let samples = samples(vec![
             mapped(10, "/bin/a", 0x4000, 0x1000),
             sampled(10, 0x4010),
             sampled(10, 0x4010),
@@ -306,7 +308,7 @@ mod tests {
             ("/lib/b", 0x10, 1),
             ("[vdso]", 0, 1),
         ];
-        assert_eq!(told(&looks), expected);
+        assert_eq!(reported(&samples), expected);
     }
 
     #[test]
@@ -322,14 +324,14 @@ mod tests {
             name: "b".to_owned(),
             exec: true,
         };
-        let looks = looks(vec![
+        let samples = samples(vec![
             mapped(10, "/bin/a", 0x4000, 0),
             begun,
             sampled(11, 0x4001),
             executes,
             sampled(11, 0x4001),
         ]);
-        assert_eq!(told(&looks), [("", 0x4001, 1), ("/bin/a", 1, 1)]);
+        assert_eq!(reported(&samples), [("", 0x4001, 1), ("/bin/a", 1, 1)]);
     }
 
     #[test]
@@ -339,7 +341,7 @@ mod tests {
             tid: pid,
             parent,
         };
-        let looks = looks(vec![
+        let samples = samples(vec![
             mapped(10, "/bin/a", 0x4000, 0),
             begun(11, 10),
             sampled(11, 0x4001),
@@ -348,35 +350,35 @@ mod tests {
             begun(11, 99),
             sampled(11, 0x4001),
         ]);
-        assert_eq!(told(&looks), [("/bin/a", 1, 1)]);
+        assert_eq!(reported(&samples), [("/bin/a", 1, 1)]);
     }
 
     #[test]
     fn after_a_loss_there_is_no_name_until_something_is_mapped() {
-        let looks = looks(vec![
+        let samples = samples(vec![
             mapped(10, "/bin/a", 0x4000, 0),
             What::Lost(3),
             sampled(10, 0x4001),
             mapped(10, "/bin/b", 0x4000, 0),
             sampled(10, 0x4001),
         ]);
-        assert_eq!(told(&looks), [("", 0x4001, 1), ("/bin/b", 1, 1)]);
-        assert_eq!(looks.lost, 3);
+        assert_eq!(reported(&samples), [("", 0x4001, 1), ("/bin/b", 1, 1)]);
+        assert_eq!(samples.lost, 3);
     }
 
     #[test]
-    fn other_programs_are_not_looked_at() {
+    fn other_programs_are_not_sampled() {
         let begun = What::Begun {
             pid: 31,
             tid: 31,
             parent: 30,
         };
-        let looks = looks(vec![
+        let samples = samples(vec![
             mapped(30, "/bin/secret", 0x4000, 0),
             begun,
             sampled(30, 0x4000),
             sampled(31, 0x4000),
         ]);
-        assert!(told(&looks).is_empty() && looks.files.is_empty());
+        assert!(reported(&samples).is_empty() && samples.files.is_empty());
     }
 }

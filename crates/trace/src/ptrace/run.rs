@@ -8,9 +8,8 @@ use std::time::Instant;
 
 use super::entry::EntryStop;
 use super::execed;
-use super::observe::TIMES_HOLD_STOPS;
-use super::ptrace::{self, SyscallStop};
-use super::table::{Entered, Table, is_told, memory_of};
+use super::requests::{self, SyscallStop};
+use super::table::{Entered, Table, is_reported, memory_of};
 use crate::calls;
 use crate::collect::Collector;
 use crate::command::TraceOptions;
@@ -21,6 +20,10 @@ use crate::records::{CallKey, Record, Who};
 use crate::result::{StopReading, Trace};
 use crate::spawn::Held;
 use crate::watch::now;
+
+/// Said of a run that is stopped at its calls.
+pub const TIMES_HOLD_STOPS: &str = "how much of a call is waiting, which is unaccounted: its time \
+     holds that, the work and the stops themselves";
 
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
 
@@ -115,7 +118,8 @@ impl Run {
         let mut ending = None;
         while !self.tracees.is_empty() || ending.is_none() {
             if ending.is_some() {
-                // Nobody is waited for who isn't there: the guard, a child of ours too, lasts as long as we do.
+                // Nobody is waited for who isn't there: the guard, a child of ours too, lasts as
+                // long as we do.
                 self.tracees.retain(|tid, _| is_traced(*tid));
                 if self.tracees.is_empty() {
                     break;
@@ -204,14 +208,14 @@ impl Run {
             0 if signal == libc::SIGTRAP && self.entered(tid, time) => {}
             0 => deliver = signal,
             libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
-                if let Ok(new) = ptrace::event_message(tid) {
+                if let Ok(new) = requests::event_message(tid) {
                     self.announced(new, time);
                 }
             }
             libc::PTRACE_EVENT_EXEC => self.exec(tid, time),
             libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP && !self.letting_go => {
                 // A job-control stop: it is to stay stopped. Fails only if it was killed meanwhile.
-                let _ = ptrace::listen(tid);
+                let _ = requests::listen(tid);
                 return;
             }
             _ => {}
@@ -219,8 +223,8 @@ impl Run {
         if !self.letting_go && (self.looked_at >= self.most || Instant::now() >= self.until) {
             self.let_go();
         }
-        // Before its first program begins its clock does not count. Read before it goes on: it may take
-        // our CPU and run to its end.
+        // Before its first program begins its clock does not count. Read before it goes on: it may
+        // take our CPU and run to its end.
         if self.only_milestones && self.begun {
             self.held += now() - self.held - time;
         }
@@ -228,7 +232,7 @@ impl Run {
         if self.letting_go {
             let entry = self.tracees.get(&tid).and_then(|tracee| tracee.entry);
             entry.iter().for_each(|entry| entry.take_out(tid));
-            if ptrace::detach(tid, deliver).is_ok() {
+            if requests::detach(tid, deliver).is_ok() {
                 let tracee = self.tracees.remove(&tid);
                 if let Some(Tracee {
                     who,
@@ -240,9 +244,9 @@ impl Run {
                 }
             }
         } else if self.only_milestones {
-            let _ = ptrace::to_next_event(tid, deliver);
+            let _ = requests::to_next_event(tid, deliver);
         } else {
-            let _ = ptrace::to_next_call(tid, deliver);
+            let _ = requests::to_next_call(tid, deliver);
         }
     }
 
@@ -265,7 +269,7 @@ impl Run {
         self.letting_go = true;
         for tid in self.tracees.keys() {
             // Fails if it has ended or is stopped already, which is as good.
-            let _ = ptrace::interrupt(*tid);
+            let _ = requests::interrupt(*tid);
         }
     }
 
@@ -297,7 +301,7 @@ impl Run {
 
     fn exec(&mut self, tid: u32, time: u64) {
         self.begun = true;
-        let old_tid = ptrace::event_message(tid).unwrap_or(tid);
+        let old_tid = requests::event_message(tid).unwrap_or(tid);
         let call = self.tracees.get(&old_tid).and_then(|tracee| tracee.call);
         if let Some(mut tracee) = self.tracees.remove(&old_tid) {
             tracee.who.tid = tid;
@@ -329,13 +333,13 @@ impl Run {
         let Some(tracee) = self.tracees.get_mut(&tid) else {
             return;
         };
-        match ptrace::syscall(tid) {
+        match requests::syscall(tid) {
             // The held child's own waiting is no part of the command.
             Ok(Some(SyscallStop::Entry { nr, .. })) if !self.begun && !is_execve(nr) => {}
             Ok(Some(SyscallStop::Entry { nr, args })) => {
                 self.begun = true;
                 self.looked_at += 1;
-                let memory = |at, len| ptrace::memory(tid, at, len);
+                let memory = |at, len| requests::memory(tid, at, len);
                 tracee.call = Some(Entered::new(nr, args, time, memory));
             }
             Ok(Some(SyscallStop::Exit { result })) => {
@@ -350,20 +354,20 @@ impl Run {
     }
 
     fn returned(&mut self, who: Who, call: &Entered, result: i64, time: u64) {
-        let memory = |at, len| ptrace::memory(who.tid, at, len);
+        let memory = |at, len| requests::memory(who.tid, at, len);
         self.table.returned(who, call, result, time, memory);
         if self.looked_at * 2 >= self.most || Instant::now() >= self.half_time {
             self.table.was_late(who, call);
         }
         let Entered { nr, args, .. } = *call;
-        if !is_told(nr, &args, result) {
+        if !is_reported(nr, &args, result) {
             return;
         }
         let payload = match calls::flags(nr) {
             f if f & calls::CLOSE0 != 0 => self.table.totals(who, nr, args[0] as i32),
             f if f & calls::CLOSE1 != 0 => self.table.totals(who, nr, args[1] as i32),
             _ => memory_of(nr, &args)
-                .map_or_else(Vec::new, |(at, len)| ptrace::memory(who.tid, at, len)),
+                .map_or_else(Vec::new, |(at, len)| requests::memory(who.tid, at, len)),
         };
         self.collector.apply(Record::Call {
             time,
@@ -391,7 +395,7 @@ impl Run {
                 nr: row.number,
                 fd: row.fd.unwrap_or(-1),
             };
-            row.late_calls = self.table.late.get(&key).copied().unwrap_or(0);
+            row.late_calls = self.table.second_half.get(&key).copied().unwrap_or(0);
         }
         for thread in &mut trace.threads {
             (thread.on_cpu_ns, thread.minor_faults, thread.major_faults) = (None, None, None);

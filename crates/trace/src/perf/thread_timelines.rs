@@ -1,11 +1,11 @@
-//! What do the records of all threads say of their lives?
+//! When was each thread on a CPU, able to run, or waiting?
 
 mod fill;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::record::{Record, What};
-use super::waits::{LookAt, Waits};
+use super::waits::{WaitSample, Waits};
 use crate::calls;
 use crate::command::TimelineOptions;
 use crate::result::{Cause, Interval};
@@ -22,7 +22,7 @@ enum Place {
 }
 
 #[derive(Debug)]
-struct Life {
+struct ThreadTimeline {
     pid: u32,
     tid: u32,
     name: String,
@@ -36,10 +36,10 @@ struct Life {
     switches: (u64, u64),
 }
 
-/// Who wakes another thread may have left its CPU before the other is on one, by this much: 20 to 40 us
-/// between the CPUs of a virtual machine, more where they are busy.
+/// Who wakes another thread may have left its CPU before the other is on one, by this much: 20 to
+/// 40 us between the CPUs of a virtual machine, more where they are busy.
 const WAKING_NS: u64 = 500_000;
-/// With more threads alive, who woke whom is not looked for.
+/// With more threads alive, who woke whom is not searched for.
 const MOST_WAKERS: usize = 256;
 
 /// A program that a process began to run.
@@ -49,18 +49,18 @@ struct Begun {
     path: String,
 }
 
-/// All threads and processes that the records told of.
+/// All threads and processes that the records show.
 #[derive(Debug)]
-pub(super) struct Lives {
+pub(super) struct ThreadTimelines {
     /// Times count from here.
     pub(super) start: u64,
-    /// Distance of looks, ns.
+    /// Distance of samples, ns.
     distance: u64,
     options: Option<TimelineOptions>,
-    alive: HashMap<u32, Life>,
-    over: Vec<Life>,
+    alive: HashMap<u32, ThreadTimeline>,
+    over: Vec<ThreadTimeline>,
     /// Parent and begin of each process that was made.
-    made: BTreeMap<u32, (u32, u64)>,
+    parents: BTreeMap<u32, (u32, u64)>,
     execs: HashMap<u32, Vec<Begun>>,
     /// Which pipe or socket a descriptor of a process is, by its inode.
     links: HashMap<(u32, i32), u64>,
@@ -71,8 +71,8 @@ pub(super) struct Lives {
     lost_records: u64,
 }
 
-impl Lives {
-    /// Nobody lives yet. Times count from `start`; looks are `distance` ns apart.
+impl ThreadTimelines {
+    /// No thread yet. Times count from `start`; samples are `distance` ns apart.
     pub(super) fn new(start: u64, distance: u64, options: Option<TimelineOptions>) -> Self {
         Self {
             start,
@@ -80,7 +80,7 @@ impl Lives {
             options,
             alive: HashMap::new(),
             over: Vec::new(),
-            made: BTreeMap::new(),
+            parents: BTreeMap::new(),
             execs: HashMap::new(),
             links: HashMap::new(),
             ends: HashMap::new(),
@@ -96,7 +96,7 @@ impl Lives {
     }
 
     fn begin(&mut self, pid: u32, tid: u32, at: u64) {
-        let life = Life {
+        let thread = ThreadTimeline {
             pid,
             tid,
             name: String::new(),
@@ -109,15 +109,15 @@ impl Lives {
             switches: (0, 0),
         };
         // A number that is used again.
-        if let Some(before) = self.alive.insert(tid, life) {
+        if let Some(before) = self.alive.insert(tid, thread) {
             self.over.push(before);
         }
     }
 
-    /// A look from outside saw a thread wait.
-    pub(super) fn saw(&mut self, look: LookAt) {
-        if let Some(life) = self.alive.get_mut(&look.key.0) {
-            life.waits.saw(look);
+    /// A sample from outside saw a thread wait.
+    pub(super) fn saw(&mut self, sample: WaitSample) {
+        if let Some(thread) = self.alive.get_mut(&sample.key.0) {
+            thread.waits.saw(sample);
         }
     }
 
@@ -137,12 +137,12 @@ impl Lives {
         match what {
             What::Begun { pid, tid, parent } => {
                 if pid == tid {
-                    self.made.insert(pid, (parent, at));
+                    self.parents.insert(pid, (parent, at));
                 }
                 self.begin(pid, tid, at);
-                let name = self.alive.get(&parent).map(|life| life.name.clone());
-                if let (Some(name), Some(life)) = (name, self.alive.get_mut(&tid)) {
-                    life.name = name;
+                let name = self.alive.get(&parent).map(|thread| thread.name.clone());
+                if let (Some(name), Some(thread)) = (name, self.alive.get_mut(&tid)) {
+                    thread.name = name;
                 }
             }
             What::Ended { tid, .. } => self.end(tid, at),
@@ -152,8 +152,12 @@ impl Lives {
                 name,
                 exec,
             } => {
-                if let Some(life) = self.alive.get_mut(&tid).filter(|life| at >= life.started) {
-                    life.name = name;
+                if let Some(thread) = self
+                    .alive
+                    .get_mut(&tid)
+                    .filter(|thread| at >= thread.started)
+                {
+                    thread.name = name;
                     if exec {
                         let path = String::new();
                         self.execs.entry(pid).or_default().push(Begun { at, path });
@@ -175,37 +179,38 @@ impl Lives {
     }
 
     fn left(&mut self, tid: u32, at: u64, able: bool) {
-        let Some(life) = self.alive.get_mut(&tid).filter(|l| at >= l.started) else {
+        let Some(thread) = self.alive.get_mut(&tid).filter(|l| at >= l.started) else {
             return;
         };
-        leave(life, at);
-        life.waits.left(at);
-        life.place = match able {
+        leave(thread, at);
+        thread.waits.left(at);
+        thread.place = match able {
             true => Place::Able(at),
             false => Place::Waiting(at),
         };
         match able {
-            true => life.switches.1 += 1,
-            false => life.switches.0 += 1,
+            true => thread.switches.1 += 1,
+            false => thread.switches.0 += 1,
         }
     }
 
     fn came(&mut self, tid: u32, at: u64) {
-        let Some(life) = self.alive.get_mut(&tid).filter(|l| at >= l.started) else {
+        let Some(thread) = self.alive.get_mut(&tid).filter(|l| at >= l.started) else {
             return;
         };
-        let mut interval = close(life, at, self.distance);
-        life.place = Place::On(at);
+        let mut interval = close(thread, at, self.distance);
+        thread.place = Place::On(at);
         if let Some(interval) = &mut interval {
             interval.woken_by = self.waker(interval);
         }
         self.keep(interval);
     }
 
-    /// The thread that can have ended a wait: another one of the process for a lock, one that has the
-    /// other end for a pipe; the one that was on a CPU last, if that was a moment ago. What a poll waits
-    /// for isn't seen: one of the process that went to rest itself right then, as a worker does that has
-    /// told of its result. Who ended right before a wait for no descriptor did was joined, whoever else ran.
+    /// The thread that can have ended a wait: another one of the process for a lock, one that has
+    /// the other end for a pipe; the one that was on a CPU last, if that was a moment ago. What a
+    /// poll waits for isn't seen: one of the process that went to rest itself right then, as a
+    /// worker does that has reported its result. Who ended right before a wait for no descriptor
+    /// did was joined, whoever else ran.
     fn waker(&self, wait: &Interval) -> Option<u32> {
         let call = wait.call.as_deref()?;
         if self.alive.len() > MOST_WAKERS || wait.cause != Cause::Asleep {
@@ -225,33 +230,34 @@ impl Lives {
         };
         let recent = self.over.iter().rev().take(MOST_WAKERS);
         let threads = self.alive.values().chain(recent);
-        let candidates = threads.filter(|life| life.tid != wait.tid && ends.contains(&life.pid));
-        let last = |life: &Life| match (life.ended, life.place) {
+        let candidates =
+            threads.filter(|thread| thread.tid != wait.tid && ends.contains(&thread.pid));
+        let last = |thread: &ThreadTimeline| match (thread.ended, thread.place) {
             (Some(at), _) | (None, Place::Waiting(at)) => Some(at),
             (None, _) if polls => None,
             (None, Place::On(_)) => Some(wait.to_ns),
             (None, Place::Able(at)) => Some(at),
         };
-        let woke = candidates.filter_map(|life| {
-            let joined = wait.fd.is_none() && life.ended.is_some();
-            Some((joined, last(life)?, life.tid))
+        let woke = candidates.filter_map(|thread| {
+            let joined = wait.fd.is_none() && thread.ended.is_some();
+            Some((joined, last(thread)?, thread.tid))
         });
         let woke = woke.filter(|(_, at, _)| wait.to_ns.saturating_sub(*at) <= WAKING_NS);
         woke.max().map(|(.., tid)| tid)
     }
 
     fn end(&mut self, tid: u32, at: u64) {
-        if let Some(mut life) = self.alive.remove(&tid) {
-            life.ended = Some(at);
-            self.close_up(life, at);
+        if let Some(mut thread) = self.alive.remove(&tid) {
+            thread.ended = Some(at);
+            self.close_up(thread, at);
         }
     }
 
-    /// Nothing more is told of a life after this time.
-    fn close_up(&mut self, mut life: Life, at: u64) {
-        let interval = close(&mut life, at, self.distance);
-        leave(&mut life, at);
-        self.over.push(life);
+    /// Nothing more is known of a thread after this time.
+    fn close_up(&mut self, mut thread: ThreadTimeline, at: u64) {
+        let interval = close(&mut thread, at, self.distance);
+        leave(&mut thread, at);
+        self.over.push(thread);
         self.keep(interval);
     }
 
@@ -259,7 +265,8 @@ impl Lives {
         let (Some(mut interval), Some(options)) = (interval, self.options) else {
             return;
         };
-        // Waits that no look fell into have no call: they are in the sums of those that are like them.
+        // Waits that no sample fell into have no call: they are in the sums of those that are like
+        // them.
         if interval.call.is_none() && interval.cause == Cause::Asleep {
             return;
         }
@@ -277,28 +284,28 @@ impl Lives {
 }
 
 /// Adds the time on a CPU that a thread is in, if it is.
-fn leave(life: &mut Life, at: u64) {
-    if let Place::On(since) = life.place {
-        life.on_cpu += at.saturating_sub(since);
+fn leave(thread: &mut ThreadTimeline, at: u64) {
+    if let Place::On(since) = thread.place {
+        thread.on_cpu += at.saturating_sub(since);
     }
 }
 
 /// Ends the time off the CPU that a thread is in, if it is.
-fn close(life: &mut Life, at: u64, distance: u64) -> Option<Interval> {
-    let (from, cause, call, fd) = match life.place {
+fn close(thread: &mut ThreadTimeline, at: u64, distance: u64) -> Option<Interval> {
+    let (from, cause, call, fd) = match thread.place {
         Place::On(_) => return None,
         Place::Able(since) => {
-            life.able += at.saturating_sub(since);
+            thread.able += at.saturating_sub(since);
             (since, Cause::Preempted, None, None)
         }
-        Place::Waiting(since) => match life.waits.over(since, at, distance) {
+        Place::Waiting(since) => match thread.waits.over(since, at, distance) {
             Some((_, _, call, fd, cause)) => (since, cause, call, fd),
             None => (since, Cause::Asleep, None, None),
         },
     };
     Some(Interval {
-        pid: life.pid,
-        tid: life.tid,
+        pid: thread.pid,
+        tid: thread.tid,
         from_ns: from,
         woken_ns: None,
         to_ns: at.max(from),
@@ -318,11 +325,11 @@ mod tests {
     const FUTEX: u32 = libc::SYS_futex as u32;
     const READ: u32 = libc::SYS_read as u32;
 
-    fn lives() -> Lives {
-        let mut lives = Lives::new(0, MS, Some(TimelineOptions::default()));
-        lives.released(10, 0);
-        lives.take(at(0, What::In { tid: 10 }));
-        lives
+    fn running() -> ThreadTimelines {
+        let mut timelines = ThreadTimelines::new(0, MS, Some(TimelineOptions::default()));
+        timelines.released(10, 0);
+        timelines.take(at(0, What::In { tid: 10 }));
+        timelines
     }
 
     fn at(ms: u64, what: What) -> Record {
@@ -341,33 +348,33 @@ mod tests {
         What::Out { tid, able: false }
     }
 
-    fn look(ms: u64, pid: u32, tid: u32, call: u32, fd: Option<i32>) -> LookAt {
-        LookAt {
+    fn sample(ms: u64, pid: u32, tid: u32, call: u32, fd: Option<i32>) -> WaitSample {
+        WaitSample {
             from: ms * MS,
             to: ms * MS + 1000,
             key: (tid, pid, Some(call), fd, Cause::Asleep),
         }
     }
 
-    fn told(lives: Lives, end: u64, mut trace: Trace) -> Trace {
-        lives.fill(end * MS, &HashMap::new(), &mut trace);
+    fn reported(timelines: ThreadTimelines, end: u64, mut trace: Trace) -> Trace {
+        timelines.fill(end * MS, &HashMap::new(), &mut trace);
         trace
     }
 
     #[test]
     fn a_joined_thread_is_who_ended_the_wait() {
-        let mut lives = lives();
-        lives.take(at(1, begun(10, 11)));
-        lives.take(at(2, What::In { tid: 11 }));
+        let mut timelines = running();
+        timelines.take(at(1, begun(10, 11)));
+        timelines.take(at(2, What::In { tid: 11 }));
         // One that runs on is not.
-        lives.take(at(2, begun(10, 12)));
-        lives.take(at(3, What::In { tid: 12 }));
-        lives.take(at(2, out(10)));
-        lives.saw(look(5, 10, 10, FUTEX, None));
-        lives.take(at(9, What::Ended { pid: 10, tid: 11 }));
-        lives.take(at(9, What::In { tid: 10 }));
-        lives.take(at(10, What::Ended { pid: 10, tid: 10 }));
-        let trace = told(lives, 10, Trace::default());
+        timelines.take(at(2, begun(10, 12)));
+        timelines.take(at(3, What::In { tid: 12 }));
+        timelines.take(at(2, out(10)));
+        timelines.saw(sample(5, 10, 10, FUTEX, None));
+        timelines.take(at(9, What::Ended { pid: 10, tid: 11 }));
+        timelines.take(at(9, What::In { tid: 10 }));
+        timelines.take(at(10, What::Ended { pid: 10, tid: 10 }));
+        let trace = reported(timelines, 10, Trace::default());
         let timeline = trace.timeline.expect("it was asked for");
         let wait = timeline.iter().find(|i| i.tid == 10).expect("it waited");
         assert_eq!((wait.from_ns, wait.to_ns), (2 * MS, 9 * MS));
@@ -384,15 +391,15 @@ mod tests {
     #[test]
     fn only_who_has_the_other_end_can_have_ended_a_wait_for_a_pipe() {
         for (inode, woken_by) in [(77, Some(20)), (78, None)] {
-            let mut lives = lives();
-            lives.linked(10, 3, 77);
-            lives.linked(20, 1, inode);
-            lives.take(at(1, begun(20, 20)));
-            lives.take(at(1, What::In { tid: 20 }));
-            lives.take(at(2, out(10)));
-            lives.saw(look(3, 10, 10, READ, Some(3)));
-            lives.take(at(6, What::In { tid: 10 }));
-            let trace = told(lives, 7, Trace::default());
+            let mut timelines = running();
+            timelines.linked(10, 3, 77);
+            timelines.linked(20, 1, inode);
+            timelines.take(at(1, begun(20, 20)));
+            timelines.take(at(1, What::In { tid: 20 }));
+            timelines.take(at(2, out(10)));
+            timelines.saw(sample(3, 10, 10, READ, Some(3)));
+            timelines.take(at(6, What::In { tid: 10 }));
+            let trace = reported(timelines, 7, Trace::default());
             let timeline = trace.timeline.expect("it was asked for");
             let read = timeline.iter().find(|i| i.tid == 10).expect("it read");
             assert_eq!((read.fd, read.woken_by), (Some(3), woken_by));
@@ -402,16 +409,16 @@ mod tests {
     #[test]
     fn a_poll_is_ended_by_a_worker_that_rests_right_then_and_not_by_one_that_works_on() {
         for (rests, woken_by) in [(true, Some(11)), (false, None)] {
-            let mut lives = lives();
-            lives.take(at(1, begun(10, 11)));
-            lives.take(at(1, What::In { tid: 11 }));
-            lives.take(at(2, out(10)));
-            lives.saw(look(3, 10, 10, libc::SYS_epoll_wait as u32, Some(3)));
+            let mut timelines = running();
+            timelines.take(at(1, begun(10, 11)));
+            timelines.take(at(1, What::In { tid: 11 }));
+            timelines.take(at(2, out(10)));
+            timelines.saw(sample(3, 10, 10, libc::SYS_epoll_wait as u32, Some(3)));
             if rests {
-                lives.take(at(6, out(11)));
+                timelines.take(at(6, out(11)));
             }
-            lives.take(at(6, What::In { tid: 10 }));
-            let trace = told(lives, 7, Trace::default());
+            timelines.take(at(6, What::In { tid: 10 }));
+            let trace = reported(timelines, 7, Trace::default());
             let timeline = trace.timeline.expect("it was asked for");
             let poll = timeline.iter().find(|i| i.tid == 10).expect("it polled");
             assert_eq!(poll.woken_by, woken_by);
@@ -419,11 +426,11 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_no_look_fell_into_is_in_the_sums_and_not_in_the_picture() {
-        let mut lives = lives();
-        lives.take(at(1, out(10)));
-        lives.take(at(4, What::In { tid: 10 }));
-        let trace = told(lives, 5, Trace::default());
+    fn a_wait_that_no_sample_fell_into_is_in_the_sums_and_not_in_the_picture() {
+        let mut timelines = running();
+        timelines.take(at(1, out(10)));
+        timelines.take(at(4, What::In { tid: 10 }));
+        let trace = reported(timelines, 5, Trace::default());
         assert_eq!(trace.timeline, Some(Vec::new()));
         assert_eq!(trace.off_cpu[0].total_ns, 3 * MS);
         assert_eq!(trace.off_cpu[0].call, None);
@@ -431,16 +438,16 @@ mod tests {
 
     #[test]
     fn what_was_taken_away_is_no_wait() {
-        let mut lives = lives();
-        lives.take(at(
+        let mut timelines = running();
+        timelines.take(at(
             1,
             What::Out {
                 tid: 10,
                 able: true,
             },
         ));
-        lives.take(at(4, What::In { tid: 10 }));
-        let trace = told(lives, 5, Trace::default());
+        timelines.take(at(4, What::In { tid: 10 }));
+        let trace = reported(timelines, 5, Trace::default());
         let thread = &trace.threads[0];
         assert_eq!(
             (thread.ready_ns, thread.on_cpu_ns),
@@ -454,14 +461,14 @@ mod tests {
 
     #[test]
     fn a_program_is_the_first_file_that_is_mapped_after_its_exec() {
-        let mut lives = lives();
+        let mut timelines = running();
         let named = What::Named {
             pid: 10,
             tid: 10,
             name: "cat".to_owned(),
             exec: true,
         };
-        lives.take(at(1, named));
+        timelines.take(at(1, named));
         for path in ["/bin/cat", "/lib/libc.so.6"] {
             let (pid, path) = (10, path.to_owned());
             let mapped = What::Mapped {
@@ -472,7 +479,7 @@ mod tests {
                 offset: 0,
                 inode: 0,
             };
-            lives.take(at(1, mapped));
+            timelines.take(at(1, mapped));
         }
         let process = Process {
             pid: 10,
@@ -482,7 +489,7 @@ mod tests {
             processes: vec![process],
             ..Trace::default()
         };
-        let trace = told(lives, 5, trace);
+        let trace = reported(timelines, 5, trace);
         let execs = &trace.processes[0].execs;
         assert_eq!(execs.len(), 1);
         assert_eq!((execs[0].path.as_str(), execs[0].at_ns), ("/bin/cat", MS));
@@ -490,24 +497,24 @@ mod tests {
     }
 
     /// Its records end with the `execve` of a set-uid program, after 1 ms.
-    fn with_other_rights() -> Lives {
-        let mut lives = lives();
+    fn with_other_rights() -> ThreadTimelines {
+        let mut timelines = running();
         let named = What::Named {
             pid: 10,
             tid: 10,
             name: "su".to_owned(),
             exec: true,
         };
-        lives.take(at(1, named));
-        lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
-        lives
+        timelines.take(at(1, named));
+        timelines.take(at(1, What::Ended { pid: 10, tid: 10 }));
+        timelines
     }
 
     #[test]
     fn who_takes_other_rights_is_not_seen_to_end_and_what_it_does_is_not_seen() {
-        let lives = with_other_rights();
+        let timelines = with_other_rights();
         let mut trace = Trace::default();
-        lives.fill(1000 * MS, &HashMap::from([(10, None)]), &mut trace);
+        timelines.fill(1000 * MS, &HashMap::from([(10, None)]), &mut trace);
         assert_eq!(trace.threads[0].ended_ns, None);
         assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
         let row = &trace.off_cpu[0];
@@ -520,39 +527,39 @@ mod tests {
 
     #[test]
     fn who_takes_other_rights_ends_when_it_was_gone() {
-        let lives = with_other_rights();
+        let timelines = with_other_rights();
         let mut trace = Trace::default();
         let gone = HashMap::from([(10, Some(600 * MS))]);
-        lives.fill(1000 * MS, &gone, &mut trace);
+        timelines.fill(1000 * MS, &gone, &mut trace);
         assert_eq!(trace.threads[0].ended_ns, Some(600 * MS));
         assert_eq!(trace.off_cpu[0].total_ns, 599 * MS);
     }
 
     #[test]
-    fn who_may_not_be_looked_at_and_keeps_its_records_ends_with_them() {
-        let mut lives = lives();
-        lives.take(at(9, What::Ended { pid: 10, tid: 10 }));
+    fn who_may_not_be_sampled_and_keeps_its_records_ends_with_them() {
+        let mut timelines = running();
+        timelines.take(at(9, What::Ended { pid: 10, tid: 10 }));
         let mut trace = Trace::default();
-        lives.fill(1000 * MS, &HashMap::from([(10, None)]), &mut trace);
+        timelines.fill(1000 * MS, &HashMap::from([(10, None)]), &mut trace);
         assert_eq!(trace.threads[0].ended_ns, Some(9 * MS));
         assert_eq!(trace.off_cpu, []);
     }
 
     #[test]
-    fn a_thread_whose_records_end_early_goes_on_where_looks_saw_it() {
-        let mut lives = lives();
-        lives.take(at(1, What::Ended { pid: 10, tid: 10 }));
-        let looked = Thread {
+    fn a_thread_whose_records_end_early_goes_on_where_samples_saw_it() {
+        let mut timelines = running();
+        timelines.take(at(1, What::Ended { pid: 10, tid: 10 }));
+        let sampled = Thread {
             pid: 10,
             tid: 10,
             ended_ns: Some(900 * MS),
             ..Thread::default()
         };
         let trace = Trace {
-            threads: vec![looked],
+            threads: vec![sampled],
             ..Trace::default()
         };
-        let trace = told(lives, 1000, trace);
+        let trace = reported(timelines, 1000, trace);
         assert_eq!(trace.threads.len(), 1);
         assert_eq!(trace.threads[0].ended_ns, Some(900 * MS));
         assert_eq!(trace.threads[0].on_cpu_ns, Some(MS));
@@ -562,8 +569,8 @@ mod tests {
 
     #[test]
     fn lost_records_are_counted() {
-        let mut lives = lives();
-        lives.take(at(1, What::Lost(7)));
-        assert_eq!(told(lives, 5, Trace::default()).lost.records, 7);
+        let mut timelines = running();
+        timelines.take(at(1, What::Lost(7)));
+        assert_eq!(reported(timelines, 5, Trace::default()).lost.records, 7);
     }
 }

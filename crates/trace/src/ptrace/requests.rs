@@ -135,7 +135,8 @@ pub(super) fn put(tid: u32, address: u64, word: u64) -> io::Result<()> {
     request(libc::PTRACE_POKETEXT, tid, address as usize, word as usize).map(drop)
 }
 
-/// Whether a stopped thread has just executed an `int3` at `address`; if so it is set back to there.
+/// Whether a stopped thread has just executed an `int3` at `address`; if so it is set back to
+/// there.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn step_back_to(tid: u32, address: u64) -> io::Result<bool> {
     // SAFETY: registers that are all zero are valid.

@@ -1,11 +1,11 @@
-//! When does a program reach its first own instruction? A breakpoint there tells.
+//! When does a program reach its first own instruction? A breakpoint there shows it.
 //!
-//! What runs before is the loader's. Without a tracer in the kernel this is the one moment of a start that
-//! neither a call nor an event marks.
+//! What runs before is the loader's. Without a tracer in the kernel this is the one moment of a
+//! start that neither a call nor an event marks.
 
 use std::fs;
 
-use super::ptrace;
+use super::requests;
 
 /// Type of the entry point's address in `/proc/PID/auxv` (`AT_ENTRY`).
 const AT_ENTRY: u64 = 9;
@@ -23,8 +23,9 @@ pub(super) struct EntryStop {
 }
 
 impl EntryStop {
-    /// Puts one into a thread that has just executed its program and is stopped. `None` where that can't be
-    /// done: other architectures than x86-64, programs of 32 bits, or a thread that was killed meanwhile.
+    /// Puts one into a thread that has just executed its program and is stopped. `None` where that
+    /// can't be done: other architectures than x86-64, programs of 32 bits, or a thread that was
+    /// killed meanwhile.
     pub fn set(tid: u32) -> Option<EntryStop> {
         if !cfg!(target_arch = "x86_64") {
             return None;
@@ -32,7 +33,7 @@ impl EntryStop {
         let vector = fs::read(format!("/proc/{tid}/auxv")).ok()?;
         let address = auxiliary(&vector, AT_ENTRY)?;
         let loaded = auxiliary(&vector, AT_BASE).is_some();
-        let word: [u8; 8] = ptrace::memory(tid, address, 8).try_into().ok()?;
+        let word: [u8; 8] = requests::memory(tid, address, 8).try_into().ok()?;
         let word = u64::from_ne_bytes(word);
         let stop = EntryStop {
             address,
@@ -40,14 +41,14 @@ impl EntryStop {
             loaded,
         };
         // `int3`, one byte.
-        ptrace::put(tid, address, word & !0xff | 0xcc).ok()?;
+        requests::put(tid, address, word & !0xff | 0xcc).ok()?;
         Some(stop)
     }
 
     /// Takes it out before it is reached: whoever comes to it untraced would die of it.
     pub fn take_out(&self, tid: u32) {
         // Fails only if the thread was killed meanwhile.
-        let _ = ptrace::put(tid, self.address, self.word);
+        let _ = requests::put(tid, self.address, self.word);
     }
 
     /// Whether a loader comes before the first own instruction.
@@ -55,15 +56,16 @@ impl EntryStop {
         self.loaded
     }
 
-    /// Whether the thread, stopped by `SIGTRAP`, has come to it. If so the breakpoint is taken out and the
-    /// thread set back to the instruction that stood there.
+    /// Whether the thread, stopped by `SIGTRAP`, has come to it. If so the breakpoint is taken out
+    /// and the thread set back to the instruction that stood there.
     pub fn reached(&self, tid: u32) -> bool {
-        ptrace::step_back_to(tid, self.address).is_ok_and(|reached| reached)
-            && ptrace::put(tid, self.address, self.word).is_ok()
+        requests::step_back_to(tid, self.address).is_ok_and(|reached| reached)
+            && requests::put(tid, self.address, self.word).is_ok()
     }
 }
 
-/// The value of a type in an auxiliary vector of 64 bits: pairs of a type and a value. `None` for a 0.
+/// The value of a type in an auxiliary vector of 64 bits: pairs of a type and a value. `None` for a
+/// 0.
 pub(super) fn auxiliary(auxv: &[u8], wanted: u64) -> Option<u64> {
     let words: Vec<u64> = auxv
         .chunks_exact(8)

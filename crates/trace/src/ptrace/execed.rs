@@ -1,4 +1,4 @@
-//! What can be told of a program that was just put in place?
+//! What is known of a program that was just put in place?
 
 use std::ffi::{CString, OsStr};
 use std::fs;
@@ -7,19 +7,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::entry::auxiliary;
-use super::ptrace;
+use super::requests;
 
 /// Type of the address of the name that was given to `execve`, in `/proc/PID/auxv` (`AT_EXECFN`).
 const AT_EXECFN: u64 = 31;
 /// Longer names are cut by the kernel's programs too.
 const LONGEST_NAME: usize = 255;
 
-/// The file that `execve` was asked for: of a script the script, where `/proc/PID/exe` is the last of its
-/// interpreters. Where it was named from the working directory, that is put before it. `None` where it is
-/// not known: programs of 32 bits, or a thread that was killed meanwhile.
+/// The file that `execve` was asked for: of a script the script, where `/proc/PID/exe` is the last
+/// of its interpreters. Where it was named from the working directory, that is put before it.
+/// `None` where it is not known: programs of 32 bits, or a thread that was killed meanwhile.
 pub(super) fn asked(tid: u32) -> Option<PathBuf> {
     let auxv = fs::read(format!("/proc/{tid}/auxv")).ok()?;
-    let name = ptrace::memory(tid, auxiliary(&auxv, AT_EXECFN)?, LONGEST_NAME + 1);
+    let name = requests::memory(tid, auxiliary(&auxv, AT_EXECFN)?, LONGEST_NAME + 1);
     let end = name.iter().position(|byte| *byte == 0)?;
     let name = Path::new(OsStr::from_bytes(&name[..end]));
     if name.is_absolute() {
@@ -29,8 +29,8 @@ pub(super) fn asked(tid: u32) -> Option<PathBuf> {
     Some(here.join(name.strip_prefix(".").unwrap_or(name)))
 }
 
-/// Whether the file has a set-uid or set-gid bit or capabilities that would give the program rights, and it has not got
-/// them: the kernel gives none to a traced program, unless root traces.
+/// Whether the file has a set-uid or set-gid bit or capabilities that would give the program
+/// rights, and it has not got them: the kernel gives none to a traced program, unless root traces.
 pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
     let Ok(file) = fs::metadata(path) else {
         return false;
@@ -69,22 +69,22 @@ fn capabilities_of(path: &str) -> u64 {
     let Ok(path) = CString::new(path) else {
         return 0;
     };
-    let mut told = [0u8; 24];
+    let mut flags = [0u8; 24];
     // SAFETY: names that end with zero; at most the buffer's length is written.
     let length = unsafe {
         libc::getxattr(
             path.as_ptr(),
             c"security.capability".as_ptr(),
-            told.as_mut_ptr().cast(),
-            told.len(),
+            flags.as_mut_ptr().cast(),
+            flags.len(),
         )
     };
     let length = usize::try_from(length).unwrap_or(0);
-    permitted(told.get(..length).unwrap_or_default())
+    permitted(flags.get(..length).unwrap_or_default())
 }
 
-/// The permitted set of `struct vfs_cap_data`: a word of version and flags, then the permitted and the inheritable
-/// bits 0 to 31, from the second version on those from 32 on likewise.
+/// The permitted set of `struct vfs_cap_data`: a word of version and flags, then the permitted and
+/// the inheritable bits 0 to 31, from the second version on those from 32 on likewise.
 fn permitted(data: &[u8]) -> u64 {
     let word = |at: usize| {
         let bytes = data.get(at..at + 4)?;
@@ -116,8 +116,8 @@ fn gives_no_rights(path: &str) -> bool {
     };
     // SAFETY: an all-zero statvfs is valid; the call reads the name and fills it.
     unsafe {
-        let mut told: libc::statvfs = std::mem::zeroed();
-        libc::statvfs(path.as_ptr(), &mut told) == 0 && told.f_flag & libc::ST_NOSUID != 0
+        let mut flags: libc::statvfs = std::mem::zeroed();
+        libc::statvfs(path.as_ptr(), &mut flags) == 0 && flags.f_flag & libc::ST_NOSUID != 0
     }
 }
 
@@ -155,5 +155,21 @@ mod tests {
     fn a_program_without_the_bits_lacks_nothing() {
         let own = fs::read_link("/proc/self/exe").unwrap();
         assert!(!lacks_rights(std::process::id(), own.to_str().unwrap()));
+    }
+
+    #[test]
+    fn no_bytes_make_the_parsers_panic() {
+        let inputs = [
+            b"Name:\tx\nUid:\t1000\t0\t0\t0\nCapPrm:\t00ff\nCapBnd:\t00ff\n".to_vec(),
+            vec![
+                1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0,
+            ],
+        ];
+        crate::mutations::survives(&inputs, 1 << 10, |bytes| {
+            let status = String::from_utf8_lossy(bytes);
+            _ = effective(&status, "Uid:");
+            _ = lacks_capabilities(&status, permitted(bytes));
+            _ = auxiliary(bytes, AT_EXECFN);
+        });
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Table {
     /// The rows.
     pub rows: HashMap<CallKey, CallTotals>,
     /// Of the calls of each row: those in the second half of the budget.
-    pub late: HashMap<CallKey, u64>,
+    pub second_half: HashMap<CallKey, u64>,
 }
 
 impl Entered {
@@ -80,7 +80,7 @@ impl Table {
 
     /// The call that returned is one of the second half of the budget.
     pub fn was_late(&mut self, who: Who, call: &Entered) {
-        *self.late.entry(key(who, call)).or_default() += 1;
+        *self.second_half.entry(key(who, call)).or_default() += 1;
     }
 
     /// A call returned. `memory`: the caller's, by address and length.
@@ -116,9 +116,9 @@ impl Table {
                 }
             }
             let buffered = calls::flags(call.nr) & calls::BUFFER1 != 0;
-            let looks = buffered && bytes > 0 && row.looks < calls::LOOKS_FOR_LINES;
-            row.looks += u64::from(looks);
-            if let Some(last) = looks.then(|| memory(call.args[1] + bytes - 1, 1))
+            let examines = buffered && bytes > 0 && row.examinations < calls::LINE_SAMPLES;
+            row.examinations += u64::from(examines);
+            if let Some(last) = examines.then(|| memory(call.args[1] + bytes - 1, 1))
                 && let [last] = last[..]
             {
                 row.looked_at += 1;
@@ -137,7 +137,7 @@ impl Table {
         row.total += now - call.at;
     }
 
-    /// What each of [`TOTALS`] on `fd` by this thread adds up to, as a close tells it.
+    /// What each of [`TOTALS`] on `fd` by this thread adds up to, as a close records it.
     ///
     /// `nr` is the number of the closing call.
     pub fn totals(&self, who: Who, nr: u32, fd: i32) -> Vec<u8> {
@@ -154,13 +154,13 @@ impl Table {
 }
 
 /// Whether a call with this outcome is worth telling, as the kernel programs decide it.
-pub(super) fn is_told(nr: u32, args: &[u64; 6], result: i64) -> bool {
+pub(super) fn is_reported(nr: u32, args: &[u64; 6], result: i64) -> bool {
     let flags = calls::flags(nr);
     if result < 0 {
-        return flags & calls::TELL_ERROR != 0;
+        return flags & calls::RECORD_ERROR != 0;
     }
     let duplicates = [libc::F_DUPFD as u64, libc::F_DUPFD_CLOEXEC as u64].contains(&args[1]);
-    flags & calls::TELL_OK != 0 && (flags & calls::IF_DUP == 0 || duplicates)
+    flags & calls::RECORD_OK != 0 && (flags & calls::IF_DUP == 0 || duplicates)
 }
 
 /// Which memory goes with a call: address and length.
@@ -239,17 +239,17 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_not_there_is_not_looked_at_for_ever() {
+    fn memory_that_is_not_there_is_not_examined_for_ever() {
         let mut t = Table::default();
         let write = call("write", [1, 4096, 8, 0, 0, 0]);
-        let looks = std::cell::Cell::new(0);
+        let readings = std::cell::Cell::new(0);
         for _ in 0..1_000 {
             t.returned(ME, &write, 8, 15, |_, _| {
-                looks.set(looks.get() + 1);
+                readings.set(readings.get() + 1);
                 Vec::new()
             });
         }
-        assert_eq!(looks.get(), calls::LOOKS_FOR_LINES);
+        assert_eq!(readings.get(), calls::LINE_SAMPLES);
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_that_go_on_are_told_from_those_elsewhere() {
+    fn reads_that_go_on_are_distinguished_from_those_elsewhere() {
         let mut t = Table::default();
         let nr = calls::number("pread64").expect("a call of this architecture");
         let mut read = |at: u64, result| {
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn polls_tell_how_often_and_how_long_until_their_limit() {
+    fn polls_say_how_often_and_how_long_until_their_limit() {
         let mut t = Table::default();
         let poll = call("poll", [0, 1, 50, 0, 0, 0]);
         for (result, now) in [(1, 15), (0, 60), (0, 70), (-4, 80)] {
@@ -312,11 +312,11 @@ mod tests {
     }
 
     #[test]
-    fn only_duplicating_fcntls_are_told() {
+    fn only_duplicating_fcntls_are_reported() {
         let set_flags = call("fcntl", [3, libc::F_SETFD as u64, 0, 0, 0, 0]);
         let duplicate = call("fcntl", [3, libc::F_DUPFD as u64, 0, 0, 0, 0]);
-        assert!(!is_told(set_flags.nr, &set_flags.args, 0));
-        assert!(is_told(duplicate.nr, &duplicate.args, 9));
-        assert!(!is_told(duplicate.nr, &duplicate.args, -9));
+        assert!(!is_reported(set_flags.nr, &set_flags.args, 0));
+        assert!(is_reported(duplicate.nr, &duplicate.args, 9));
+        assert!(!is_reported(duplicate.nr, &duplicate.args, -9));
     }
 }

@@ -15,22 +15,24 @@ use crate::records::{CallKey, CallTotals, OffTotals, Who};
 /// Ended threads that are worth going through the tables for: 300 leave about 7500 rows, a fifth
 /// of the default table, and a pass over 10 000 rows takes some 10 ms.
 const WORTH_A_PASS: usize = 300;
-/// Rows of the table for each of them, so that a smaller table is gone through as early: at a fifth.
+/// Rows of the table for each of them, so that a smaller table is gone through as early: at a
+/// fifth.
 const ROWS_FOR_EACH: usize = 125;
 
 /// Rows taken out of the kernel.
 #[derive(Debug)]
-pub(super) struct Harvest {
+pub(super) struct DrainedRows {
     worth_a_pass: usize,
     /// Rows of the call table.
     pub calls: HashMap<CallKey, CallTotals>,
-    /// Calls among these that had no room of their own in the table, and are told without a descriptor.
+    /// Calls among these that had no room of their own in the table, and are reported without a
+    /// descriptor.
     pub without_descriptor: u64,
     /// Rows of the off-CPU table.
     pub off_cpu: Vec<OffTotals>,
 }
 
-impl Harvest {
+impl DrainedRows {
     /// Of tables with room for so many rows.
     pub fn new(most_rows: u32) -> Self {
         Self {

@@ -8,8 +8,8 @@ use super::super::layout::{call, record, task};
 use super::calls::load_argument;
 use super::{Context, scratch, send};
 use crate::calls::{
-    self, ADDRESS, CLOSE0, CLOSE1, ENTRY_32, IF_DUP, PAIR0, PAIR3, PATH0, PATH1, TELL_ERROR,
-    TELL_OK, TOTALS, TOTALS_OF_CALL,
+    self, ADDRESS, CLOSE0, CLOSE1, ENTRY_32, IF_DUP, PAIR0, PAIR3, PATH0, PATH1, RECORD_ERROR,
+    RECORD_OK, TOTALS, TOTALS_OF_CALL,
 };
 
 use Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
@@ -21,7 +21,7 @@ const ADDRESS_MAX: i32 = 110;
 const LENGTH: i16 = -16;
 const TOTALS_KEY: i16 = -32;
 
-/// Tells of the call that just returned, if its outcome is one to tell of; then goes on at `done`.
+/// Records the call that just returned, if its outcome is one to record; then goes on at `done`.
 /// `R6` the tracepoint's arguments, `R7` the thread.
 pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     let (failed, wanted, not_dup) = (a.label(), a.label(), a.label());
@@ -29,7 +29,7 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     a.load(Width::Double, R9, R6, 0); // registers
     a.load(Width::Word, R6, R7, task::FLAGS);
     a.jump_if_imm(Cond::SLess, R8, 0, failed);
-    a.mov(R1, R6).alu_imm(Alu::And, R1, TELL_OK as i32);
+    a.mov(R1, R6).alu_imm(Alu::And, R1, RECORD_OK as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, done);
     a.mov(R1, R6).alu_imm(Alu::And, R1, IF_DUP as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, not_dup);
@@ -40,7 +40,7 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     skip_idle_close(c, a, done);
     a.jump(wanted);
     a.bind(failed);
-    a.mov(R1, R6).alu_imm(Alu::And, R1, TELL_ERROR as i32);
+    a.mov(R1, R6).alu_imm(Alu::And, R1, RECORD_ERROR as i32);
     a.jump_if_imm(Cond::Equal, R1, 0, done);
     a.bind(wanted);
 
@@ -152,8 +152,8 @@ fn target(a: &mut Asm) {
     a.mov(R1, R8).alu_imm(Alu::Add, R1, i32::from(PAYLOAD));
 }
 
-/// Appends what each of [`TOTALS`] on the descriptor in this argument, by this thread, adds up to so far: more
-/// than at the last such record is what the file got that is being closed.
+/// Appends what each of [`TOTALS`] on the descriptor in this argument, by this thread, adds up to
+/// so far: more than at the last such record is what the file got that is being closed.
 fn totals(c: &Context<'_>, a: &mut Asm, argument: usize) {
     a.load(Width::Double, R1, R7, task::TID);
     a.store(Width::Double, R10, TOTALS_KEY, R1);

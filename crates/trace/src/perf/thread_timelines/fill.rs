@@ -1,57 +1,62 @@
-//! How do the records and the looks become one trace?
+//! How do the records and the samples become one trace?
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Begun, Life, Lives};
+use super::{Begun, ThreadTimeline, ThreadTimelines};
 use crate::result::{Cause, Exec, Interval, OffCpuRow, Process, Thread, Trace};
 
-/// Looks notice the end of a thread this late at most, on a machine that is not overloaded.
+/// Samples notice the end of a thread this late at most, on a machine that is not overloaded.
 const NOTICED_NS: u64 = 20_000_000;
 /// The kernel ends the records of a thread that takes on other rights within its `execve`.
 const TAKING_RIGHTS_NS: u64 = 5_000_000;
 
-impl Lives {
-    /// Puts what the records told into a trace of looks: lives, switches, waits, the timeline.
+impl ThreadTimelines {
+    /// Puts what the records showed into a trace of samples: beginnings and ends, switches, waits,
+    /// the timeline.
     ///
-    /// What the looks alone know stays: CPU time and time in the run queue by the kernel's own counts, page faults,
-    /// arguments, files.
+    /// What only samples know stays: CPU time and time in the run queue by the kernel's own counts,
+    /// page faults, arguments, files.
     pub(crate) fn fill(mut self, end: u64, refused: &HashMap<u32, Option<u64>>, trace: &mut Trace) {
-        for (_, life) in std::mem::take(&mut self.alive) {
-            self.close_up(life, end);
+        for (_, timeline) in std::mem::take(&mut self.alive) {
+            self.close_up(timeline, end);
         }
-        let mut looked: HashMap<u32, Thread> = HashMap::new();
+        let mut sampled: HashMap<u32, Thread> = HashMap::new();
         for thread in std::mem::take(&mut trace.threads) {
-            looked.insert(thread.tid, thread);
+            sampled.insert(thread.tid, thread);
         }
         let mut off_cpu = Vec::new();
         let mut unseen_after = Vec::new();
         let mut threads = Vec::new();
         let start = self.start;
-        for life in std::mem::take(&mut self.over) {
-            let mut thread = thread(&life, looked.remove(&life.tid), start);
-            if let Some(until) = refused.get(&life.pid)
-                && self.took_rights(&life)
+        for timeline in std::mem::take(&mut self.over) {
+            let mut thread = thread(&timeline, sampled.remove(&timeline.tid), start);
+            if let Some(until) = refused.get(&timeline.pid)
+                && self.took_rights(&timeline)
             {
                 thread.ended_ns = *until;
             }
-            let told = life.ended.map(|at| at.saturating_sub(start));
+            let reported = timeline.ended.map(|at| at.saturating_sub(start));
             let until = thread.ended_ns.unwrap_or(end.saturating_sub(start));
-            if let Some(from) = told.filter(|from| *from < until) {
+            if let Some(from) = reported.filter(|from| *from < until) {
                 let unseen = unseen(&thread, from, until);
                 off_cpu.push(row_of(&unseen));
                 unseen_after.push(unseen);
             }
             threads.push(thread);
-            let (pid, tid) = (life.pid, life.tid);
-            off_cpu.extend(life.waits.rows(pid, tid));
+            let (pid, tid) = (timeline.pid, timeline.tid);
+            off_cpu.extend(timeline.waits.rows(pid, tid));
         }
-        // Those of whom no record told, where records were lost.
-        let told: HashSet<u32> = threads.iter().map(|t: &Thread| t.tid).collect();
-        threads.extend(looked.into_values());
+        // Those without a record, where records were lost.
+        let reported: HashSet<u32> = threads.iter().map(|t: &Thread| t.tid).collect();
+        threads.extend(sampled.into_values());
         threads.sort_by_key(|t| (t.started_ns, t.tid));
         trace.threads = threads;
-        let by_looks = std::mem::take(&mut trace.off_cpu);
-        off_cpu.extend(by_looks.into_iter().filter(|row| !told.contains(&row.tid)));
+        let sampled_rows = std::mem::take(&mut trace.off_cpu);
+        off_cpu.extend(
+            sampled_rows
+                .into_iter()
+                .filter(|row| !reported.contains(&row.tid)),
+        );
         off_cpu.sort_by_key(|row: &OffCpuRow| (std::cmp::Reverse(row.total_ns), row.tid, row.fd));
         trace.off_cpu = off_cpu;
         self.intervals.append(&mut unseen_after);
@@ -63,9 +68,9 @@ impl Lives {
     }
 
     /// Whether a thread's records ended with the `execve` of a program that has other rights.
-    fn took_rights(&self, life: &Life) -> bool {
-        let last = self.execs.get(&life.pid).and_then(|all| all.last());
-        let since = |begun: &Begun| life.ended.map(|at| at.saturating_sub(begun.at));
+    fn took_rights(&self, timeline: &ThreadTimeline) -> bool {
+        let last = self.execs.get(&timeline.pid).and_then(|all| all.last());
+        let since = |begun: &Begun| timeline.ended.map(|at| at.saturating_sub(begun.at));
         last.and_then(since)
             .is_some_and(|ns| ns <= TAKING_RIGHTS_NS)
     }
@@ -73,7 +78,7 @@ impl Lives {
     fn fill_processes(&self, trace: &mut Trace) {
         let since = |at: u64| at.saturating_sub(self.start);
         let known: HashSet<u32> = trace.processes.iter().map(|p| p.pid).collect();
-        let unseen = self.made.keys().filter(|pid| !known.contains(pid));
+        let unseen = self.parents.keys().filter(|pid| !known.contains(pid));
         trace.processes.extend(unseen.map(|pid| Process {
             pid: *pid,
             ..Process::default()
@@ -85,7 +90,7 @@ impl Lives {
             *end = end.zip(thread.ended_ns).map(|(last, this)| last.max(this));
         }
         for process in &mut trace.processes {
-            if let Some((parent, at)) = self.made.get(&process.pid) {
+            if let Some((parent, at)) = self.parents.get(&process.pid) {
                 process.parent = Some(*parent);
                 process.started_ns = since(*at);
             }
@@ -93,10 +98,10 @@ impl Lives {
                 process.ended_ns = ends.get(&process.pid).copied().flatten();
             }
             if let Some(begun) = self.execs.get(&process.pid) {
-                let looked = std::mem::take(&mut process.execs);
+                let sampled = std::mem::take(&mut process.execs);
                 process.execs = begun
                     .iter()
-                    .map(|one| exec(one, &looked, self.start, process.parent.is_some()))
+                    .map(|one| exec(one, &sampled, self.start, process.parent.is_some()))
                     .collect();
             }
         }
@@ -104,7 +109,7 @@ impl Lives {
     }
 }
 
-/// The part of a thread's life that no record tells.
+/// The part of a thread's time that no record holds.
 fn unseen(thread: &Thread, from_ns: u64, to_ns: u64) -> Interval {
     Interval {
         pid: thread.pid,
@@ -134,43 +139,45 @@ fn row_of(interval: &Interval) -> OffCpuRow {
     }
 }
 
-/// A thread as the records tell it, with what only looks know.
-fn thread(life: &Life, looked: Option<Thread>, start: u64) -> Thread {
-    let looked = looked.unwrap_or_default();
+/// A thread as the records say it, with what only samples know.
+fn thread(timeline: &ThreadTimeline, sampled: Option<Thread>, start: u64) -> Thread {
+    let sampled = sampled.unwrap_or_default();
     Thread {
-        pid: life.pid,
-        tid: life.tid,
-        name: match life.name.is_empty() {
-            true => looked.name,
-            false => life.name.clone(),
+        pid: timeline.pid,
+        tid: timeline.tid,
+        name: match timeline.name.is_empty() {
+            true => sampled.name,
+            false => timeline.name.clone(),
         },
-        started_ns: life.started.saturating_sub(start),
+        started_ns: timeline.started.saturating_sub(start),
         ended_ns: match (
-            life.ended.map(|at| at.saturating_sub(start)),
-            looked.ended_ns,
+            timeline.ended.map(|at| at.saturating_sub(start)),
+            sampled.ended_ns,
         ) {
-            // Records end where a thread takes other rights; looks, or who waited for it, saw it go on.
-            (Some(told), Some(seen)) if seen > told + NOTICED_NS => Some(seen),
-            (told, _) => told,
+            // Records end where a thread takes other rights; samples, or who waited for it, saw it
+            // go on.
+            (Some(reported), Some(seen)) if seen > reported + NOTICED_NS => Some(seen),
+            (reported, _) => reported,
         },
-        on_cpu_ns: Some(life.on_cpu),
-        // The kernel's count was read some time before the end; what was taken away since is in ours.
-        ready_ns: Some(looked.ready_ns.unwrap_or(0).max(life.able)),
-        voluntary_switches: Some(life.switches.0),
-        involuntary_switches: Some(life.switches.1),
-        minor_faults: looked.minor_faults,
-        major_faults: looked.major_faults,
+        on_cpu_ns: Some(timeline.on_cpu),
+        // The kernel's count was read some time before the end; what was taken away since is in
+        // ours.
+        ready_ns: Some(sampled.ready_ns.unwrap_or(0).max(timeline.able)),
+        voluntary_switches: Some(timeline.switches.0),
+        involuntary_switches: Some(timeline.switches.1),
+        minor_faults: sampled.minor_faults,
+        major_faults: sampled.major_faults,
         ..Thread::default()
     }
 }
 
-/// A program as the records tell it, with its arguments if a look saw them. Before that a child (`is_child`) was a copy
-/// of its parent, with the same path if that runs itself once more.
-fn exec(begun: &Begun, looked: &[Exec], start: u64, is_child: bool) -> Exec {
+/// A program as the records say it, with its arguments if a sample saw them. Before that a child
+/// (`is_child`) was a copy of its parent, with the same path if that runs itself once more.
+fn exec(begun: &Begun, sampled: &[Exec], start: u64, is_child: bool) -> Exec {
     let at_ns = begun.at.saturating_sub(start);
-    // Of a program with other rights no record tells the path.
+    // Of a program with other rights no record holds the path.
     let alike = |exec: &&Exec| begun.path.is_empty() || exec.path == begun.path;
-    let mut same = looked.iter().filter(alike);
+    let mut same = sampled.iter().filter(alike);
     let seen = same.find(|exec| !is_child || exec.at_ns >= at_ns);
     let path = match (begun.path.is_empty(), seen) {
         (true, Some(seen)) => seen.path.clone(),
@@ -193,19 +200,23 @@ mod tests {
 
     #[test]
     fn a_copy_of_the_parent_does_not_name_what_a_child_then_runs() {
-        let look = |at_ns, argument: &str| Exec {
+        let sample = |at_ns, argument: &str| Exec {
             at_ns,
             path: "/bin/python3".to_owned(),
             arguments: vec!["python3".to_owned(), argument.to_owned()],
             ..Exec::default()
         };
-        let looked = [look(50, "make.py"), look(120, "step.py")];
+        let sampled = [sample(50, "make.py"), sample(120, "step.py")];
         let begun = Begun {
             at: 1_100,
             path: "/bin/python3".to_owned(),
         };
-        assert_eq!(exec(&begun, &looked, 1_000, true).arguments[1], "step.py");
-        assert!(exec(&begun, &looked[..1], 1_000, true).arguments.is_empty());
-        assert_eq!(exec(&begun, &looked, 1_000, false).arguments[1], "make.py");
+        assert_eq!(exec(&begun, &sampled, 1_000, true).arguments[1], "step.py");
+        assert!(
+            exec(&begun, &sampled[..1], 1_000, true)
+                .arguments
+                .is_empty()
+        );
+        assert_eq!(exec(&begun, &sampled, 1_000, false).arguments[1], "make.py");
     }
 }

@@ -1,15 +1,15 @@
 //! What do a page fault and a call take beside what the programs see of them?
 //!
-//! They see a fault from the tracepoint at its beginning to the kernel's count at its end. Before and after
-//! lie the processor's exception and return (in a virtual machine the hypervisor's, by far more) and
-//! part of the programs themselves. Together that is the same for each fault, so it is measured here:
-//! this thread touches fresh memory, and its own clock tells what all of it took. The time that they see of
-//! a call lacks the way into the kernel and out of it, and holds a part of the programs themselves, which is
-//! measured likewise.
+//! They see a fault from the tracepoint at its beginning to the kernel's count at its end. Before
+//! and after lie the processor's exception and return (in a virtual machine the hypervisor's, by
+//! far more) and part of the programs themselves. Together that is the same for each fault, so it
+//! is measured here: this thread touches fresh memory, and its own clock says what all of it took.
+//! The time that they see of a call lacks the way into the kernel and out of it, and holds a part
+//! of the programs themselves, which is measured likewise.
 //!
-//! What shares the core decides over all of this: a fault of which the programs saw 530 ns took 605 beside that, and
-//! one of 880 ns 740 to 775, for seconds or minutes at a time. Where faults matter they are therefore measured after the
-//! run as well.
+//! What shares the core decides over all of this: a fault of which the programs saw 530 ns took 605
+//! beside that, and one of 880 ns 740 to 775, for seconds or minutes at a time. Where faults matter
+//! they are therefore measured after the run as well.
 
 use std::fs::File;
 use std::io;
@@ -21,14 +21,15 @@ use super::session::Session;
 use crate::records::{Alive, CallKey, CallTotals, Record, record};
 use crate::result::{CallEdges, FaultEdges};
 
-/// Pages of one measurement. What is cleared for them pushes the programs and their tables out of the nearest caches,
-/// as it does in a program that touches much.
+/// Pages of one measurement. What is cleared for them pushes the programs and their tables out of
+/// the nearest caches, as it does in a program that touches much.
 pub(super) const PAGES: usize = 512;
 /// Measurements with and without the programs. About 15 ms in all.
 const ROUNDS: usize = 8;
 
-/// Measurements of which one saw so many times more than the other tell what goes with it, if there are enough such pairs.
-const APART: f64 = 1.35;
+/// Measurements of which one saw so many times more than the other show what goes with it, if there
+/// are enough such pairs.
+const FAR_MORE: f64 = 1.35;
 const ENOUGH_PAIRS: usize = 5;
 /// Where there are too few: 0.37 to 0.45 was measured (Intel of 2023).
 const USUAL_SLOPE: f64 = 0.4;
@@ -36,17 +37,17 @@ const USUAL_SLOPE: f64 = 0.4;
 const LEAST_SEEN: f64 = 0.6;
 const MOST_SEEN: f64 = 1.3;
 
-/// Calls of one measurement: their time is 20 to 100 times that of the two looks at the clock.
+/// Calls of one measurement: their time is 20 to 100 times that of the two readings of the clock.
 const CALLS: usize = 100;
-/// Steps of computing between two calls, each 6 cycles. One call right behind the other is quicker than any
-/// program's: where a call took 141 ns of a program that computed 270 between them, the programs saw 156 of it, and 105
-/// of calls in a row.
+/// Steps of computing between two calls, each 6 cycles. One call right behind the other is quicker
+/// than any program's: where a call took 141 ns of a program that computed 270 between them, the
+/// programs saw 156 of it, and 105 of calls in a row.
 const STEPS: usize = 100;
-/// Measurements of calls with and without the programs. The least counts: what is more is a neighbour's doing,
-/// and the two kinds can't take turns.
+/// Measurements of calls with and without the programs. The least counts: what is more is a
+/// neighbour's doing, and the two kinds can't take turns.
 const CALL_ROUNDS: usize = 30;
 
-/// What this thread's faults and calls take when nobody looks, CPU time, ns.
+/// What this thread's faults and calls take when nobody traces, CPU time, ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Untraced {
     fault_ns: Option<f64>,
@@ -82,8 +83,8 @@ pub(super) fn measure(
     }
 }
 
-/// Lets the programs follow this thread. Returns its number by the kernel's own count, which in a container
-/// is not ours.
+/// Lets the programs follow this thread. Returns its number by the kernel's own count, which in a
+/// container is not ours.
 fn follow(session: &mut Session) -> Option<u32> {
     bpf::run_here(session.follow()).ok()?;
     let mut own = None;
@@ -95,7 +96,8 @@ fn follow(session: &mut Session) -> Option<u32> {
     own
 }
 
-/// A fault of this thread when nobody looks, CPU time, ns: the least counts, as what comes and goes makes it longer.
+/// A fault of this thread when nobody traces, CPU time, ns: the least counts, as what comes and
+/// goes makes it longer.
 pub(super) fn untraced_fault() -> Option<f64> {
     least((0..ROUNDS).filter_map(|_| touch()))
 }
@@ -105,7 +107,7 @@ pub(super) fn untraced_fault() -> Option<f64> {
 pub(super) struct Faults {
     /// Of each measurement: CPU time of one that the programs saw, and that they didn't, ns.
     rounds: Vec<(f64, f64)>,
-    /// Least CPU time of one while they look, ns.
+    /// Least CPU time of one while they trace, ns.
     traced_ns: f64,
     /// And while they don't.
     untraced_ns: f64,
@@ -120,9 +122,9 @@ impl Faults {
         self
     }
 
-    /// What faults of which the programs saw `seen_ns` each on average take beside that; without one, those that were
-    /// measured.
-    pub(super) fn edges(&self, seen_ns: Option<f64>) -> Option<FaultEdges> {
+    /// What faults of which the programs saw `seen_ns` each on average take beside that; without
+    /// one, those that were measured.
+    pub(super) fn overhead(&self, seen_ns: Option<f64>) -> Option<FaultEdges> {
         let outside_ns = outside_of(&self.rounds, seen_ns)?;
         Some(FaultEdges {
             outside_ns: outside_ns.max(0.0),
@@ -132,12 +134,12 @@ impl Faults {
     }
 }
 
-/// What is not seen of a fault of which `seen_ns` are, by the line through measurements whose seen parts differ. Far beyond
-/// these nothing is known: such faults are of another kind.
+/// What is not seen of a fault of which `seen_ns` are, by the line through measurements whose seen
+/// parts differ. Far beyond these nothing is known: such faults are of another kind.
 fn outside_of(rounds: &[(f64, f64)], seen_ns: Option<f64>) -> Option<f64> {
     let pairs = rounds.iter().enumerate();
     let pairs = pairs.flat_map(|(at, one)| rounds[at + 1..].iter().map(move |other| (one, other)));
-    let apart = pairs.filter(|(one, other)| one.0.max(other.0) > APART * one.0.min(other.0));
+    let apart = pairs.filter(|(one, other)| one.0.max(other.0) > FAR_MORE * one.0.min(other.0));
     let slopes: Vec<f64> = apart
         .map(|(one, other)| (other.1 - one.1) / (other.0 - one.0))
         .collect();
@@ -168,10 +170,10 @@ pub(super) fn faults_again(session: &mut Session) -> Option<Faults> {
     rounds.beside(untraced_fault()?)
 }
 
-/// Measurements of faults while the programs look: what they saw of one and what not, ns.
-struct Looked(Vec<(f64, f64)>);
+/// Measurements of faults while the programs trace: what they saw of one and what not, ns.
+struct TracedFaults(Vec<(f64, f64)>);
 
-impl Looked {
+impl TracedFaults {
     fn beside(self, untraced_ns: f64) -> Option<Faults> {
         let traced_ns = least(self.0.iter().map(|(seen, outside)| seen + outside))?;
         Some(Faults {
@@ -182,7 +184,7 @@ impl Looked {
     }
 }
 
-fn faults(session: &Session, tid: u32) -> Looked {
+fn faults(session: &Session, tid: u32) -> TracedFaults {
     let round = |_| {
         let before = served(session, tid)?;
         let whole = touch()?;
@@ -191,13 +193,13 @@ fn faults(session: &Session, tid: u32) -> Looked {
         let seen = after.1.saturating_sub(before.1) as f64 / faults.max(1) as f64;
         (faults as usize >= PAGES).then_some((seen, whole - seen))
     };
-    Looked((0..ROUNDS).filter_map(round).collect())
+    TracedFaults((0..ROUNDS).filter_map(round).collect())
 }
 
 /// A cheap call of this thread, CPU time, ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calls {
-    /// While nobody looks.
+    /// While nobody traces.
     pub untraced_ns: f64,
     /// While the programs do.
     traced_ns: f64,
@@ -206,7 +208,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn edges(self, late_ns: Option<f64>) -> CallEdges {
+    pub(super) fn overhead(self, late_ns: Option<f64>) -> CallEdges {
         CallEdges {
             outside_ns: (self.untraced_ns - self.seen_ns).round(),
             tracer_ns: (self.traced_ns - self.untraced_ns).max(0.0).round(),
@@ -281,7 +283,8 @@ pub(super) fn calls_in_turn(null: Option<&File>, calls: usize) -> f64 {
             unsafe { libc::syscall(libc::SYS_read, null.as_raw_fd(), &raw mut byte, 1usize) };
         }
         for _ in 0..STEPS {
-            // In a register: nothing here is to depend on what a call leaves of what the processor has learnt.
+            // In a register: nothing here is to depend on what a call leaves of what the processor
+            // has learnt.
             number ^= number << 13;
             number ^= number >> 7;
             number ^= number << 17;
@@ -374,15 +377,16 @@ mod tests {
             rounds.extend(vec![(900.0, 730.0); shared]);
             rounds
         };
-        let told = |rounds: &[(f64, f64)], seen| outside_of(rounds, Some(seen)).unwrap().round();
-        assert_eq!(told(&both(8, 8), 600.0), 610.0);
-        assert_eq!(told(&both(8, 8), 750.0), 670.0);
-        assert_eq!(told(&both(2, 8), 600.0), 610.0);
+        let reported =
+            |rounds: &[(f64, f64)], seen| outside_of(rounds, Some(seen)).unwrap().round();
+        assert_eq!(reported(&both(8, 8), 600.0), 610.0);
+        assert_eq!(reported(&both(8, 8), 750.0), 670.0);
+        assert_eq!(reported(&both(2, 8), 600.0), 610.0);
         // Far beyond what was measured nothing is known.
-        assert_eq!(told(&both(8, 8), 2000.0), 838.0);
-        assert_eq!(told(&both(8, 8), 9000.0), 838.0);
+        assert_eq!(reported(&both(8, 8), 2000.0), 838.0);
+        assert_eq!(reported(&both(8, 8), 9000.0), 838.0);
         // All alike.
-        assert_eq!(told(&both(0, 16), 600.0), 610.0);
+        assert_eq!(reported(&both(0, 16), 600.0), 610.0);
         assert_eq!(outside_of(&[], Some(600.0)), None);
         assert_eq!(outside_of(&both(5, 3), None).unwrap().round(), 610.0);
     }

@@ -1,4 +1,4 @@
-//! The stops tier: every call stopped twice through `ptrace`, up to a budget, then let run freely.
+//! The ptrace tier: every call stopped twice through `ptrace`, up to a budget, then let run freely.
 //!
 //! Needs no privilege beyond being allowed to trace one's own children. Counts are exact up to the
 //! budget; times hold the stops themselves, 12 to 90 us each. Or stopped at its milestones only
@@ -7,9 +7,9 @@
 mod entry;
 mod execed;
 mod observe;
-mod ptrace;
+mod requests;
 mod run;
 mod table;
 
-pub use observe::TIMES_HOLD_STOPS;
 pub(crate) use observe::{attempt, observe};
+pub use run::TIMES_HOLD_STOPS;

@@ -13,7 +13,7 @@ use crate::uses::{Flow, Moved};
 
 /// One call that made, named or closed a descriptor, or did not find a path.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct DescriptorEvent<'a> {
     /// Process.
     pub pid: u32,
     /// Thread.
@@ -31,41 +31,41 @@ pub struct Told<'a> {
 }
 
 /// Applies one call.
-pub fn apply(names: &mut Names, told: &Told<'_>) {
-    let name = calls::name(told.nr);
-    let flags = calls::flags(told.nr);
-    let Told { pid, time, .. } = *told;
-    let fd = told.args[0] as i32;
-    if told.result < 0 && flags & (calls::PATH0 | calls::PATH1) != 0 {
-        let path = path(names, told, flags);
-        names.failed(pid, (told.nr, &name), &path, -told.result as i32, time);
+pub fn apply(names: &mut Names, event: &DescriptorEvent<'_>) {
+    let name = calls::name(event.nr);
+    let flags = calls::flags(event.nr);
+    let DescriptorEvent { pid, time, .. } = *event;
+    let fd = event.args[0] as i32;
+    if event.result < 0 && flags & (calls::PATH0 | calls::PATH1) != 0 {
+        let path = path(names, event, flags);
+        names.failed(pid, (event.nr, &name), &path, -event.result as i32, time);
         return;
     }
-    let result = told.result as i32;
+    let result = event.result as i32;
     let cloexec = libc::O_CLOEXEC as u64;
     match name.as_str() {
         "open" => {
-            let path = path(names, told, flags);
+            let path = path(names, event, flags);
             names.opened(
                 pid,
                 result,
                 file(path),
-                told.args[1] & cloexec != 0,
+                event.args[1] & cloexec != 0,
                 true,
                 time,
             );
         }
         "openat" | "openat2" => {
-            let path = path(names, told, flags);
-            let marked = name == "openat" && told.args[2] & cloexec != 0;
+            let path = path(names, event, flags);
+            let marked = name == "openat" && event.args[2] & cloexec != 0;
             names.opened(pid, result, file(path), marked, true, time);
         }
         "creat" => {
-            let path = path(names, told, flags);
+            let path = path(names, event, flags);
             names.opened(pid, result, file(path), false, true, time);
         }
         "chdir" => {
-            let path = path(names, told, flags);
+            let path = path(names, event, flags);
             names.moved_to(pid, &path);
         }
         "fchdir" => {
@@ -73,37 +73,37 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
             names.moved_to(pid, &kind.text());
         }
         "close" => {
-            settle(names, told, fd);
+            settle(names, event, fd);
             names.closed(pid, fd);
         }
         "dup" => names.duplicated(pid, fd, result, false, time),
         "dup2" | "dup3" => {
-            let to = told.args[1] as i32;
-            settle(names, told, to);
-            let marked = name == "dup3" && told.args[2] & cloexec != 0;
+            let to = event.args[1] as i32;
+            settle(names, event, to);
+            let marked = name == "dup3" && event.args[2] & cloexec != 0;
             names.duplicated(pid, fd, to, marked, time);
         }
         "fcntl" => {
-            let marked = told.args[1] == libc::F_DUPFD_CLOEXEC as u64;
+            let marked = event.args[1] == libc::F_DUPFD_CLOEXEC as u64;
             names.duplicated(pid, fd, result, marked, time);
         }
         "pipe" | "pipe2" | "socketpair" => {
-            let marked = name == "pipe2" && told.args[1] & cloexec != 0
-                || name == "socketpair" && told.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
+            let marked = name == "pipe2" && event.args[1] & cloexec != 0
+                || name == "socketpair" && event.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
             let kind = match name.as_str() {
                 "socketpair" => DescriptorKind::SocketPair,
                 _ => DescriptorKind::Pipe(None),
             };
             let kind = Arc::new(kind);
-            for half in told.payload.chunks_exact(4).take(2) {
+            for half in event.payload.chunks_exact(4).take(2) {
                 let fd = i32::from_ne_bytes([half[0], half[1], half[2], half[3]]);
                 names.opened(pid, fd, kind.clone(), marked, true, time);
             }
         }
         "connect" | "bind" => {
-            let ongoing = told.result == -i64::from(libc::EINPROGRESS);
-            if (told.result >= 0 || ongoing)
-                && let Some(address) = address(told.payload)
+            let ongoing = event.result == -i64::from(libc::EINPROGRESS);
+            if (event.result >= 0 || ongoing)
+                && let Some(address) = address(event.payload)
             {
                 let end = match name.as_str() {
                     "connect" => SocketEnd::To(address),
@@ -116,8 +116,9 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
         }
         "setsockopt" => {
             let nodelay = [libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
-            // The value isn't seen: who sets it again takes it back, as Go's `SetNoDelay(false)` does.
-            if told.args[1..] == nodelay
+            // The value isn't seen: who sets it again takes it back, as Go's `SetNoDelay(false)`
+            // does.
+            if event.args[1..] == nodelay
                 && let Some(before) = socket(names, pid, fd)
             {
                 let nodelay = !before.nodelay;
@@ -137,17 +138,17 @@ pub fn apply(names: &mut Names, told: &Told<'_>) {
             names.opened(pid, result, kind, false, true, time);
         }
         "socket" => {
-            let family = match told.args[0] as i32 {
+            let family = match event.args[0] as i32 {
                 libc::AF_UNIX => SocketFamily::Unix,
                 libc::AF_INET | libc::AF_INET6 => SocketFamily::Inet,
                 libc::AF_NETLINK => SocketFamily::Netlink,
                 _ => SocketFamily::Other,
             };
             let kind = DescriptorKind::from(SocketEnd::Loose(family));
-            let marked = told.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
+            let marked = event.args[1] & libc::SOCK_CLOEXEC as u64 != 0;
             names.opened(pid, result, kind, marked, true, time);
         }
-        other if flags & calls::TELL_OK != 0 => {
+        other if flags & calls::RECORD_OK != 0 => {
             let kind = other.trim_end_matches(|c: char| c.is_ascii_digit());
             let kind = kind.trim_end_matches("_create").trim_end_matches("_init");
             names.opened(pid, result, DescriptorKind::from(kind), false, true, time);
@@ -173,18 +174,22 @@ fn socket(names: &Names, pid: u32, fd: i32) -> Option<Socket> {
 
 /// The path as it was named; one that is relative with the directory that it is relative to before
 /// it, where that is known.
-fn path(names: &Names, told: &Told<'_>, flags: u32) -> String {
-    let end = told.payload.iter().position(|b| *b == 0);
-    let named = String::from_utf8_lossy(&told.payload[..end.unwrap_or(told.payload.len())]);
-    let directory = told.args[0] as i32;
+fn path(names: &Names, event: &DescriptorEvent<'_>, flags: u32) -> String {
+    let end = event.payload.iter().position(|b| *b == 0);
+    let named = String::from_utf8_lossy(&event.payload[..end.unwrap_or(event.payload.len())]);
+    let directory = event.args[0] as i32;
     let to_cwd = flags & calls::PATH1 == 0 || directory == libc::AT_FDCWD;
     // Without a path a call means the directory's descriptor, or its path could not be copied.
     if named.starts_with('/') || named.is_empty() && to_cwd {
         return named.into_owned();
     }
-    let of_fd = || names.kind(told.pid, directory).map(|kind| kind.to_string());
+    let of_fd = || {
+        names
+            .kind(event.pid, directory)
+            .map(|kind| kind.to_string())
+    };
     let base = match to_cwd {
-        true => names.cwd(told.pid).map(str::to_owned),
+        true => names.cwd(event.pid).map(str::to_owned),
         false => of_fd(),
     };
     match (base, named.strip_prefix("./").unwrap_or(&named)) {
@@ -194,9 +199,9 @@ fn path(names: &Names, told: &Told<'_>, flags: u32) -> String {
     }
 }
 
-fn settle(names: &mut Names, told: &Told<'_>, fd: i32) {
+fn settle(names: &mut Names, event: &DescriptorEvent<'_>, fd: i32) {
     let mut moved = Moved::default();
-    let numbers = told.payload.as_chunks::<8>().0;
+    let numbers = event.payload.as_chunks::<8>().0;
     let numbers: Vec<u64> = numbers.iter().map(|n| u64::from_ne_bytes(*n)).collect();
     let calls = numbers.as_chunks::<TOTALS_OF_CALL>().0;
     for (name, [calls, bytes, errors, total_ns, blocked_ns]) in TOTALS.iter().zip(calls) {
@@ -210,7 +215,7 @@ fn settle(names: &mut Names, told: &Told<'_>, fd: i32) {
         add(&mut moved, name, flow);
     }
     if calls.len() >= TOTALS.len() {
-        names.settle((told.pid, told.tid), fd, moved, told.time);
+        names.settle((event.pid, event.tid), fd, moved, event.time);
     }
 }
 
@@ -256,8 +261,13 @@ fn address(bytes: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told<'a>(name: &str, args: [u64; 3], result: i64, payload: &'a [u8]) -> Told<'a> {
-        Told {
+    fn event_of<'a>(
+        name: &str,
+        args: [u64; 3],
+        result: i64,
+        payload: &'a [u8],
+    ) -> DescriptorEvent<'a> {
+        DescriptorEvent {
             pid: 1,
             tid: 1,
             nr: calls::number(name).expect("a call of this architecture"),
@@ -280,15 +290,15 @@ mod tests {
         let mut names = Names::default();
         apply(
             &mut names,
-            &told("socket", [libc::AF_INET as u64, 1, 0], 3, &[]),
+            &event_of("socket", [libc::AF_INET as u64, 1, 0], 3, &[]),
         );
         let option = [3, libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
         for _ in 0..3 {
-            apply(&mut names, &told("setsockopt", option, 0, &[]));
+            apply(&mut names, &event_of("setsockopt", option, 0, &[]));
         }
         let mut address = (libc::AF_INET as u16).to_ne_bytes().to_vec();
         address.extend([0, 80, 127, 0, 0, 1]);
-        apply(&mut names, &told("connect", [3, 0, 0], 0, &address));
+        apply(&mut names, &event_of("connect", [3, 0, 0], 0, &address));
         let name = names.kind(1, 3).map(|name| name.to_string());
         assert_eq!(
             name.as_deref(),
@@ -297,11 +307,11 @@ mod tests {
         let other = [3, libc::SOL_SOCKET as u64, libc::SO_REUSEADDR as u64];
         apply(
             &mut names,
-            &told("socket", [libc::AF_INET as u64, 1, 0], 4, &[]),
+            &event_of("socket", [libc::AF_INET as u64, 1, 0], 4, &[]),
         );
         apply(
             &mut names,
-            &told("setsockopt", [4, other[1], other[2]], 0, &[]),
+            &event_of("setsockopt", [4, other[1], other[2]], 0, &[]),
         );
         assert_eq!(
             names.kind(1, 4).map(|name| name.to_string()).as_deref(),
@@ -314,9 +324,9 @@ mod tests {
         let mut n = Names::default();
         apply(
             &mut n,
-            &told("openat", [-100i64 as u64, 0, 0], 3, b"/etc\0"),
+            &event_of("openat", [-100i64 as u64, 0, 0], 3, b"/etc\0"),
         );
-        apply(&mut n, &told("openat", [3, 0, 0], 4, b"hosts\0"));
+        apply(&mut n, &event_of("openat", [3, 0, 0], 4, b"hosts\0"));
         assert_eq!(n.kind(1, 4).as_deref(), Some(&"/etc/hosts".into()));
     }
 
@@ -326,13 +336,13 @@ mod tests {
         n.moved_to(1, "/home/me");
         n.forked(1, 2);
         let at_cwd = [-100i64 as u64, 0, 0];
-        apply(&mut n, &told("openat", at_cwd, 3, b"./src\0"));
-        apply(&mut n, &told("chdir", [0; 3], 0, b"work\0"));
-        apply(&mut n, &told("openat", at_cwd, 4, b"a.txt\0"));
-        apply(&mut n, &told("chdir", [0; 3], -2, b"nowhere\0"));
-        apply(&mut n, &told("openat", at_cwd, 5, b"b.txt\0"));
-        apply(&mut n, &told("fchdir", [3, 0, 0], 0, &[]));
-        apply(&mut n, &told("openat", at_cwd, 6, b"c.txt\0"));
+        apply(&mut n, &event_of("openat", at_cwd, 3, b"./src\0"));
+        apply(&mut n, &event_of("chdir", [0; 3], 0, b"work\0"));
+        apply(&mut n, &event_of("openat", at_cwd, 4, b"a.txt\0"));
+        apply(&mut n, &event_of("chdir", [0; 3], -2, b"nowhere\0"));
+        apply(&mut n, &event_of("openat", at_cwd, 5, b"b.txt\0"));
+        apply(&mut n, &event_of("fchdir", [3, 0, 0], 0, &[]));
+        apply(&mut n, &event_of("openat", at_cwd, 6, b"c.txt\0"));
         let name = |fd| n.kind(1, fd).map(|name| name.to_string());
         let names = [3, 4, 5, 6].map(|fd| name(fd).expect("open"));
         let work = ["/home/me/work/a.txt", "/home/me/work/b.txt"];
@@ -346,10 +356,10 @@ mod tests {
     fn a_directory_that_nobody_knows_leaves_paths_as_they_were_named() {
         let mut n = Names::default();
         n.moved_to(1, "/home/me");
-        apply(&mut n, &told("fchdir", [9, 0, 0], 0, &[]));
+        apply(&mut n, &event_of("fchdir", [9, 0, 0], 0, &[]));
         apply(
             &mut n,
-            &told("openat", [-100i64 as u64, 0, 0], 3, b"a.txt\0"),
+            &event_of("openat", [-100i64 as u64, 0, 0], 3, b"a.txt\0"),
         );
         assert_eq!(n.kind(1, 3).as_deref(), Some(&"a.txt".into()));
     }
@@ -358,9 +368,9 @@ mod tests {
     fn pipes_and_duplicates_and_closes_are_followed() {
         let mut n = Names::default();
         let pair = [5i32.to_ne_bytes(), 6i32.to_ne_bytes()].concat();
-        apply(&mut n, &told("pipe2", [0, 0, 0], 0, &pair));
-        apply(&mut n, &told("dup3", [6, 1, 0], 1, &[]));
-        apply(&mut n, &told("close", [6, 0, 0], 0, &[]));
+        apply(&mut n, &event_of("pipe2", [0, 0, 0], 0, &pair));
+        apply(&mut n, &event_of("dup3", [6, 1, 0], 1, &[]));
+        apply(&mut n, &event_of("close", [6, 0, 0], 0, &[]));
         assert_eq!(n.kind(1, 1).as_deref(), Some(&"pipe".into()));
         assert_eq!(n.kind(1, 6), None);
     }
@@ -379,14 +389,17 @@ mod tests {
     #[test]
     fn a_close_settles_what_the_file_got() {
         let mut n = Names::default();
-        apply(&mut n, &told("openat", [-100i64 as u64, 0, 0], 3, b"f\0"));
+        apply(
+            &mut n,
+            &event_of("openat", [-100i64 as u64, 0, 0], 3, b"f\0"),
+        );
         let mut totals = [0u64; TOTALS.len() * TOTALS_OF_CALL];
         // Of `read`, `pread64` and `lseek`.
         totals[..5].copy_from_slice(&[4, 40, 1, 900, 300]);
         totals[10..15].copy_from_slice(&[1, 7, 0, 100, 0]);
         totals[30] = 2;
         let totals: Vec<u8> = totals.iter().flat_map(|v| v.to_ne_bytes()).collect();
-        apply(&mut n, &told("close", [3, 0, 0], 0, &totals));
+        apply(&mut n, &event_of("close", [3, 0, 0], 0, &totals));
         let rows = n.rows();
         assert_eq!((rows.files[0].reads, rows.files[0].read_bytes), (5, 47));
         let read = Flow {
@@ -398,5 +411,41 @@ mod tests {
         };
         let moved = rows.uses[0].moved;
         assert_eq!((moved.read, moved.sought.calls), (read, 2));
+    }
+
+    #[test]
+    fn no_payload_makes_it_panic() {
+        let totals: Vec<u8> = (0..TOTALS.len() * TOTALS_OF_CALL)
+            .flat_map(|n| n.to_ne_bytes())
+            .collect();
+        let mut unix = (libc::AF_UNIX as u16).to_ne_bytes().to_vec();
+        unix.extend(b"/run/x\0");
+        let mut inet6 = (libc::AF_INET6 as u16).to_ne_bytes().to_vec();
+        inet6.extend([9; 26]);
+        let payloads = [b"/a/./b\0".to_vec(), totals, unix, inet6, vec![1; 8]];
+        let calls = [
+            "openat",
+            "close",
+            "connect",
+            "bind",
+            "pipe2",
+            "dup3",
+            "chdir",
+            "accept4",
+            "fcntl",
+            "socketpair",
+            "setsockopt",
+            "eventfd2",
+        ];
+        crate::mutations::survives(&payloads, 1 << 14, |payload| {
+            let mut names = Names::default();
+            for name in calls {
+                let first = payload.first().copied().unwrap_or(0);
+                for result in [i64::from(first), -2] {
+                    apply(&mut names, &event_of(name, [3, 3, 3], result, payload));
+                }
+            }
+            _ = names.rows();
+        });
     }
 }

@@ -1,9 +1,9 @@
-//! How is a command run under the stops tier?
+//! How is a command run under the ptrace tier?
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::ptrace;
+use super::requests;
 use super::run::Run;
 use crate::command::{TraceCommand, TraceOptions};
 use crate::error::{TraceError, system};
@@ -11,10 +11,7 @@ use crate::result::{Tier, Trace};
 use crate::spawn;
 use crate::watch::{Limits, ended, now};
 
-/// Said of a run that is stopped at its calls.
-pub const TIMES_HOLD_STOPS: &str = "how much of a call is waiting, which is unaccounted: its time holds that, the work and the stops themselves";
-
-/// Runs the command and tells what the stops showed.
+/// Runs the command and reports what the stops showed.
 ///
 /// In a thread of its own: `ptrace` and its waits belong to the thread that traces, and so the
 /// caller's other children are left alone.
@@ -30,16 +27,16 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
 
 /// Whether a child can be traced at all: tried on one that never runs anything.
 pub(crate) fn attempt() -> Result<(), TraceError> {
-    let mut child = spawn::hold(&crate::detect::nothing(), None)?;
+    let mut child = spawn::hold(&TraceCommand::nothing(), None)?;
     child.wait_ready()?;
-    ptrace::seize(child.pid).map_err(system("tracing the child (ptrace)"))
+    requests::seize(child.pid).map_err(system("tracing the child (ptrace)"))
 }
 
 fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
     let mut child = spawn::hold(command, None)?;
     child.wait_ready()?;
-    ptrace::seize(child.pid).map_err(system("tracing the child (ptrace)"))?;
-    ptrace::interrupt(child.pid).map_err(system("stopping the child (ptrace)"))?;
+    requests::seize(child.pid).map_err(system("tracing the child (ptrace)"))?;
+    requests::interrupt(child.pid).map_err(system("stopping the child (ptrace)"))?;
     let limits = Limits::start(command.timeout, options.stop.clone());
     let start = now();
     let mut run = Run::new(child.pid, start, options);

@@ -1,0 +1,139 @@
+//! Do the parsers of foreign bytes survive what nobody should have written?
+//!
+//! Valid input with a few bytes changed, thousands of times, from a fixed seed: no panic, and no
+//! allocation beyond a limit.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Mutations of one test.
+const ROUNDS: u64 = 4_000;
+/// Changes of one mutation, at most.
+const MOST_CHANGES: u64 = 6;
+
+thread_local! {
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The system's allocator, which notes the largest piece that each thread asked for.
+struct Noting;
+
+#[global_allocator]
+static ALLOCATOR: Noting = Noting;
+
+fn note(bytes: usize) {
+    // A thread that is ending has no such place any more.
+    let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(bytes)));
+}
+
+// SAFETY: hands everything on to the system's allocator, unchanged.
+unsafe impl GlobalAlloc for Noting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note(size);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(at, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+/// Marsaglia's xorshift: the same numbers in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
+    }
+
+    /// A number that parsers like least, or any.
+    fn number(&mut self) -> u64 {
+        let likely = [
+            0,
+            1,
+            0x7f,
+            0xff,
+            0x7fff_ffff,
+            0xffff_ffff,
+            u64::MAX >> 1,
+            u64::MAX,
+        ];
+        match self.below(2) {
+            0 => likely[self.below(likely.len() as u64) as usize],
+            _ => self.next(),
+        }
+    }
+
+    fn change(&mut self, bytes: &mut Vec<u8>) {
+        let at = self.below(bytes.len() as u64) as usize;
+        match self.below(6) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, self.next() as u8),
+            2 if !bytes.is_empty() => _ = bytes.remove(at),
+            3 if !bytes.is_empty() => bytes[at] ^= 1 << self.below(8),
+            4 => {
+                let number = self.number().to_ne_bytes();
+                let length = [1, 2, 4, 8][self.below(4) as usize];
+                for (byte, new) in bytes[at..].iter_mut().zip(&number[..length]) {
+                    *byte = *new;
+                }
+            }
+            _ => {
+                let length = self.below(16) as usize;
+                let end = bytes.len().min(at + length);
+                let copy = bytes[at..end].to_vec();
+                bytes.splice(at..at, copy);
+            }
+        }
+    }
+}
+
+/// Parses each of the inputs as it is, and mutations of them.
+///
+/// # Panics
+/// When `parse` does, or when it asks for more than `most_bytes` at once; says of what input.
+pub(crate) fn survives(inputs: &[Vec<u8>], most_bytes: usize, parse: impl Fn(&[u8])) {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut mutated = |round: u64| {
+        let mut bytes = inputs[round as usize % inputs.len()].clone();
+        if round >= inputs.len() as u64 {
+            for _ in 0..=random.below(MOST_CHANGES) {
+                random.change(&mut bytes);
+            }
+        }
+        bytes
+    };
+    for round in 0..ROUNDS {
+        let bytes = mutated(round);
+        LARGEST.set(0);
+        let outcome = catch_unwind(AssertUnwindSafe(|| parse(&bytes)));
+        let largest = LARGEST.get();
+        assert!(outcome.is_ok(), "round {round}: panicked on {bytes:02x?}");
+        assert!(
+            largest <= most_bytes,
+            "round {round}: {largest} bytes at once for {bytes:02x?}"
+        );
+    }
+}
