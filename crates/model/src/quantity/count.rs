@@ -1,0 +1,63 @@
+//! Numbers of things.
+
+/// `count` with commas between thousands, for example `1,204,511`. Medians of an even number of
+/// runs may lie between two numbers: they keep one decimal.
+pub fn format_count(count: f64) -> String {
+    if !count.is_finite() {
+        return "?".to_owned();
+    }
+    let rounded = (count.abs() * 10.0).round() / 10.0;
+    let whole = rounded.trunc();
+    let mut text = group(&format!("{whole:.0}"));
+    let tenth = ((rounded - whole) * 10.0).round();
+    if tenth > 0.0 && rounded < 100.0 {
+        text.push_str(&format!(".{tenth:.0}"));
+    }
+    if count < 0.0 && rounded > 0.0 {
+        format!("-{text}")
+    } else {
+        text
+    }
+}
+
+/// `1 round`, `2 rounds`.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!(
+        "{} {}",
+        group(&count.to_string()),
+        if count == 1 { one } else { many }
+    )
+}
+
+fn group(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!(format_count(0.0), "0");
+        assert_eq!(format_count(999.0), "999");
+        assert_eq!(format_count(1_204_511.0), "1,204,511");
+        assert_eq!(format_count(2.5), "2.5");
+        assert_eq!(format_count(1234.5), "1,234");
+        assert_eq!(format_count(-1000.0), "-1,000");
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        assert_eq!(counted(1, "run", "runs"), "1 run");
+        assert_eq!(counted(0, "run", "runs"), "0 runs");
+        assert_eq!(counted(12_000, "run", "runs"), "12,000 runs");
+    }
+}
