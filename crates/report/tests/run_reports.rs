@@ -5,7 +5,7 @@ mod fingerprinted;
 mod walker;
 
 use experimented::record;
-use fathom_model::{CatalogueRecord, CatalogueRow, ExperimentRecord, PlanRecord, PlanStep};
+use fathom_model::{CatalogueRecord, CatalogueRow, PlanRecord, PlanStep};
 use fathom_report::{
     catalogue_json, experiment_html, experiment_json, experiment_markdown, experiment_terminal,
     plan_json, summary_terminal,

@@ -1,10 +1,10 @@
 //! Figures of a machine for tests: a figure of each verdict, and curves.
 
-use fathom_machine::ProbeResult;
+use fathom_model::ProbeResult;
 use serde_json::{Value, json};
 
 /// A figure that is measured, with the keys of `differs` in place of its own.
-fn result(id: &str, title: &str, unit: &str, value: f64, differs: Value) -> ProbeResult {
+pub fn result(id: &str, title: &str, unit: &str, value: f64, differs: Value) -> ProbeResult {
     let mut json = json!({
         "id": id, "title": title, "value": value, "unit": unit, "estimator": "minimum", "n": 9,
         "p10": null, "median": null, "min": null, "spread": 0.013, "share": 0.998, "steal_ns": 0,
