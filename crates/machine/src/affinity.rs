@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::gate::{CpuOf, Stretch};
 
-/// CPUs that the calling thread may use, in order; empty if the system does not tell.
+/// CPUs that the calling thread may use, in order; empty if the system does not say.
 #[cfg(target_os = "linux")]
 pub fn allowed_cpus() -> Vec<usize> {
     // SAFETY: all-zero is a valid, empty set.

@@ -1,27 +1,28 @@
 //! What the core was like beside each chunk: how fast its clock ran, and whether it was shared.
 
 use crate::core_width::CoreWidth;
-use crate::result::{ProbeResult, Verdict};
+use crate::result::{ProbeResult, ProbeVerdict};
 use crate::ruler::Ruler;
 use crate::samples::{Samples, quantile};
 
-/// Where fewer chunks of a pass had the core for themselves, these had it by luck and not for as long as they took: a
-/// system call took 142 ns in a twentieth of the chunks, and 124 where it was most of them.
+/// Where fewer chunks of a pass had the core for themselves, these had it by luck and not for as
+/// long as they took: a system call took 142 ns in a twentieth of the chunks, and 124 where it was
+/// most of them.
 const ALONE_OF_A_PASS: f64 = 0.5;
 
 /// From this part of the time on a shared core is named as what disturbed.
 const SHARED_OF_NOTE: f64 = 0.3;
 
-/// The part of the chunks, the quickest ones, whose cycles are told: where a neighbour was in the second level, a
-/// quarter of the chunks had 16.5 cycles a load and a tenth 16.2, with 16.0 to 16.05 in the quickest twentieth
-/// always.
+/// The part of the chunks, the quickest ones, whose cycles are reported: where a neighbour was in
+/// the second level, a quarter of the chunks had 16.5 cycles a load and a tenth 16.2, with 16.0 to
+/// 16.05 in the quickest twentieth always.
 const QUICKEST: f64 = 0.05;
 
 /// The core beside the chunks of one probe.
 #[derive(Debug)]
 pub struct Core {
     ruler: Ruler,
-    tells_cycles: bool,
+    reports_cycles: bool,
     /// How wide it was, if that matters.
     width: Option<CoreWidth>,
     /// Of each pass, in the order of its values.
@@ -35,24 +36,24 @@ pub struct Beside {
     value: f64,
     /// What the chunk took in cycles of the clock at that moment.
     cycles: f64,
-    /// The longer of the looks before and after it; 0 if none were taken.
-    look: f64,
+    /// The longer of the samples before and after it; 0 if none were taken.
+    sample: f64,
 }
 
 impl Core {
-    /// Knows the clock, and neither tells cycles nor minds who shares the core.
+    /// Knows the clock, and neither reports cycles nor minds who shares the core.
     pub fn new() -> Core {
         Core {
             ruler: Ruler::new(),
-            tells_cycles: false,
+            reports_cycles: false,
             width: None,
             passes: Vec::new(),
         }
     }
 
-    /// The figure is to be told in cycles as well.
-    pub fn tell_cycles(&mut self) {
-        self.tells_cycles = true;
+    /// The figure is to be reported in cycles as well.
+    pub fn report_cycles(&mut self) {
+        self.reports_cycles = true;
     }
 
     /// Only chunks that had the core for themselves are to count.
@@ -63,14 +64,14 @@ impl Core {
     /// A chunk with what was beside it.
     pub fn around(&mut self, chunk: &mut dyn FnMut() -> f64) -> (f64, Beside) {
         let ghz = self.ruler.ghz();
-        let mut look = || self.width.as_mut().map_or(0.0, |width| width.look(ghz));
-        let before = look();
+        let mut sample = || self.width.as_mut().map_or(0.0, |width| width.sample(ghz));
+        let before = sample();
         let value = chunk();
-        let after = look();
+        let after = sample();
         let beside = Beside {
             value,
             cycles: value * ghz,
-            look: before.max(after),
+            sample: before.max(after),
         };
         (value, beside)
     }
@@ -86,7 +87,7 @@ impl Core {
         let passes = passes.iter().zip(&self.passes);
         let counted = passes.map(|(pass, beside)| {
             let alone = pass.values.iter().zip(beside);
-            let alone = alone.filter(|(_, beside)| beside.look <= limit);
+            let alone = alone.filter(|(_, beside)| beside.sample <= limit);
             let mut values: Vec<f64> = alone.map(|(value, _)| *value).collect();
             if (values.len() as f64) < ALONE_OF_A_PASS * beside.len() as f64 {
                 values.clear();
@@ -100,18 +101,19 @@ impl Core {
         Some(counted.collect())
     }
 
-    /// Adds the cycles to a figure, or to a missing one that the core was shared, with what was seen on it in `passes`.
-    pub fn tell(&self, result: &mut ProbeResult, passes: &[Samples]) {
-        if result.verdict == Verdict::Ok {
-            result.cycles = self.tells_cycles.then(|| self.cycles()).flatten();
+    /// Adds the cycles to a figure; to a missing one that the core was shared, with what was
+    /// measured in `passes`.
+    pub fn annotate(&self, result: &mut ProbeResult, passes: &[Samples]) {
+        if result.verdict == ProbeVerdict::Ok {
+            result.cycles = self.reports_cycles.then(|| self.cycles()).flatten();
             return;
         }
         let shared = self.width.as_ref().map_or(0.0, CoreWidth::shared);
         if shared >= SHARED_OF_NOTE {
-            let seen = passes.iter().flat_map(|pass| pass.values.iter().copied());
-            let seen: Vec<f64> = seen.collect();
-            result.verdict = Verdict::Disturbed;
-            (result.min, result.median) = (quantile(&seen, 0.0), quantile(&seen, 0.5));
+            let values = passes.iter().flat_map(|pass| pass.values.iter().copied());
+            let values: Vec<f64> = values.collect();
+            result.verdict = ProbeVerdict::Disturbed;
+            (result.min, result.median) = (quantile(&values, 0.0), quantile(&values, 0.5));
             result.note = Some(format!(
                 "something else was at work on the core's other hardware thread {:.0} % of the time",
                 shared * 100.0
@@ -119,12 +121,12 @@ impl Core {
         }
     }
 
-    /// The median of the quickest chunks: whatever disturbs adds, and where the clock moves within one of them both
-    /// sides are as likely.
+    /// The median of the quickest chunks: whatever disturbs adds, and where the clock moves within
+    /// one of them both sides are as likely.
     fn cycles(&self) -> Option<f64> {
         let limit = self.width.as_ref().map_or(f64::INFINITY, CoreWidth::limit);
         let all = self.passes.iter().flatten();
-        let mut alone: Vec<&Beside> = all.filter(|beside| beside.look <= limit).collect();
+        let mut alone: Vec<&Beside> = all.filter(|beside| beside.sample <= limit).collect();
         alone.sort_by(|a, b| a.value.total_cmp(&b.value));
         alone.truncate((alone.len() as f64 * QUICKEST).ceil() as usize);
         let cycles: Vec<f64> = alone.iter().map(|beside| beside.cycles).collect();
@@ -135,22 +137,22 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::made_up;
+    use crate::result::test_result;
 
-    fn beside(looks: &[f64]) -> Vec<Beside> {
-        let one = |look: &f64| Beside {
+    fn beside(samples: &[f64]) -> Vec<Beside> {
+        let one = |sample: &f64| Beside {
             value: 100.0,
             cycles: 400.0,
-            look: *look,
+            sample: *sample,
         };
-        looks.iter().map(one).collect()
+        samples.iter().map(one).collect()
     }
 
     /// A core that was looked at often and found alone at 0.22 cycles an addition.
     fn minding(passes: &[&[f64]]) -> Core {
         Core {
             width: Some(CoreWidth::of(&[0.22; 500])),
-            passes: passes.iter().map(|looks| beside(looks)).collect(),
+            passes: passes.iter().map(|samples| beside(samples)).collect(),
             ..Core::new()
         }
     }
@@ -176,33 +178,33 @@ mod tests {
     #[test]
     fn cycles_are_told_where_they_are_asked_for() {
         let mut core = minding(&[&[0.22]]);
-        let mut result = made_up("x", Some(1.0));
-        core.tell(&mut result, &[]);
+        let mut result = test_result("x", Some(1.0));
+        core.annotate(&mut result, &[]);
         assert_eq!(result.cycles, None);
-        core.tell_cycles();
-        core.tell(&mut result, &[]);
+        core.report_cycles();
+        core.annotate(&mut result, &[]);
         assert_eq!(result.cycles, Some(400.0));
     }
 
     #[test]
     fn cycles_are_those_of_the_quickest_chunks() {
         let mut core = Core::new();
-        core.tell_cycles();
+        core.report_cycles();
         let slow = |n: usize| Beside {
             value: 110.0 + n as f64,
             cycles: 330.0 + n as f64,
-            look: 0.0,
+            sample: 0.0,
         };
         let mut pass: Vec<Beside> = (0..57).map(slow).collect();
         // One of the quickest has less than it took: the clock went up within it.
         pass.extend([280.0, 300.0, 301.0].map(|cycles| Beside {
             value: 100.0,
             cycles,
-            look: 0.0,
+            sample: 0.0,
         }));
         core.keep(pass);
-        let mut result = made_up("x", Some(100.0));
-        core.tell(&mut result, &[]);
+        let mut result = test_result("x", Some(100.0));
+        core.annotate(&mut result, &[]);
         assert_eq!(result.cycles, Some(300.0));
     }
 
@@ -212,9 +214,9 @@ mod tests {
             width: Some(CoreWidth::of(&[[0.22; 64], [0.3; 64]].concat())),
             ..Core::new()
         };
-        let mut missing = made_up("x", None);
-        core.tell(&mut missing, &[pass(&[150.0, 160.0, 170.0])]);
-        assert_eq!(missing.verdict, Verdict::Disturbed);
+        let mut missing = test_result("x", None);
+        core.annotate(&mut missing, &[pass(&[150.0, 160.0, 170.0])]);
+        assert_eq!(missing.verdict, ProbeVerdict::Disturbed);
         assert_eq!((missing.min, missing.median), (Some(150.0), Some(160.0)));
         assert!(missing.note.unwrap().ends_with("thread 50 % of the time"));
     }

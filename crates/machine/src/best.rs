@@ -1,14 +1,15 @@
 //! What did this machine show before, at its best?
 //!
-//! Memory is shared with whoever else is on the machine. Where the neighbours of a virtual machine take a part of
-//! it for minutes, all passes of a run agree with each other, and none of them is what the machine can do.
-//! Only earlier runs tell: a figure far below them is of the neighbours, and is not believed.
+//! Memory is shared with whoever else is on the machine. Where the neighbours of a virtual machine
+//! take a part of it for minutes, all passes of a run agree with each other, and none of them is
+//! what the machine can do. Only earlier runs show it: a figure far below them is of the
+//! neighbours, and is not believed.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{ProbeResult, Verdict};
+use crate::result::{ProbeResult, ProbeVerdict};
 
 /// Figures of what is shared, and whether less is better.
 const SHARED: [(&str, bool); 4] = [
@@ -21,7 +22,8 @@ const SHARED: [(&str, bool); 4] = [
 /// Part of the best that a figure may lack, relative: as far as they move where nobody disturbs.
 const TOLERANCE: f64 = 0.1;
 
-/// So long a figure is remembered, in seconds: what the machine did not show for a day it may not do any more.
+/// So long a figure is remembered, in seconds: what the machine did not show for a day it may not
+/// do any more.
 const KEPT_SECONDS: u64 = 24 * 3600;
 
 /// A figure and when it was measured, in seconds since 1970.
@@ -31,16 +33,17 @@ struct Figure {
     at: u64,
 }
 
-/// The two best values of each figure within a day, by the kind of run and the probe's id. The second is what later
-/// ones are held against: one alone may have been chance.
+/// The two best values of each figure within a day, by the kind of run and the probe's id. The
+/// second is what later ones are held against: one alone may have been chance.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Seen(BTreeMap<String, Vec<Figure>>);
+pub struct BestFigures(BTreeMap<String, Vec<Figure>>);
 
-impl Seen {
-    /// Adds the figures of a run, then takes those back that lie far below what was seen before: they become
-    /// [`Verdict::Disturbed`], with a note that says both values. `kind`: of the run, such as `quick`; others are
-    /// measured for longer, or on other CPUs. `now`: seconds since 1970.
+impl BestFigures {
+    /// Adds the figures of a run, then takes those back that lie far below those before:
+    /// they become [`ProbeVerdict::Disturbed`], with a note that says both values. `kind`: of the
+    /// run, such as `quick`; others are measured for longer, or on other CPUs. `now`: seconds since
+    /// 1970.
     pub fn judge(&mut self, results: &mut [ProbeResult], kind: &str, now: u64) {
         for (id, least) in SHARED {
             let shared = results.iter_mut().find(|result| result.id == id);
@@ -58,7 +61,7 @@ impl Seen {
                 let note = format!(
                     "now {value:.3} {unit}; {best:.3} {unit} within the last day: others take a part of what is shared, or the machine is set otherwise"
                 );
-                (result.value, result.verdict) = (None, Verdict::Disturbed);
+                (result.value, result.verdict) = (None, ProbeVerdict::Disturbed);
                 result.add_note(&note);
             }
         }
@@ -81,14 +84,14 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::made_up;
+    use crate::result::test_result;
 
     /// What is believed of these figures, measured one after the other.
-    fn told(id: &'static str, values: &[f64]) -> Vec<Option<f64>> {
-        let mut seen = Seen::default();
+    fn believed_of(id: &'static str, values: &[f64]) -> Vec<Option<f64>> {
+        let mut seen = BestFigures::default();
         let mut believed = Vec::new();
         for value in values {
-            let mut results = [made_up(id, Some(*value))];
+            let mut results = [test_result(id, Some(*value))];
             seen.judge(&mut results, "quick", 1_000_000);
             believed.push(results[0].value);
         }
@@ -98,34 +101,34 @@ mod tests {
     #[test]
     fn a_figure_far_below_two_earlier_ones_is_not_believed() {
         let values = [16.0, 15.8, 12.0, 15.0];
-        let believed = [Some(16.0), Some(15.8), None, Some(15.0)];
-        assert_eq!(told("read_bandwidth_1", &values), believed);
+        let expected = [Some(16.0), Some(15.8), None, Some(15.0)];
+        assert_eq!(believed_of("read_bandwidth_1", &values), expected);
         let values = [80.0, 82.0, 95.0, 84.0];
-        let believed = [Some(80.0), Some(82.0), None, Some(84.0)];
-        assert_eq!(told("memory_latency", &values), believed);
+        let expected = [Some(80.0), Some(82.0), None, Some(84.0)];
+        assert_eq!(believed_of("memory_latency", &values), expected);
     }
 
     #[test]
     fn one_lucky_figure_is_no_measure() {
         let values = [12.0, 16.0, 12.1];
-        assert_eq!(told("read_bandwidth_1", &values), values.map(Some));
+        assert_eq!(believed_of("read_bandwidth_1", &values), values.map(Some));
     }
 
     #[test]
     fn what_is_not_shared_may_change() {
         let values = [4.0, 4.0, 3.0];
-        assert_eq!(told("core_clock", &values), values.map(Some));
+        assert_eq!(believed_of("core_clock", &values), values.map(Some));
     }
 
     #[test]
     fn a_day_later_and_in_another_kind_of_run_all_begins_anew() {
         for (kind, at) in [("quick", 1_100_000), ("full", 1_000_000)] {
-            let mut seen = Seen::default();
+            let mut seen = BestFigures::default();
             for value in [16.0, 16.0] {
-                let mut results = [made_up("read_bandwidth_1", Some(value))];
+                let mut results = [test_result("read_bandwidth_1", Some(value))];
                 seen.judge(&mut results, "quick", 1_000_000);
             }
-            let mut results = [made_up("read_bandwidth_1", Some(12.0))];
+            let mut results = [test_result("read_bandwidth_1", Some(12.0))];
             seen.judge(&mut results, kind, at);
             assert_eq!(results[0].value, Some(12.0), "{kind} {at}");
         }
@@ -133,17 +136,17 @@ mod tests {
 
     #[test]
     fn the_reason_names_both_values() {
-        let mut seen = Seen::default();
+        let mut seen = BestFigures::default();
         for value in [16.0, 16.0] {
             seen.judge(
-                &mut [made_up("read_bandwidth_1", Some(value))],
+                &mut [test_result("read_bandwidth_1", Some(value))],
                 "quick",
                 1_000_000,
             );
         }
-        let mut results = [made_up("read_bandwidth_1", Some(12.0))];
+        let mut results = [test_result("read_bandwidth_1", Some(12.0))];
         seen.judge(&mut results, "quick", 1_000_000);
-        assert_eq!(results[0].verdict, Verdict::Disturbed);
+        assert_eq!(results[0].verdict, ProbeVerdict::Disturbed);
         let note = results[0].note.as_deref().unwrap_or_default();
         assert!(
             note.starts_with("now 12.000 ns; 16.000 ns within"),

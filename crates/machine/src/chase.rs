@@ -65,7 +65,8 @@ impl Layout {
 ///
 /// It grows slot by slot (Sattolo's algorithm, run forwards): a new slot is linked in behind a
 /// random one, so at every size the slots form one uniformly random cycle, and one mapping serves
-/// all sizes of a latency curve, from small to large. The memory is written, so no page is the shared zero page.
+/// all sizes of a latency curve, from small to large. The memory is written, so no page is the
+/// shared zero page.
 #[derive(Debug)]
 pub struct Cycle {
     mapping: Mapping,
@@ -182,13 +183,13 @@ mod tests {
     fn lap(cycle: &Cycle) -> Vec<usize> {
         let base = cycle.mapping.base().cast_const();
         let mut at = base;
-        let mut seen = Vec::new();
+        let mut order = Vec::new();
         loop {
-            seen.push((at as usize - base as usize) / cycle.layout.spacing);
+            order.push((at as usize - base as usize) / cycle.layout.spacing);
             // SAFETY: `at` is a slot of the cycle.
             at = unsafe { at.cast::<*const u8>().read_unaligned() };
-            if at == base || seen.len() > cycle.slots {
-                return seen;
+            if at == base || order.len() > cycle.slots {
+                return order;
             }
         }
     }
@@ -198,10 +199,10 @@ mod tests {
         let mut cycle = Cycle::new(1000, Layout::every(64), Pages::Small, 7).unwrap();
         for slots in [1, 2, 3, 10, 99, 1000] {
             cycle.grow(slots);
-            let mut seen = lap(&cycle);
-            assert_eq!(seen.len(), slots);
-            seen.sort_unstable();
-            assert_eq!(seen, (0..slots).collect::<Vec<_>>());
+            let mut order = lap(&cycle);
+            assert_eq!(order.len(), slots);
+            order.sort_unstable();
+            assert_eq!(order, (0..slots).collect::<Vec<_>>());
         }
     }
 
@@ -211,17 +212,20 @@ mod tests {
         cycle.grow(100);
         cycle.restart();
         cycle.grow(10);
-        let mut seen = lap(&cycle);
-        seen.sort_unstable();
-        assert_eq!(seen, (0..10).collect::<Vec<_>>());
+        let mut order = lap(&cycle);
+        order.sort_unstable();
+        assert_eq!(order, (0..10).collect::<Vec<_>>());
     }
 
     #[test]
     fn the_order_is_random_and_not_sequential() {
         let mut cycle = Cycle::new(1000, Layout::every(64), Pages::Small, 7).unwrap();
         cycle.grow(1000);
-        let seen = lap(&cycle);
-        let neighbours = seen.windows(2).filter(|w| w[0].abs_diff(w[1]) == 1).count();
+        let order = lap(&cycle);
+        let neighbours = order
+            .windows(2)
+            .filter(|w| w[0].abs_diff(w[1]) == 1)
+            .count();
         assert!(
             neighbours < 20,
             "{neighbours} of 999 steps go to a neighbour"
@@ -258,8 +262,8 @@ mod tests {
         cycle.grow(1000);
         assert_eq!(cycle.slots(), 1000);
         let order = lap(&cycle);
-        let (starts, apart) = cycle.starts(7);
-        assert_eq!((starts.len(), apart), (7, 142));
+        let (starts, distance) = cycle.starts(7);
+        assert_eq!((starts.len(), distance), (7, 142));
         let base = cycle.mapping.base() as usize;
         for (lane, start) in starts.iter().enumerate() {
             assert_eq!((*start as usize - base) / 64, order[lane * 142]);

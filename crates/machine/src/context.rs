@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::affinity::{self, Pinned};
 use crate::reported::{self, ReportedCache};
 
-/// Where and on what the probes run. While it lives, the thread that made it stays on one CPU.
+/// Where and on what the probes run. As long as it exists, the thread that created it stays on one
+/// CPU.
 #[derive(Debug)]
 pub struct Context {
     /// CPUs that this process may use.
@@ -23,7 +24,8 @@ pub struct Context {
 
 /// A set that lies in memory has four times the last level, but no less than this.
 const LEAST_MEMORY_SET: usize = 64 << 20;
-/// The same where the last level allows twice of it: to touch and to link it takes tenths of a second.
+/// The same where the last level allows twice of it: to touch and to link it takes tenths of a
+/// second.
 const USUAL_MEMORY_SET: usize = 256 << 20;
 /// What takes seconds to touch and to link is no part of a profile of seconds.
 const MOST_MEMORY_SET: usize = 2 << 30;
@@ -72,8 +74,8 @@ impl Context {
         self.caches.last().map_or(32 << 20, |cache| cache.bytes)
     }
 
-    /// A working set that lies in memory: four times the last level, 64 to 256 MiB; where that is less than
-    /// twice of it, as on servers with hundreds of MiB, three times. Within the budget.
+    /// A working set that lies in memory: four times the last level, 64 to 256 MiB; where that is
+    /// less than twice of it, as on servers with hundreds of MiB, three times. Within the budget.
     pub fn memory_set(&self) -> usize {
         let last = self.last_level_bytes();
         let usual = (last * 4).clamp(LEAST_MEMORY_SET, USUAL_MEMORY_SET);
@@ -92,19 +94,17 @@ impl Context {
 }
 
 fn available_memory() -> usize {
-    let kb = std::fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| {
-            let line = text
-                .lines()
-                .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-            line.trim()
-                .trim_end_matches("kB")
-                .trim()
-                .parse::<usize>()
-                .ok()
-        });
-    kb.map_or(1 << 30, |kb| kb * 1024)
+    let text = std::fs::read_to_string("/proc/meminfo").ok();
+    text.and_then(|text| parse_available(&text))
+        .unwrap_or(1 << 30)
+}
+
+/// In bytes, of `/proc/meminfo`.
+pub(crate) fn parse_available(meminfo: &str) -> Option<usize> {
+    let mut lines = meminfo.lines();
+    let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kb = line.trim().trim_end_matches("kB").trim();
+    kb.parse::<usize>().ok()?.checked_mul(1024)
 }
 
 #[cfg(test)]

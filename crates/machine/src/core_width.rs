@@ -1,9 +1,10 @@
 //! How wide the core is at this moment: whether its other hardware thread is at work.
 //!
-//! Two hardware threads share one core. What runs on the other one takes a part of every cycle: programs take 10 to
-//! 25 % longer, for milliseconds or for minutes at a time. On a virtual machine it may be another machine's, and
-//! then no account tells: nothing is stolen, and nobody waits for a CPU. But additions that don't need each other show
-//! it: alone, a core starts 4.5 of them in a cycle here (for an hour within 2 %), beside the other thread 3.4 to 4.3.
+//! Two hardware threads share one core. What runs on the other one takes a part of every cycle:
+//! programs take 10 to 25 % longer, for milliseconds or for minutes at a time. On a virtual machine
+//! it may be another machine's, and then no account shows it: nothing is stolen, and nobody waits
+//! for a CPU. But additions that don't need each other show it: alone, a core starts 4.5 of them in
+//! a cycle here (for an hour within 2 %), beside the other thread 3.4 to 4.3.
 
 use std::time::Instant;
 
@@ -16,14 +17,14 @@ use crate::samples::quantile;
 /// Chains of additions that are enough for the widest cores.
 const CHAINS: usize = 6;
 
-/// Turns of [`PER_TURN`] additions of each chain in one look: 0.5 us.
+/// Turns of [`PER_TURN`] additions of each chain in one sample: 0.5 us.
 const TURNS: u64 = 96;
 
-/// A look that took so much longer than the quickest ones found a shared core. Alone they lie within 2.5 %, beside the
-/// other thread 7 to 30 % above.
+/// A sample that took so much longer than the quickest ones found a shared core. Alone they lie
+/// within 2.5 %, beside the other thread 7 to 30 % above.
 const ALONE: f64 = 1.04;
 
-/// The quickest looks: alone for the moment, whoever else is there.
+/// The quickest samples: alone for the moment, whoever else is there.
 const QUICKEST: f64 = 0.01;
 
 /// Looks that are judged together: a tenth of single ones lie above the limit by chance.
@@ -32,42 +33,43 @@ const STRETCH: usize = 32;
 /// Cycles that an addition takes beside others.
 #[derive(Debug, Default)]
 pub struct CoreWidth {
-    looks: Vec<f64>,
+    samples: Vec<f64>,
 }
 
 impl CoreWidth {
-    /// Looks once more; what an addition took. Of two pieces the quicker one: the first may find its code gone from
-    /// the caches.
+    /// Looks once more; what an addition took. Of two pieces the quicker one: the first may find
+    /// its code gone from the caches.
     ///
     /// `ghz` is the core's clock at this moment.
-    pub fn look(&mut self, ghz: f64) -> f64 {
-        let look = piece(ghz).min(piece(ghz));
-        self.looks.push(look);
-        look
+    pub fn sample(&mut self, ghz: f64) -> f64 {
+        let sample = piece(ghz).min(piece(ghz));
+        self.samples.push(sample);
+        sample
     }
 
-    /// Most that a look may have taken with the core for itself, by all looks so far.
+    /// Most that a sample may have taken with the core for itself, by all samples so far.
     pub fn limit(&self) -> f64 {
-        quantile(&self.looks, QUICKEST).map_or(f64::INFINITY, |quickest| quickest * ALONE)
+        quantile(&self.samples, QUICKEST).map_or(f64::INFINITY, |quickest| quickest * ALONE)
     }
 
-    /// Part of the time in which the core was shared, 0 to 1: of stretches of some looks, by their median.
+    /// Part of the time in which the core was shared, 0 to 1: of stretches of some samples, by
+    /// their median.
     pub fn shared(&self) -> f64 {
-        self.shared_of(&self.looks)
+        self.shared_of(&self.samples)
     }
 
-    /// The same of the first half of the looks and of the second.
+    /// The same of the first half of the samples and of the second.
     pub fn halves(&self) -> [f64; 2] {
-        let (first, second) = self.looks.split_at(self.looks.len() / 2);
+        let (first, second) = self.samples.split_at(self.samples.len() / 2);
         [first, second].map(|half| self.shared_of(half))
     }
 
-    fn shared_of(&self, looks: &[f64]) -> f64 {
+    fn shared_of(&self, samples: &[f64]) -> f64 {
         let limit = self.limit();
-        let stretches = looks.chunks(STRETCH);
+        let stretches = samples.chunks(STRETCH);
         let all = stretches.len().max(1);
         let shared =
-            stretches.filter(|looks| quantile(looks, 0.5).is_some_and(|look| look > limit));
+            stretches.filter(|samples| quantile(samples, 0.5).is_some_and(|sample| sample > limit));
         shared.count() as f64 / all as f64
     }
 }
@@ -78,8 +80,8 @@ const AT_ONCE: usize = 16;
 /// Pieces of the ruler of which the quickest counts.
 const RULED: usize = 4;
 
-/// Cycles that an addition takes beside others on this CPU at this moment: some 40 us. `None` where there is no machine
-/// code to tell by, or the CPU is not to be had.
+/// Cycles that an addition takes beside others on this CPU at this moment: some 40 us. `None` where
+/// there is no machine code to measure it with, or the CPU is not to be had.
 pub fn cycles_per_addition(cpu: usize) -> Option<f64> {
     if !kernels::EXACT || !affinity::allowed_cpus().contains(&cpu) {
         return None;
@@ -88,8 +90,8 @@ pub fn cycles_per_addition(cpu: usize) -> Option<f64> {
     let cycle_ns = (0..RULED)
         .map(|_| ns_per_cycle(ruler::TURNS))
         .fold(f64::INFINITY, f64::min);
-    let looks: Vec<f64> = (0..AT_ONCE).map(|_| piece(1.0 / cycle_ns)).collect();
-    quantile(&looks, 0.5)
+    let samples: Vec<f64> = (0..AT_ONCE).map(|_| piece(1.0 / cycle_ns)).collect();
+    quantile(&samples, 0.5)
 }
 
 fn piece(ghz: f64) -> f64 {
@@ -105,10 +107,10 @@ mod tests {
     use crate::ruler::Ruler;
 
     impl CoreWidth {
-        /// With these looks behind it.
-        pub(crate) fn of(looks: &[f64]) -> CoreWidth {
+        /// With these samples behind it.
+        pub(crate) fn of(samples: &[f64]) -> CoreWidth {
             CoreWidth {
-                looks: looks.to_vec(),
+                samples: samples.to_vec(),
             }
         }
     }
@@ -116,15 +118,15 @@ mod tests {
     #[test]
     fn looks_that_took_longer_than_the_quickest_are_shared() {
         let stretches = |of: &[f64]| CoreWidth {
-            looks: of.iter().flat_map(|look| [*look; STRETCH]).collect(),
+            samples: of.iter().flat_map(|sample| [*sample; STRETCH]).collect(),
         };
         assert_eq!(stretches(&[0.222, 0.22, 0.224, 0.226]).shared(), 0.0);
         let late = stretches(&[0.222, 0.222, 0.26, 0.28]);
         assert_eq!((late.shared(), late.halves()), (0.5, [0.0, 1.0]));
         assert_eq!(CoreWidth::default().shared(), 0.0);
-        // Single looks that took longer are chance.
+        // Single samples that took longer are chance.
         let mut alone = stretches(&[0.222, 0.222]);
-        (0..10).for_each(|i| alone.looks[i * 6] = 0.3);
+        (0..10).for_each(|i| alone.samples[i * 6] = 0.3);
         assert_eq!(alone.shared(), 0.0);
     }
 
@@ -134,8 +136,8 @@ mod tests {
             return;
         }
         let (mut width, mut ruler) = (CoreWidth::default(), Ruler::new());
-        let looks: Vec<f64> = (0..500).map(|_| width.look(ruler.ghz())).collect();
-        let least = quantile(&looks, 0.0).unwrap();
+        let samples: Vec<f64> = (0..500).map(|_| width.sample(ruler.ghz())).collect();
+        let least = quantile(&samples, 0.0).unwrap();
         assert!((0.05..0.8).contains(&least), "{least}");
         let here = affinity::allowed_cpus()[0];
         let once = cycles_per_addition(here).unwrap();

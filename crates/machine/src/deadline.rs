@@ -1,7 +1,7 @@
 //! Until when the probes of this thread may go on: a time, or an interrupt.
 //!
 //! Ten times the time that a probe takes on a quiet machine is common at load 10. Every loop that
-//! lasts looks here, so that a profile ends in the time that was promised; what was cut short is
+//! lasts asks here, so that a profile ends in the time that was promised; what was cut short is
 //! said to be not reached, and never becomes a figure.
 
 use std::cell::RefCell;

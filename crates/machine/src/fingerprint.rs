@@ -7,7 +7,7 @@ use crate::deadline;
 use crate::probes::{
     core_clock, core_shared, load_latency, noise, read_bandwidth, spawn, system_call, timer,
 };
-use crate::result::{Heading, ProbeResult};
+use crate::result::{Heading, ProbeResult, cut_short};
 use crate::suite::Progress;
 use crate::track::Track;
 use crate::visits::Visits;
@@ -67,7 +67,7 @@ const MEMBERS: [Member; 9] = [
 /// The steps of time are shown behind its cost.
 const BEHIND: Heading = timer::COST;
 
-/// What the fingerprint tells.
+/// What the fingerprint holds.
 pub fn headings() -> Vec<Heading> {
     let mut headings: Vec<Heading> = MEMBERS.iter().map(|member| member.heading).collect();
     headings.extend(timer::STEPS);
@@ -83,12 +83,12 @@ pub struct Fingerprint {
     members: Vec<&'static Member>,
     places: Vec<Option<ProbeResult>>,
     steps: Vec<ProbeResult>,
-    /// What others take while nobody tells: gaps, and the core's other thread.
+    /// What others take without a trace in the accounts: gaps, and the core's other thread.
     others: Vec<ProbeResult>,
 }
 
 impl Fingerprint {
-    /// Two visits to those that are `wanted`, with the look for gaps between them.
+    /// Two visits to those that are `wanted`, with the search for gaps between them.
     pub fn begin(
         context: &Context,
         until: Instant,
@@ -165,8 +165,8 @@ impl Fingerprint {
     }
 }
 
-/// When half of what is left is over: the other half is for measuring. At load 25 on two CPUs building two
-/// sets of memory took all 8 s, and even the clock had no answer.
+/// When half of what is left is over: the other half is for measuring. At load 25 on two CPUs
+/// building two sets of memory took all 8 s, and even the clock had no answer.
 fn half_of(until: Instant) -> Instant {
     let now = Instant::now();
     now + until.saturating_duration_since(now) / 2
@@ -176,8 +176,8 @@ fn half_of(until: Instant) -> Instant {
 pub fn prepare(make: Make<'_>, until: Instant) -> Prepared {
     let (prepared, cut) = deadline::within(until, make);
     match prepared {
-        Ok(track) if cut => Err(Box::new(ProbeResult::not_reached(track.heading()))),
-        Err(result) if cut => Err(Box::new(result.cut_short())),
+        Ok(track) if cut => Err(Box::new(track.heading().not_reached())),
+        Err(result) if cut => Err(Box::new(cut_short(*result))),
         prepared => prepared,
     }
 }

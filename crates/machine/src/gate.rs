@@ -7,6 +7,8 @@
 
 use std::time::Instant;
 
+use fathom_model::quantity::Nanoseconds;
+
 /// The least share of the CPU with which a batch counts.
 pub const LEAST_SHARE: f64 = 0.9;
 
@@ -60,10 +62,11 @@ fn rusage(who: libc::c_int) -> libc::rusage {
     usage
 }
 
-/// Time that the hypervisor gave to others since boot, all CPUs, in ns (`/proc/stat`, field 8).
-pub fn steal_ns() -> u64 {
-    std::fs::read_to_string("/proc/stat")
-        .map_or(0, |text| parse_steal_ns(&text, ticks_per_second()))
+/// Time that the hypervisor gave to others since boot, all CPUs (`/proc/stat`, field 8).
+pub fn steal_ns() -> Nanoseconds {
+    std::fs::read_to_string("/proc/stat").map_or(Nanoseconds(0), |text| {
+        parse_steal_ns(&text, ticks_per_second())
+    })
 }
 
 fn ticks_per_second() -> u64 {
@@ -72,12 +75,13 @@ fn ticks_per_second() -> u64 {
     if ticks > 0 { ticks as u64 } else { 100 }
 }
 
-fn parse_steal_ns(stat: &str, ticks_per_second: u64) -> u64 {
-    stat.lines()
+pub(crate) fn parse_steal_ns(stat: &str, ticks_per_second: u64) -> Nanoseconds {
+    let ticks = stat
+        .lines()
         .next()
-        .and_then(|line| line.split_whitespace().nth(8))
-        .and_then(|field| field.parse::<u64>().ok())
-        .map_or(0, |ticks| ticks * (1_000_000_000 / ticks_per_second))
+        .and_then(|line| line.split_whitespace().nth(8)?.parse::<u64>().ok())
+        .unwrap_or(0);
+    Nanoseconds(ticks.saturating_mul(1_000_000_000 / ticks_per_second))
 }
 
 /// Which CPU time is held against the wall time.
@@ -154,11 +158,11 @@ mod tests {
     #[test]
     fn steal_is_the_eighth_number_of_the_first_line() {
         let stat = "cpu  10 1 20 300 4 5 6 77 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n";
-        assert_eq!(parse_steal_ns(stat, 100), 770_000_000);
-        assert_eq!(parse_steal_ns("", 100), 0);
+        assert_eq!(parse_steal_ns(stat, 100), Nanoseconds(770_000_000));
+        assert_eq!(parse_steal_ns("", 100), Nanoseconds(0));
         assert_eq!(
             parse_steal_ns("cpu 1 2 3", 100),
-            0,
+            Nanoseconds(0),
             "old kernels have no such field"
         );
     }

@@ -1,4 +1,4 @@
-//! What does a call take right now? A look of a few milliseconds, where a profile takes seconds.
+//! What does a call take right now? A sample of a few milliseconds, where a profile takes seconds.
 
 use std::ffi::CStr;
 use std::time::Instant;
@@ -6,16 +6,17 @@ use std::time::Instant;
 /// A path of two names, as most of those that programs ask for, that every system has.
 const PATH: &CStr = c"/usr/bin";
 
-/// To ask for what the kernel's cache of names has, and back, in seconds: the least of 50 means of 100 calls. `None` where
-/// there is no such path, or it can't be asked for.
+/// To ask for what the kernel's cache of names has, and back, in seconds: the least of 50 means of
+/// 100 calls. `None` where there is no such path, or it can't be asked for.
 pub fn lookup_seconds() -> Option<f64> {
-    // SAFETY: a C string that lives as long as the program.
+    // SAFETY: a C string that is valid as long as the program runs.
     let ask = || unsafe { libc::access(PATH.as_ptr(), libc::F_OK) } == 0;
     least_mean(50, 100, ask)
 }
 
-/// The cheapest call through the 32-bit entry of x86 (`int 0x80`) and back, in seconds: the least of ten means of 20
-/// calls, 0.1 to 6 us by the machine and what runs beneath it. `None` where there is no such entry.
+/// The cheapest call through the 32-bit entry of x86 (`int 0x80`) and back, in seconds: the least
+/// of ten means of 20 calls, 0.1 to 6 us by the machine and what runs beneath it. `None` where
+/// there is no such entry.
 #[cfg(target_arch = "x86_64")]
 pub fn entry_32_seconds() -> Option<f64> {
     let call = || {
@@ -45,7 +46,8 @@ fn least_mean(rounds: usize, calls: usize, call: impl Fn() -> bool) -> Option<f6
 /// Whether a child survives a call through it: it is killed where the entry is switched off.
 #[cfg(target_arch = "x86_64")]
 fn has_32_bit_entry() -> bool {
-    // SAFETY: the child makes only calls that are safe after a fork: a limit, the call, and its end.
+    // SAFETY: the child makes only calls that are safe after a fork: a limit, the call, and its
+    // end.
     match unsafe { libc::fork() } {
         -1 => false,
         0 => {
@@ -76,7 +78,8 @@ fn has_32_bit_entry() -> bool {
 #[cfg(target_arch = "x86_64")]
 fn call_through_32_bit_entry() {
     const GETPID: i64 = 20;
-    // SAFETY: the call takes nothing and touches no memory; the kernel may clear the registers named.
+    // SAFETY: the call takes nothing and touches no memory; the kernel may clear the registers
+    // named.
     unsafe {
         std::arch::asm!(
             "int 0x80",

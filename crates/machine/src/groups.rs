@@ -9,7 +9,7 @@ use crate::probes::{
     energy, files, hand_over, hypervisor, line_distance, line_sharing, line_slots, loaded_latency,
     mapped_file, nodes, page_fault, parallelism, read_bandwidth, throughput,
 };
-use crate::result::{Heading, ProbeResult};
+use crate::result::{Heading, ProbeResult, cut_short};
 
 /// Probes that run together within a time of their own.
 pub struct Group {
@@ -165,21 +165,21 @@ impl Group {
                 .into_iter()
                 .map(|result| match (self.of_passes, result.value) {
                     (true, Some(_)) => result,
-                    _ => result.cut_short(),
+                    _ => cut_short(result),
                 })
                 .collect(),
         }
     }
 
     fn not_reached(&self) -> Vec<ProbeResult> {
-        self.headings().map(ProbeResult::not_reached).collect()
+        self.headings().map(Heading::not_reached).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Estimator, NOT_REACHED, Verdict};
+    use crate::result::{Estimator, ProbeVerdict};
 
     #[test]
     fn without_time_every_probe_is_named_and_none_has_a_figure() {
@@ -197,7 +197,7 @@ mod tests {
             for result in named {
                 assert_eq!(
                     (result.value, result.note.as_deref()),
-                    (None, Some(NOT_REACHED))
+                    (None, Some(ProbeResult::NOT_REACHED))
                 );
             }
         }
@@ -213,7 +213,7 @@ mod tests {
                 unit: "ns",
                 method: "m",
             };
-            let mut result = ProbeResult::blank(head, Estimator::Derived, Verdict::Ok);
+            let mut result = head.blank(Estimator::Derived, ProbeVerdict::Ok);
             result.value = Some(1.0);
             vec![result]
         }
@@ -228,7 +228,7 @@ mod tests {
         let found = group.run_until(&Context::bare(), far);
         assert_eq!(
             (found[0].value, found[0].verdict),
-            (None, Verdict::NoAnswer)
+            (None, ProbeVerdict::NoAnswer)
         );
         // Figures that rest on passes stand.
         let group = Group {

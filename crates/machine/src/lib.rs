@@ -7,6 +7,8 @@ mod chase;
 mod check;
 mod context;
 mod core_width;
+#[cfg(test)]
+mod damaged;
 mod deadline;
 mod environment;
 mod fingerprint;
@@ -16,6 +18,9 @@ mod groups;
 mod kernels;
 mod mapping;
 mod mounts;
+#[cfg(test)]
+#[path = "../../model/tests/mutated/mod.rs"]
+mod mutated;
 mod probes;
 pub mod remembered;
 mod reported;
@@ -23,22 +28,19 @@ mod result;
 mod ruler;
 mod samples;
 mod suite;
-pub mod table;
 mod track;
 pub mod tune;
 mod visits;
 mod work;
 
 pub use affinity::allowed_cpus;
-pub use best::Seen;
-pub use check::{
-    AgainstItself, CheckItem, CheckReport, Fitness, NoiseFloor, State, ToldBy, check, disturbance,
-};
+pub use best::BestFigures;
+pub use check::{AgainstItself, check, disturbance};
 pub use core_width::cycles_per_addition;
 pub use environment::environment;
+pub use fathom_model::{CheckReport, Fitness, ProbeResult, SelfComparison};
 pub use glance::{entry_32_seconds, lookup_seconds};
-pub use probes::noise::Gaps;
 pub use reported::{ReportedCache, caches as reported_caches};
-pub use result::{Estimator, Heading, ProbeResult, Verdict};
+pub use result::Heading;
 pub use suite::{Options, Progress, canaries, everything, full, headings, only, quick};
 pub use work::{turns_for as work_turns, work};

@@ -105,7 +105,7 @@ impl Mapping {
     }
 
     /// Bytes that the kernel really backs by huge pages (`AnonHugePages` in smaps); `None` if it
-    /// does not tell. Underneath, a hypervisor may still map them in small pieces.
+    /// does not say. Underneath, a hypervisor may still map them in small pieces.
     pub fn huge_bytes(&self) -> Option<usize> {
         let smaps = std::fs::read_to_string("/proc/self/smaps").ok()?;
         huge_bytes_in(&smaps, self.base as usize, self.base as usize + self.bytes)

@@ -2,7 +2,7 @@
 //!
 //! It takes 3 s to measure, so it is measured once and remembered while the machine is the same:
 //! same boot, kernel, processor, microcode and settings. Whether it is still as *fast* as then
-//! only [`crate::canaries`] can tell; [`changes`] holds them against what is remembered.
+//! only [`crate::canaries`] can show; [`changes`] holds them against what is remembered.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::best::Seen;
+use crate::best::BestFigures;
 use crate::result::ProbeResult;
 use crate::suite::{self, Options, Progress};
 
@@ -125,7 +125,7 @@ pub struct Profile {
     pub results: Vec<ProbeResult>,
     /// What it and the runs before it showed at best.
     #[serde(default)]
-    pub seen: Seen,
+    pub seen: BestFigures,
 }
 
 impl Profile {
@@ -136,7 +136,7 @@ impl Profile {
             measured_at: seconds_now(),
             machine: Identity::here(),
             results,
-            seen: Seen::default(),
+            seen: BestFigures::default(),
         }
     }
 
@@ -150,7 +150,7 @@ impl Profile {
         seconds_now().saturating_sub(self.measured_at)
     }
 
-    /// Whether each canary has a figure: a profile without them can't tell later that the machine
+    /// Whether each canary has a figure: a profile without them can't show later that the machine
     /// changed, and was measured on a machine that was too busy.
     pub fn is_whole(&self) -> bool {
         let mut needed = CANARIES.iter().filter(|(id, _)| *id != MAY_LACK);
@@ -234,7 +234,7 @@ pub fn profile(
     (profile, false)
 }
 
-/// The probes that tell that a machine changed, and how far each moves on one that did not
+/// The probes that show that a machine changed, and how far each moves on one that did not
 /// (relative, 0.03 = 3 %): memory is shared with others, the core is not.
 pub const CANARIES: [(&str, f64); 5] = [
     ("core_clock", 0.03),
@@ -279,7 +279,7 @@ pub fn changes(before: &[ProbeResult], now: &[ProbeResult]) -> Vec<Change> {
             let (was, is) = (before.value?, now.value?);
             // Symmetric: 20 % faster and 20 % slower are the same distance.
             let moved = |was: f64, is: f64| (is / was).ln().abs() > tolerance.ln_1p();
-            // What stayed in cycles is the clock's change, which is told once.
+            // What stayed in cycles is the clock's change, which is reported once.
             let by_clock = match (before.cycles, now.cycles) {
                 (Some(was), Some(is)) => !moved(was, is),
                 _ => false,
@@ -298,12 +298,12 @@ pub fn changes(before: &[ProbeResult], now: &[ProbeResult]) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::made_up;
+    use crate::result::test_result;
 
     fn all(value: f64) -> Vec<ProbeResult> {
         CANARIES
             .iter()
-            .map(|(id, _)| made_up(id, Some(value)))
+            .map(|(id, _)| test_result(id, Some(value)))
             .collect()
     }
 
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_moved_is_told_once() {
+    fn a_clock_that_moved_is_reported_once() {
         let (mut before, mut now) = (all(1.0), all(1.0));
         (now[0].value, now[1].value) = (Some(1.05), Some(0.95));
         (before[1].cycles, now[1].cycles) = (Some(4.0), Some(4.01));

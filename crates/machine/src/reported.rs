@@ -9,9 +9,9 @@ pub struct ReportedCache {
     pub level: u32,
     /// Size in bytes.
     pub bytes: usize,
-    /// Line size in bytes, if told.
+    /// Line size in bytes, if reported.
     pub line: Option<usize>,
-    /// Ways, if told.
+    /// Ways, if reported.
     pub ways: Option<usize>,
     /// CPUs that share it, as a list such as `0-3`.
     pub shared_cpus: String,

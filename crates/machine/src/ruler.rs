@@ -1,8 +1,8 @@
 //! The core's clock at this moment, to count work in cycles.
 //!
-//! A core's clock moves by several percent within a second where many cores share a budget of power, so a
-//! clock that was measured earlier is not the one of the work. A piece of the ruler is run beside each
-//! piece of work instead.
+//! A core's clock moves by several percent within a second where many cores share a budget of
+//! power, so a clock that was measured earlier is not the one of the work. A piece of the ruler is
+//! run beside each piece of work instead.
 
 use std::time::Instant;
 
@@ -15,10 +15,11 @@ const PIECES: usize = 16;
 /// Turns of 256 additions in one piece: 2.9 us at 3.5 GHz.
 pub const TURNS: u64 = 40;
 
-/// Reads of the time that tell what reading it costs: 20 to 30 ns, 1 % of a piece.
+/// Reads of the time that show what reading it costs: 20 to 30 ns, 1 % of a piece.
 const READS: usize = 100;
 
-/// The length of a cycle now, by `turns` of 256 additions that each need the one before: one cycle each.
+/// The length of a cycle now, by `turns` of 256 additions that each need the one before: one cycle
+/// each.
 pub fn ns_per_cycle(turns: u64) -> f64 {
     let start = Instant::now();
     let cycles = kernels::dependent_adds(turns);

@@ -1,6 +1,8 @@
 //! Chunks in, one judged figure out: pure, no clock.
 
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use fathom_model::quantity::Nanoseconds;
+
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 
 /// The chunks of one pass that passed the gate, with what happened meanwhile.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -11,8 +13,8 @@ pub struct Samples {
     pub rejected: usize,
     /// CPU time over wall time of the pass.
     pub share: Option<f64>,
-    /// Steal during the pass in ns.
-    pub steal_ns: u64,
+    /// Time that the hypervisor gave to others during the pass.
+    pub steal_ns: Nanoseconds,
     /// Involuntary switches during the pass.
     pub involuntary_switches: u64,
     /// Which visit the pass belongs to; visits lie seconds apart.
@@ -119,10 +121,10 @@ fn spread(sorted: &[f64], value: f64) -> f64 {
     }
 }
 
-/// Whether the chunks of a pass lie together as those of one state do: where the tenth percentile or the median
-/// counts, both must lie within twice the tolerance. On a quiet machine it is 3 % above
-/// for the third level and 8 % for memory; where others evict the set, 60 to 100 % (15 ns against
-/// 39 to 60 that visits had agreed on).
+/// Whether the chunks of a pass lie together as those of one state do: where the tenth percentile
+/// or the median counts, both must lie within twice the tolerance. On a quiet machine it is 3 %
+/// above for the third level and 8 % for memory; where others evict the set, 60 to 100 % (15 ns
+/// against 39 to 60 that visits had agreed on).
 fn is_steady(pass: &Samples, agreement: Agreement) -> bool {
     if !matches!(agreement.estimator, Estimator::P10 | Estimator::Median) {
         return true;
@@ -201,7 +203,7 @@ pub fn judge_over_visits(
         .filter(|pass| pass.values.len() >= LEAST_CHUNKS && !is_steady(pass, agreement))
         .count();
     if few && unsteady > 0 {
-        result.verdict = Verdict::Disturbed;
+        result.verdict = ProbeVerdict::Disturbed;
         result.note = Some(format!(
             "in {unsteady} of {} passes the chunks lie apart as they do where others use it",
             passes.len()
@@ -223,7 +225,7 @@ fn judged(
         .flat_map(|pass| pass.values.iter().copied())
         .collect();
     let rejected: usize = passes.iter().map(|pass| pass.rejected).sum();
-    let mut result = ProbeResult::blank(heading, agreement.estimator, Verdict::NoAnswer);
+    let mut result = heading.blank(agreement.estimator, ProbeVerdict::NoAnswer);
     result.n = all.len();
     result.min = quantile(&all, 0.0);
     result.p10 = quantile(&all, 0.1);
@@ -236,7 +238,7 @@ fn judged(
         (Some((value, spread)), _) => {
             result.value = Some(value);
             result.spread = Some(spread);
-            result.verdict = Verdict::Ok;
+            result.verdict = ProbeVerdict::Ok;
         }
         (None, 0 | 1) => result.add_note(format!(
             "only {} of {} passes had the CPU for long enough ({rejected} chunks did not count)",
@@ -251,7 +253,7 @@ fn judged(
             sorted.sort_by(f64::total_cmp);
             let wide = spread(&sorted, sorted[0]);
             result.spread = Some(wide);
-            result.verdict = Verdict::Disturbed;
+            result.verdict = ProbeVerdict::Disturbed;
             result.add_note(format!(
                 "{} {what} lie up to {:.0} % apart, more than the {:.0} % that count as the same",
                 estimates.len(),
@@ -329,7 +331,7 @@ mod tests {
     #[test]
     fn disagreeing_passes_give_no_figure() {
         let result = judge(HEAD, LEAST, &[pass(&[1.0; 9]), pass(&[2.0; 9])]);
-        assert_eq!(result.verdict, Verdict::Disturbed);
+        assert_eq!(result.verdict, ProbeVerdict::Disturbed);
         assert_eq!(result.value, None);
         assert_eq!(result.min, Some(1.0), "what was seen is kept");
         assert!(result.note.unwrap().contains("100 %"));
@@ -343,7 +345,7 @@ mod tests {
             ..Samples::default()
         };
         let result = judge(HEAD, LEAST, &[starved.clone(), starved]);
-        assert_eq!(result.verdict, Verdict::NoAnswer);
+        assert_eq!(result.verdict, ProbeVerdict::NoAnswer);
         assert!(result.note.unwrap().contains("80 chunks did not count"));
     }
 
@@ -352,7 +354,7 @@ mod tests {
         let result = judge(HEAD, LEAST, &[pass(&[1.0; 9]), pass(&[1.01; 9])]);
         assert_eq!(
             (result.verdict, result.value, result.n),
-            (Verdict::Ok, Some(1.0), 18)
+            (ProbeVerdict::Ok, Some(1.0), 18)
         );
         assert!((result.spread.unwrap() - 0.01).abs() < 1e-12);
     }
@@ -366,7 +368,11 @@ mod tests {
         values.iter().enumerate().map(of).collect()
     }
 
-    fn verdict(passes: &[Samples], agreement: Agreement, rate: bool) -> (Verdict, Option<f64>) {
+    fn verdict(
+        passes: &[Samples],
+        agreement: Agreement,
+        rate: bool,
+    ) -> (ProbeVerdict, Option<f64>) {
         let result = judge_over_visits(HEAD, agreement, passes, rate);
         (result.verdict, result.value)
     }
@@ -375,17 +381,23 @@ mod tests {
     fn passes_of_one_visit_alone_are_no_figure() {
         // A tracer that runs for half a second: eight passes at once all agree on it.
         let traced = vec![pass(&[411.0; 9]); 8];
-        assert_eq!(judge(HEAD, LEAST, &traced).verdict, Verdict::Ok);
+        assert_eq!(judge(HEAD, LEAST, &traced).verdict, ProbeVerdict::Ok);
         assert_eq!(verdict(&traced, LEAST, false).1, None);
     }
 
     #[test]
     fn a_system_call_in_two_states_is_disturbed_until_the_lower_one_is_confirmed() {
         let (slow, fast) = ([411.0; 9], [185.0; 9]);
-        let seen = visits(&[&slow, &slow, &fast]);
-        assert_eq!(verdict(&seen, LEAST, false), (Verdict::Disturbed, None));
+        let passes = visits(&[&slow, &slow, &fast]);
+        assert_eq!(
+            verdict(&passes, LEAST, false),
+            (ProbeVerdict::Disturbed, None)
+        );
         let again = visits(&[&slow, &slow, &fast, &[186.0; 9]]);
-        assert_eq!(verdict(&again, LEAST, false), (Verdict::Ok, Some(185.0)));
+        assert_eq!(
+            verdict(&again, LEAST, false),
+            (ProbeVerdict::Ok, Some(185.0))
+        );
     }
 
     #[test]
@@ -395,12 +407,15 @@ mod tests {
             tolerance: 0.15,
         };
         let (busy, quiet) = ([214.0; 9], [121.0; 9]);
-        let disturbed = (Verdict::Disturbed, None);
+        let disturbed = (ProbeVerdict::Disturbed, None);
         assert_eq!(verdict(&visits(&[&busy, &quiet]), memory, false), disturbed);
         let twice = visits(&[&busy, &busy, &quiet, &quiet]);
         assert_eq!(verdict(&twice, memory, false), disturbed);
         let most = visits(&[&quiet, &busy, &[125.0; 9]]);
-        assert_eq!(verdict(&most, memory, false), (Verdict::Ok, Some(121.0)));
+        assert_eq!(
+            verdict(&most, memory, false),
+            (ProbeVerdict::Ok, Some(121.0))
+        );
     }
 
     #[test]
@@ -411,28 +426,43 @@ mod tests {
         };
         // As measured at load 18: p10 and median of three visits that would agree.
         let evicted: Vec<f64> = (0..20).map(|i| 38.0 + 4.0 * f64::from(i)).collect();
-        let seen = visits(&[&evicted, &evicted, &evicted]);
-        assert_eq!(verdict(&seen, third, false), (Verdict::Disturbed, None));
+        let passes = visits(&[&evicted, &evicted, &evicted]);
+        assert_eq!(
+            verdict(&passes, third, false),
+            (ProbeVerdict::Disturbed, None)
+        );
         let quiet = [15.5; 9];
-        let seen = visits(&[&evicted, &quiet, &quiet]);
-        assert_eq!(verdict(&seen, third, false), (Verdict::Ok, Some(15.5)));
+        let passes = visits(&[&evicted, &quiet, &quiet]);
+        assert_eq!(
+            verdict(&passes, third, false),
+            (ProbeVerdict::Ok, Some(15.5))
+        );
     }
 
     #[test]
     fn of_rates_the_highest_visit_must_be_confirmed() {
         let (slow, fast) = ([12.0; 9], [23.0; 9]);
-        let seen = visits(&[&slow, &slow, &fast]);
-        assert_eq!(verdict(&seen, MIDDLE, true), (Verdict::Disturbed, None));
-        let seen = visits(&[&fast, &slow, &fast]);
-        assert_eq!(verdict(&seen, MIDDLE, true), (Verdict::Ok, Some(23.0)));
+        let passes = visits(&[&slow, &slow, &fast]);
+        assert_eq!(
+            verdict(&passes, MIDDLE, true),
+            (ProbeVerdict::Disturbed, None)
+        );
+        let passes = visits(&[&fast, &slow, &fast]);
+        assert_eq!(
+            verdict(&passes, MIDDLE, true),
+            (ProbeVerdict::Ok, Some(23.0))
+        );
     }
 
     #[test]
     fn a_visit_without_the_cpu_confirms_nothing() {
-        let mut seen = visits(&[&[1.0; 9], &[1.0; 2]]);
-        seen[1].rejected = 30;
-        let result = judge_over_visits(HEAD, LEAST, &seen, false);
-        assert_eq!((result.verdict, result.value), (Verdict::NoAnswer, None));
+        let mut passes = visits(&[&[1.0; 9], &[1.0; 2]]);
+        passes[1].rejected = 30;
+        let result = judge_over_visits(HEAD, LEAST, &passes, false);
+        assert_eq!(
+            (result.verdict, result.value),
+            (ProbeVerdict::NoAnswer, None)
+        );
         assert!(result.note.unwrap().contains("1 of 2 passes"));
     }
 }

@@ -10,7 +10,7 @@ use crate::fingerprint::{self, Fingerprint, Make, Prepared, in_places, prepare, 
 use crate::gate;
 use crate::groups::{GROUPS, Group};
 use crate::probes::{core_clock, core_shared, load_latency, read_bandwidth, system_call};
-use crate::result::{Heading, INTERRUPTED, NOT_REACHED, ProbeResult, Verdict};
+use crate::result::{Heading, INTERRUPTED, ProbeResult, ProbeVerdict};
 use crate::track::interleave;
 
 /// What a caller may choose.
@@ -43,11 +43,11 @@ pub type Progress<'a> = &'a mut dyn FnMut(&str);
 /// Time of the canaries, also on a busy machine; what is left of 0.3 s gives the memory back.
 const CANARIES: Duration = Duration::from_millis(250);
 
-/// Of it for the look whether the core is shared.
-const SHARED_LOOK: Duration = Duration::from_millis(20);
+/// Of it for sampling whether the core is shared.
+const SHARED_SAMPLE: Duration = Duration::from_millis(20);
 
-/// Time of the look whether there is a CPU for the canaries: two turns of the scheduler.
-const LOOK: Duration = Duration::from_millis(6);
+/// Time of the sample whether there is a CPU for the canaries: two turns of the scheduler.
+const CPU_SAMPLE: Duration = Duration::from_millis(6);
 
 /// Most time of [`quick`].
 const QUICK: Duration = Duration::from_secs(8);
@@ -62,14 +62,15 @@ const FULL: Duration = Duration::from_secs(88);
 const LAST_VISIT: Duration = Duration::from_millis(3500);
 
 /// Five figures in at most 0.3 s (clock, first level, system call, read bandwidth, memory latency)
-/// that tell before a measurement whether the machine is still the one of the fingerprint, and a sixth
-/// that tells whether the core is shared just now. What the time does not suffice for says so.
+/// that show before a measurement whether the machine is still the one of the fingerprint, and a
+/// sixth that shows whether the core is shared just now. What the time does not suffice for says
+/// so.
 pub fn canaries() -> Vec<ProbeResult> {
     let until = Instant::now() + CANARIES;
     let context = Context::new(Options::default().directory);
     // The memory of two of them would take seconds to build where others hold the CPUs (22 s at
     // load 10), for figures that would then be disturbed.
-    let has_cpu = affinity::share_had(LOOK) >= gate::LEAST_SHARE;
+    let has_cpu = affinity::share_had(CPU_SAMPLE) >= gate::LEAST_SHARE;
     let cheap: Vec<Make<'_>> = vec![
         Box::new(core_clock::track),
         Box::new(load_latency::first),
@@ -85,16 +86,16 @@ pub fn canaries() -> Vec<ProbeResult> {
         .map(|make| prepare(make, until))
         .chain(in_memory.into_iter().map(|make| prepare(make, end)))
         .collect();
-    let (results, _) = deadline::within(until, || together(prepared, CANARIES - SHARED_LOOK));
-    let shared = core_shared::result(core_shared::spin(SHARED_LOOK));
+    let (results, _) = deadline::within(until, || together(prepared, CANARIES - SHARED_SAMPLE));
+    let shared = core_shared::result(core_shared::spin(SHARED_SAMPLE));
     let results = results.into_iter().map(skipped_if_starved);
     results.chain([shared]).collect()
 }
 
 /// A canary that the time did not suffice for says why it has no figure.
 fn skipped_if_starved(mut result: ProbeResult) -> ProbeResult {
-    if result.verdict == Verdict::NoAnswer && result.n == 0 {
-        result.note = Some(NOT_REACHED.to_owned());
+    if result.verdict == ProbeVerdict::NoAnswer && result.n == 0 {
+        result.note = Some(ProbeResult::NOT_REACHED.to_owned());
     }
     result
 }
@@ -110,14 +111,15 @@ pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
             fingerprint.results()
         })
     });
-    told_why(options, results)
+    with_interruption(options, results)
 }
 
 /// What was cut short by an interrupt was not cut short by a busy machine.
-fn told_why(options: &Options, mut results: Vec<ProbeResult>) -> Vec<ProbeResult> {
+fn with_interruption(options: &Options, mut results: Vec<ProbeResult>) -> Vec<ProbeResult> {
     // The passes of one that has no answer were cut short as well.
     let cut = |result: &&mut ProbeResult| {
-        result.note.as_deref() == Some(NOT_REACHED) || result.verdict == Verdict::NoAnswer
+        result.note.as_deref() == Some(ProbeResult::NOT_REACHED)
+            || result.verdict == ProbeVerdict::NoAnswer
     };
     for result in results.iter_mut().filter(cut) {
         if options.stopped() {
@@ -132,7 +134,7 @@ pub fn everything(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult>
     let results = deadline::unless(options.stop, || {
         measured(options, progress, USUAL, &|_| true)
     });
-    told_why(options, results)
+    with_interruption(options, results)
 }
 
 /// Everything, and what was disturbed up to four times more: up to 90 s on a busy machine.
@@ -140,11 +142,11 @@ pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let results = deadline::unless(options.stop, || {
         measured(options, progress, PATIENT, &|_| true)
     });
-    told_why(options, results)
+    with_interruption(options, results)
 }
 
-/// Only the figures with these [`Heading::id`]s, as [`everything`] measures them or, if `patient`, as
-/// [`full`] does. Ids that are not among [`headings`] have no figure.
+/// Only the figures with these [`Heading::id`]s, as [`everything`] measures them or, if `patient`,
+/// as [`full`] does. Ids that are not among [`headings`] have no figure.
 pub fn only(
     ids: &[String],
     patient: bool,
@@ -156,7 +158,7 @@ pub fn only(
     let mut results =
         deadline::unless(options.stop, || measured(options, progress, effort, &asked));
     results.retain(|result| ids.contains(&result.id));
-    told_why(options, results)
+    with_interruption(options, results)
 }
 
 /// All that [`everything`] measures.
@@ -243,7 +245,10 @@ fn measured(
 
 /// Another time may be quieter; what the machine lacks it still lacks then.
 fn deserves_another_try(result: &ProbeResult) -> bool {
-    matches!(result.verdict, Verdict::Disturbed | Verdict::NoAnswer)
+    matches!(
+        result.verdict,
+        ProbeVerdict::Disturbed | ProbeVerdict::NoAnswer
+    )
 }
 
 /// Takes from `later` the figures that `results` lacks.
@@ -270,24 +275,24 @@ fn together(prepared: Vec<Prepared>, cap: Duration) -> Vec<ProbeResult> {
 mod tests {
     use super::*;
     use crate::probes::{cache_levels, cache_line};
-    use crate::result::made_up;
+    use crate::result::test_result;
 
-    fn result(id: &'static str, value: Option<f64>, verdict: Verdict) -> ProbeResult {
+    fn result(id: &'static str, value: Option<f64>, verdict: ProbeVerdict) -> ProbeResult {
         ProbeResult {
             verdict,
-            ..made_up(id, value)
+            ..test_result(id, value)
         }
     }
 
     #[test]
     fn another_try_fills_in_what_was_disturbed_and_nothing_else() {
         let mut results = vec![
-            result("a", Some(1.0), Verdict::Ok),
-            result("b", None, Verdict::Disturbed),
-            result("c", None, Verdict::NotMeasurable),
-            result("d", None, Verdict::NoAnswer),
+            result("a", Some(1.0), ProbeVerdict::Ok),
+            result("b", None, ProbeVerdict::Disturbed),
+            result("c", None, ProbeVerdict::NotMeasurable),
+            result("d", None, ProbeVerdict::NoAnswer),
         ];
-        let later = ["a", "b", "c"].map(|id| result(id, Some(9.0), Verdict::Ok));
+        let later = ["a", "b", "c"].map(|id| result(id, Some(9.0), ProbeVerdict::Ok));
         fill_in(&mut results, later.into());
         let values: Vec<_> = results.iter().map(|r| r.value).collect();
         assert_eq!(values, [Some(1.0), Some(9.0), None, None]);
@@ -315,10 +320,10 @@ mod tests {
         match result.value {
             Some(value) => {
                 assert!(bounds.contains(&value), "{result:?}");
-                assert_eq!(result.verdict, Verdict::Ok, "{result:?}");
+                assert_eq!(result.verdict, ProbeVerdict::Ok, "{result:?}");
             }
             None => {
-                assert_ne!(result.verdict, Verdict::Ok, "{result:?}");
+                assert_ne!(result.verdict, ProbeVerdict::Ok, "{result:?}");
                 assert!(result.note.is_some(), "{result:?}");
             }
         }

@@ -10,7 +10,7 @@ use crate::beside::Core;
 use crate::deadline;
 use crate::gate::{self, CpuOf, Stretch};
 use crate::kernels;
-use crate::result::{Heading, ProbeResult, Verdict};
+use crate::result::{Heading, ProbeResult, ProbeVerdict};
 use crate::samples::{
     Agreement, LEAST_CHUNKS, Samples, agree, agree_over_visits, judge, judge_over_visits,
 };
@@ -71,12 +71,13 @@ impl Track {
     /// Counts cycles beside each chunk, whose values are ns of the core's own work.
     pub fn in_cycles(mut self) -> Track {
         if let Some(core) = self.beside_chunks() {
-            core.tell_cycles();
+            core.report_cycles();
         }
         self
     }
 
-    /// Counts only chunks that had the core for themselves: on its other hardware thread was nobody.
+    /// Counts only chunks that had the core for themselves: on its other hardware thread was
+    /// nobody.
     pub fn alone_on_core(mut self) -> Track {
         if let Some(core) = self.beside_chunks() {
             core.mind_sharing();
@@ -204,7 +205,7 @@ impl Track {
     /// In the heading's unit.
     fn shown(&self, mut result: ProbeResult) -> ProbeResult {
         if let Some(limit) = self.limit.as_ref().filter(|limit| limit.beyond > 0)
-            && result.verdict != Verdict::Ok
+            && result.verdict != ProbeVerdict::Ok
         {
             let passes = self.passes.len();
             result.note = Some(format!(
@@ -213,7 +214,7 @@ impl Track {
             ));
         }
         if let Some(core) = &self.core {
-            core.tell(&mut result, &self.passes);
+            core.annotate(&mut result, &self.passes);
         }
         if self.inverted {
             for field in [
@@ -316,7 +317,7 @@ pub fn alone(track: Track) -> ProbeResult {
     let mut results = interleave(vec![track], cap);
     results
         .pop()
-        .unwrap_or_else(|| ProbeResult::no_answer(heading, "did not run"))
+        .unwrap_or_else(|| heading.no_answer("did not run"))
 }
 
 #[cfg(test)]
@@ -342,7 +343,10 @@ mod tests {
     #[test]
     fn a_steady_chunk_gives_its_value() {
         let result = alone(ungated(|| 3.0));
-        assert_eq!((result.verdict, result.value), (Verdict::Ok, Some(3.0)));
+        assert_eq!(
+            (result.verdict, result.value),
+            (ProbeVerdict::Ok, Some(3.0))
+        );
     }
 
     #[test]
@@ -352,7 +356,10 @@ mod tests {
             std::thread::sleep(Duration::from_millis(1));
             3.0
         }));
-        assert_eq!((result.verdict, result.value), (Verdict::Ok, Some(3.0)));
+        assert_eq!(
+            (result.verdict, result.value),
+            (ProbeVerdict::Ok, Some(3.0))
+        );
     }
 
     #[test]
@@ -370,7 +377,7 @@ mod tests {
         let mut track = ungated(|| crate::ruler::ns_per_cycle(40)).in_cycles();
         track.agreement.tolerance = 1e3;
         let result = alone(track);
-        assert_eq!(result.verdict, Verdict::Ok);
+        assert_eq!(result.verdict, ProbeVerdict::Ok);
         match (kernels::EXACT, result.cycles) {
             // Whoever else is on this machine makes either side longer.
             (true, Some(cycles)) => assert!((0.2..5.0).contains(&cycles), "{cycles}"),
@@ -387,10 +394,13 @@ mod tests {
         track.chunk = Box::new(|| 3.0);
         (0..2).for_each(|_| track.pass());
         let result = track.finish();
-        assert_eq!((result.value, result.verdict), (Some(3.0), Verdict::Ok));
+        assert_eq!(
+            (result.value, result.verdict),
+            (Some(3.0), ProbeVerdict::Ok)
+        );
 
         let never = alone(ungated(|| 100.0).below(50.0, "loads came from memory"));
-        assert_eq!((never.value, never.verdict), (None, Verdict::NoAnswer));
+        assert_eq!((never.value, never.verdict), (None, ProbeVerdict::NoAnswer));
         let note = never.note.unwrap();
         assert!(note.ends_with("passes loads came from memory"), "{note}");
     }

@@ -2,8 +2,8 @@
 //!
 //! Some figures have a second state that lasts for seconds: a system call took 185 ns, and 232 to
 //! 416 while another program traced system calls; the third level took 15 ns, and 25 while others
-//! filled it. Passes that follow each other at once agree on either state. Visits seconds apart see both,
-//! and the figure stands only if they agree.
+//! filled it. Passes that follow each other at once agree on either state. Visits seconds apart see
+//! both, and the figure stands only if they agree.
 
 use std::time::{Duration, Instant};
 
@@ -59,8 +59,8 @@ impl Visits {
         self.ended = Some(Instant::now());
     }
 
-    /// One more pass of what others on the machine use too, which belongs to the visit before: neighbours come and go
-    /// within tenths of a second.
+    /// One more pass of what others on the machine use too, which belongs to the visit before:
+    /// neighbours come and go within tenths of a second.
     fn look_again(&mut self) {
         let before = self.visits.saturating_sub(1);
         for track in self.tracks.iter_mut().filter(|track| track.is_shared()) {

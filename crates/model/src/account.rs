@@ -22,8 +22,8 @@ pub enum Spent {
     KernelOther,
     /// On a CPU in the kernel, serving page faults.
     PageFaults,
-    /// On a CPU in the kernel, in calls or faults: told from the program's own code by ticks, and not
-    /// further (sampling tier).
+    /// On a CPU in the kernel, in calls or faults: set apart from the program's own code by ticks,
+    /// and not further (sampling tier).
     Kernel,
     /// Waiting for standard input: whoever writes it is slower.
     WaitingForInput,
@@ -109,13 +109,15 @@ pub struct AccountPart {
     pub ns: u64,
 }
 
-/// Parts that add up to a wall time, largest first: in [`crate::Explanation::account`] to the median
-/// wall time of the untraced runs, in [`ThreadAccount`] to the life of a thread of the explaining run.
+/// Parts that add up to a wall time, largest first: in [`crate::Explanation::account`] to the
+/// median wall time of the untraced runs, in [`ThreadAccount`] to the time from start to end of a
+/// thread of the explaining run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TimeAccount {
     /// The whole in nanoseconds.
     pub wall_ns: u64,
-    /// The parts. Their sum is `wall_ns`; empty where the observer's times are no one's but its own.
+    /// The parts. Their sum is `wall_ns`; empty where the observer's times are no one's but its
+    /// own.
     pub parts: Vec<AccountPart>,
 }
 
@@ -152,6 +154,6 @@ pub struct ThreadAccount {
     pub from_ns: u64,
     /// When it ended.
     pub to_ns: u64,
-    /// Where its time went; the whole is its own life.
+    /// Where its time went; the whole is the time from its start to its end.
     pub account: TimeAccount,
 }

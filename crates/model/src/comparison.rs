@@ -8,11 +8,14 @@ use crate::{Estimate, Metric};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The subject takes less, at the level of claims, and the interval is not wholly within the margin.
+    /// The subject takes less, at the level of claims, and the interval is not wholly within the
+    /// margin.
     Faster,
-    /// The subject takes more, at the level of claims, and the interval is not wholly within the margin.
+    /// The subject takes more, at the level of claims, and the interval is not wholly within the
+    /// margin.
     Slower,
-    /// The whole interval lies within the margin: if there is a difference, it is too small to matter.
+    /// The whole interval lies within the margin: if there is a difference, it is too small to
+    /// matter.
     Same,
     /// None of these: more rounds are needed.
     Undecided,
@@ -30,7 +33,8 @@ impl Verdict {
     }
 }
 
-/// Ratios subject / reference at three quantiles: says whether the whole distribution moved or a tail.
+/// Ratios subject / reference at three quantiles: says whether the whole distribution moved or a
+/// tail.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
     /// Ratio of the 10th percentiles.
@@ -61,10 +65,11 @@ pub struct Comparison {
     /// Ratios at p10, p50 and p90.
     pub shift: Shift,
     /// Two-sided p-value of 'no difference' (Wilcoxon signed-rank on the paired log ratios), before
-    /// the correction for several comparisons and looks.
+    /// the correction for several comparisons and interim analyses.
     pub p_value: f64,
-    /// Level (0 to 1) at which `faster` and `slower` are claimed, higher than that of the interval: the
-    /// p-value must be at most 1 less this. Several comparisons and looks are allowed for.
+    /// Level (0 to 1) at which `faster` and `slower` are claimed, higher than that of the interval:
+    /// the p-value must be at most 1 less this. Several comparisons and interim analyses are
+    /// allowed for.
     #[serde(default)]
     pub claim_level: f64,
     /// The margin within which two programs count as the same, as a share (0.01 is 1 %).

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where a measurement was made. Fields that the system does not tell are absent.
+/// Where a measurement was made. Fields that the system does not report are absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Environment {
     /// Operating system and kernel release.

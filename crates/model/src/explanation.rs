@@ -19,21 +19,22 @@ pub struct TimedRuns {
     pub floor: Option<Estimate>,
 }
 
-/// How the explaining run was made, and what it may be trusted for.
+/// How the explaining run was done, and what it may be trusted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explaining {
     /// `kernel`, `perf`, `sample` or `stops`.
     pub tier: String,
     /// Wall time of the explaining run in nanoseconds.
     pub wall_ns: u64,
-    /// Its wall time divided by the median wall time of the timed runs, waiting for a CPU included in both.
+    /// Its wall time divided by the median wall time of the timed runs, waiting for a CPU included
+    /// in both.
     pub slowdown: f64,
-    /// False when `slowdown` is over 1.1: then its times are only quoted as modelled, and shares are
-    /// those of an untraced run.
+    /// False when `slowdown` is over 1.1: then its times are only quoted as modelled, and shares
+    /// are those of an untraced run.
     pub times_are_quoted: bool,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
-    /// What was seen and could not be kept, in words; empty if nothing was lost.
+    /// What was observed and could not be kept, in words; empty if nothing was lost.
     pub lost: Vec<String>,
 }
 
@@ -54,8 +55,8 @@ pub struct IoRow {
     pub writes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Time in all calls on it, of all threads: on a CPU and asleep, without waiting for a CPU. Absent
-    /// where the observer can't tell it.
+    /// Time in all calls on it, of all threads: on a CPU and asleep, without waiting for a CPU.
+    /// Absent where the observer can't tell it.
     pub total_ns: Option<u64>,
     /// Of `total_ns`: asleep.
     pub blocked_ns: Option<u64>,
@@ -74,7 +75,8 @@ pub struct CallRow {
     pub calls: u64,
     /// Calls that returned an error.
     pub errors: u64,
-    /// Time from entry to return, without waiting for a CPU. Absent where the observer can't tell it.
+    /// Time from entry to return, without waiting for a CPU. Absent where the observer can't tell
+    /// it.
     pub total_ns: Option<u64>,
     /// Of `total_ns`: asleep.
     pub blocked_ns: Option<u64>,
@@ -82,10 +84,11 @@ pub struct CallRow {
     pub bytes: u64,
 }
 
-/// In which functions the program's own code was, over all threads, by looks at equal distances of CPU time.
+/// In which functions the program's own code was, over all threads, by samples at equal distances
+/// of CPU time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OwnCode {
-    /// CPU time between two looks in nanoseconds.
+    /// CPU time between two samples in nanoseconds.
     pub period_ns: u64,
     /// Looks that found own code.
     pub samples: u64,
@@ -96,11 +99,11 @@ pub struct OwnCode {
 /// A function of the program's own code or of a library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionShare {
-    /// Its name in the words of its language; null where its file has no symbol for it. Not trustworthy:
-    /// escape it.
+    /// Its name in the words of its language; null where its file has no symbol for it. Not
+    /// trustworthy: escape it.
     pub function: Option<String>,
-    /// The file that it is from: a path, `[vdso]`, `//anon` and the like for code that was made at run time,
-    /// or nothing where it isn't known. Not trustworthy: escape it.
+    /// The file that it is from: a path, `[vdso]`, `//anon` and the like for code that was
+    /// generated at run time, or nothing where it isn't known. Not trustworthy: escape it.
     pub file: String,
     /// Looks that found it.
     pub samples: u64,
@@ -130,11 +133,13 @@ pub struct ProcessRow {
 /// A point in the start of the command, from the start of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// `exec`, `loader_done` (both with the program's name behind it where there were several), `first_output`, `exit`.
+    /// `exec`, `loader_done` (both with the program's name behind it where there were several),
+    /// `first_output`, `exit`.
     pub name: String,
     /// When it was reached.
     pub at_ns: u64,
-    /// Not seen: it is when the observed run had computed as much as a second one that was stopped at its calls.
+    /// Not observed: it is when the observed run had computed as much as a second one that was
+    /// stopped at its calls.
     #[serde(default)]
     pub modelled: bool,
 }
@@ -179,8 +184,8 @@ pub struct Explanation {
     pub timed: TimedRuns,
     /// How it was explained.
     pub explaining: Explaining,
-    /// Where the median wall time of the untraced runs went, along the critical path of the explaining
-    /// run: its waits as they were, its CPU time without what tracing added.
+    /// Where the median wall time of the untraced runs went, along the critical path of the
+    /// explaining run: its waits as they were, its CPU time without what tracing added.
     pub account: TimeAccount,
     /// The same for each thread.
     pub threads: Vec<ThreadAccount>,
@@ -188,7 +193,8 @@ pub struct Explanation {
     pub io: Vec<IoRow>,
     /// By call, most time first.
     pub calls: Vec<CallRow>,
-    /// In which functions the program's own code was; null where the tier doesn't tell, or none was seen.
+    /// In which functions the program's own code was; null where the tier doesn't sample, or none
+    /// was found.
     #[serde(default)]
     pub own_code: Option<OwnCode>,
     /// The process tree, parents first.

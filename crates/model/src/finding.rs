@@ -50,11 +50,11 @@ pub struct Finding {
     /// Share of the median wall time of the untraced runs that goes to this cause, 0 to 1. Where
     /// they had to wait for a CPU, that wait is part of the whole.
     pub share: f64,
-    /// Wall time that could be saved by mending it, in nanoseconds of an untraced run. Modelled. 0
-    /// where the command was ended by the time limit: nobody knows how long it would have taken.
+    /// Wall time that mending it could save, in nanoseconds of an untraced run. Modelled. 0 where
+    /// the command was ended by the time limit: nobody knows how long it would have taken.
     pub could_win_ns: u64,
-    /// CPU time that could be saved, in nanoseconds of an untraced run, where that is another
-    /// figure than wall time: a loop that burns a CPU which nobody else wants saves no wall time.
+    /// CPU time that it could save, in nanoseconds of an untraced run, where that is another figure
+    /// than wall time: a loop that burns a CPU which nobody else wants saves no wall time.
     /// Modelled; 0 where it is the same.
     #[serde(default)]
     pub could_win_cpu_ns: u64,
@@ -62,7 +62,7 @@ pub struct Finding {
     /// long as before: too many threads. In nanoseconds of an untraced run, modelled; 0 elsewhere.
     #[serde(default)]
     pub could_win_latency_ns: u64,
-    /// What to change, in the words of the program's language where it can be told.
+    /// What to change, in the words of the program's language where it is known.
     pub advice: String,
     /// How sure it is.
     pub confidence: Confidence,
@@ -73,7 +73,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// What findings are ranked by: the greater of what could be saved, ns.
+    /// What findings are ranked by: the greatest of what could be saved, ns.
     pub fn rank_ns(&self) -> u64 {
         let others = self.could_win_cpu_ns.max(self.could_win_latency_ns);
         self.could_win_ns.max(others)

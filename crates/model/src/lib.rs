@@ -1,7 +1,8 @@
 //! The types that pass between the rooms of Fathom, with their JSON form.
 //!
-//! Nothing here measures, computes or prints. A room that produces a value and a room that
-//! consumes it agree on it here, and the JSON record is these types written down.
+//! Nothing here measures, judges or prints. A room that produces a value and a room that
+//! consumes it agree on it here, and the JSON record is these types written down. How a quantity
+//! is written, with its unit and digits, is said in [`quantity`] alone.
 
 mod account;
 mod comparison;
@@ -10,9 +11,11 @@ mod experiment;
 mod explanation;
 mod finding;
 mod finding_id;
+mod machine;
 mod metric;
 mod pipe;
 mod plan;
+pub mod quantity;
 mod record;
 mod run;
 mod sample;
@@ -31,6 +34,10 @@ pub use explanation::{
 };
 pub use finding::{Confidence, Evidence, Finding, Place};
 pub use finding_id::{FindingId, UnknownFinding};
+pub use machine::{
+    CheckItem, CheckReport, CheckState, Estimator, Fitness, Gaps, NoiseFloor, ProbeResult,
+    ProbeVerdict, SelfComparison,
+};
 pub use metric::{Direction, Metric, Unit};
 pub use pipe::{
     AloneRuns, DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeNote,

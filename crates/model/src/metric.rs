@@ -122,7 +122,8 @@ impl Metric {
         Direction::LowerIsBetter
     }
 
-    /// The value of this metric for one run, in [`Metric::unit`]; `None` where it was not available.
+    /// The value of this metric for one run, in [`Metric::unit`]; `None` where it was not
+    /// available.
     pub fn of(self, run: &Run) -> Option<f64> {
         let seconds = |ns: u64| ns as f64 / 1e9;
         match self {

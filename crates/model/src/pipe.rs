@@ -22,7 +22,7 @@ pub struct PipeStage {
 pub struct PipeConditions {
     /// Seed of the order of runs.
     pub seed: u64,
-    /// Rounds that were made and not counted; the staging round is one of them.
+    /// Rounds that were done and not counted; the staging round is one of them.
     pub warmup_rounds: u32,
     /// CPUs that the stages were pinned to, if any.
     pub pinned_cpus: Option<Vec<usize>>,
@@ -46,7 +46,8 @@ pub enum PipeState {
     Running,
     /// No thread was on a CPU, and at least one waited to read from the stage before.
     WaitingForInput,
-    /// No thread was on a CPU, none waited for input, and at least one waited to write to the next stage.
+    /// No thread was on a CPU, none waited for input, and at least one waited to write to the next
+    /// stage.
     WaitingForReader,
     /// Everything else: sleeping, a disk, a lock, a child.
     OtherWait,
@@ -69,7 +70,8 @@ pub struct PipeStretch {
 /// means could not see is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageRun {
-    /// Just before its process was created; in an observed round, just before it executed its program.
+    /// Just before its process was created; in an observed round, just before it executed its
+    /// program.
     pub start_ns: u64,
     /// The first read from the stage before that brought bytes returned.
     pub first_in_ns: Option<u64>,
@@ -101,13 +103,13 @@ pub struct StageRun {
     pub io: Option<IoCounts>,
     /// How it ended.
     pub exit: Exit,
-    /// What it did when; empty where that was not seen.
+    /// What it did when; empty where that was not observed.
     pub stretches: Vec<PipeStretch>,
 }
 
 impl StageRun {
-    /// What the accounts alone tell of a stage; everything that only observing shows is `None`. CPU time and
-    /// memory are 0, accounts of bytes absent: fill in those that are known.
+    /// What the accounts alone tell of a stage; everything that only observing shows is `None`. CPU
+    /// time and memory are 0, accounts of bytes absent: fill in those that are known.
     pub fn unobserved(start_ns: u64, end_ns: u64, exit: Exit) -> StageRun {
         StageRun {
             start_ns,
@@ -139,8 +141,8 @@ impl StageRun {
 /// The pipeline, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipeRound {
-    /// From just before the first stage's process is created to the last exit; in an observed round, from
-    /// when the stages, which are made beforehand, are let go.
+    /// From just before the first stage's process is created to the last exit; in an observed
+    /// round, from when the stages, which are started beforehand, are let go.
     pub wall_ns: u64,
     /// In the order of the pipeline.
     pub stages: Vec<StageRun>,
@@ -148,7 +150,7 @@ pub struct PipeRound {
     pub left_behind: u32,
 }
 
-/// How the explaining rounds were made, and what they may be trusted for.
+/// How the explaining rounds were done, and what they may be trusted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PipeExplaining {
     /// `kernel`, `perf`, `sample` or `accounts`.
@@ -159,7 +161,7 @@ pub struct PipeExplaining {
     pub times_are_quoted: bool,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
-    /// What was seen and could not be kept, in words; empty if nothing was lost.
+    /// What was observed and could not be kept, in words; empty if nothing was lost.
     pub lost: Vec<String>,
 }
 
@@ -187,8 +189,8 @@ pub struct AloneRuns {
     pub wall_ns: Vec<u64>,
     /// CPU time of each run.
     pub cpu_ns: Vec<u64>,
-    /// Bytes read on all descriptors in the last run; a stage that asks for the size of a file instead
-    /// of reading it shows here.
+    /// Bytes read on all descriptors in the last run; a stage that asks for the size of a file
+    /// instead of reading it shows here.
     pub read_bytes: Option<u64>,
     /// Why there are no runs; absent if there are.
     pub not_run: Option<String>,
@@ -252,11 +254,11 @@ pub struct WhatIf {
 /// What the pipeline would cost, modelled from the own times of its stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PipeModel {
-    /// `phases` (from an explaining round that saw first and last bytes) or `alone` (from the stages on
-    /// their own).
+    /// `phases` (from an explaining round that saw first and last bytes) or `alone` (from the
+    /// stages on their own).
     pub method: String,
-    /// What the model gives for the pipeline as it is, in seconds: beside the measured wall time it says
-    /// how good the model is.
+    /// What the model gives for the pipeline as it is, in seconds: beside the measured wall time it
+    /// says how good the model is.
     pub as_is_seconds: f64,
     /// One for each stage: never less than another stage takes on its own.
     pub if_free: Vec<WhatIf>,
@@ -266,7 +268,8 @@ impl PipeModel {
     /// Gains that differ by less than this share of the pipeline's wall time are the same.
     const ALIKE: f64 = 0.02;
 
-    /// How far the model is off for the pipeline as it is, as a share of what was measured (seconds).
+    /// How far the model is off for the pipeline as it is, as a share of what was measured
+    /// (seconds).
     pub fn off_by(&self, measured: f64) -> f64 {
         match measured > 0.0 {
             true => (self.as_is_seconds / measured - 1.0).abs(),
@@ -274,8 +277,9 @@ impl PipeModel {
         }
     }
 
-    /// The stages without which the pipeline would gain most, in their order: several where their gains
-    /// differ by less than the model is off, except those with less than half of the largest gain.
+    /// The stages without which the pipeline would gain most, in their order: several where their
+    /// gains differ by less than the model is off, except those with less than half of the largest
+    /// gain.
     pub fn best(&self, measured: f64) -> Vec<usize> {
         let walls = self.if_free.iter().map(|free| free.wall_seconds);
         let least = walls.fold(f64::INFINITY, f64::min);
@@ -336,7 +340,7 @@ pub struct PipeRecord {
     pub rounds: Vec<PipeRound>,
     /// The explaining rounds: their shares and counts explain, their times do not count.
     pub explained: Vec<PipeRound>,
-    /// How those were made; absent if there are none.
+    /// How those were done; absent if there are none.
     pub explaining: Option<PipeExplaining>,
     /// The inputs of the stages from the second on; empty under `--no-stage`.
     pub staged: Vec<StagedInput>,
@@ -344,8 +348,9 @@ pub struct PipeRecord {
     pub alone: Vec<AloneRuns>,
     /// The rounds in short.
     pub summary: PipeSummary,
-    /// Index of the stage without which the pipeline would gain most, of several that would win about the
-    /// same ([`PipeModel::best`]) the one with the most own time; absent where nothing tells.
+    /// Index of the stage without which the pipeline would gain most, of several that would win
+    /// about the same ([`PipeModel::best`]) the one with the most own time; absent where nothing
+    /// tells.
     pub bottleneck: Option<usize>,
     /// What it would gain.
     pub model: Option<PipeModel>,

@@ -1,4 +1,5 @@
-//! What would be run, and what there is to run: what `fathom run --plan` and `--list` write as JSON.
+//! What would be run, and what there is to run: what `fathom run --plan` and `--list` write as
+//! JSON.
 
 use serde::{Deserialize, Serialize};
 

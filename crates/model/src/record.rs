@@ -63,7 +63,7 @@ pub struct Benchmark {
 pub struct Conditions {
     /// Seed of the order of runs.
     pub seed: u64,
-    /// Warm-up runs of each benchmark that were made and not counted.
+    /// Warm-up runs of each benchmark that were done and not counted.
     pub warmup_runs: u32,
     /// CPUs that the commands were pinned to, if any.
     pub pinned_cpus: Option<Vec<usize>>,
@@ -161,7 +161,7 @@ pub struct BenchRecord {
     pub conditions: Conditions,
     /// The benchmarks, in the order in which they were given.
     pub benchmarks: Vec<Benchmark>,
-    /// Every run, in the order in which they were made.
+    /// Every run, in the order in which they were done.
     pub runs: Vec<Run>,
     /// False while measuring is going on, or when it was cut short.
     pub complete: bool,

@@ -64,7 +64,8 @@ pub struct Run {
     pub system_ns: u64,
     /// Time that the main thread was ready to run but had no CPU.
     pub run_queue_wait_ns: Option<u64>,
-    /// Time between the program's exit and the moment that Fathom's own launcher got a CPU to see it.
+    /// Time between the program's exit and the moment that Fathom's own launcher got a CPU to see
+    /// it.
     pub harness_wait_ns: Option<u64>,
     /// `wall_ns` less both waits. Present only where it is exact: one thread, no children.
     pub undisturbed_ns: Option<u64>,
@@ -80,7 +81,8 @@ pub struct Run {
     pub involuntary_switches: u64,
     /// Bytes and calls read and written; absent where the kernel refuses to tell.
     pub io: Option<IoCounts>,
-    /// CPU time that the hypervisor gave to others around this run, all CPUs together (10 ms steps).
+    /// CPU time that the hypervisor gave to others around this run, all CPUs together (10 ms
+    /// steps).
     pub steal_ns: Option<u64>,
     /// Processes that the command left running when it ended.
     pub left_behind: u32,
@@ -89,8 +91,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// How long it was kept from a CPU: the main thread's wait, and where only that thread ran also the
-    /// wait of Fathom's launcher, which is in `wall_ns` too. 0 where the kernel does not tell.
+    /// How long it was kept from a CPU: the main thread's wait, and where only that thread ran also
+    /// the wait of Fathom's launcher, which is in `wall_ns` too. 0 where the kernel does not tell.
     pub fn waited_for_cpu_ns(&self) -> u64 {
         let late = match self.undisturbed_ns {
             Some(_) => self.harness_wait_ns.unwrap_or(0),
@@ -116,8 +118,9 @@ pub struct CpuWaits {
 impl CpuWaits {
     /// From this share of the wall time on, waiting for a CPU is worth a word.
     pub const FROM: f64 = 0.01;
-    /// So much of each run is no sign of a busy machine: a new process is put on a CPU 5 to 7 µs after it is
-    /// ready wherever it runs, which alone is over 1 % of a start that takes half a millisecond.
+    /// So much of each run is no sign of a busy machine: a new process is put on a CPU 5 to 7 µs
+    /// after it is ready wherever it runs, which alone is over 1 % of a start that takes half a
+    /// millisecond.
     pub const USUAL_NS: u64 = 10_000;
 
     /// Adds a run.
@@ -157,7 +160,8 @@ impl CpuWaits {
         self.waited_ns.saturating_sub(usual) as f64 > Self::FROM * self.wall_ns as f64
     }
 
-    /// Whether most runs waited: two long waits in fifty runs are another matter than a busy machine.
+    /// Whether most runs waited: two long waits in fifty runs are another matter than a busy
+    /// machine.
     pub fn busy(&self) -> bool {
         self.disturbed() && 2 * self.waited >= self.runs
     }

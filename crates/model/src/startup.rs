@@ -14,7 +14,7 @@ pub enum Cache {
     Cold,
 }
 
-/// How cold runs were made cold.
+/// How runs became cold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColdBy {
@@ -38,7 +38,7 @@ pub enum StartupMetric {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StampedBy {
-    /// A thread that looks at the pipe every few microseconds.
+    /// A thread that polls the pipe every few microseconds.
     Watch,
     /// The reader, when it was woken; the time that it then had no CPU is known and taken off.
     WokenReader,
@@ -51,7 +51,7 @@ pub enum StampedBy {
 pub struct StartupConditions {
     /// Seed of the order of runs.
     pub seed: u64,
-    /// Warm-up rounds that were made and not counted.
+    /// Warm-up rounds that were done and not counted.
     pub warmup_rounds: u32,
     /// Measured rounds.
     pub rounds: u32,
@@ -61,7 +61,7 @@ pub struct StartupConditions {
     pub timeout_seconds: Option<f64>,
     /// Margin of the verdicts as a share.
     pub margin: f64,
-    /// How cold runs were made; absent without cold runs.
+    /// How runs became cold; absent without cold runs.
     pub cold_by: Option<ColdBy>,
     /// CPUs on which a thread of idle priority watched the pipe. Empty: the reader was only woken.
     pub watching_cpus: Vec<usize>,
@@ -92,24 +92,26 @@ pub struct StartupRun {
     pub position: u32,
     /// Warm or cold.
     pub cache: Cache,
-    /// When the first byte was seen on standard output; absent if the run wrote nothing.
+    /// When the first byte was observed on standard output; absent if the run wrote nothing.
     pub first_output_ns: Option<u64>,
     /// Who saw it.
     pub first_output_by: Option<StampedBy>,
     /// For `watch`: how much earlier the byte may have been written, the time since the pipe was
-    /// last seen empty.
+    /// last observed empty.
     pub first_output_uncertainty_ns: Option<u64>,
-    /// When its exit was seen, less the time that the launcher had no CPU to see it. Of a run that the time limit
-    /// ended: when Fathom had ended it.
+    /// When its exit was observed, less the time that the launcher had no CPU to observe it. Of a
+    /// run that the time limit ended: when Fathom had ended it.
     pub exit_ns: u64,
-    /// The launcher's wait could be told and was taken off.
+    /// The launcher's wait could be measured and was taken off.
     pub exit_corrected: bool,
     /// Bytes that it wrote to standard output.
     pub output_bytes: u64,
-    /// Time that the main thread was ready to run but had no CPU; absent where the kernel doesn't say.
+    /// Time that the main thread was ready to run but had no CPU; absent where the kernel doesn't
+    /// say.
     #[serde(default)]
     pub run_queue_wait_ns: Option<u64>,
-    /// `run_queue_wait_ns` is all that the program waited for a CPU: it had one thread and no children.
+    /// `run_queue_wait_ns` is all that the program waited for a CPU: it had one thread and no
+    /// children.
     #[serde(default)]
     pub wait_is_exact: bool,
     /// CPU time, user and kernel, of the process and the children that it waited for.
@@ -121,8 +123,9 @@ pub struct StartupRun {
     /// The CPU on which it ran last, where the kernel says.
     #[serde(default)]
     pub cpu: Option<usize>,
-    /// Cycles that an addition took beside others on the run's CPU right after it: more where something else was at
-    /// work on the core's other hardware thread. Absent where that can't be told.
+    /// Cycles that an addition took beside others on the run's CPU right after it: more where
+    /// something else was at work on the core's other hardware thread. Absent where that isn't
+    /// known.
     #[serde(default)]
     pub cycles_per_addition: Option<f64>,
     /// Bytes fetched from the storage device; absent where the kernel refuses to tell.
@@ -158,13 +161,13 @@ pub struct StartupSummary {
     pub p99: f64,
     /// Largest value.
     pub max: f64,
-    /// The runs by whether they had their core for themselves; absent where that can't be told.
+    /// The runs by whether they had their core for themselves; absent where that isn't known.
     #[serde(default)]
     pub by_core: Option<ByCore>,
 }
 
-/// A median over the runs that had a core for themselves, and over those that something on its other hardware thread
-/// took a part from: another program, or another virtual machine.
+/// A median over the runs that had a core for themselves, and over those that something on its
+/// other hardware thread took a part from: another program, or another virtual machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ByCore {
     /// Number of runs that had it for themselves.
@@ -210,19 +213,21 @@ pub enum StartupPhase {
     Exec,
     /// The dynamic loader: from the end of `execve` to the program's first own instruction.
     Loader,
-    /// A static program, which has no loader: from the end of `execve` to its first own instruction.
+    /// A static program, which has no loader: from the end of `execve` to its first own
+    /// instruction.
     Entry,
-    /// The language's runtime and `main`, up to the call that writes first. Of a static program whose first
-    /// own instruction was not seen: from the end of `execve`.
+    /// The language's runtime and `main`, up to the call that writes first. Of a static program
+    /// whose first own instruction was not observed: from the end of `execve`.
     RuntimeAndMain,
-    /// Where the loader's end could not be seen: loader, runtime and `main` together.
+    /// Where the loader's end could not be observed: loader, runtime and `main` together.
     LoaderToMain,
     /// The call that writes first.
     FirstWrite,
     /// From the end of that call to the exit.
     Exit,
-    /// From the first `execve` to the exit: moments in which a thread of the program was ready to run and none was
-    /// on a CPU. They are in none of the other phases. Absent where the tier can't tell.
+    /// From the first `execve` to the exit: moments in which a thread of the program was ready to
+    /// run and none was on a CPU. They are in none of the other phases. Absent where the tier can't
+    /// tell.
     WaitingForCpu,
 }
 
@@ -246,7 +251,7 @@ pub struct FailedLookup {
     pub calls: u64,
 }
 
-/// What the traced runs of one program told. Counts are of one run.
+/// What the traced runs of one program showed. Counts are of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StartupTrace {
     /// Index of the program.
@@ -276,7 +281,7 @@ pub struct StartupTrace {
     /// Which stretch `slowdown` compares: the exit where a run wrote nothing.
     #[serde(default)]
     pub slowdown_metric: Option<StartupMetric>,
-    /// Times of the traced runs, seen from both sides at once.
+    /// Times of the traced runs, observed from both sides at once.
     pub agreement: Option<Agreement>,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
@@ -300,12 +305,12 @@ pub struct EvictedFile {
     pub path: String,
     /// Its pages.
     pub pages: u64,
-    /// Pages still in memory after the last eviction; absent where the kernel doesn't tell the truth
-    /// (files of others).
+    /// Pages still in memory after the last eviction; absent where the kernel doesn't tell the
+    /// truth (files of others).
     pub pages_left: Option<u64>,
     /// Why it could not be evicted at all, if so.
     pub refused: Option<String>,
-    /// Names of running programs that map it, as far as they can be seen, at most 20.
+    /// Names of running programs that map it, as far as they are visible, at most 20.
     pub mapped_by: Vec<String>,
 }
 
@@ -314,7 +319,8 @@ pub struct EvictedFile {
 pub struct ColdEvidence {
     /// Index of the program.
     pub program: usize,
-    /// How the files were found: `kernel`, `stops`, or `none` for the program and its interpreter only.
+    /// How the files were found: `kernel`, `stops`, or `none` for the program and its interpreter
+    /// only.
     pub found_by: String,
     /// The files.
     pub files: Vec<EvictedFile>,
@@ -367,7 +373,7 @@ pub struct StartupRecord {
     pub conditions: StartupConditions,
     /// The programs, in the order in which they were given.
     pub programs: Vec<StartupProgram>,
-    /// Every run, in the order in which they were made.
+    /// Every run, in the order in which they were done.
     pub runs: Vec<StartupRun>,
     /// False while measuring is going on, or when it was cut short.
     pub complete: bool,
@@ -379,7 +385,7 @@ pub struct StartupRecord {
     pub comparisons: Vec<StartupComparison>,
     /// Median time of the empty program from the call of `execve` to its exit, in seconds.
     pub floor: Option<Estimate>,
-    /// What was seen of each program; empty where nothing may observe.
+    /// What was observed of each program; empty where nothing may observe.
     pub traces: Vec<StartupTrace>,
     /// What cold means here; empty without cold runs.
     pub cold: Vec<ColdEvidence>,

@@ -18,7 +18,8 @@ fn main() {
         Program::new("sort -S1G big.txt", 0.0397),
     ];
     let mut record = support::session(&programs, 2);
-    // The estimates of the test support are quadratic in the runs: those of the small session serve.
+    // The estimates of the test support are quadratic in the runs: those of the small session
+    // serve.
     let runs: Vec<_> = (0..25_000u32)
         .flat_map(|copy| record.runs.clone().into_iter().map(move |run| (copy, run)))
         .map(|(copy, run)| fathom_model::Run {

@@ -28,8 +28,8 @@ impl Axis {
         }
     }
 
-    /// From a little below the least to a little above the largest of positive `values`, in powers of ten: for
-    /// figures of things that differ by much.
+    /// From a little below the least to a little above the largest of positive `values`, in powers
+    /// of ten: for figures of things that differ by much.
     pub(crate) fn decades(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
         Axis {

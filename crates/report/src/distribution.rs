@@ -3,8 +3,8 @@
 pub(crate) use fathom_stats::{histogram, quantile, slow_fence};
 
 /// Between which values of an ascending sample the quantile `p` of its source lies, with 95 %
-/// confidence: the order statistics 1.96 standard deviations of the binomial around it. `None` where
-/// the sample is too small to have values on both sides.
+/// confidence: the order statistics 1.96 standard deviations of the binomial around it. `None`
+/// where the sample is too small to have values on both sides.
 pub(crate) fn quantile_range(sorted: &[f64], p: f64) -> Option<(f64, f64)> {
     let n = sorted.len() as f64;
     let half = 1.96 * (n * p * (1.0 - p)).sqrt();

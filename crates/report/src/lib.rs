@@ -1,8 +1,9 @@
-//! Everything that a person or a program reads of a `bench` session, a `why` or a `pipe`.
+//! Everything that a person or a program reads: of `bench`, `why`, `pipe`, `startup`, `machine` and
+//! `run`.
 //!
-//! Pure functions from a [`fathom_model::BenchRecord`] or a [`fathom_model::Explanation`] to text: the
-//! terminal's report, the progress line, the page and the exports. Nothing here measures, computes statistics that a verdict rests on, opens a
-//! file or looks at a clock. `docs/numbers.md` says what each printed number means.
+//! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress
+//! line, the pages and the exports. Nothing here measures, computes statistics that a verdict rests
+//! on, opens a file or reads a clock. `docs/numbers.md` says what each printed number means.
 
 mod axis;
 mod distribution;
@@ -10,8 +11,8 @@ mod experiment;
 mod export;
 mod line;
 mod machine;
+mod page;
 mod pipe;
-mod policy;
 mod progress;
 mod quantity;
 mod session;
@@ -27,7 +28,9 @@ pub use experiment::{
     plan_json, plan_terminal, summary_terminal, with_figures,
 };
 pub use export::{asciidoc, csv, hyperfine_json, json, markdown, orgmode};
-pub use machine::machine_html;
+pub use machine::{
+    MachineOptions, machine_check_terminal, machine_figure, machine_html, machine_terminal,
+};
 pub use pipe::{PipeOptions, pipe_html, pipe_json, pipe_statements, pipe_terminal};
 pub use progress::{Progress, progress_line};
 pub use quantity::{TimeUnit, format_bytes, format_count, format_time};

@@ -50,7 +50,7 @@ pub fn progress_line(p: &Progress, width: usize) -> String {
         p.leading_ratio.map(ratio),
         advice,
     ];
-    // A name that is cut to fewer columns than this tells nothing.
+    // A name that is cut to fewer columns than this says nothing.
     let least_name = columns(&escape(p.benchmark_name)).min(8) + 2;
     for part in optional.into_iter().flatten() {
         let used: usize = parts.iter().map(|part| columns(part) + 2).sum();

@@ -13,8 +13,8 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// All benchmarks of `record`, in the order in which they were given. Runs that name a benchmark
-    /// which the record doesn't have are left out.
+    /// All benchmarks of `record`, in the order in which they were given. Runs that name a
+    /// benchmark which the record doesn't have are left out.
     pub(crate) fn all(record: &'a BenchRecord) -> Vec<Subject<'a>> {
         let mut subjects: Vec<Subject<'a>> = record
             .benchmarks

@@ -20,7 +20,8 @@ pub use html::startup_html;
 pub use json::startup_json;
 pub use terminal::{StartupOptions, startup_terminal};
 
-/// What the machine did to the runs, for each program that it did something to: a label and a sentence.
+/// What the machine did to the runs, for each program that it did something to: a label and a
+/// sentence.
 fn machine_notes(record: &StartupRecord) -> Vec<(&'static str, String)> {
     let programs = || 0..record.programs.len();
     let waited = programs().filter_map(|program| waits::of(record, program));

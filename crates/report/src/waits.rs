@@ -12,8 +12,8 @@ pub(crate) fn label(waits: &CpuWaits) -> &'static str {
     }
 }
 
-/// `38 of 40 runs waited more than 1 % of their time for a CPU`; `who` says which of their threads, with
-/// a space behind it.
+/// `38 of 40 runs waited more than 1 % of their time for a CPU`; `who` says which of their threads,
+/// with a space behind it.
 pub(crate) fn sentence(waits: &CpuWaits, who: &str) -> String {
     format!(
         "{} of {} waited {who}more than {} of their time for a CPU",

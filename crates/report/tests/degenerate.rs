@@ -130,7 +130,7 @@ fn a_metric_that_fewer_runs_have() {
         Metric::Undisturbed
     );
     let text = terminal(&record, &TerminalOptions::default());
-    let note = "undisturbed  known for 4 of 12 runs, where one thread did all the work and its\n               waits could be told exactly, its interval has 87.5 %";
+    let note = "undisturbed  known for 4 of 12 runs, where one thread did all the work and its\n               waits could be measured exactly, its interval has 87.5 %";
     assert!(text.contains(note), "{text}");
 }
 

@@ -102,7 +102,7 @@ fn the_screen_has_both_states_the_phases_what_stayed_and_the_budget() {
 }
 
 #[test]
-fn shares_of_runs_that_were_far_slower_are_only_shown_where_waits_are_told_apart() {
+fn shares_of_runs_that_were_far_slower_are_only_shown_where_waits_are_measured() {
     let mut record = full();
     record.traces[0].slowdown = Some(3.63);
     record.traces[0].slowdown_metric = Some(StartupMetric::Exit);
@@ -159,7 +159,7 @@ fn a_core_that_was_shared_is_said_with_what_it_did() {
     let mut record = full();
     assert!(!shown(&record, 80).contains("shared core"));
     for summary in record.summaries.iter_mut().filter(|it| it.program == 1) {
-        let by_core = summary.by_core.as_mut().expect("it can be told");
+        let by_core = summary.by_core.as_mut().expect("it is known");
         (by_core.alone_runs, by_core.shared_runs) = (12, 8);
     }
     let text = shown(&record, 120);

@@ -142,7 +142,7 @@ fn the_script_never_makes_markup_from_text() {
 }
 
 #[test]
-fn stretches_are_told_without_a_gap() {
+fn stretches_are_drawn_without_a_gap() {
     let explanation = findings();
     let data = data(&explain_html(&explanation));
     let runs = data["timeline"]["lanes"][0]["runs"]
@@ -150,7 +150,7 @@ fn stretches_are_told_without_a_gap() {
         .expect("a list");
     let numbers: Vec<i64> = runs.iter().filter_map(Value::as_i64).collect();
     let mut end = 0;
-    let told: Vec<(u64, u64)> = numbers
+    let drawn: Vec<(u64, u64)> = numbers
         .chunks(4)
         .map(|run| {
             let from = end + run[0];
@@ -159,12 +159,12 @@ fn stretches_are_told_without_a_gap() {
         })
         .collect();
     let timeline = explanation.timeline.iter();
-    let seen: Vec<(u64, u64)> = timeline.map(|one| (one.from_ns, one.to_ns)).collect();
-    assert_eq!(told, seen);
+    let expected: Vec<(u64, u64)> = timeline.map(|one| (one.from_ns, one.to_ns)).collect();
+    assert_eq!(drawn, expected);
 }
 
 #[test]
-fn where_times_may_not_be_quoted_the_page_is_told_none() {
+fn where_times_may_not_be_quoted_the_page_is_given_none() {
     let mut explanation = findings();
     explanation.explaining.times_are_quoted = false;
     explanation.findings[0].evidence = vec![fathom_model::Evidence {

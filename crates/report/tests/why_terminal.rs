@@ -45,7 +45,7 @@ fn shares_only() {
     let text = print(&explanation);
     // Only the timed runs, and the gain that is modelled for them, have times.
     for line in text.lines() {
-        let timed = ["wall", "CPU", "could win", "limit", "reader of"];
+        let timed = ["wall", "CPU", "could save", "limit", "reader of"];
         let has_time = line.contains(" ms") || line.contains(" µs");
         assert!(
             !has_time || timed.iter().any(|word| line.contains(word)),

@@ -1,5 +1,5 @@
-//! Prints the table of error rates in `docs/statistics.md`, from fixed seeds (about a minute of CPU time):
-//! `cargo run -p fathom-stats --example error_rates --release`
+//! Prints the table of error rates in `docs/statistics.md`, from fixed seeds (about a minute of CPU
+//! time): `cargo run -p fathom-stats --example error_rates --release`
 
 #[path = "../tests/simulate/mod.rs"]
 mod simulate;

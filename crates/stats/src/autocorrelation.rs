@@ -31,8 +31,8 @@ pub fn autocorrelation(values: &[f64]) -> f64 {
     lagged / square
 }
 
-/// Whether runs resemble their neighbours so much that it matters: at least 20 values, a correlation
-/// above 0.25 and beyond the 1 % bound of independent values (2.576 / √n).
+/// Whether runs resemble their neighbours so much that it matters: at least 20 values, a
+/// correlation above 0.25 and beyond the 1 % bound of independent values (2.576 / √n).
 pub fn is_autocorrelated(values: &[f64]) -> bool {
     let bound = ONE_PERCENT / (values.len() as f64).sqrt();
     values.len() >= FEWEST && autocorrelation(values) > bound.max(MATTERS)

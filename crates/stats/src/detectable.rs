@@ -1,11 +1,11 @@
-//! Which difference would be told here?
+//! Which difference would be detected here?
 
 use fathom_model::{Metric, Verdict};
 
 use crate::judge::{FEWEST_ROUNDS, PairData, judge};
 use crate::sequential;
 
-/// In how many tries a difference must be told to count as one that can be told.
+/// In how many tries a difference must be detected to count as detectable.
 const POWER: f64 = 0.8;
 
 /// Tries: at a power of 80 % the share of 200 is known to within 3 %.
@@ -17,13 +17,13 @@ const LARGEST: f64 = 8.0;
 /// The smallest relative difference (0.01 is 1 %) between two programs that [`judge`] would call
 /// slower in four of five sessions of as many rounds, if their runs scatter as these do.
 ///
-/// `reference` and `subject` are values of one program against itself, the i-th of the i-th round, as
-/// many of both. Which of both is which is chance, so each try swaps them at random in every round
-/// and makes the subject slower by the difference; the verdict is that of [`judge`], whatever its
-/// rule and its `margin` are. A difference inside the margin is called `same`, not slower: with a
-/// margin of 1 % nothing much below 1 % is told on the quietest machine.
+/// `reference` and `subject` are values of one program against itself, the i-th of the i-th round,
+/// as many of both. Which of both is which is chance, so each try swaps them at random in every
+/// round and makes the subject slower by the difference; the verdict is that of [`judge`], whatever
+/// its rule and its `margin` are. A difference inside the margin is called `same`, not slower: with
+/// a margin of 1 % nothing much below 1 % is detected on the quietest machine.
 ///
-/// `None` with fewer than six rounds, or if not even 800 % would be told.
+/// `None` with fewer than six rounds, or if not even 800 % would be detected.
 ///
 /// # Panics
 /// When `reference` and `subject` differ in length.
@@ -38,25 +38,25 @@ pub fn smallest_difference(
         return None;
     }
     let tries = tries(reference, subject);
-    let is_told = |difference: f64| {
-        let told = tries
+    let is_detected = |difference: f64| {
+        let detected = tries
             .iter()
             .filter(|(one, other)| is_slower(one, other, difference, margin, alpha))
             .count();
-        told as f64 >= POWER * TRIES as f64
+        detected as f64 >= POWER * TRIES as f64
     };
     let mut high = 1e-4;
-    while !is_told(high) {
+    while !is_detected(high) {
         high *= 2.0;
         if high > LARGEST {
             return None;
         }
     }
     let mut low = high / 2.0;
-    // To 2 % of itself: nearer than anybody looks.
+    // To 2 % of itself: nearer than anybody reads.
     while high / low > 1.02 {
         let middle = (low * high).sqrt();
-        match is_told(middle) {
+        match is_detected(middle) {
             true => high = middle,
             false => low = middle,
         }
@@ -121,20 +121,20 @@ mod tests {
     }
 
     #[test]
-    fn what_it_gives_is_told_and_half_of_it_is_not() {
+    fn what_it_gives_is_detected_and_half_of_it_is_not() {
         let (one, other) = rounds(0.1);
         let found = smallest_difference(&one, &other, 0.001, 0.05).unwrap();
-        let told = |difference: f64| {
+        let detected = |difference: f64| {
             let all = tries(&one, &other);
             all.iter()
                 .filter(|(a, b)| is_slower(a, b, difference, 0.001, 0.05))
                 .count()
         };
-        assert!(told(found) >= 160, "{} at {found}", told(found));
+        assert!(detected(found) >= 160, "{} at {found}", detected(found));
         assert!(
-            told(found / 2.0) < 160,
+            detected(found / 2.0) < 160,
             "{} at {}",
-            told(found / 2.0),
+            detected(found / 2.0),
             found / 2.0
         );
         // 2.8 standard errors: 0.1 / sqrt(3) a round, over sqrt(50).
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_far_inside_the_margin_is_told_however_quiet_it_is() {
+    fn nothing_far_inside_the_margin_is_detected_however_quiet_it_is() {
         let (one, other) = rounds(0.0001);
         let found = smallest_difference(&one, &other, 0.01, 0.05).unwrap();
         assert!((0.009..0.012).contains(&found), "{found}");

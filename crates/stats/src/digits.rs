@@ -1,6 +1,7 @@
 //! How many digits of a number mean something?
 
 use fathom_model::Estimate;
+use fathom_model::quantity::{decimals_for, digits_before_point};
 
 /// Most significant digits that are ever printed: five tell 1 in 100,000.
 const MOST_DIGITS: i32 = 6;
@@ -10,8 +11,9 @@ const FEWEST_DIGITS: i32 = 2;
 /// Decimals after the point that the interval of `estimate` supports when it is written in units of
 /// `unit` (in the estimate's own unit, for example 0.001 for milliseconds).
 ///
-/// The width of the interval gets two digits if it begins with 1, 2 or 3, else one: the rule by which
-/// physicists round uncertainties (Particle Data Group, section 5.3), here with the cut at 3.55.
+/// The width of the interval gets two digits if it begins with 1, 2 or 3, else one: the rule by
+/// which physicists round uncertainties (Particle Data Group, section 5.3), here with the cut at
+/// 3.55.
 ///
 /// ```
 /// use fathom_model::Estimate;
@@ -35,22 +37,6 @@ pub fn supported_decimals(estimate: &Estimate, unit: f64) -> usize {
     let most = MOST_DIGITS - digits_before_point(value);
     let fewest = FEWEST_DIGITS - digits_before_point(value);
     wanted.clamp(fewest, most).clamp(0, 9) as usize
-}
-
-/// Decimals that show `value` with `digits` significant digits, 0 to 9.
-pub fn decimals_for(value: f64, digits: i32) -> usize {
-    if !value.is_finite() || value == 0.0 {
-        return 0;
-    }
-    (digits - digits_before_point(value)).clamp(0, 9) as usize
-}
-
-/// 3 for 123.4, 1 for 1.2, 0 for 0.12, -1 for 0.012.
-fn digits_before_point(value: f64) -> i32 {
-    if value == 0.0 || !value.is_finite() {
-        return 1;
-    }
-    value.abs().log10().floor() as i32 + 1
 }
 
 #[cfg(test)]

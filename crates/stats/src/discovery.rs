@@ -2,8 +2,8 @@
 
 use crate::sequential::Allowance;
 
-/// Benjamini and Hochberg's step-up rule (1995): true where the hypothesis is rejected, with a false
-/// discovery rate of at most `alpha` for independent or positively dependent p-values.
+/// Benjamini and Hochberg's step-up rule (1995): true where the hypothesis is rejected, with a
+/// false discovery rate of at most `alpha` for independent or positively dependent p-values.
 ///
 /// ```
 /// let rejected = fathom_stats::benjamini_hochberg(&[0.001, 0.6, 0.02, 0.04], 0.05);
@@ -32,9 +32,9 @@ fn share(rejected: usize, all: usize, alpha: f64) -> Option<f64> {
     (rejected > 0).then(|| alpha * (rejected as f64 / all as f64))
 }
 
-/// What each of several comparisons may use of an allowance: claims by the step-up rule, and intervals of the
-/// level that belongs to as many claims (Benjamini and Yekutieli 2005: false coverage rate). No p-value
-/// lies between the claim's allowance and the limit of the step-up rule.
+/// What each of several comparisons may use of an allowance: claims by the step-up rule, and
+/// intervals of the level that belongs to as many claims (Benjamini and Yekutieli 2005: false
+/// coverage rate). No p-value lies between the claim's allowance and the limit of the step-up rule.
 pub(crate) fn each(p_values: &[f64], allowance: Allowance) -> Allowance {
     let rejected = rejections(p_values, allowance.claim).max(1);
     allowance.times(rejected as f64 / p_values.len().max(1) as f64)

@@ -22,7 +22,8 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
 /// and the names left out because they are in one only (those of `a` first, each in its order).
 ///
 /// Comparing means over different sets of benchmarks compares the sets. `None` when no name is in
-/// both or a matched value is not positive and finite. A name that comes twice counts with its last value.
+/// both or a matched value is not positive and finite. A name that comes twice counts with its last
+/// value.
 ///
 /// ```
 /// let a = [("x".to_string(), 2.0), ("y".to_string(), 1.0), ("z".to_string(), 9.0)];

@@ -15,8 +15,8 @@ pub struct Histogram {
     pub beyond: usize,
 }
 
-/// `bins` bins over an ascending sample, up to the fence above which values are slow; `None` where there is
-/// nothing to see: fewer than ten values, or all alike.
+/// `bins` bins over an ascending sample, up to the fence above which values are slow; `None` where
+/// there is nothing to see: fewer than ten values, or all alike.
 ///
 /// ```
 /// let sorted: Vec<f64> = (0..40).map(f64::from).chain([900.0]).collect();

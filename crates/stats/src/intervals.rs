@@ -6,9 +6,9 @@ use statrs::function::beta::beta_reg;
 
 use crate::quantile::{quantile, sorted_finite};
 
-/// Quantile `q` (0 to 1) with its order-statistic interval at `level`, whatever distribution the values
-/// have. Where the sample is too small for that level at this quantile, the interval ends at the
-/// extreme value and [`Estimate::level`] says what it has. `None` when there is no value.
+/// Quantile `q` (0 to 1) with its order-statistic interval at `level`, whatever distribution the
+/// values have. Where the sample is too small for that level at this quantile, the interval ends at
+/// the extreme value and [`Estimate::level`] says what it has. `None` when there is no value.
 ///
 /// ```
 /// let values: Vec<f64> = (1..=100).map(f64::from).collect();
@@ -51,8 +51,8 @@ fn at_most(n: usize, k: usize, q: f64) -> f64 {
     }
 }
 
-/// Arithmetic mean with Student's interval, which assumes that means are about normal. One value has
-/// level 0. `None` when there is no value.
+/// Arithmetic mean with Student's interval, which assumes that means are about normal. One value
+/// has level 0. `None` when there is no value.
 ///
 /// ```
 /// let mean = fathom_stats::mean_interval(&[1.0, 2.0, 3.0], 0.95).unwrap();

@@ -6,8 +6,8 @@ use crate::discovery;
 use crate::paired::{PairedRatio, Pairs};
 use crate::sequential::Allowance;
 
-/// Fewest rounds on which a verdict is given: with fewer, no outcome at all reaches 5 %. A claim at 99 % takes
-/// eight.
+/// Fewest rounds on which a verdict is given: with fewer, no outcome at all reaches 5 %. A claim at
+/// 99 % takes eight.
 pub const FEWEST_ROUNDS: usize = 6;
 
 /// More rounds than this are not announced: the estimate behind the number is then noise.
@@ -28,17 +28,18 @@ pub struct PairData<'a> {
     pub subject: &'a [f64],
 }
 
-/// Judges several comparisons so that of all differences claimed at most a share of `allowance.claim` is
-/// false (expected false discovery rate).
+/// Judges several comparisons so that of all differences claimed at most a share of
+/// `allowance.claim` is false (expected false discovery rate).
 ///
 /// Benjamini-Hochberg decides how many of the m p-values stand (R); every interval then has the
-/// level 1 - max(R, 1) / m * allowance.interval (Benjamini and Yekutieli 2005), which leaves out 1 for those.
-/// `margin` is a share (0.01 is 1 %): the verdict is `Same` if the whole interval lies within
-/// [1 / (1 + margin), 1 + margin], else `Faster` or `Slower` if the p-value stands, else `Undecided`. A
-/// claim takes more than an interval that leaves out 1: [`Comparison::claim_level`].
+/// level 1 - max(R, 1) / m * allowance.interval (Benjamini and Yekutieli 2005), which leaves out 1
+/// for those. `margin` is a share (0.01 is 1 %): the verdict is `Same` if the whole interval lies
+/// within [1 / (1 + margin), 1 + margin], else `Faster` or `Slower` if the p-value stands, else
+/// `Undecided`. A claim takes more than an interval that leaves out 1: [`Comparison::claim_level`].
 ///
-/// Fewer rounds (with both values positive) than a level takes can't reach it, see [`fewest_rounds`]. A pair
-/// without any usable round has no ratio and is left out of the result; all others keep their order.
+/// Fewer rounds (with both values positive) than a level takes can't reach it, see
+/// [`fewest_rounds`]. A pair without any usable round has no ratio and is left out of the result;
+/// all others keep their order.
 ///
 /// ```
 /// use fathom_model::{Metric, Verdict};
@@ -124,8 +125,8 @@ fn verdict(ratio: &Estimate, differs: bool, margin: f64) -> Verdict {
 }
 
 /// Rounds that are missing if the intervals shrink with the square root of their number and the
-/// estimate stays: until that of the claim's level leaves out 1 or the printed one fits into the margin,
-/// whichever is sooner.
+/// estimate stays: until that of the claim's level leaves out 1 or the printed one fits into the
+/// margin, whichever is sooner.
 fn more_rounds(
     pairs: &Pairs,
     paired: &PairedRatio,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`judge`] |
-//! | Which difference would be told here? | [`smallest_difference`] |
+//! | Which difference would be detected here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
 //! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | What is one number for many benchmarks? | [`geometric_mean`], [`geometric_mean_of_matched`] |
@@ -31,7 +31,7 @@ mod walsh;
 
 pub use autocorrelation::{autocorrelation, is_autocorrelated};
 pub use detectable::smallest_difference;
-pub use digits::{decimals_for, supported_decimals};
+pub use digits::supported_decimals;
 pub use discovery::benjamini_hochberg;
 pub use geometric::{geometric_mean, geometric_mean_of_matched};
 pub use histogram::{Histogram, histogram};

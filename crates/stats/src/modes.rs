@@ -6,16 +6,16 @@ use crate::quantile::{quantile, sorted_finite};
 const FEWEST: usize = 20;
 /// Smallest share of the values that makes a mode; fewer are outliers.
 const SMALLEST_SHARE: f64 = 0.15;
-/// Fewest values that make a mode: when one run in 50 is an outlier, three of 20 are in 0.7 % of samples,
-/// four in 0.06 %.
+/// Fewest values that make a mode: when one run in 50 is an outlier, three of 20 are in 0.7 % of
+/// samples, four in 0.06 %.
 const FEWEST_IN_MODE: usize = 4;
 /// Smallest difference of the two modes that matters: the default margin of a comparison.
 const SMALLEST_RATIO: f64 = 1.01;
-/// Distance of the modes in units of their common spread, for many values; a normal sample that is cut
-/// in two has 2.7, a uniform one 3.5.
+/// Distance of the modes in units of their common spread, for many values; a normal sample that is
+/// cut in two has 2.7, a uniform one 3.5.
 const SEPARATION: f64 = 4.0;
-/// What a small sample needs on top, divided by n: chance groups are tight there. With 4.4 at n = 20
-/// a single normal mode is taken for two in 0.6 % of samples; with 4.0 in 2 %.
+/// What a small sample needs on top, divided by n: chance groups are tight there. With 4.4 at n =
+/// 20 a single normal mode is taken for two in 0.6 % of samples; with 4.0 in 2 %.
 const SEPARATION_FOR_FEW: f64 = 8.0;
 /// Half the width of the valley, as a share of the distance of the modes, ...
 const VALLEY: f64 = 0.1;
@@ -33,10 +33,10 @@ pub struct Modes {
     pub high_share: f64,
 }
 
-/// The two modes of the values (at least 20, all positive), if there are two that matter: each has at least
-/// 15 % of the values and at least four, they differ by 1 % or more, and by four times their spread or
-/// more, with (almost) nothing between them. Looked at both as they are and as logarithms, because a
-/// skewed single mode has a long tail in one of the two only.
+/// The two modes of the values (at least 20, all positive), if there are two that matter: each has
+/// at least 15 % of the values and at least four, they differ by 1 % or more, and by four times
+/// their spread or more, with (almost) nothing between them. Looked at both as they are and as
+/// logarithms, because a skewed single mode has a long tail in one of the two only.
 ///
 /// ```
 /// let values: Vec<f64> = (0..40)

@@ -23,11 +23,11 @@ pub struct PairedRatio {
 
 /// Ratio subject / reference of values that belong together by their index (the same round).
 ///
-/// The estimate is the median of all means of two log ratios (Hodges and Lehmann 1963); the interval
-/// is the set of ratios that the signed-rank test at `1 - level` does not reject, so that the
-/// p-value is at most `1 - level` exactly when the interval leaves out 1. Pairs that tie count
-/// against a difference: with ties the error rate is below the nominal one, never above.
-/// Where there are too few rounds for `level`, the interval is the whole range of the pairs and
+/// The estimate is the median of all means of two log ratios (Hodges and Lehmann 1963); the
+/// interval is the set of ratios that the signed-rank test at `1 - level` does not reject, so that
+/// the p-value is at most `1 - level` exactly when the interval leaves out 1. Pairs that tie count
+/// against a difference: with ties the error rate is below the nominal one, never above. Where
+/// there are too few rounds for `level`, the interval is the whole range of the pairs and
 /// [`Estimate::level`] is what that has, 1 - 2^(1-n).
 ///
 /// Rounds in which a value is not positive and finite are left out. `None` when none is left.

@@ -1,25 +1,26 @@
 //! May measuring stop now, without claiming more falsely than promised?
 //!
 //! The order within a round is random. If two programs do not differ, each pair of values could as
-//! well have come the other way round: the signed-rank test is exact, whatever drift or slow noise the
-//! machine has. It may therefore be taken at a fixed schedule of rounds, each look with a part of the
-//! allowance; the parts add up (Bonferroni), so that no assumption on how the looks depend is needed.
+//! well have come the other way round: the signed-rank test is exact, whatever drift or slow noise
+//! the machine has. It may therefore be taken at a fixed schedule of rounds, each analysis with a
+//! part of the allowance; the parts add up (Bonferroni), so that no assumption on how the analyses
+//! depend is needed.
 //!
-//! - Looks: at the first round count, then each 1.2 times as late.
-//! - `same` and the printed interval: half of the allowance goes to the early looks, `alpha / 2 / (k (k + 1))`
-//!   to the k-th, and at least half to the last analysis.
-//! - `faster` and `slower`: a fifth of the allowance in all ([`CLAIM_SHARE`]). Of that, 20 % go to the first look
-//!   (what ten rounds can just reach), `10 % / (k (k - 1))` to each later one, and at least
-//!   70 % to the last analysis.
-//! - The last analysis is made when measuring ends for a reason that does not depend on which program is
-//!   which: the time budget or the largest number of rounds.
-//! - A look that falls due amid a stretch of short runs is taken at its end, in place of those before it. What
-//!   looks that weren't taken would have had goes to the last analysis.
-//! - A number of runs that was fixed beforehand has no early looks and the full allowance.
+//! - Interim analyses: at the first round count, then each 1.2 times as late.
+//! - `same` and the printed interval: half of the allowance goes to the interim analyses, `alpha /
+//!   2 / (k (k + 1))` to the k-th, and at least half to the last analysis.
+//! - `faster` and `slower`: a fifth of the allowance in all ([`CLAIM_SHARE`]). Of that, 20 % go to
+//!   the first analysis (what ten rounds can just reach), `10 % / (k (k - 1))` to each later one,
+//!   and at least 70 % to the last analysis.
+//! - The last analysis is done when measuring ends for a reason that does not depend on which
+//!   program is which: the time budget or the largest number of rounds.
+//! - An analysis that falls due amid a stretch of short runs is taken at its end, in place of those
+//!   before it. What analyses that weren't taken would have had goes to the last analysis.
+//! - A number of runs that was fixed beforehand has no interim analyses and the full allowance.
 
-/// What a claim of a difference may use of the allowance: with an interval of 95 %, claims are made at 99 %. A
-/// check with 40 comparisons of a program with itself, of which at most two may be called different,
-/// would fail in 32 % of cases at 5 %, in 5 % at 2 %, and in 0.7 % at 1 %.
+/// What a claim of a difference may use of the allowance: with an interval of 95 %, claims are made
+/// at 99 %. A check with 40 comparisons of a program with itself, of which at most two may be
+/// called different, would fail in 32 % of cases at 5 %, in 5 % at 2 %, and in 0.7 % at 1 %.
 pub const CLAIM_SHARE: f64 = 0.2;
 
 /// How often an analysis may err, as probabilities.
@@ -44,9 +45,10 @@ impl Allowance {
 /// Fewest rounds at which the signed-rank test can reject at 5 %: 2 / 2^6 = 0.03.
 const EARLIEST: u32 = 6;
 
-/// How many looks are due once `round_count` rounds are complete. The first is due at `minimum` (at
-/// least 6) rounds, each next at 1.2 times as many, rounded up. One that wasn't taken when it was due may be
-/// taken later, as the last one that is due: at a moment that does not depend on which program is which.
+/// How many interim analyses are due once `round_count` rounds are complete. The first is due at
+/// `minimum` (at least 6) rounds, each next at 1.2 times as many, rounded up. One that wasn't taken
+/// when it was due may be taken later, as the last one that is due: at a moment that does not
+/// depend on which program is which.
 ///
 /// ```
 /// use fathom_stats::sequential::looks_due;
@@ -55,19 +57,19 @@ const EARLIEST: u32 = 6;
 /// assert_eq!([looks_due(9, 10), looks_due(17, 10), looks_due(18, 10)], [0, 3, 4]);
 /// ```
 pub fn looks_due(round_count: u32, minimum: u32) -> u32 {
-    let mut look = minimum.max(EARLIEST);
+    let mut analysis = minimum.max(EARLIEST);
     let mut due = 0;
-    while look <= round_count {
+    while analysis <= round_count {
         due += 1;
-        match look.checked_add(look.div_ceil(5)) {
-            Some(next) => look = next,
+        match analysis.checked_add(analysis.div_ceil(5)) {
+            Some(next) => analysis = next,
             None => break,
         }
     }
     due
 }
 
-/// Allowance of the k-th early look, k = 1, 2, ..., out of `alpha` for the whole session.
+/// Allowance of the k-th interim analysis, k = 1, 2, ..., out of `alpha` for the whole session.
 ///
 /// ```
 /// let first = fathom_stats::sequential::early(1, 0.05);
@@ -84,7 +86,7 @@ pub fn early(k: u32, alpha: f64) -> Allowance {
 }
 
 /// Allowance of the last analysis, when measuring ended for a reason that does not depend on which
-/// program is which: what the looks that were taken, by their numbers, left of `alpha`.
+/// program is which: what the analyses that were taken, by their numbers, left of `alpha`.
 ///
 /// ```
 /// use fathom_stats::sequential::{after_all_looks, last};
@@ -93,17 +95,19 @@ pub fn early(k: u32, alpha: f64) -> Allowance {
 /// assert!((last(0.05, &[1, 2]).claim - 0.0075).abs() < 1e-15);
 /// assert!(last(0.05, &[3, 7]).claim > after_all_looks(0.05).claim);
 /// ```
-pub fn last(alpha: f64, looks: &[u32]) -> Allowance {
-    let spent =
-        |part: fn(Allowance) -> f64| -> f64 { looks.iter().map(|k| part(early(*k, alpha))).sum() };
+pub fn last(alpha: f64, analyses: &[u32]) -> Allowance {
+    let spent = |part: fn(Allowance) -> f64| -> f64 {
+        analyses.iter().map(|k| part(early(*k, alpha))).sum()
+    };
     Allowance {
         interval: alpha - spent(|allowance| allowance.interval),
         claim: alpha * CLAIM_SHARE - spent(|allowance| allowance.claim),
     }
 }
 
-/// What is left however many looks are taken: half for the interval, 70 % for claims. For verdicts that
-/// ended the session at a look, which is no moment that was fixed beforehand.
+/// What is left however many analyses are taken: half for the interval, 70 % for claims. For
+/// verdicts that ended the session at an interim analysis, which is no moment that was fixed
+/// beforehand.
 pub fn after_all_looks(alpha: f64) -> Allowance {
     Allowance {
         interval: alpha * 0.5,
@@ -118,8 +122,8 @@ mod tests {
     #[test]
     fn all_parts_together_stay_within_the_allowance() {
         let parts: Vec<Allowance> = (1..100_000).map(|k| early(k, 0.05)).collect();
-        let looks: Vec<u32> = (1..100_000).collect();
-        let last = last(0.05, &looks);
+        let analyses: Vec<u32> = (1..100_000).collect();
+        let last = last(0.05, &analyses);
         assert!(last.interval > after_all_looks(0.05).interval);
         assert!(last.claim > after_all_looks(0.05).claim);
         let interval: f64 = parts.iter().map(|p| p.interval).sum();

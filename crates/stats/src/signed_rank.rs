@@ -3,7 +3,8 @@
 use statrs::function::erf::erfc;
 
 /// Up to this many pairs the distribution is counted out; beyond, a normal tail is used. At 100 the
-/// normal tail is above the exact one by at most 4.5 % where p is 0.01 to 0.05 (a test holds it to that).
+/// normal tail is above the exact one by at most 4.5 % where p is 0.01 to 0.05 (a test holds it to
+/// that).
 const LARGEST_EXACT: usize = 100;
 
 /// Distribution of the sum of the ranks that got a plus, when each of the ranks 1 to n gets plus or

@@ -1,4 +1,5 @@
-//! What is the k-th smallest mean of two values? (Walsh averages, without forming all n²/2 of them.)
+//! What is the k-th smallest mean of two values? (Walsh averages, without forming all n²/2 of
+//! them.)
 //!
 //! Everything works on the sums x_i + x_j (i <= j): halving is exact, and sums are rounded
 //! monotonically, so that counting and selecting agree to the last bit.
@@ -49,7 +50,8 @@ pub(crate) fn nth_average(sorted: &[f64], rank: u64) -> f64 {
         let pivot = next + (high - next) * share.clamp(0.001, 0.999);
         let pivot = if pivot >= high { next } else { pivot };
         let division = divide(sorted, pivot);
-        // The ends move to sums that exist. Without this, ties cost 530 ms instead of 8 for n = 100,000.
+        // The ends move to sums that exist. Without this, ties cost 530 ms instead of 8 for n =
+        // 100,000.
         if division.at_most >= rank {
             (high, at_most_high) = (division.below, division.at_most);
         } else {
@@ -90,7 +92,7 @@ fn divide(sorted: &[f64], limit: f64) -> Division {
             division.above = division.above.min(x + y);
         }
         if end <= i {
-            break; // All further sums are larger than the one just seen.
+            break; // All further sums are larger than the one just counted.
         }
     }
     division
@@ -188,7 +190,8 @@ mod tests {
         }
     }
 
-    /// Centre of samples published with the Pragmastat reference implementation (Akinshin; MIT licence).
+    /// Centre of samples published with the Pragmastat reference implementation (Akinshin; MIT
+    /// licence).
     #[test]
     fn centre_agrees_with_pragmastat() {
         let additive_10 = [

@@ -215,7 +215,8 @@ fn a_family_needs_more_rounds_than_one_comparison() {
 
 #[test]
 fn more_rounds_follow_the_square_root() {
-    // Interval about 1.02 with a half-width of 0.05 at 20 rounds and 99 %: 7 times as many leave out 1.
+    // Interval about 1.02 with a half-width of 0.05 at 20 rounds and 99 %: 7 times as many leave
+    // out 1.
     let a = [1.0; 20];
     let b: Vec<f64> = (0..20)
         .map(|i| 1.02 * (f64::from(i) - 9.5).mul_add(0.013, 0.0).exp())

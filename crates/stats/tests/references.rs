@@ -67,9 +67,9 @@ fn mean_and_deviation_agree_with_nist() {
     );
 }
 
-/// Hamilton depression scale of nine patients before and after (Hollander and Wolfe 1973, p. 29), as in R's
-/// `example(wilcox.test)`: V = 40, p = 0.01953 one-sided, 0.03906 two-sided. Interval and estimate:
-/// `wilcox.test(x, y, paired = TRUE, conf.int = TRUE)`.
+/// Hamilton depression scale of nine patients before and after (Hollander and Wolfe 1973, p. 29),
+/// as in R's `example(wilcox.test)`: V = 40, p = 0.01953 one-sided, 0.03906 two-sided. Interval and
+/// estimate: `wilcox.test(x, y, paired = TRUE, conf.int = TRUE)`.
 #[test]
 #[allow(clippy::approx_constant, reason = "3.14 is a patient's score")]
 fn paired_test_agrees_with_r() {

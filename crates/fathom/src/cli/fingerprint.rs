@@ -62,7 +62,7 @@ fn sentence(changes: &[Change]) -> String {
     let moved: Vec<String> = changes
         .iter()
         .map(|change| {
-            let figure = |value| fathom_machine::table::figure(value, &change.unit);
+            let figure = |value| fathom_report::machine_figure(value, &change.unit);
             let (before, now) = (figure(change.before), figure(change.now));
             format!("{} was {before} and is {now}", change.title)
         })

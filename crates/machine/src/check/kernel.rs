@@ -1,6 +1,8 @@
 //! Settings of the kernel that change results or what may be seen.
 
-use super::{CheckItem, State, System};
+use fathom_model::{CheckItem, CheckState};
+
+use super::{System, unknown};
 
 pub fn items(system: &System) -> Vec<CheckItem> {
     vec![
@@ -16,10 +18,10 @@ pub fn items(system: &System) -> Vec<CheckItem> {
 
 fn layout(system: &System) -> CheckItem {
     match system.number("proc/sys/kernel/randomize_va_space") {
-        None => CheckItem::unknown("aslr"),
+        None => unknown("aslr"),
         // Off would hide the variance that layout brings: it is never advised.
-        Some(2) => CheckItem::new("aslr", State::Ok, "on"),
-        Some(level) => CheckItem::new("aslr", State::Warning, format!("level {level}, not 2"))
+        Some(2) => CheckItem::new("aslr", CheckState::Ok, "on"),
+        Some(level) => CheckItem::new("aslr", CheckState::Warning, format!("level {level}, not 2"))
             .because("every run has the same layout: its luck is part of the result")
             .mend("sudo sysctl kernel.randomize_va_space=2"),
     }
@@ -35,40 +37,42 @@ fn huge_pages(system: &System) -> CheckItem {
     const PATH: &str = "sys/kernel/mm/transparent_hugepage";
     let read = |name: &str| system.read(&format!("{PATH}/{name}"));
     let Some(enabled) = read("enabled") else {
-        return CheckItem::unknown("huge_pages");
+        return unknown("huge_pages");
     };
     let (enabled, defrag) = (chosen(&enabled).map(str::to_owned), read("defrag"));
     let defrag = defrag.as_deref().and_then(chosen).unwrap_or("unknown");
     match enabled.as_deref() {
-        None => CheckItem::unknown("huge_pages"),
+        None => unknown("huge_pages"),
         Some("always") if defrag == "always" => CheckItem::new(
             "huge_pages",
-            State::Warning,
+            CheckState::Warning,
             "always, with direct compaction",
         )
         .because("the first touch of memory may stall while pages are moved together")
         .mend(format!("echo defer+madvise | sudo tee /{PATH}/defrag")),
-        Some(mode) => CheckItem::new("huge_pages", State::Ok, mode),
+        Some(mode) => CheckItem::new("huge_pages", CheckState::Ok, mode),
     }
 }
 
 fn swap(system: &System) -> CheckItem {
     match system.read("proc/swaps") {
-        None => CheckItem::unknown("swap"),
+        None => unknown("swap"),
         Some(text) => {
             let used: u64 = text
                 .lines()
                 .skip(1)
                 .filter_map(|line| line.split_whitespace().nth(3)?.parse::<u64>().ok())
-                .sum();
+                .fold(0, u64::saturating_add);
             match (text.lines().count() > 1, used) {
-                (false, _) => CheckItem::new("swap", State::Ok, "none"),
-                (true, 0) => CheckItem::new("swap", State::Ok, "unused"),
-                (true, kb) => {
-                    CheckItem::new("swap", State::Warning, format!("{} MiB in use", kb / 1024))
-                        .because("pages of the program or of its input may be on the device")
-                        .mend("sudo swapoff -a (with enough free memory)")
-                }
+                (false, _) => CheckItem::new("swap", CheckState::Ok, "none"),
+                (true, 0) => CheckItem::new("swap", CheckState::Ok, "unused"),
+                (true, kb) => CheckItem::new(
+                    "swap",
+                    CheckState::Warning,
+                    format!("{} MiB in use", kb / 1024),
+                )
+                .because("pages of the program or of its input may be on the device")
+                .mend("sudo swapoff -a (with enough free memory)"),
             }
         }
     }
@@ -76,11 +80,17 @@ fn swap(system: &System) -> CheckItem {
 
 fn perf(system: &System) -> CheckItem {
     match system.number("proc/sys/kernel/perf_event_paranoid") {
-        None => CheckItem::unknown("perf_events").because("no counters and no sampling"),
-        Some(level @ ..=1) => CheckItem::new("perf_events", State::Ok, format!("level {level}")),
-        Some(2) => CheckItem::new("perf_events", State::Ok, "level 2: own programs, user side")
-            .because("samples do not show the kernel's part"),
-        Some(level) => CheckItem::new("perf_events", State::Warning, format!("level {level}"))
+        None => unknown("perf_events").because("no counters and no sampling"),
+        Some(level @ ..=1) => {
+            CheckItem::new("perf_events", CheckState::Ok, format!("level {level}"))
+        }
+        Some(2) => CheckItem::new(
+            "perf_events",
+            CheckState::Ok,
+            "level 2: own programs, user side",
+        )
+        .because("samples do not show the kernel's part"),
+        Some(level) => CheckItem::new("perf_events", CheckState::Warning, format!("level {level}"))
             .because("counters and samples are refused without privileges")
             .mend("sudo sysctl kernel.perf_event_paranoid=1"),
     }
@@ -90,13 +100,15 @@ fn ptrace(system: &System) -> CheckItem {
     match system.number("proc/sys/kernel/yama/ptrace_scope") {
         // Without the module the classic rule holds: own programs may be traced.
         None if system.read("proc/sys/kernel/randomize_va_space").is_some() => {
-            CheckItem::new("ptrace", State::Ok, "no restriction beyond ownership")
+            CheckItem::new("ptrace", CheckState::Ok, "no restriction beyond ownership")
         }
-        None => CheckItem::unknown("ptrace"),
-        Some(level @ (0 | 1)) => {
-            CheckItem::new("ptrace", State::Ok, format!("level {level}: own children"))
-        }
-        Some(level) => CheckItem::new("ptrace", State::Warning, format!("level {level}"))
+        None => unknown("ptrace"),
+        Some(level @ (0 | 1)) => CheckItem::new(
+            "ptrace",
+            CheckState::Ok,
+            format!("level {level}: own children"),
+        ),
+        Some(level) => CheckItem::new("ptrace", CheckState::Warning, format!("level {level}"))
             .because("system calls can't be traced without privileges")
             .mend("sudo sysctl kernel.yama.ptrace_scope=1"),
     }
@@ -104,9 +116,9 @@ fn ptrace(system: &System) -> CheckItem {
 
 fn grouping(system: &System) -> CheckItem {
     match system.number("proc/sys/kernel/sched_autogroup_enabled") {
-        None => CheckItem::unknown("autogroup"),
-        Some(0) => CheckItem::new("autogroup", State::Ok, "off"),
-        Some(_) => CheckItem::new("autogroup", State::Ok, "on")
+        None => unknown("autogroup"),
+        Some(0) => CheckItem::new("autogroup", CheckState::Ok, "off"),
+        Some(_) => CheckItem::new("autogroup", CheckState::Ok, "on")
             .because("nice changes nothing between sessions")
             .mend("to raise a session: echo -10 | sudo tee /proc/PID/autogroup"),
     }
@@ -116,7 +128,7 @@ fn mitigations(system: &System) -> CheckItem {
     const PATH: &str = "sys/devices/system/cpu/vulnerabilities";
     let names = system.names(PATH);
     if names.is_empty() {
-        return CheckItem::unknown("mitigations");
+        return unknown("mitigations");
     }
     let on = names
         .iter()
@@ -125,7 +137,7 @@ fn mitigations(system: &System) -> CheckItem {
         .count();
     CheckItem::new(
         "mitigations",
-        State::Ok,
+        CheckState::Ok,
         format!("{on} of {} in force", names.len()),
     )
     .because("system calls and faults cost more than without; compare only like with like")
@@ -140,7 +152,7 @@ mod tests {
     fn a_fixed_layout_is_a_warning_and_never_a_remedy() {
         let (_root, off) = system(&[("proc/sys/kernel/randomize_va_space", "0\n")]);
         let found = item(&items(&off), "aslr");
-        assert_eq!(found.state, State::Warning);
+        assert_eq!(found.state, CheckState::Warning);
         assert!(found.remedy.unwrap().ends_with("=2"));
     }
 
@@ -151,7 +163,10 @@ mod tests {
             (&format!("{path}/enabled"), "[always] madvise never\n"),
             (&format!("{path}/defrag"), "[always] defer madvise never\n"),
         ]);
-        assert_eq!(item(&items(&always), "huge_pages").state, State::Warning);
+        assert_eq!(
+            item(&items(&always), "huge_pages").state,
+            CheckState::Warning
+        );
         let (_root, asked) = system(&[(&format!("{path}/enabled"), "always [madvise] never\n")]);
         assert_eq!(item(&items(&asked), "huge_pages").found, "madvise");
     }
@@ -167,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn refused_counters_and_tracing_are_told_with_the_setting() {
+    fn refused_counters_and_tracing_are_reported_with_the_setting() {
         let (_root, system) = system(&[
             ("proc/sys/kernel/perf_event_paranoid", "4\n"),
             ("proc/sys/kernel/yama/ptrace_scope", "3\n"),
         ]);
         for id in ["perf_events", "ptrace"] {
             let found = item(&items(&system), id);
-            assert_eq!(found.state, State::Warning);
+            assert_eq!(found.state, CheckState::Warning);
             assert!(found.remedy.unwrap().contains("sysctl"));
         }
     }

@@ -1,9 +1,11 @@
-//! Who else uses the machine: compares two looks at its counters.
+//! Who else uses the machine: compares two snapshots of its counters.
 
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::{CheckItem, State, System};
+use fathom_model::{CheckItem, CheckState};
+
+use super::{System, unknown};
 
 /// Counters of the machine at one time.
 #[derive(Debug, Clone)]
@@ -55,13 +57,18 @@ fn parse_ticks(stat: &str) -> Option<(u64, u64)> {
         .map_while(|word| word.parse().ok())
         .take(8)
         .collect();
-    (numbers.len() == 8).then(|| (numbers.iter().sum(), numbers[7]))
+    (numbers.len() == 8).then(|| (sum(&numbers), numbers[7]))
 }
 
 /// Total of the `some` line in us.
 fn parse_pressure(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("some "))?;
     line.split("total=").nth(1)?.trim().parse().ok()
+}
+
+/// Counters of the kernel never come near the end of the numbers; what a damaged file holds may.
+fn sum(counts: &[u64]) -> u64 {
+    counts.iter().copied().fold(0, u64::saturating_add)
 }
 
 fn field(text: &str, name: &str) -> Option<u64> {
@@ -72,7 +79,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
 }
 
 fn parse_swapped(vmstat: &str) -> Option<u64> {
-    Some(field(vmstat, "pswpin")? + field(vmstat, "pswpout")?)
+    Some(sum(&[field(vmstat, "pswpin")?, field(vmstat, "pswpout")?]))
 }
 
 fn throttled(system: &System) -> Option<u64> {
@@ -85,7 +92,7 @@ fn throttled(system: &System) -> Option<u64> {
         })
         .map(|count| count.max(0) as u64)
         .collect();
-    (!counts.is_empty()).then(|| counts.iter().sum())
+    (!counts.is_empty()).then(|| sum(&counts))
 }
 
 /// Ticks and names of all processes but this one.
@@ -109,11 +116,11 @@ fn processes(system: &System) -> HashMap<u32, (u64, String)> {
 fn parse_process(stat: &str) -> Option<(u64, String)> {
     let (open, close) = (stat.find('(')?, stat.rfind(')')?);
     let words: Vec<&str> = stat.get(close + 2..)?.split(' ').collect();
-    let ticks = words.get(11)?.parse::<u64>().ok()? + words.get(12)?.parse::<u64>().ok()?;
+    let ticks = sum(&[words.get(11)?.parse().ok()?, words.get(12)?.parse().ok()?]);
     Some((ticks, stat.get(open + 1..close)?.to_owned()))
 }
 
-/// The checks that need both looks.
+/// The checks that need both snapshots.
 pub fn items(system: &System, before: &Snapshot, after: &Snapshot, cpus: usize) -> Vec<CheckItem> {
     let seconds = (after.at - before.at).as_secs_f64().max(1e-3);
     let mut items = vec![
@@ -141,18 +148,18 @@ fn load(system: &System, cpus: usize) -> CheckItem {
         .read("proc/loadavg")
         .and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     let Some(average) = average else {
-        return CheckItem::unknown("load");
+        return unknown("load");
     };
     let found = format!("{average:.2} on {cpus} CPUs");
     // Half a CPU of others is what one idle desktop makes; above one per CPU there is no room.
     if average > cpus as f64 {
-        CheckItem::new("load", State::Bad, found)
+        CheckItem::new("load", CheckState::Bad, found)
             .because("more programs want to run than there are CPUs: wall times include waiting")
             .mend("wait, or stop the other programs")
     } else if average > 0.5 {
-        CheckItem::new("load", State::Warning, found).because("other programs run at times")
+        CheckItem::new("load", CheckState::Warning, found).because("other programs run at times")
     } else {
-        CheckItem::new("load", State::Ok, found)
+        CheckItem::new("load", CheckState::Ok, found)
     }
 }
 
@@ -169,10 +176,10 @@ fn others(before: &Snapshot, after: &Snapshot, seconds: f64) -> CheckItem {
         .collect();
     users.sort_by(|a, b| b.0.total_cmp(&a.0));
     if after.processes.is_empty() {
-        return CheckItem::unknown("other_programs");
+        return unknown("other_programs");
     }
     if users.is_empty() {
-        return CheckItem::new("other_programs", State::Ok, "none above 5 % of a CPU");
+        return CheckItem::new("other_programs", CheckState::Ok, "none above 5 % of a CPU");
     }
     let named: Vec<String> = users
         .iter()
@@ -181,9 +188,9 @@ fn others(before: &Snapshot, after: &Snapshot, seconds: f64) -> CheckItem {
         .collect();
     let total: f64 = users.iter().map(|(share, _)| share).sum();
     let state = if total > 0.5 {
-        State::Bad
+        CheckState::Bad
     } else {
-        State::Warning
+        CheckState::Warning
     };
     CheckItem::new("other_programs", state, named.join(", "))
         .because("they take CPU, caches and bandwidth from what is measured")
@@ -192,21 +199,21 @@ fn others(before: &Snapshot, after: &Snapshot, seconds: f64) -> CheckItem {
 
 fn stolen(before: &Snapshot, after: &Snapshot) -> CheckItem {
     let Some(((total, steal), (before_total, before_steal))) = after.ticks.zip(before.ticks) else {
-        return CheckItem::unknown("steal");
+        return unknown("steal");
     };
     let share = steal.saturating_sub(before_steal) as f64
         / total.saturating_sub(before_total).max(1) as f64;
     let found = format!("{:.1} %", share * 100.0);
     if share > 0.02 {
-        CheckItem::new("steal", State::Bad, found)
+        CheckItem::new("steal", CheckState::Bad, found)
             .because("the hypervisor gives the CPU to other machines")
             .mend("use a dedicated host")
     } else if share > 0.005 {
-        CheckItem::new("steal", State::Warning, found)
+        CheckItem::new("steal", CheckState::Warning, found)
             .because("the hypervisor gives the CPU to other machines at times")
             .mend("use a dedicated host")
     } else {
-        CheckItem::new("steal", State::Ok, found)
+        CheckItem::new("steal", CheckState::Ok, found)
     }
 }
 
@@ -235,43 +242,43 @@ fn tracers(system: &System) -> CheckItem {
     names.sort();
     names.dedup();
     if !names.is_empty() {
-        return CheckItem::new("tracing", State::Warning, names.join(", "))
+        return CheckItem::new("tracing", CheckState::Warning, names.join(", "))
             .because("while one program traces system calls, those of all programs cost more")
             .mend("end the tracing");
     }
     if looked {
-        CheckItem::new("tracing", State::Ok, "by no program that can be seen")
+        CheckItem::new("tracing", CheckState::Ok, "by no program that can be seen")
     } else {
-        CheckItem::unknown("tracing")
+        unknown("tracing")
     }
 }
 
 fn swapping(before: &Snapshot, after: &Snapshot) -> CheckItem {
     match after.swapped.zip(before.swapped) {
-        None => CheckItem::unknown("swapping"),
+        None => unknown("swapping"),
         Some((now, then)) if now > then => CheckItem::new(
             "swapping",
-            State::Bad,
+            CheckState::Bad,
             format!("{} pages just now", now - then),
         )
         .because("memory accesses wait for the device")
         .mend("free memory, or sudo swapoff -a"),
-        Some(_) => CheckItem::new("swapping", State::Ok, "none just now"),
+        Some(_) => CheckItem::new("swapping", CheckState::Ok, "none just now"),
     }
 }
 
 fn heat(before: &Snapshot, after: &Snapshot) -> CheckItem {
     match after.throttled.zip(before.throttled) {
-        None => CheckItem::unknown("thermal_throttling"),
+        None => unknown("thermal_throttling"),
         Some((now, then)) if now > then => {
-            CheckItem::new("thermal_throttling", State::Bad, "just now")
+            CheckItem::new("thermal_throttling", CheckState::Bad, "just now")
                 .because("the processor lowers its clock because it is hot")
                 .mend("let it cool, and put pauses between measurements")
         }
-        Some((0, _)) => CheckItem::new("thermal_throttling", State::Ok, "never since boot"),
+        Some((0, _)) => CheckItem::new("thermal_throttling", CheckState::Ok, "never since boot"),
         Some((now, _)) => CheckItem::new(
             "thermal_throttling",
-            State::Warning,
+            CheckState::Warning,
             format!("{now} times since boot"),
         )
         .because("long measurements may be slowed down by heat"),
@@ -282,19 +289,19 @@ fn halted(before: &Snapshot, after: &Snapshot) -> CheckItem {
     match after.halted.zip(before.halted) {
         None => CheckItem::new(
             "quota_halts",
-            State::Unknown,
+            CheckState::Unknown,
             "no quota file for this group",
         ),
         Some((now, then)) if now > then => CheckItem::new(
             "quota_halts",
-            State::Bad,
+            CheckState::Bad,
             format!("{} just now", now - then),
         )
         .because("the group's quota stops the program in the middle of a run")
         .mend("raise the limit (docker: --cpus; systemd: CPUQuota=)"),
         Some((now, _)) => CheckItem::new(
             "quota_halts",
-            State::Ok,
+            CheckState::Ok,
             format!("none just now, {now} so far"),
         ),
     }
@@ -303,16 +310,16 @@ fn halted(before: &Snapshot, after: &Snapshot) -> CheckItem {
 fn pressure(name: &str, before: Option<u64>, after: Option<u64>, seconds: f64) -> CheckItem {
     let id = format!("pressure_{name}");
     let Some((now, then)) = after.zip(before) else {
-        return CheckItem::unknown(&id);
+        return unknown(&id);
     };
     let share = now.saturating_sub(then) as f64 / 1e6 / seconds;
     let found = format!("{:.1} % of the time", share * 100.0);
     if share > 0.05 {
-        CheckItem::new(&id, State::Warning, found)
+        CheckItem::new(&id, CheckState::Warning, found)
             .because("some task waited for this resource")
             .mend("wait, or stop the other programs")
     } else {
-        CheckItem::new(&id, State::Ok, found)
+        CheckItem::new(&id, CheckState::Ok, found)
     }
 }
 
@@ -321,35 +328,38 @@ mod tests {
     use super::super::tests::{item, system};
     use super::*;
 
-    fn looks(first: &[(&str, &str)], second: &[(&str, &str)]) -> Vec<CheckItem> {
+    fn between(first: &[(&str, &str)], second: &[(&str, &str)]) -> Vec<CheckItem> {
         let (_one, before) = system(first);
         let (_two, after) = system(second);
         let mut then = Snapshot::take(&before);
         let now = Snapshot::take(&after);
-        // Exactly one second apart, whatever the test machine does.
+        // With exactly one second between them, whatever the test machine does.
         then.at = now.at - std::time::Duration::from_secs(1);
         items(&after, &then, &now, 2)
     }
 
     #[test]
     fn steal_is_a_share_of_all_ticks() {
-        let found = looks(
+        let found = between(
             &[("proc/stat", "cpu  100 0 0 100 0 0 0 0 0 0\n")],
             &[("proc/stat", "cpu  190 0 0 200 0 0 0 10 0 0\n")],
         );
         let steal = item(&found, "steal");
-        assert_eq!((steal.state, steal.found.as_str()), (State::Bad, "5.0 %"));
+        assert_eq!(
+            (steal.state, steal.found.as_str()),
+            (CheckState::Bad, "5.0 %")
+        );
     }
 
     #[test]
     fn busy_programs_are_named() {
         let stat =
             |ticks: u64| format!("7 (cc (1)) R 1 7 7 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1 0 5 0 0");
-        let found = looks(&[("proc/7/stat", &stat(10))], &[("proc/7/stat", &stat(90))]);
+        let found = between(&[("proc/7/stat", &stat(10))], &[("proc/7/stat", &stat(90))]);
         let others = item(&found, "other_programs");
         assert_eq!(
             (others.state, others.found.as_str()),
-            (State::Bad, "cc (1) 80 %")
+            (CheckState::Bad, "cc (1) 80 %")
         );
     }
 
@@ -373,34 +383,34 @@ mod tests {
         let (one, two) = (files(1), files(2));
         let first: Vec<(&str, &str)> = one.iter().map(|(a, b)| (*a, b.as_str())).collect();
         let second: Vec<(&str, &str)> = two.iter().map(|(a, b)| (*a, b.as_str())).collect();
-        let found = looks(&first, &second);
+        let found = between(&first, &second);
         assert_eq!(item(&found, "pressure_cpu").found, "10.0 % of the time");
         for id in ["swapping", "thermal_throttling", "quota_halts"] {
-            assert_eq!(item(&found, id).state, State::Bad, "{id}");
+            assert_eq!(item(&found, id).state, CheckState::Bad, "{id}");
         }
-        let same = looks(&first, &first);
-        assert_eq!(item(&same, "swapping").state, State::Ok);
-        assert_eq!(item(&same, "thermal_throttling").state, State::Warning);
+        let same = between(&first, &first);
+        assert_eq!(item(&same, "swapping").state, CheckState::Ok);
+        assert_eq!(item(&same, "thermal_throttling").state, CheckState::Warning);
     }
 
     #[test]
     fn a_program_that_traces_is_named() {
         let (root, system) = system(&[("proc/9/comm", "perf\n"), ("proc/9/fd/0", "")]);
-        assert_eq!(tracers(&system).state, State::Ok);
+        assert_eq!(tracers(&system).state, CheckState::Ok);
         let fd = root.path().join("proc/9/fd/3");
         std::os::unix::fs::symlink("anon_inode:[perf_event]", fd).unwrap();
         let found = tracers(&system);
         assert_eq!(
             (found.state, found.found.as_str()),
-            (State::Warning, "perf")
+            (CheckState::Warning, "perf")
         );
     }
 
     #[test]
     fn load_is_held_against_the_cpus() {
-        let state = |text| item(&looks(&[], &[("proc/loadavg", text)]), "load").state;
-        assert_eq!(state("0.10 0.2 0.3 1/90 5"), State::Ok);
-        assert_eq!(state("1.10 0.2 0.3 1/90 5"), State::Warning);
-        assert_eq!(state("3.10 0.2 0.3 1/90 5"), State::Bad);
+        let state = |text| item(&between(&[], &[("proc/loadavg", text)]), "load").state;
+        assert_eq!(state("0.10 0.2 0.3 1/90 5"), CheckState::Ok);
+        assert_eq!(state("1.10 0.2 0.3 1/90 5"), CheckState::Warning);
+        assert_eq!(state("3.10 0.2 0.3 1/90 5"), CheckState::Bad);
     }
 }

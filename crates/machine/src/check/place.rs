@@ -1,8 +1,10 @@
-//! Where the machine itself lives: hypervisor, container, quota, CPUs, file system.
+//! What the machine runs in: hypervisor, container, quota, CPUs, file system.
 
 use std::path::Path;
 
-use super::{CheckItem, State, System};
+use fathom_model::{CheckItem, CheckState};
+
+use super::{System, unknown};
 use crate::mounts;
 
 pub fn items(system: &System, cpus: &[usize], directory: &Path) -> Vec<CheckItem> {
@@ -17,7 +19,7 @@ pub fn items(system: &System, cpus: &[usize], directory: &Path) -> Vec<CheckItem
 
 fn virtual_machine(system: &System) -> CheckItem {
     let Some(info) = system.read("proc/cpuinfo") else {
-        return CheckItem::unknown("virtual_machine");
+        return unknown("virtual_machine");
     };
     let flagged = info
         .lines()
@@ -30,12 +32,12 @@ fn virtual_machine(system: &System) -> CheckItem {
         .iter()
         .any(|name| product.contains(name));
     if !(flagged || named) {
-        // On AArch64 no flag tells: without a product name nothing is known.
+        // On AArch64 no flag says so: without a product name nothing is known.
         let x86 = info.contains("\nflags") || info.starts_with("flags");
         return if x86 {
-            CheckItem::new("virtual_machine", State::Ok, "no")
+            CheckItem::new("virtual_machine", CheckState::Ok, "no")
         } else {
-            CheckItem::unknown("virtual_machine")
+            unknown("virtual_machine")
         };
     }
     let name = if product.is_empty() {
@@ -43,7 +45,7 @@ fn virtual_machine(system: &System) -> CheckItem {
     } else {
         format!("yes ({product})")
     };
-    CheckItem::new("virtual_machine", State::Warning, name)
+    CheckItem::new("virtual_machine", CheckState::Warning, name)
         .because(
             "caches and topology are hints, neighbours are unseen, and the clock is the host's",
         )
@@ -62,10 +64,10 @@ fn container(system: &System) -> CheckItem {
             .find(|name| text.contains(name))
     });
     match marker.or(grouped) {
-        Some(name) => CheckItem::new("container", State::Warning, name)
+        Some(name) => CheckItem::new("container", CheckState::Warning, name)
             .because("limits and other containers may not be seen from inside"),
-        None if group.is_some() => CheckItem::new("container", State::Ok, "no sign of one"),
-        None => CheckItem::unknown("container"),
+        None if group.is_some() => CheckItem::new("container", CheckState::Ok, "no sign of one"),
+        None => unknown("container"),
     }
 }
 
@@ -85,14 +87,18 @@ fn quota_cpus(system: &System) -> Option<Option<f64>> {
 fn quota(system: &System, cpus: usize) -> CheckItem {
     match quota_cpus(system) {
         // The root group has no such file, nor has a system without groups.
-        None => CheckItem::new("cpu_quota", State::Unknown, "no quota file for this group"),
-        Some(None) => CheckItem::new("cpu_quota", State::Ok, "none"),
+        None => CheckItem::new(
+            "cpu_quota",
+            CheckState::Unknown,
+            "no quota file for this group",
+        ),
+        Some(None) => CheckItem::new("cpu_quota", CheckState::Ok, "none"),
         Some(Some(allowed)) if allowed >= cpus as f64 => {
-            CheckItem::new("cpu_quota", State::Ok, format!("{allowed:.2} CPUs"))
+            CheckItem::new("cpu_quota", CheckState::Ok, format!("{allowed:.2} CPUs"))
         }
         Some(Some(allowed)) => CheckItem::new(
             "cpu_quota",
-            State::Warning,
+            CheckState::Warning,
             format!("{allowed:.2} of {cpus} CPUs"),
         )
         .because("threads are halted for the rest of each 0.1 s once the quota is used")
@@ -112,24 +118,26 @@ fn affinity(system: &System, cpus: &[usize]) -> CheckItem {
         found.push_str(&format!(", isolated: {}", isolated.trim()));
     }
     match online {
-        None => CheckItem::unknown("affinity"),
-        Some(online) if online > cpus.len() => CheckItem::new("affinity", State::Warning, found)
-            .because("programs that start one thread per CPU may start too many"),
-        Some(_) => CheckItem::new("affinity", State::Ok, found),
+        None => unknown("affinity"),
+        Some(online) if online > cpus.len() => {
+            CheckItem::new("affinity", CheckState::Warning, found)
+                .because("programs that start one thread per CPU may start too many")
+        }
+        Some(_) => CheckItem::new("affinity", CheckState::Ok, found),
     }
 }
 
 fn disk(directory: &Path) -> CheckItem {
     let Some(mount) = mounts::of(directory) else {
-        return CheckItem::unknown("file_system");
+        return unknown("file_system");
     };
     let full = used_share(directory);
     let mut found = format!("{} on {}", mount.file_system, mount.device);
     if let Some(full) = full {
         found.push_str(&format!(", {:.0} % full", full * 100.0));
     }
-    let item = CheckItem::new("file_system", State::Ok, found.as_str());
-    let warning = CheckItem::new("file_system", State::Warning, found.as_str());
+    let item = CheckItem::new("file_system", CheckState::Ok, found.as_str());
+    let warning = CheckItem::new("file_system", CheckState::Warning, found.as_str());
     match mount.file_system.as_str() {
         _ if full.is_some_and(|full| full > 0.9) => warning
             .because("writing slows down on a nearly full file system")
@@ -168,11 +176,17 @@ mod tests {
     #[test]
     fn the_hypervisor_flag_makes_a_virtual_machine() {
         let (_root, guest) = system(&[("proc/cpuinfo", "flags\t: fpu hypervisor lm\n")]);
-        assert_eq!(item(&all(&guest), "virtual_machine").state, State::Warning);
+        assert_eq!(
+            item(&all(&guest), "virtual_machine").state,
+            CheckState::Warning
+        );
         let (_root, metal) = system(&[("proc/cpuinfo", "flags\t: fpu lm\n")]);
-        assert_eq!(item(&all(&metal), "virtual_machine").state, State::Ok);
+        assert_eq!(item(&all(&metal), "virtual_machine").state, CheckState::Ok);
         let (_root, arm) = system(&[("proc/cpuinfo", "Features\t: fp asimd\n")]);
-        assert_eq!(item(&all(&arm), "virtual_machine").state, State::Unknown);
+        assert_eq!(
+            item(&all(&arm), "virtual_machine").state,
+            CheckState::Unknown
+        );
     }
 
     #[test]
@@ -185,7 +199,7 @@ mod tests {
         ]);
         assert_eq!(item(&all(&one), "cpu_quota").found, "1.50 of 2 CPUs");
         let (_root, none) = system(&[("sys/fs/cgroup/cpu.max", "max 100000\n")]);
-        assert_eq!(item(&all(&none), "cpu_quota").state, State::Ok);
+        assert_eq!(item(&all(&none), "cpu_quota").state, CheckState::Ok);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Clock, threads of a core, heat and power.
 
-use super::{CheckItem, State, System};
+use fathom_model::{CheckItem, CheckState};
+
+use super::{System, unknown};
 use crate::kernels;
 use crate::probes::core_shared;
 
@@ -39,7 +41,7 @@ fn governor(system: &System) -> CheckItem {
     governors.sort();
     governors.dedup();
     if governors.is_empty() {
-        return CheckItem::unknown("governor")
+        return unknown("governor")
             .because("the clock may change under a measurement without being seen");
     }
     let driver = cpus
@@ -57,9 +59,9 @@ fn governor(system: &System) -> CheckItem {
         .iter()
         .all(|g| g == "performance" || (g == "powersave" && active && preference == "performance"));
     if steady {
-        return CheckItem::new("governor", State::Ok, found);
+        return CheckItem::new("governor", CheckState::Ok, found);
     }
-    CheckItem::new("governor", State::Warning, found)
+    CheckItem::new("governor", CheckState::Warning, found)
         .because("short programs run at a lower clock than long ones")
         .mend("sudo cpupower frequency-set -g performance")
 }
@@ -72,15 +74,15 @@ fn turbo(system: &System) -> CheckItem {
         .number("sys/devices/system/cpu/cpufreq/boost")
         .map(|on| on == 1);
     match intel.or(others) {
-        None => CheckItem::unknown("turbo"),
-        Some(false) => CheckItem::new("turbo", State::Ok, "off"),
+        None => unknown("turbo"),
+        Some(false) => CheckItem::new("turbo", CheckState::Ok, "off"),
         Some(true) => {
             let command = if intel.is_some() {
                 "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
             } else {
                 "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
             };
-            CheckItem::new("turbo", State::Warning, "on")
+            CheckItem::new("turbo", CheckState::Warning, "on")
                 .because("the clock depends on heat and on what the other cores do")
                 .mend(command)
         }
@@ -89,30 +91,31 @@ fn turbo(system: &System) -> CheckItem {
 
 fn siblings(system: &System) -> CheckItem {
     match system.number("sys/devices/system/cpu/smt/active") {
-        None => CheckItem::unknown("smt"),
-        Some(0) => CheckItem::new("smt", State::Ok, "off"),
-        Some(_) => CheckItem::new("smt", State::Warning, "on")
+        None => unknown("smt"),
+        Some(0) => CheckItem::new("smt", CheckState::Ok, "off"),
+        Some(_) => CheckItem::new("smt", CheckState::Warning, "on")
             .because("a busy sibling takes up to half of the core")
             .mend("pin to one thread of each core, or: echo off | sudo tee /sys/devices/system/cpu/smt/control"),
     }
 }
 
-/// Whether something else was at work on the other hardware thread of the core on which this one spun.
+/// Whether something else was at work on the other hardware thread of the core on which this one
+/// spun.
 pub(super) fn shared_core(shared: Option<f64>) -> CheckItem {
     let Some(shared) = shared else {
-        return CheckItem::new("shared_core", State::Unknown, kernels::NO_MACHINE_CODE);
+        return CheckItem::new("shared_core", CheckState::Unknown, kernels::NO_MACHINE_CODE);
     };
     let percent = shared * 100.0;
     if shared < core_shared::SHARED_FROM {
         return CheckItem::new(
             "shared_core",
-            State::Ok,
+            CheckState::Ok,
             format!("the core was this program's own ({percent:.0} % shared)"),
         );
     }
     CheckItem::new(
         "shared_core",
-        State::Warning,
+        CheckState::Warning,
         format!("its other thread at work {percent:.0} % of the time"),
     )
     .because(core_shared::MEANING)
@@ -138,16 +141,16 @@ fn thermal(system: &System) -> CheckItem {
         })
         .max();
     match hottest {
-        None => CheckItem::unknown("temperature"),
+        None => unknown("temperature"),
         Some((now, limit)) => {
             let found = format!("{} C at most", now / 1000);
             // 10 C below the first limit at which the kernel slows the processor down.
             if limit.is_some_and(|limit| now > limit - 10_000) {
-                return CheckItem::new("temperature", State::Warning, found)
+                return CheckItem::new("temperature", CheckState::Warning, found)
                     .because("the processor is about to be slowed down")
                     .mend("let it cool, and put pauses between long measurements");
             }
-            CheckItem::new("temperature", State::Ok, found)
+            CheckItem::new("temperature", CheckState::Ok, found)
         }
     }
 }
@@ -155,14 +158,14 @@ fn thermal(system: &System) -> CheckItem {
 fn clock_source(system: &System) -> CheckItem {
     const PATH: &str = "sys/devices/system/clocksource/clocksource0";
     match system.read(&format!("{PATH}/current_clocksource")) {
-        None => CheckItem::unknown("clock_source"),
+        None => unknown("clock_source"),
         Some(source)
             if matches!(source.as_str(), "tsc" | "kvm-clock" | "hyperv_clocksource_tsc_page")
                 || source.starts_with("arch_sys_counter") =>
         {
-            CheckItem::new("clock_source", State::Ok, source)
+            CheckItem::new("clock_source", CheckState::Ok, source)
         }
-        Some(source) => CheckItem::new("clock_source", State::Warning, source)
+        Some(source) => CheckItem::new("clock_source", CheckState::Warning, source)
             .because("reading the time may be a system call of about 1 us")
             .mend(format!("if tsc is listed in /{PATH}/available_clocksource: echo tsc | sudo tee /{PATH}/current_clocksource")),
     }
@@ -179,14 +182,14 @@ fn power(system: &System) -> CheckItem {
             && of(supply, "status").as_deref() == Some("Discharging")
     });
     if supplies.is_empty() {
-        return CheckItem::new("battery", State::Unknown, "no power supply is listed");
+        return CheckItem::new("battery", CheckState::Unknown, "no power supply is listed");
     }
     if on_battery {
-        return CheckItem::new("battery", State::Warning, "on battery")
+        return CheckItem::new("battery", CheckState::Warning, "on battery")
             .because("the clock is held down to save power")
             .mend("connect the power supply");
     }
-    CheckItem::new("battery", State::Ok, "on mains")
+    CheckItem::new("battery", CheckState::Ok, "on mains")
 }
 
 #[cfg(test)]
@@ -199,9 +202,9 @@ mod tests {
     #[test]
     fn a_core_that_is_shared_is_a_warning_with_what_it_does() {
         let state = |shared| shared_core(shared).state;
-        assert_eq!(state(Some(0.6)), State::Warning);
-        assert_eq!(state(Some(0.01)), State::Ok);
-        assert_eq!(state(None), State::Unknown);
+        assert_eq!(state(Some(0.6)), CheckState::Warning);
+        assert_eq!(state(Some(0.01)), CheckState::Ok);
+        assert_eq!(state(None), CheckState::Unknown);
         let item = shared_core(Some(0.6));
         assert!(item.found.contains("60 %") && item.found.len() < 50);
     }
@@ -215,7 +218,7 @@ mod tests {
         let found = item(&items(&system), "governor");
         assert_eq!(
             (found.state, found.found.as_str()),
-            (State::Warning, "schedutil (acpi-cpufreq)")
+            (CheckState::Warning, "schedutil (acpi-cpufreq)")
         );
         assert!(
             found
@@ -235,7 +238,7 @@ mod tests {
                 "performance\n",
             ),
         ]);
-        assert_eq!(item(&items(&system), "governor").state, State::Ok);
+        assert_eq!(item(&items(&system), "governor").state, CheckState::Ok);
     }
 
     #[test]
@@ -248,7 +251,7 @@ mod tests {
                 .contains("no_turbo")
         );
         let (_root, other) = system(&[("sys/devices/system/cpu/cpufreq/boost", "0\n")]);
-        assert_eq!(item(&items(&other), "turbo").state, State::Ok);
+        assert_eq!(item(&items(&other), "turbo").state, CheckState::Ok);
     }
 
     #[test]
@@ -267,7 +270,7 @@ mod tests {
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
         for id in ["temperature", "battery", "clock_source", "smt"] {
-            assert_eq!(item(&items(&system), id).state, State::Warning, "{id}");
+            assert_eq!(item(&items(&system), id).state, CheckState::Warning, "{id}");
         }
     }
 }

@@ -40,8 +40,8 @@ pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
     lanes.iter().fold(0, |sum, lane| sum.wrapping_add(*lane))
 }
 
-/// Reads the first of each four 32-bit words of `bytes` (a multiple of 256) and returns their sum. Each turn has a sum
-/// of its own.
+/// Reads the first of each four 32-bit words of `bytes` (a multiple of 256) and returns their sum.
+/// Each turn has a sum of its own.
 ///
 /// # Safety
 /// `at` must be aligned to 4 and readable for `bytes`.

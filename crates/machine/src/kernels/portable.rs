@@ -115,7 +115,8 @@ pub mod streams {
     /// `at` must be aligned to 4 and readable for `bytes`.
     pub unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
         let places = (0..bytes / 256 * 256).step_by(16);
-        // SAFETY: the caller promises `bytes` readable bytes. Volatile, so that it stays a load of 4 bytes.
+        // SAFETY: the caller promises `bytes` readable bytes. Volatile, so that it stays a load of
+        // 4 bytes.
         let word = |place| unsafe { at.add(place).cast::<u32>().read_volatile() };
         u64::from(places.map(word).fold(0, u32::wrapping_add))
     }

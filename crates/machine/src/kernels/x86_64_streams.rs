@@ -80,8 +80,9 @@ pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
 
 /// Reads the first of each four 32-bit words of `bytes` (a multiple of 256) and returns their sum.
 ///
-/// Each turn has a sum of its own, as lmbench's have: where all additions wait for the one before, what waits fills the
-/// core's scheduler, and fewer lines are under way (11.5 instead of 13.0 GB/s, Intel of 2023).
+/// Each turn has a sum of its own, as lmbench's have: where all additions wait for the one before,
+/// what waits fills the core's scheduler, and fewer lines are under way (11.5 instead of 13.0 GB/s,
+/// Intel of 2023).
 ///
 /// # Safety
 /// `at` must be aligned to 4 and readable for `bytes`.

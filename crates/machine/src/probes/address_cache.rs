@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::kernels;
 use crate::mapping::Pages;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart_if_both};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference_if_both};
 use crate::ruler::Ruler;
 use crate::samples::{LEAST_CHUNKS, Samples, quantile};
 use crate::track::sample;
@@ -45,8 +45,8 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
     vec![reach(), gain(context)]
 }
 
-/// What a load takes over `slots` slots in `layout`, in small pages, by what `time` says of a load in so many rounds of
-/// 16.
+/// What a load takes over `slots` slots in `layout`, in small pages, by what `time` says of a load
+/// in so many rounds of 16.
 fn latency(
     slots: usize,
     layout: Layout,
@@ -65,7 +65,7 @@ fn latency(
 
 fn reach() -> ProbeResult {
     if !kernels::EXACT {
-        return ProbeResult::not_measurable(REACH, kernels::NO_MACHINE_CODE);
+        return REACH.not_measurable(kernels::NO_MACHINE_CODE);
     }
     let layout = Layout {
         spacing: 4096,
@@ -75,23 +75,23 @@ fn reach() -> ProbeResult {
     let mut ruler = Ruler::new();
     let mut cycles =
         |cycle: &mut Cycle, rounds| ruler.cycles(|| cycle.walk(rounds)) / (rounds * 16) as f64;
-    let looks: Vec<(f64, [f64; 2])> = PAGES
+    let pairs: Vec<(f64, [f64; 2])> = PAGES
         .iter()
         .filter_map(|pages| {
-            // A second look where another program may have emptied the address cache.
+            // A second measurement where another program may have emptied the address cache.
             let a = latency(*pages, layout, &mut cycles)?;
             let b = latency(*pages, layout, &mut cycles)?;
             Some((*pages as f64, [a, b]))
         })
         .collect();
-    knee_of(&looks)
+    knee_of(&pairs)
 }
 
-/// By the better of both looks; how far apart each for itself would have put it.
-fn knee_of(looks: &[(f64, [f64; 2])]) -> ProbeResult {
+/// By the better of each pair; the spread is how much the two alone would differ.
+fn knee_of(pairs: &[(f64, [f64; 2])]) -> ProbeResult {
     let by = |cost: &dyn Fn([f64; 2]) -> f64| {
         knee(
-            looks
+            pairs
                 .iter()
                 .map(|(pages, both)| (*pages, cost(*both)))
                 .collect(),
@@ -100,7 +100,7 @@ fn knee_of(looks: &[(f64, [f64; 2])]) -> ProbeResult {
     let mut result = by(&|[a, b]| a.min(b));
     let each = [by(&|[a, _]| a).value, by(&|[_, b]| b).value];
     if result.value.is_some() {
-        result.spread = apart_if_both(each);
+        result.spread = difference_if_both(each);
     }
     result
 }
@@ -108,7 +108,7 @@ fn knee_of(looks: &[(f64, [f64; 2])]) -> ProbeResult {
 /// The last number of pages before the cost rises by 3 cycles, while all lines still fit the
 /// first-level cache of data (they do up to some 500 lines).
 fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
-    let mut result = ProbeResult::blank(REACH, Estimator::Derived, Verdict::NoAnswer);
+    let mut result = REACH.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = points.len();
     let base = points
         .iter()
@@ -119,10 +119,10 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
     match above {
         Some(at) if at > 0 && points.len() == PAGES.len() && points[at].0 <= 512.0 => {
             result.value = Some(points[at - 1].0);
-            result.verdict = Verdict::Ok;
+            result.verdict = ProbeVerdict::Ok;
             result.add_note(format!(
                 "covers {} in pages of 4 KiB; {:.1} cycles a load within, {:.1} at 256 pages",
-                crate::table::bytes(points[at - 1].0 * 4096.0),
+                fathom_model::quantity::format_size(points[at - 1].0 * 4096.0),
                 base,
                 points
                     .iter()
@@ -136,8 +136,8 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
     result
 }
 
-/// One pass: pairs of chunks, in small pages and in huge ones, in turn, so that whatever else is at work on the
-/// memory is at work on both.
+/// One pass: pairs of chunks, in small pages and in huge ones, in turn, so that whatever else is at
+/// work on the memory is at work on both.
 struct Pass {
     /// Small less huge of each pair, ns a load.
     gains: Samples,
@@ -148,7 +148,7 @@ struct Pass {
 fn gain(context: &Context) -> ProbeResult {
     let bytes = context.memory_set().min(context.memory_budget / 2);
     if bytes < context.last_level_bytes() {
-        return ProbeResult::not_measurable(GAIN, "too little memory is available");
+        return GAIN.not_measurable("too little memory is available");
     }
     let chase = |pages| {
         let slots = bytes / 64;
@@ -157,11 +157,11 @@ fn gain(context: &Context) -> ProbeResult {
         std::io::Result::Ok(cycle)
     };
     let (Ok(mut small), Ok(mut huge)) = (chase(Pages::Small), chase(Pages::Huge)) else {
-        return ProbeResult::not_measurable(GAIN, "no memory");
+        return GAIN.not_measurable("no memory");
     };
     // The kernel's own account says whether the huge pages really came.
     if huge.mapping().huge_bytes().unwrap_or(0) < bytes / 4 * 3 {
-        return ProbeResult::not_measurable(GAIN, "the system granted no huge pages");
+        return GAIN.not_measurable("the system granted no huge pages");
     }
     gain_of([(); 2].map(|()| pass(&mut small, &mut huge)))
 }
@@ -182,12 +182,13 @@ fn pass(small: &mut Cycle, huge: &mut Cycle) -> Pass {
     }
 }
 
-/// Two passes must agree, within three tenths of the gain or a part of what a load takes, whichever is more.
+/// Two passes must agree, within three tenths of the gain or a part of what a load takes, whichever
+/// is more.
 fn gain_of(passes: [Pass; 2]) -> ProbeResult {
     let [Some(a), Some(b)] =
         [&passes[0], &passes[1]].map(|pass| pass.gains.estimate(Estimator::Median))
     else {
-        return ProbeResult::no_answer(GAIN, "the CPU was not had for long enough");
+        return GAIN.no_answer("the CPU was not had for long enough");
     };
     let all: Vec<f64> = passes
         .iter()
@@ -196,7 +197,7 @@ fn gain_of(passes: [Pass; 2]) -> ProbeResult {
     let huge = (passes[0].huge + passes[1].huge) / 2.0;
     let value = (a + b) / 2.0;
     let nothing = NO_GAIN * huge;
-    let mut result = ProbeResult::blank(GAIN, Estimator::Median, Verdict::Ok);
+    let mut result = GAIN.blank(Estimator::Median, ProbeVerdict::Ok);
     result.n = all.len();
     result.min = quantile(&all, 0.0);
     result.p10 = quantile(&all, 0.1);
@@ -212,7 +213,7 @@ fn gain_of(passes: [Pass; 2]) -> ProbeResult {
     }
     if (a - b).abs() > nothing.max(0.3 * a.max(b)) {
         result.withdraw(
-            Verdict::Disturbed,
+            ProbeVerdict::Disturbed,
             format!("two passes lie too far apart ({a:.1} and {b:.1} ns)"),
         );
     }
@@ -227,11 +228,11 @@ mod tests {
     fn the_reach_ends_before_the_cost_rises() {
         let points = PAGES.map(|n| (n as f64, if n <= 72 { 4.0 } else { 11.0 }));
         assert_eq!(knee(points.to_vec()).value, Some(72.0));
-        let looks = PAGES.map(|n| {
+        let pairs = PAGES.map(|n| {
             let cost = |limit| if n <= limit { 4.0 } else { 11.0 };
             (n as f64, [cost(72), cost(64)])
         });
-        let result = knee_of(&looks);
+        let result = knee_of(&pairs);
         assert_eq!(
             (result.value, result.spread),
             (Some(72.0), Some(8.0 / 72.0))
@@ -248,28 +249,34 @@ mod tests {
             huge,
         };
         let agreed = gain_of([pass(140.0, 110.0), pass(142.0, 110.0)]);
-        assert_eq!((agreed.value, agreed.verdict), (Some(31.0), Verdict::Ok));
+        assert_eq!(
+            (agreed.value, agreed.verdict),
+            (Some(31.0), ProbeVerdict::Ok)
+        );
         assert!(agreed.spread.is_some_and(|spread| spread < 0.1));
-        let apart = gain_of([pass(140.0, 110.0), pass(116.0, 110.0)]);
-        assert_eq!((apart.value, apart.verdict), (None, Verdict::Disturbed));
-        // Next to nothing twice is an answer, however far apart in relation.
+        let differing = gain_of([pass(140.0, 110.0), pass(116.0, 110.0)]);
+        assert_eq!(
+            (differing.value, differing.verdict),
+            (None, ProbeVerdict::Disturbed)
+        );
+        // Next to nothing twice is an answer, however large the ratio.
         let none = gain_of([pass(110.2, 110.0), pass(111.0, 110.0)]);
-        assert_eq!(none.verdict, Verdict::Ok);
+        assert_eq!(none.verdict, ProbeVerdict::Ok);
         assert!(none.note.is_some_and(|note| note.contains("no clear gain")));
         let mut starved = [pass(140.0, 110.0), pass(140.0, 110.0)];
         starved[1].gains.values.clear();
-        assert_eq!(gain_of(starved).verdict, Verdict::NoAnswer);
+        assert_eq!(gain_of(starved).verdict, ProbeVerdict::NoAnswer);
     }
 
     #[test]
     fn a_flat_or_incomplete_curve_gives_no_answer() {
         assert_eq!(
             knee(PAGES.map(|n| (n as f64, 4.0)).to_vec()).verdict,
-            Verdict::NoAnswer
+            ProbeVerdict::NoAnswer
         );
         assert_eq!(
             knee(vec![(16.0, 4.0), (24.0, 9.0)]).verdict,
-            Verdict::NoAnswer
+            ProbeVerdict::NoAnswer
         );
     }
 }

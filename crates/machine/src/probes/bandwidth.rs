@@ -2,7 +2,7 @@
 //!
 //! Every thread notes when each of its pieces began and ended; afterwards the windows in which all
 //! of them ran are added up. Adding up each thread's own best would count times at which they did
-//! not overlap, and a main thread that looks at counters disturbs one of them.
+//! not overlap, and a main thread that reads counters disturbs one of them.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -55,12 +55,12 @@ pub const HEADINGS: &[Heading] = &[READ, WRITE, AROUND, COPY];
 
 const KINDS: [Heading; 4] = [READ, WRITE, AROUND, COPY];
 
-/// Bytes of one piece between two looks at the orders: 20 to 60 us.
+/// Bytes of one piece between two reads of the orders: 20 to 60 us.
 const PIECE: usize = 512 << 10;
 
 /// How far the target of a copy lies from its source within a page. At the same place a load waits
-/// for the last store there, of which the processor compares only the lowest 12 bits of the address:
-/// 16.9 instead of 21.5 GB/s here.
+/// for the last store there, of which the processor compares only the lowest 12 bits of the
+/// address: 16.9 instead of 21.5 GB/s here.
 const APART: usize = 2 << 10;
 
 /// Time of one pass.
@@ -88,7 +88,7 @@ fn buffer_bytes(context: &Context, threads: usize) -> Option<usize> {
     (bytes * threads >= context.last_level_bytes() * 2).then_some(bytes)
 }
 
-/// A thread that streams when told, and answers with its pieces.
+/// A thread that streams on command, and answers with its pieces.
 struct Worker {
     orders: Sender<usize>,
     pieces: Receiver<Vec<Piece>>,
@@ -106,9 +106,7 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
     let mut passes: Vec<Vec<(usize, [Samples; 2])>> = vec![Vec::new(); KINDS.len()];
     for threads in counts(cpus.len()) {
         let Some(bytes) = buffer_bytes(context, threads) else {
-            return KINDS
-                .map(|kind| ProbeResult::not_measurable(kind, NO_MEMORY_SET))
-                .into();
+            return KINDS.map(|kind| kind.not_measurable(NO_MEMORY_SET)).into();
         };
         // Begin with the CPU of the other probes, so that one thread means the same core.
         let start = cpus.iter().position(|cpu| *cpu == context.cpu).unwrap_or(0);
@@ -205,14 +203,14 @@ fn pass(workers: &[Worker], kind: usize) -> Samples {
         if deadline::passed() {
             break;
         }
-        let told = workers
+        let ordered = workers
             .iter()
             .all(|worker| worker.orders.send(kind).is_ok());
         let logs: Vec<Vec<Piece>> = workers
             .iter()
             .map_while(|worker| worker.pieces.recv().ok())
             .collect();
-        if !told || logs.len() < workers.len() {
+        if !ordered || logs.len() < workers.len() {
             break;
         }
         let found = together(&logs, bytes);
@@ -248,7 +246,7 @@ fn answer(
         .collect();
     let mut result = match judged.last() {
         Some((_, result)) => result.clone(),
-        None => ProbeResult::no_answer(heading, "the threads could not be started"),
+        None => heading.no_answer("the threads could not be started"),
     };
     let best = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     if let Some((threads, rate)) = points.iter().find(|(_, rate)| *rate >= best * 0.9)
@@ -264,10 +262,10 @@ fn answer(
         result.add_note(format!(
             "core to core {before:.0} ns before, {after:.0} after"
         ));
-        let apart = before.max(after) / before.min(after);
-        if apart > 2.0 && by_threads.len() > 1 && result.value.is_some() {
+        let ratio = before.max(after) / before.min(after);
+        if ratio > 2.0 && by_threads.len() > 1 && result.value.is_some() {
             let why = "the cores moved closer or farther apart meanwhile";
-            result.withdraw(crate::result::Verdict::Disturbed, why);
+            result.withdraw(crate::result::ProbeVerdict::Disturbed, why);
         }
     }
     result.set_points("threads", "GB/s", points);
@@ -277,7 +275,7 @@ fn answer(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Verdict;
+    use crate::result::ProbeVerdict;
 
     fn steady(rate: f64) -> [Samples; 2] {
         let pass = Samples {
@@ -303,7 +301,10 @@ mod tests {
             &[(1, steady(20.0)), (2, steady(21.0))],
             Some((30.0, 31.0)),
         );
-        assert_eq!((result.value, result.verdict), (Some(21.0), Verdict::Ok));
+        assert_eq!(
+            (result.value, result.verdict),
+            (Some(21.0), ProbeVerdict::Ok)
+        );
         assert!(result.note.unwrap().starts_with("1 thread reaches 20.0"));
         assert_eq!(result.points.unwrap().len(), 2);
     }
@@ -315,6 +316,9 @@ mod tests {
             &[(1, steady(20.0)), (2, steady(40.0))],
             Some((30.0, 150.0)),
         );
-        assert_eq!((result.value, result.verdict), (None, Verdict::Disturbed));
+        assert_eq!(
+            (result.value, result.verdict),
+            (None, ProbeVerdict::Disturbed)
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::chase::Xorshift;
 use crate::gate::CpuOf;
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart_if_both};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference_if_both};
 use crate::ruler::Ruler;
 use crate::samples::{Agreement, quantile};
 use crate::track::{Track, alone, sample};
@@ -35,13 +35,13 @@ const COUNT: u64 = 2000;
 /// Both figures.
 pub fn run() -> Vec<ProbeResult> {
     if !kernels::EXACT {
-        let refuse = |heading| ProbeResult::not_measurable(heading, kernels::NO_MACHINE_CODE);
+        let refuse = |heading: Heading| heading.not_measurable(kernels::NO_MACHINE_CODE);
         return [COST, LEARNT].map(refuse).into();
     }
     let cost = alone(cost());
     let learnt = match cost.value {
         Some(cycles) => learnt(cycles),
-        None => ProbeResult::no_answer(LEARNT, "the cost of a misprediction is not known"),
+        None => LEARNT.no_answer("the cost of a misprediction is not known"),
     };
     vec![cost, learnt]
 }
@@ -79,18 +79,18 @@ const LENGTHS: [usize; 19] = [
 const PIECE: usize = 8192;
 
 fn learnt(penalty: f64) -> ProbeResult {
-    let looks: Vec<(f64, [Option<f64>; 2])> = LENGTHS
+    let pairs: Vec<(f64, [Option<f64>; 2])> = LENGTHS
         .iter()
         .map(|length| (*length as f64, [1, 2].map(|seed| pattern(*length, seed))))
         .collect();
-    capacity_of(&looks, penalty)
+    capacity_of(&pairs, penalty)
 }
 
-/// By the better of two patterns: another program's branches can only worsen it. How far apart each for itself would
-/// have put it.
-fn capacity_of(looks: &[(f64, [Option<f64>; 2])], penalty: f64) -> ProbeResult {
+/// By the better of two patterns: another program's branches can only worsen it. How far apart each
+/// for itself would have put it.
+fn capacity_of(pairs: &[(f64, [Option<f64>; 2])], penalty: f64) -> ProbeResult {
     let by = |cost: &dyn Fn([Option<f64>; 2]) -> Option<f64>| {
-        let points = looks
+        let points = pairs
             .iter()
             .filter_map(|(length, both)| Some((*length, cost(*both)?)));
         capacity(points.collect(), penalty)
@@ -98,7 +98,7 @@ fn capacity_of(looks: &[(f64, [Option<f64>; 2])], penalty: f64) -> ProbeResult {
     let mut result = by(&|both| both.into_iter().flatten().reduce(f64::min));
     let each = [by(&|[a, _]| a).value, by(&|[_, b]| b).value];
     if result.value.is_some() {
-        result.spread = apart_if_both(each);
+        result.spread = difference_if_both(each);
     }
     result
 }
@@ -127,7 +127,7 @@ fn pattern(length: usize, seed: u64) -> Option<f64> {
 }
 
 fn capacity(points: Vec<(f64, f64)>, penalty: f64) -> ProbeResult {
-    let mut result = ProbeResult::blank(LEARNT, Estimator::Derived, Verdict::NoAnswer);
+    let mut result = LEARNT.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = points.len();
     // Half of the branches of an unlearnt pattern go wrong: a tenth of that is the limit.
     let base = points
@@ -145,7 +145,7 @@ fn capacity(points: Vec<(f64, f64)>, penalty: f64) -> ProbeResult {
         result.add_note("no knee among the lengths that were tried");
     } else {
         result.value = Some(points[known - 1].0);
-        result.verdict = Verdict::Ok;
+        result.verdict = ProbeVerdict::Ok;
         result.add_note(format!("{:.0} no longer learnt", points[known].0));
     }
     result.set_points("branches", "cycles", points);
@@ -165,7 +165,10 @@ mod tests {
     #[test]
     fn a_curve_without_a_knee_gives_no_answer() {
         let flat = LENGTHS.map(|n| (n as f64, 3.0));
-        assert_eq!(capacity(flat.to_vec(), 18.0).verdict, Verdict::NoAnswer);
-        assert_eq!(capacity(Vec::new(), 18.0).verdict, Verdict::NoAnswer);
+        assert_eq!(
+            capacity(flat.to_vec(), 18.0).verdict,
+            ProbeVerdict::NoAnswer
+        );
+        assert_eq!(capacity(Vec::new(), 18.0).verdict, ProbeVerdict::NoAnswer);
     }
 }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::mapping::Pages;
 use crate::probes::first_level;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, of_two};
 use crate::samples::quantile;
 use crate::track::sample;
 
@@ -49,7 +49,7 @@ pub fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
     let most = context.memory_set();
     let Ok(mut cycle) = Cycle::new(most / SPACING, Layout::every(SPACING), Pages::Huge, 0xcac4e)
     else {
-        let refuse = |heading| ProbeResult::not_measurable(heading, "no memory for the curve");
+        let refuse = |heading: Heading| heading.not_measurable("no memory for the curve");
         return [first_level::HEADING, SECOND, LAST, CURVE]
             .map(refuse)
             .into();
@@ -69,7 +69,7 @@ pub fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
     let mut results: Vec<ProbeResult> = vec![first];
     results.extend(once.into_iter().zip(again).map(|(a, b)| {
         let tolerance = if a.id == CURVE.id { 0.15 } else { 0.3 };
-        ProbeResult::of_two(a, b, tolerance)
+        of_two(a, b, tolerance)
     }));
     let reach = addresses
         .iter()
@@ -82,7 +82,7 @@ pub fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
         {
             result.add_note(format!(
                 "the address cache ends at {}: this knee is its, not the cache's",
-                crate::table::bytes(pages * 4096.0)
+                fathom_model::quantity::format_size(pages * 4096.0)
             ));
         }
     }
@@ -141,9 +141,8 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
     let rising = isotonic(points);
     let reported = |level| context.cache_bytes(level).map(|bytes| bytes as f64);
     let first_bytes = first.value.or(first.reported).unwrap_or(32768.0);
-    let mut second = ProbeResult::no_answer(SECOND, "too few sizes had the CPU for long enough");
-    let mut last =
-        ProbeResult::no_answer(LAST, "no step between the second level and memory was seen");
+    let mut second = SECOND.no_answer("too few sizes had the CPU for long enough");
+    let mut last = LAST.no_answer("no step between the second level and memory was seen");
     // From 1.5 times the first level on, the curve is the second level's.
     let past: Vec<(f64, f64)> = rising
         .iter()
@@ -181,14 +180,14 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
         .map(|c| c.bytes as f64);
     let mut curve = match points.last() {
         Some((_, ns)) if points.len() >= 20 => derived(CURVE, *ns, points.len()),
-        _ => ProbeResult::no_answer(CURVE, "too few sizes had the CPU for long enough"),
+        _ => CURVE.no_answer("too few sizes had the CPU for long enough"),
     };
     curve.set_points("bytes", "ns", points.to_vec());
     vec![second, last, curve]
 }
 
 fn derived(heading: Heading, value: f64, n: usize) -> ProbeResult {
-    let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::Ok);
+    let mut result = heading.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.value = Some(value);
     result.n = n;
     result

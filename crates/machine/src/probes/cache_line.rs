@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::probes::{line_distance, line_sharing, line_slots};
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 
 const HEADING: Heading = Heading {
     id: "cache_line",
@@ -42,7 +42,7 @@ fn decide(answers: &[f64]) -> ProbeResult {
     let best = answers.iter().copied().max_by_key(|value| agreeing(*value));
     match best {
         Some(value) if agreeing(value) >= 2 => {
-            let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+            let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
             result.value = Some(value);
             result.n = answers.len();
             if agreeing(value) < answers.len() {
@@ -54,10 +54,8 @@ fn decide(answers: &[f64]) -> ProbeResult {
             }
             result
         }
-        _ if answers.len() < 2 => {
-            ProbeResult::no_answer(HEADING, "fewer than two methods gave an answer")
-        }
-        _ => ProbeResult::no_answer(HEADING, format!("the methods disagree: {answers:?} bytes")),
+        _ if answers.len() < 2 => HEADING.no_answer("fewer than two methods gave an answer"),
+        _ => HEADING.no_answer(format!("the methods disagree: {answers:?} bytes")),
     }
 }
 
@@ -78,8 +76,8 @@ mod tests {
     fn two_of_three_methods_must_agree() {
         assert_eq!(decide(&[64.0, 64.0, 128.0]).value, Some(64.0));
         assert_eq!(decide(&[64.0, 128.0]).value, None);
-        assert_eq!(decide(&[64.0]).verdict, Verdict::NoAnswer);
-        assert_eq!(decide(&[]).verdict, Verdict::NoAnswer);
+        assert_eq!(decide(&[64.0]).verdict, ProbeVerdict::NoAnswer);
+        assert_eq!(decide(&[]).verdict, ProbeVerdict::NoAnswer);
     }
 
     #[test]

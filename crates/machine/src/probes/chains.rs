@@ -50,7 +50,7 @@ const LAPS: usize = 8;
 pub fn run() -> Vec<ProbeResult> {
     let headings = [MEMORY, REGISTER, FREE];
     if !kernels::EXACT {
-        let refuse = |heading| ProbeResult::not_measurable(heading, kernels::NO_MACHINE_CODE);
+        let refuse = |heading: Heading| heading.not_measurable(kernels::NO_MACHINE_CODE);
         return headings.map(refuse).into();
     }
     let tracks = vec![

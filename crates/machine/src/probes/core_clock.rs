@@ -34,7 +34,7 @@ const TURNS: u64 = 640;
 /// The probe; `Err` on architectures without machine code.
 pub fn track() -> Result<Track, Box<ProbeResult>> {
     if !kernels::EXACT {
-        let result = ProbeResult::not_measurable(HEADING, kernels::NO_MACHINE_CODE);
+        let result = HEADING.not_measurable(kernels::NO_MACHINE_CODE);
         return Err(Box::new(result));
     }
     // The minimum is of time per cycle; `invert` turns the result into GHz.
@@ -61,12 +61,12 @@ const VECTOR_TURNS: u64 = 4000;
 /// minimum would pick them; the tenth percentile of some 400 chunks does not.
 pub fn beside_vectors() -> ProbeResult {
     if !kernels::EXACT {
-        return ProbeResult::not_measurable(BESIDE_VECTORS, kernels::NO_MACHINE_CODE);
+        return BESIDE_VECTORS.not_measurable(kernels::NO_MACHINE_CODE);
     }
     let operation = chains::Operation::FusedMultiplyAdd;
     if !chains::available(operation) {
         let why = "this processor has no such instruction";
-        return ProbeResult::not_measurable(BESIDE_VECTORS, why);
+        return BESIDE_VECTORS.not_measurable(why);
     }
     let agreement = Agreement {
         estimator: Estimator::P10,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::core_width::CoreWidth;
 use crate::gate::{CpuOf, Stretch};
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference};
 use crate::ruler::Ruler;
 
 pub(crate) const HEADING: Heading = Heading {
@@ -26,7 +26,8 @@ pub struct Shared {
     pub halves: [f64; 2],
 }
 
-/// How long the core was shared within `time`; `None` where there is no machine code to tell by.
+/// How long the core was shared within `time`; `None` where there is no machine code to measure it
+/// with.
 pub fn spin(time: Duration) -> Option<Shared> {
     if !kernels::EXACT {
         return None;
@@ -34,7 +35,7 @@ pub fn spin(time: Duration) -> Option<Shared> {
     let (mut width, mut ruler) = (CoreWidth::default(), Ruler::new());
     let clock = Stretch::begin(CpuOf::Nobody);
     while u128::from(clock.wall_ns()) < time.as_nanos() {
-        width.look(ruler.ghz());
+        width.sample(ruler.ghz());
     }
     Some(Shared {
         part: width.shared(),
@@ -45,19 +46,19 @@ pub fn spin(time: Duration) -> Option<Shared> {
 /// What [`spin`] found as a figure.
 pub fn result(shared: Option<Shared>) -> ProbeResult {
     let Some(shared) = shared else {
-        return ProbeResult::not_measurable(HEADING, kernels::NO_MACHINE_CODE);
+        return HEADING.not_measurable(kernels::NO_MACHINE_CODE);
     };
-    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+    let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.value = Some(shared.part * 100.0);
     let [a, b] = shared.halves;
-    result.spread = Some(apart(a, b));
+    result.spread = Some(difference(a, b));
     if shared.part >= SHARED_FROM {
         result.add_note(MEANING);
     }
     result
 }
 
-/// From this part on it is told.
+/// From this part on it is reported.
 pub(crate) const SHARED_FROM: f64 = 0.05;
 
 /// What it does to results.
@@ -71,15 +72,15 @@ mod tests {
     #[test]
     fn a_shared_core_is_told_with_what_it_does() {
         let shared = |part: f64, halves| Some(Shared { part, halves });
-        let told = result(shared(0.4, [0.6, 0.3]));
-        assert_eq!(told.spread, Some(0.5));
+        let noted = result(shared(0.4, [0.6, 0.3]));
+        assert_eq!(noted.spread, Some(0.5));
         assert_eq!(
-            (told.value, told.note.as_deref()),
+            (noted.value, noted.note.as_deref()),
             (Some(40.0), Some(MEANING))
         );
         let alone = result(shared(0.01, [0.01, 0.01]));
-        assert_eq!((alone.verdict, alone.note), (Verdict::Ok, None));
-        assert_eq!(result(None).verdict, Verdict::NotMeasurable);
+        assert_eq!((alone.verdict, alone.note), (ProbeVerdict::Ok, None));
+        assert_eq!(result(None).verdict, ProbeVerdict::NotMeasurable);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::affinity::Pinned;
 use crate::context::Context;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::{Agreement, Samples, judge, quantile};
 
 const HEADING: Heading = Heading {
@@ -28,8 +28,9 @@ pub const HEADINGS: &[Heading] = &[HEADING];
 /// Round trips of one burst.
 const TRIPS: u64 = 50;
 
-/// Lines that are handed over in turn. Where cores and pieces of the last level sit on a mesh, a line's address decides
-/// over which of them it goes: 50 to 76 ns from line to line, the same for as long as the page stays (Intel of 2023).
+/// Lines that are handed over in turn. Where cores and pieces of the last level sit on a mesh, a
+/// line's address decides over which of them it goes: 50 to 76 ns from line to line, the same for
+/// as long as the page stays (Intel of 2023).
 const LINES: usize = 16;
 
 /// Most partners that are tried.
@@ -124,7 +125,7 @@ fn bursts(other: usize, time: Duration) -> Bursts {
     Bursts { of_line }
 }
 
-/// One quick look (5 ms) at the state between the context's CPU and the next; `None` with one
+/// One quick sample (5 ms) of the state between the context's CPU and the next; `None` with one
 /// CPU or a partner that did not run.
 pub fn state(context: &Context) -> Option<f64> {
     let other = context
@@ -145,7 +146,7 @@ pub fn run(context: &Context) -> ProbeResult {
         .take(MOST_PARTNERS)
         .collect();
     if others.is_empty() {
-        return ProbeResult::not_measurable(HEADING, "only one CPU may be used");
+        return HEADING.not_measurable("only one CPU may be used");
     }
     // Three passes over all pairs: a pair that moves between its states gives no figure.
     let each = Duration::from_millis(20);
@@ -183,7 +184,7 @@ fn answer(points: Vec<(f64, f64)>, passes: &[Vec<Bursts>]) -> ProbeResult {
             "half of the bursts took {median:.0} ns and more: the pair has a second state"
         ));
     }
-    if result.verdict == Verdict::Disturbed {
+    if result.verdict == ProbeVerdict::Disturbed {
         result.add_note("the pair moved between two states, or other programs ran in between");
     }
     result.set_points("(CPU)", "ns", points);
@@ -212,7 +213,10 @@ mod tests {
     #[test]
     fn a_pair_that_moves_gives_no_figure() {
         let result = answer(vec![(1.0, 30.0)], &[pass(90, 10), pass(0, 100)]);
-        assert_eq!((result.value, result.verdict), (None, Verdict::Disturbed));
+        assert_eq!(
+            (result.value, result.verdict),
+            (None, ProbeVerdict::Disturbed)
+        );
     }
 
     #[test]
@@ -228,7 +232,7 @@ mod tests {
 
     #[test]
     fn no_bursts_give_no_answer() {
-        assert_eq!(answer(Vec::new(), &[]).verdict, Verdict::NoAnswer);
+        assert_eq!(answer(Vec::new(), &[]).verdict, ProbeVerdict::NoAnswer);
     }
 
     #[test]

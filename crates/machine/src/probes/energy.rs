@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 
 const HEADING: Heading = Heading {
     id: "energy_spinning",
@@ -31,11 +31,11 @@ pub fn run() -> ProbeResult {
     let counter = match counter(Path::new("/")) {
         Ok(counter) => counter,
         Err(Missing::Absent) => {
-            return ProbeResult::not_measurable(HEADING, "no energy counter on this machine");
+            return HEADING.not_measurable("no energy counter on this machine");
         }
         Err(Missing::Forbidden(path)) => {
             let why = format!("{} can be read by root only", path.display());
-            return ProbeResult::not_measurable(HEADING, why);
+            return HEADING.not_measurable(why);
         }
     };
     let time = Duration::from_millis(300);
@@ -48,7 +48,7 @@ pub fn run() -> ProbeResult {
     });
     match idle.zip(busy) {
         Some((idle, busy)) => {
-            let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+            let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
             result.value = Some((busy - idle).max(0.0));
             result.n = 2;
             result.add_note(format!(
@@ -56,7 +56,7 @@ pub fn run() -> ProbeResult {
             ));
             result
         }
-        None => ProbeResult::no_answer(HEADING, "the counter wrapped or could not be read"),
+        None => HEADING.no_answer("the counter wrapped or could not be read"),
     }
 }
 

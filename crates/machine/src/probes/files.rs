@@ -136,7 +136,7 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
                 context.directory.display()
             );
             return [WARM, COLD, SYNC]
-                .map(|heading| ProbeResult::not_measurable(heading, why.as_str()))
+                .map(|heading| heading.not_measurable(why.as_str()))
                 .into();
         }
     };
@@ -156,7 +156,7 @@ fn warm(scratch: Scratch) -> ProbeResult {
     let mut buffer = vec![0u8; PIECE];
     for at in (0..FILE_BYTES).step_by(PIECE) {
         if scratch.file.read_exact_at(&mut buffer, at as u64).is_err() {
-            return ProbeResult::not_measurable(WARM, "the file could not be read");
+            return WARM.not_measurable("the file could not be read");
         }
     }
     let agreement = Agreement {
@@ -194,7 +194,7 @@ fn cold(scratch: &Scratch) -> ProbeResult {
             if !scratch.evict() {
                 let why =
                     "the file's pages stayed in memory (tmpfs, or a file system that keeps them)";
-                return ProbeResult::not_measurable(COLD, why);
+                return COLD.not_measurable(why);
             }
             let bytes = FILE_BYTES / COLD_PARTS;
             let start = Instant::now();

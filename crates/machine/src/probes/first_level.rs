@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::kernels;
 use crate::mapping::Pages;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
 use crate::track::sample;
 
@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context) -> ProbeResult {
     let mut result = if kernels::EXACT {
         measured(by_working_set, || by_conflicts(most_without_conflict))
     } else {
-        ProbeResult::not_measurable(HEADING, kernels::NO_MACHINE_CODE)
+        HEADING.not_measurable(kernels::NO_MACHINE_CODE)
     };
     result.reported = context.cache_bytes(1).map(|bytes| bytes as f64);
     result
@@ -45,12 +45,12 @@ fn measured(
     working_set: impl Fn() -> Option<usize>,
     conflicts: impl Fn() -> Option<usize>,
 ) -> ProbeResult {
-    let (mut stay, mut apart) = (Vec::new(), Vec::new());
-    let mut result = decide(&stay, &apart);
+    let (mut stay, mut scattered) = (Vec::new(), Vec::new());
+    let mut result = decide(&stay, &scattered);
     for _ in 0..MOST_PASSES {
         stay.extend(working_set());
-        apart.extend(conflicts());
-        result = decide(&stay, &apart);
+        scattered.extend(conflicts());
+        result = decide(&stay, &scattered);
         if result.value.is_some() {
             break;
         }
@@ -65,13 +65,13 @@ fn measured(
 /// these.
 fn decide(working_set: &[usize], conflicts: &[usize]) -> ProbeResult {
     let disturbed = |note: String| {
-        let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Disturbed);
+        let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Disturbed);
         result.add_note(note);
         result
     };
     let Some(most) = working_set.iter().max() else {
         let why = "no knee below 512 KiB, or the CPU was not had";
-        return ProbeResult::no_answer(HEADING, why);
+        return HEADING.no_answer(why);
     };
     let Some(by_conflicts) = conflicts.iter().max() else {
         return disturbed(format!(
@@ -87,7 +87,7 @@ fn decide(working_set: &[usize], conflicts: &[usize]) -> ProbeResult {
     if conflicts.iter().filter(|bytes| *bytes == most).count() < 2 {
         return disturbed(format!("{most} bytes were seen once"));
     }
-    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+    let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.value = Some(*most as f64);
     result.n = working_set.len() + conflicts.len();
     result.spread = Some(0.0);
@@ -177,11 +177,11 @@ mod tests {
         ] {
             let result = decide(working_set, conflicts);
             assert_eq!(result.value, None);
-            assert_eq!(result.verdict, Verdict::Disturbed);
+            assert_eq!(result.verdict, ProbeVerdict::Disturbed);
         }
         let note = decide(&[28672; 2], &[SIZE; 2]).note.unwrap();
         assert!(note.contains("28672") && note.contains("32768"), "{note}");
-        assert_eq!(decide(&[], &[]).verdict, Verdict::NoAnswer);
+        assert_eq!(decide(&[], &[]).verdict, ProbeVerdict::NoAnswer);
     }
 
     #[test]

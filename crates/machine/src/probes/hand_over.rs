@@ -9,7 +9,7 @@ use crate::affinity::Pinned;
 use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::probes::echo_process::EchoProcess;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::{Agreement, quantile};
 use crate::track::{Track, alone, interleave, sample};
 
@@ -132,7 +132,7 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
                 start.elapsed().as_nanos() as f64 / 20e3
             }));
         }
-        Err(error) => results.push(ProbeResult::not_measurable(SELF, error.to_string())),
+        Err(error) => results.push(SELF.not_measurable(error.to_string())),
     }
     for (heading, partner) in [
         (SAME, Partner::over_pipes(None)),
@@ -143,15 +143,12 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
                 Track::new(heading, lowest, pass, move || partner.round_trips(8))
                     .gated_by(CpuOf::Process),
             ),
-            Err(error) => results.push(ProbeResult::not_measurable(heading, error.to_string())),
+            Err(error) => results.push(heading.not_measurable(error.to_string())),
         }
     }
     match between_processes(lowest, pass) {
         Ok(track) => tracks.push(track),
-        Err(error) => results.push(ProbeResult::not_measurable(
-            SAME_PROCESSES,
-            error.to_string(),
-        )),
+        Err(error) => results.push(SAME_PROCESSES.not_measurable(error.to_string())),
     }
     results.extend(interleave(tracks, Duration::from_millis(1100)));
     let switches = [(SWITCH, SAME), (SWITCH_PROCESSES, SAME_PROCESSES)]
@@ -289,7 +286,7 @@ fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResu
     };
     match of(trip).zip(of(SELF)) {
         Some(((round, round_spread), (calls, calls_spread))) if round > 2.0 * calls => {
-            let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::Ok);
+            let mut result = heading.blank(Estimator::Derived, ProbeVerdict::Ok);
             let value = (round - 2.0 * calls) / 2.0;
             result.value = Some(value);
             // As far apart as those of both may lie.
@@ -298,8 +295,8 @@ fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResu
             result.n = 2;
             result
         }
-        Some(_) => ProbeResult::no_answer(heading, "the round trip is not longer than its calls"),
-        None => ProbeResult::no_answer(heading, "the figures that it rests on are missing"),
+        Some(_) => heading.no_answer("the round trip is not longer than its calls"),
+        None => heading.no_answer("the figures that it rests on are missing"),
     }
 }
 
@@ -307,11 +304,11 @@ fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResu
 /// both threads sleep by design.
 fn other(context: &Context) -> ProbeResult {
     let Some(cpu) = context.cpus.iter().copied().find(|cpu| *cpu != context.cpu) else {
-        return ProbeResult::not_measurable(OTHER, "only one CPU may be used");
+        return OTHER.not_measurable("only one CPU may be used");
     };
     let mut partner = match Partner::over_pipes(Some(cpu)) {
         Ok(partner) => partner,
-        Err(error) => return ProbeResult::not_measurable(OTHER, error.to_string()),
+        Err(error) => return OTHER.not_measurable(error.to_string()),
     };
     let mut chunk = || partner.round_trips(1);
     let mut pass = || sample(CpuOf::Nobody, Duration::from_millis(60), &mut chunk);
@@ -334,7 +331,7 @@ fn other(context: &Context) -> ProbeResult {
 fn flow() -> ProbeResult {
     let (mut reader, mut writer) = match own_pipe() {
         Ok(pipe) => pipe,
-        Err(error) => return ProbeResult::not_measurable(FLOW, error.to_string()),
+        Err(error) => return FLOW.not_measurable(error.to_string()),
     };
     let agreement = Agreement {
         estimator: Estimator::Median,
@@ -382,14 +379,14 @@ mod tests {
 
     #[test]
     fn a_switch_is_half_of_what_the_calls_leave() {
-        let figure = |heading, value| ProbeResult {
+        let figure = |heading: Heading, value| ProbeResult {
             value: Some(value),
-            ..ProbeResult::blank(heading, Estimator::P10, Verdict::Ok)
+            ..heading.blank(Estimator::P10, ProbeVerdict::Ok)
         };
         let result = switch(SWITCH, SAME, &[figure(SAME, 4.7), figure(SELF, 0.68)]);
         assert!((result.value.unwrap() - 1.67).abs() < 1e-9);
         let short = [figure(SAME, 1.0), figure(SELF, 0.68)];
         assert_eq!(switch(SWITCH, SAME, &short).value, None);
-        assert_eq!(switch(SWITCH, SAME, &[]).verdict, Verdict::NoAnswer);
+        assert_eq!(switch(SWITCH, SAME, &[]).verdict, ProbeVerdict::NoAnswer);
     }
 }

@@ -22,7 +22,7 @@ pub const HEADINGS: &[Heading] = &[HEADING];
 pub fn run() -> ProbeResult {
     if kernels::identify().is_none() {
         let why = "this architecture has no instruction that a hypervisor must answer";
-        return ProbeResult::not_measurable(HEADING, why);
+        return HEADING.not_measurable(why);
     }
     let agreement = Agreement {
         estimator: Estimator::Minimum,

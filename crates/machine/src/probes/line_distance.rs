@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::kernels;
 use crate::mapping::{Mapping, Pages};
 use crate::probes::cache_line::near_power_of_two;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
 
 const LINE: Heading = Heading {
@@ -49,12 +49,7 @@ pub struct Pair {
 
 /// The line and the prefetch.
 pub fn run(context: &Context) -> Vec<ProbeResult> {
-    let refuse = |why: &str| {
-        vec![
-            ProbeResult::not_measurable(LINE, why),
-            ProbeResult::not_measurable(PREFETCH, why),
-        ]
-    };
+    let refuse = |why: &str| vec![LINE.not_measurable(why), PREFETCH.not_measurable(why)];
     if !kernels::EXACT {
         return refuse(kernels::NO_MACHINE_CODE);
     }
@@ -151,10 +146,7 @@ fn side(pairs: &[Pair], sign: i32) -> Option<Side> {
 fn answer(pairs: &[Pair]) -> Vec<ProbeResult> {
     let (Some(down), Some(up)) = (side(pairs, -1), side(pairs, 1)) else {
         let why = "too few pairs, or hits even where nothing was fetched";
-        return vec![
-            ProbeResult::no_answer(LINE, why),
-            ProbeResult::no_answer(PREFETCH, why),
-        ];
+        return vec![LINE.no_answer(why), PREFETCH.no_answer(why)];
     };
     let (narrow, wide) = if down.area <= up.area {
         (down, up)
@@ -162,7 +154,7 @@ fn answer(pairs: &[Pair]) -> Vec<ProbeResult> {
         (up, down)
     };
     let raw = 2.0 * narrow.area + 1.0;
-    let mut line = ProbeResult::blank(LINE, Estimator::Derived, Verdict::NoAnswer);
+    let mut line = LINE.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     line.n = pairs.len();
     line.median = Some(raw);
     line.value = near_power_of_two(raw);
@@ -170,12 +162,12 @@ fn answer(pairs: &[Pair]) -> Vec<ProbeResult> {
         "{raw:.1} before rounding, {:.1} % false hits",
         narrow.floor * 100.0
     ));
-    let mut prefetch = ProbeResult::no_answer(PREFETCH, "without a line length");
+    let mut prefetch = PREFETCH.no_answer("without a line length");
     if let Some(length) = line.value {
-        line.verdict = Verdict::Ok;
+        line.verdict = ProbeVerdict::Ok;
         // Each further line that is always fetched adds L to the area of its side.
         let excess = (wide.area - narrow.area) / length;
-        prefetch = ProbeResult::blank(PREFETCH, Estimator::Derived, Verdict::Ok);
+        prefetch = PREFETCH.blank(Estimator::Derived, ProbeVerdict::Ok);
         prefetch.n = pairs.len();
         prefetch.value = Some((excess * 10.0).round() / 10.0);
         if excess > 0.3 {
@@ -231,10 +223,13 @@ mod tests {
 
     #[test]
     fn hits_everywhere_give_no_answer() {
-        assert_eq!(answer(&pairs(64, 0, 900))[0].verdict, Verdict::NoAnswer);
+        assert_eq!(
+            answer(&pairs(64, 0, 900))[0].verdict,
+            ProbeVerdict::NoAnswer
+        );
         assert_eq!(
             answer(&pairs(64, 0, 20)[..500])[0].verdict,
-            Verdict::NoAnswer
+            ProbeVerdict::NoAnswer
         );
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::affinity::Pinned;
 use crate::context::Context;
 use crate::mapping::{Mapping, Pages};
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
 
 const HEADING: Heading = Heading {
@@ -31,10 +31,10 @@ const DISTANCES: [usize; 8] = [8, 16, 24, 56, 64, 128, 256, 512];
 /// The probe; needs two CPUs.
 pub fn run(context: &Context) -> ProbeResult {
     let Some(other) = context.cpus.iter().copied().find(|cpu| *cpu != context.cpu) else {
-        return ProbeResult::not_measurable(HEADING, "only one CPU may be used");
+        return HEADING.not_measurable("only one CPU may be used");
     };
     let Ok(memory) = Mapping::touched(4096, Pages::Small) else {
-        return ProbeResult::not_measurable(HEADING, "no memory");
+        return HEADING.not_measurable("no memory");
     };
     let memory = Arc::new(memory);
     let points: Vec<(f64, f64)> = DISTANCES
@@ -86,7 +86,7 @@ fn contended(memory: &Arc<Mapping>, distance: usize, other: usize) -> Option<f64
 }
 
 fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
-    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::NoAnswer);
+    let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = points.len();
     if points.len() < DISTANCES.len() {
         result.add_note("the two threads did not run at the same time often enough");
@@ -104,7 +104,7 @@ fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
         // Distances step from 56 to 64 to 128: a knee at 8 to 24 says that nothing was shared.
         Some((distance, _)) if clean && *distance >= 64.0 => {
             result.value = Some(*distance);
-            result.verdict = Verdict::Ok;
+            result.verdict = ProbeVerdict::Ok;
         }
         _ => result.add_note("no clear step between shared and apart"),
     }
@@ -130,13 +130,13 @@ mod tests {
 
     #[test]
     fn no_contention_at_all_gives_no_answer() {
-        assert_eq!(answer(points([1.7; 8])).verdict, Verdict::NoAnswer);
+        assert_eq!(answer(points([1.7; 8])).verdict, ProbeVerdict::NoAnswer);
         let mixed = answer(points([9.0, 8.0, 9.0, 8.0, 1.8, 9.0, 1.7, 1.7]));
-        assert_eq!(mixed.verdict, Verdict::NoAnswer);
+        assert_eq!(mixed.verdict, ProbeVerdict::NoAnswer);
     }
 
     #[test]
     fn a_starved_partner_gives_no_answer() {
-        assert_eq!(answer(vec![(8.0, 9.0)]).verdict, Verdict::NoAnswer);
+        assert_eq!(answer(vec![(8.0, 9.0)]).verdict, ProbeVerdict::NoAnswer);
     }
 }

@@ -11,7 +11,7 @@ use crate::gate::CpuOf;
 use crate::kernels;
 use crate::mapping::Pages;
 use crate::probes::cache_line::near_power_of_two;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
 use crate::track::sample;
 
@@ -40,10 +40,10 @@ const MOST: usize = 1 << 20;
 /// The probe.
 pub fn run() -> ProbeResult {
     if !kernels::EXACT {
-        return ProbeResult::not_measurable(HEADING, kernels::NO_MACHINE_CODE);
+        return HEADING.not_measurable(kernels::NO_MACHINE_CODE);
     }
     let Some(base) = latency(8, 512).filter(|ns| *ns > 0.0) else {
-        return ProbeResult::no_answer(HEADING, "the CPU was not had for long enough");
+        return HEADING.no_answer("the CPU was not had for long enough");
     };
     let count = |spacing| held(spacing, base).map(|slots| slots as f64);
     let narrow: Vec<(f64, f64)> = NARROW
@@ -55,14 +55,14 @@ pub fn run() -> ProbeResult {
         .filter_map(|s| Some((*s as f64, count(*s)?)))
         .collect();
     if narrow.len() < NARROW.len() || wide.len() < WIDE.len() {
-        return ProbeResult::no_answer(HEADING, "the CPU was not had for long enough");
+        return HEADING.no_answer("the CPU was not had for long enough");
     }
     answer(&narrow, &wide)
 }
 
 /// The line from (spacing, slots held) below and above it.
 fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
-    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::NoAnswer);
+    let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     let covered: Vec<f64> = narrow
         .iter()
         .map(|(spacing, slots)| spacing * slots)
@@ -83,7 +83,7 @@ fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
     result.value = near_power_of_two(raw);
     result.add_note(format!("{raw:.1} before rounding, {lines:.0} lines held"));
     if result.value.is_some() {
-        result.verdict = Verdict::Ok;
+        result.verdict = ProbeVerdict::Ok;
     } else {
         result.add_note("not near a power of two");
     }

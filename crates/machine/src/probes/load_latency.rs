@@ -77,20 +77,21 @@ pub fn second(context: &Context) -> Result<Track, Box<ProbeResult>> {
 }
 
 /// Third-level latency. The set is small beside the level, because neighbours that are not seen
-/// leave only a part of it: of 32 MiB less than 4 on one host here, where a set of 4 MiB took 15 ns a load
-/// for a second and then 130 for the next one, as memory does. The second kind of pass is not this level's.
+/// leave only a part of it: of 32 MiB less than 4 on one host here, where a set of 4 MiB took 15 ns
+/// a load for a second and then 130 for the next one, as memory does. The second kind of pass is
+/// not this level's.
 pub fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let (Some(second), Some(third)) = (context.cache_bytes(2), context.cache_bytes(3)) else {
         let why = "the kernel reports no third-level cache";
-        return Err(Box::new(ProbeResult::not_measurable(LAST, why)));
+        return Err(Box::new(LAST.not_measurable(why)));
     };
     let bytes = third_set(second, third);
     let mut cycle = cycle(LAST, bytes)?;
     let within = latency_over(&mut cycle, second_set(context).min(second));
     cycle.grow(bytes / SPACING);
     cycle.walk((bytes / SPACING / 16) as u64 + 1);
-    // The second level answers for more of the set in a tenth of some passes' chunks (28 ns, the others 33 to 34),
-    // so the fastest ones are lucky.
+    // The second level answers for more of the set in a tenth of some passes' chunks (28 ns, the
+    // others 33 to 34), so the fastest ones are lucky.
     let agreement = Agreement {
         estimator: Estimator::Median,
         tolerance: 0.15,
@@ -108,8 +109,9 @@ pub fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
     ))
 }
 
-/// Twice the second level, or half of the third where that is less. The second level still answers a part of the
-/// loads then (10.6 ns, where a set of four times took 14.5), but neighbours often leave no room for more.
+/// Twice the second level, or half of the third where that is less. The second level still answers
+/// a part of the loads then (10.6 ns, where a set of four times took 14.5), but neighbours often
+/// leave no room for more.
 fn third_set(second: usize, third: usize) -> usize {
     (second * 2).min(third / 2)
 }
@@ -146,11 +148,12 @@ fn small(
 pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let bytes = context.memory_set();
     if !context.memory_set_is_memory() {
-        return Err(Box::new(ProbeResult::not_measurable(MEMORY, NO_MEMORY_SET)));
+        return Err(Box::new(MEMORY.not_measurable(NO_MEMORY_SET)));
     }
     let mut cycle = cycle(MEMORY, bytes)?;
     cycle.grow(bytes / SPACING);
-    // Refreshes and neighbours scatter the chunks by a tenth: all of a program's loads have to do with that.
+    // Refreshes and neighbours scatter the chunks by a tenth: all of a program's loads have to do
+    // with that.
     let agreement = Agreement {
         estimator: Estimator::Median,
         tolerance: 0.15,
@@ -165,12 +168,8 @@ pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
 }
 
 fn cycle(heading: Heading, bytes: usize) -> Result<Cycle, Box<ProbeResult>> {
-    Cycle::new(bytes / SPACING, Layout::every(SPACING), Pages::Huge, 0x5eed).map_err(|error| {
-        Box::new(ProbeResult::not_measurable(
-            heading,
-            format!("no memory: {error}"),
-        ))
-    })
+    Cycle::new(bytes / SPACING, Layout::every(SPACING), Pages::Huge, 0x5eed)
+        .map_err(|error| Box::new(heading.not_measurable(format!("no memory: {error}"))))
 }
 
 #[cfg(test)]
@@ -186,6 +185,6 @@ mod tests {
     #[test]
     fn without_a_third_level_there_is_no_figure() {
         let result = last(&Context::bare()).err().unwrap();
-        assert_eq!(result.verdict, crate::result::Verdict::NotMeasurable);
+        assert_eq!(result.verdict, crate::result::ProbeVerdict::NotMeasurable);
     }
 }

@@ -12,7 +12,7 @@ use crate::gate::{CpuOf, Stretch};
 use crate::kernels::streams;
 use crate::mapping::{HUGE, Mapping, Pages};
 use crate::probes::common_window::{Piece, all_ran, limits};
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::{Agreement, Samples, judge, quantile};
 
 const HEADING: Heading = Heading {
@@ -26,7 +26,7 @@ const HEADING: Heading = Heading {
 /// What is measured here.
 pub const HEADINGS: &[Heading] = &[HEADING];
 
-/// Bytes between two looks at the clock of a reader: 20 to 60 us.
+/// Bytes between two reads of the clock of a reader: 20 to 60 us.
 const PIECE: usize = 512 << 10;
 
 /// Time of one pass.
@@ -54,7 +54,7 @@ fn counts(others: usize) -> Vec<usize> {
     counts
 }
 
-/// A thread that reads until told to stop, and answers with its pieces.
+/// A thread that reads until asked to stop, and answers with its pieces.
 struct Reader {
     thread: JoinHandle<Option<Vec<Piece>>>,
 }
@@ -122,17 +122,17 @@ pub fn run(context: &Context) -> ProbeResult {
         .filter(|cpu| *cpu != context.cpu)
         .collect();
     if others.is_empty() {
-        return ProbeResult::not_measurable(HEADING, "only one CPU may be used");
+        return HEADING.not_measurable("only one CPU may be used");
     }
     let bytes = context.memory_set();
     let each = context.memory_budget.saturating_sub(bytes) / others.len();
     let each = each.min(bytes) / HUGE * HUGE;
     if !context.memory_set_is_memory() || each * others.len() < context.last_level_bytes() {
-        return ProbeResult::not_measurable(HEADING, NO_MEMORY_SET);
+        return HEADING.not_measurable(NO_MEMORY_SET);
     }
     let Ok(mut cycle) = Cycle::new(bytes / SPACING, Layout::every(SPACING), Pages::Huge, 0x10ad)
     else {
-        return ProbeResult::not_measurable(HEADING, "no memory");
+        return HEADING.not_measurable("no memory");
     };
     cycle.grow(bytes / SPACING);
     let by_readers = counts(others.len())
@@ -210,10 +210,10 @@ fn answer(by_readers: Vec<(usize, [Samples; 2])>) -> ProbeResult {
         .filter_map(|(readers, result)| Some((*readers as f64, result.value?)))
         .collect();
     let Some((_, result)) = judged.into_iter().next_back() else {
-        return ProbeResult::no_answer(HEADING, "nothing was measured");
+        return HEADING.no_answer("nothing was measured");
     };
     let mut result = result;
-    if result.value.is_none() && result.verdict == Verdict::NoAnswer {
+    if result.value.is_none() && result.verdict == ProbeVerdict::NoAnswer {
         result.add_note("the readers did not run while this core did");
     }
     if let (Some(loaded), Some((_, idle))) = (result.value, points.first())
@@ -259,7 +259,10 @@ mod tests {
     #[test]
     fn the_figure_is_that_beside_all_readers() {
         let result = answer(vec![(0, steady(100.0)), (1, steady(150.0))]);
-        assert_eq!((result.value, result.verdict), (Some(150.0), Verdict::Ok));
+        assert_eq!(
+            (result.value, result.verdict),
+            (Some(150.0), ProbeVerdict::Ok)
+        );
         assert!(result.note.unwrap().starts_with("1.50 times the 100 ns"));
         assert_eq!(result.points.unwrap(), [(0.0, 100.0), (1.0, 150.0)]);
     }
@@ -268,7 +271,10 @@ mod tests {
     fn readers_that_never_ran_give_no_figure() {
         let none = [Samples::default(), Samples::default()];
         let result = answer(vec![(0, steady(100.0)), (1, none)]);
-        assert_eq!((result.value, result.verdict), (None, Verdict::NoAnswer));
+        assert_eq!(
+            (result.value, result.verdict),
+            (None, ProbeVerdict::NoAnswer)
+        );
     }
 
     #[test]

@@ -64,7 +64,8 @@ fn order() -> Vec<usize> {
 
 /// ns for each page of a new mapping of `file`, giving it back included; NaN if it can't be mapped.
 fn touch(file: &File, order: &[usize]) -> f64 {
-    // What disturbs a mapping that nothing is read of would make the pages look quick: the least of three counts.
+    // What disturbs a mapping that nothing is read of would make the pages look quick: the least of
+    // three counts.
     let unread = (0..3)
         .filter_map(|_| mapped(file, &[]))
         .min_by(f64::total_cmp);
@@ -74,8 +75,8 @@ fn touch(file: &File, order: &[usize]) -> f64 {
     }
 }
 
-/// ns to read one byte of each of these pages of a new mapping and to unmap it; `None` if it can't be mapped
-/// or the bytes are others.
+/// ns to read one byte of each of these pages of a new mapping and to unmap it; `None` if it can't
+/// be mapped or the bytes are others.
 fn mapped(file: &File, pages: &[usize]) -> Option<f64> {
     // SAFETY: a new shared mapping of an open file for reading touches no memory that exists.
     let map = unsafe {
@@ -116,7 +117,7 @@ pub fn run(directory: &Path) -> Vec<ProbeResult> {
                     "no file could be written in {}: {error}",
                     directory.display()
                 );
-                let refused = |heading| ProbeResult::not_measurable(heading, why.clone());
+                let refused = |heading: Heading| heading.not_measurable(why.clone());
                 return HEADINGS.iter().copied().map(refused).collect();
             }
         };

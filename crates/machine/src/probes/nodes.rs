@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::gate::CpuOf;
 use crate::mapping::Pages;
 use crate::reported::parse_cpu_list;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
 use crate::track::sample;
 
@@ -28,9 +28,9 @@ pub const HEADINGS: &[Heading] = &[HEADING];
 pub fn run(context: &Context) -> ProbeResult {
     let nodes = nodes(Path::new("/"));
     if nodes.is_empty() {
-        return ProbeResult::not_measurable(HEADING, "the kernel reports no memory nodes");
+        return HEADING.not_measurable("the kernel reports no memory nodes");
     }
-    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+    let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.value = Some(nodes.len() as f64);
     result.n = nodes.len();
     if nodes.len() == 1 {

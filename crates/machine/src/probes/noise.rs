@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use fathom_model::Gaps;
+use fathom_model::quantity::{Nanoseconds, Ratio, short_time};
 
 use crate::gate;
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference};
 use crate::samples::quantile;
 
 pub(crate) const HEADING: Heading = Heading {
@@ -16,30 +17,6 @@ pub(crate) const HEADING: Heading = Heading {
     method: "a spinning core reads the counter without pause; what is missing in gaps above 1 us \
              belongs to interrupts, the scheduler, the hypervisor or the firmware.",
 };
-
-/// Gaps of a core that spun for a while.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Gaps {
-    /// How long it spun, in s.
-    pub seconds: f64,
-    /// Gaps above 1 us.
-    pub count: usize,
-    /// Part of the time that lies in gaps, 0 to 1.
-    pub lost: f64,
-    /// The same of the first and of the second half of the time.
-    #[serde(default)]
-    pub lost_by_half: [f64; 2],
-    /// Longest gap in ns.
-    pub longest_ns: f64,
-    /// Number of gaps by decade: 1-10 us, 10-100 us, 0.1-1 ms, 1-10 ms, above.
-    pub by_decade: [usize; 5],
-    /// Times that the scheduler gave the CPU to another thread.
-    pub scheduler: u64,
-    /// Steal of all CPUs meanwhile in ns; grain 10 ms.
-    pub steal_ns: u64,
-    /// Interrupts that this CPU took meanwhile, if the kernel tells.
-    pub interrupts: Option<u64>,
-}
 
 /// Least gap that counts, in ns: reading the counter takes some 10 to 30.
 const LEAST_GAP_NS: f64 = 1000.0;
@@ -104,7 +81,7 @@ fn summarise(
     by_half: (&[f64], &[f64]),
     wall_ns: f64,
     scheduler: u64,
-    steal_ns: u64,
+    steal_ns: Nanoseconds,
     interrupts: Option<u64>,
 ) -> Gaps {
     let gaps_ns = [by_half.0, by_half.1].concat();
@@ -116,8 +93,8 @@ fn summarise(
     Gaps {
         seconds: wall_ns / 1e9,
         count: gaps_ns.len(),
-        lost: lost(&gaps_ns, wall_ns),
-        lost_by_half: [by_half.0, by_half.1].map(|half| lost(half, wall_ns / 2.0)),
+        lost: Ratio(lost(&gaps_ns, wall_ns)),
+        lost_by_half: [by_half.0, by_half.1].map(|half| Ratio(lost(half, wall_ns / 2.0))),
         longest_ns: quantile(&gaps_ns, 1.0).unwrap_or(0.0),
         by_decade,
         scheduler,
@@ -131,7 +108,7 @@ fn interrupts(cpu: usize) -> Option<u64> {
     parse_interrupts(&std::fs::read_to_string("/proc/interrupts").ok()?, cpu)
 }
 
-fn parse_interrupts(text: &str, cpu: usize) -> Option<u64> {
+pub(crate) fn parse_interrupts(text: &str, cpu: usize) -> Option<u64> {
     let mut lines = text.lines();
     let name = format!("CPU{cpu}");
     let column = lines
@@ -141,17 +118,17 @@ fn parse_interrupts(text: &str, cpu: usize) -> Option<u64> {
     Some(
         lines
             .filter_map(|line| line.split_whitespace().nth(column + 1)?.parse::<u64>().ok())
-            .sum(),
+            .fold(0, u64::saturating_add),
     )
 }
 
 /// The gaps as a probe result.
 pub fn result(gaps: &Gaps) -> ProbeResult {
-    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::Ok);
+    let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.n = gaps.count;
-    result.value = Some(gaps.lost * 100.0);
+    result.value = Some(gaps.lost.percent());
     let [first, second] = gaps.lost_by_half;
-    result.spread = Some(apart(first, second));
+    result.spread = Some(difference(first.0, second.0));
     result.steal_ns = gaps.steal_ns;
     result.involuntary_switches = gaps.scheduler;
     result.points_over = Some("gap from ns".into());
@@ -164,9 +141,9 @@ pub fn result(gaps: &Gaps) -> ProbeResult {
         "{} gaps in {:.1} s, the longest {}; {} by the scheduler, {} stolen{}",
         gaps.count,
         gaps.seconds,
-        crate::table::time(gaps.longest_ns),
+        short_time(gaps.longest_ns / 1e9),
         gaps.scheduler,
-        crate::table::time(gaps.steal_ns as f64),
+        gaps.steal_ns,
         gaps.interrupts
             .map_or(String::new(), |count| format!(", {count} interrupts")),
     ));
@@ -179,12 +156,18 @@ mod tests {
 
     #[test]
     fn gaps_are_counted_by_decade() {
-        let gaps = summarise((&[1500.0, 9000.0], &[5e4, 2e7]), 1e8, 1, 0, Some(3));
+        let gaps = summarise(
+            (&[1500.0, 9000.0], &[5e4, 2e7]),
+            1e8,
+            1,
+            Nanoseconds(0),
+            Some(3),
+        );
         assert_eq!(gaps.by_decade, [2, 1, 0, 0, 1]);
-        assert!((gaps.lost - 0.200605).abs() < 1e-9);
+        assert!((gaps.lost.0 - 0.200605).abs() < 1e-9);
         assert_eq!(gaps.longest_ns, 2e7);
-        assert!((gaps.lost_by_half[0] - 0.00021).abs() < 1e-9);
-        assert!((gaps.lost_by_half[1] - 0.401).abs() < 1e-9);
+        assert!((gaps.lost_by_half[0].0 - 0.00021).abs() < 1e-9);
+        assert!((gaps.lost_by_half[1].0 - 0.401).abs() < 1e-9);
     }
 
     #[test]
@@ -200,7 +183,7 @@ mod tests {
     fn a_spin_is_as_long_as_asked() {
         let gaps = spin(Duration::from_millis(2), 0);
         assert!(gaps.seconds >= 0.002);
-        assert!((0.0..=1.0).contains(&gaps.lost));
+        assert!((0.0..=1.0).contains(&gaps.lost.0));
         assert_eq!(gaps.by_decade.iter().sum::<usize>(), gaps.count);
     }
 }

@@ -41,7 +41,7 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
         Mapping::new(HUGE, Pages::Small),
         Mapping::new(HUGE, Pages::Huge),
     ) else {
-        let refused = |heading| ProbeResult::not_measurable(heading, "no memory");
+        let refused = |heading: Heading| heading.not_measurable("no memory");
         let mut results: Vec<ProbeResult> = HEADINGS.iter().copied().map(refused).collect();
         results.extend(mapped_file::run(&context.directory));
         return results;
@@ -83,10 +83,7 @@ pub fn run(context: &Context) -> Vec<ProbeResult> {
         ));
     }
     if !granted {
-        results.push(ProbeResult::not_measurable(
-            HUGE_PAGE,
-            "the system granted no huge page",
-        ));
+        results.push(HUGE_PAGE.not_measurable("the system granted no huge page"));
     }
     results.extend(mapped_file::run(&context.directory));
     results

@@ -6,7 +6,7 @@ use crate::chase::{Cycle, Layout};
 use crate::context::{Context, NO_MEMORY_SET};
 use crate::gate::CpuOf;
 use crate::mapping::Pages;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, of_two};
 use crate::samples::quantile;
 use crate::track::sample;
 
@@ -30,20 +30,20 @@ const STEPS: usize = 64;
 /// The probe.
 pub fn run(context: &Context) -> ProbeResult {
     if !context.memory_set_is_memory() {
-        return ProbeResult::not_measurable(HEADING, NO_MEMORY_SET);
+        return HEADING.not_measurable(NO_MEMORY_SET);
     }
     let slots = context.memory_set() / 64;
     let Ok(mut cycle) = Cycle::new(slots, Layout::every(64), Pages::Huge, 0x317) else {
-        return ProbeResult::not_measurable(HEADING, "no memory");
+        return HEADING.not_measurable("no memory");
     };
     cycle.grow(slots);
     // The starts for the most lanes serve fewer of them too: any subset lies as far apart.
-    let (starts, apart) = cycle.starts(40);
-    if apart < slots / 40 || starts.len() < 40 {
-        return ProbeResult::no_answer(HEADING, "the lanes do not start apart");
+    let (starts, distance) = cycle.starts(40);
+    if distance < slots / 40 || starts.len() < 40 {
+        return HEADING.no_answer("the lanes do not start apart");
     }
     let first = pass(&starts);
-    ProbeResult::of_two(first, pass(&starts), 0.15)
+    of_two(first, pass(&starts), 0.15)
 }
 
 fn pass(starts: &[*const u8]) -> ProbeResult {
@@ -102,7 +102,7 @@ fn step(at: &mut [*const u8]) {
 
 /// Concurrency: the latency of one lane over the best time per load of many.
 fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
-    let mut result = ProbeResult::blank(HEADING, Estimator::Derived, Verdict::NoAnswer);
+    let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = points.len();
     let best = points
         .iter()
@@ -111,7 +111,7 @@ fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
     match points.first() {
         Some((1.0, alone)) if points.len() >= LANES.len() - 2 && best > 0.0 => {
             result.value = Some((alone / best * 10.0).round() / 10.0);
-            result.verdict = Verdict::Ok;
+            result.verdict = ProbeVerdict::Ok;
             let enough = points
                 .iter()
                 .find(|(_, ns)| *ns <= best * 1.1)
@@ -135,8 +135,8 @@ mod tests {
     fn every_lane_ends_where_its_steps_lead() {
         let mut cycle = Cycle::new(4000, Layout::every(64), Pages::Small, 3).unwrap();
         cycle.grow(4000);
-        let (starts, apart) = cycle.starts(40);
-        assert_eq!(apart, 100);
+        let (starts, distance) = cycle.starts(40);
+        assert_eq!(distance, 100);
         for lanes in LANES {
             let mut at: Vec<_> = starts[..lanes].to_vec();
             step(&mut at);

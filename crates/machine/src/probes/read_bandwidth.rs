@@ -54,17 +54,10 @@ fn reading(
     read: fn(*const u8) -> u64,
 ) -> Result<Track, Box<ProbeResult>> {
     if !context.memory_set_is_memory() {
-        return Err(Box::new(ProbeResult::not_measurable(
-            heading,
-            NO_MEMORY_SET,
-        )));
+        return Err(Box::new(heading.not_measurable(NO_MEMORY_SET)));
     }
-    let buffer = Mapping::touched(context.memory_set(), Pages::Huge).map_err(|error| {
-        Box::new(ProbeResult::not_measurable(
-            heading,
-            format!("no memory: {error}"),
-        ))
-    })?;
+    let buffer = Mapping::touched(context.memory_set(), Pages::Huge)
+        .map_err(|error| Box::new(heading.not_measurable(format!("no memory: {error}"))))?;
     let agreement = Agreement {
         estimator: Estimator::Mean,
         tolerance: 0.15,

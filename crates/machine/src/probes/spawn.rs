@@ -18,8 +18,7 @@ pub const HEADING: Heading = Heading {
 /// The probe.
 #[cfg(target_os = "linux")]
 pub fn track() -> Result<Track, Box<ProbeResult>> {
-    let floor =
-        linux::Floor::new().map_err(|why| Box::new(ProbeResult::not_measurable(HEADING, why)))?;
+    let floor = linux::Floor::new().map_err(|why| Box::new(HEADING.not_measurable(why)))?;
     let agreement = Agreement {
         estimator: Estimator::Minimum,
         tolerance: 0.1,
@@ -46,10 +45,7 @@ pub fn track() -> Result<Track, Box<ProbeResult>> {
         Estimator::Minimum,
         Agreement::clone,
     );
-    Err(Box::new(ProbeResult::not_measurable(
-        HEADING,
-        "only on Linux",
-    )))
+    Err(Box::new(HEADING.not_measurable("only on Linux")))
 }
 
 #[cfg(target_os = "linux")]
@@ -151,16 +147,17 @@ mod linux {
 
         /// Starts it and waits; true if it ended with 0.
         ///
-        /// Not by posix_spawn: its child first asks for and resets all 64 signals, which made 151 us of
+        /// Not by posix_spawn: its child first asks for and resets all 64 signals, which made 151
+        /// us of
         /// 105. Nor by the file's path below /proc, whose look-up takes 18 us.
         pub fn run(&self) -> bool {
             let mut stack = [0u64; 512];
             let top = stack.as_mut_ptr_range().end.cast();
             let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
             let file: *const File = &self.file;
-            // SAFETY: the child runs on `stack`, which is aligned to 16 after clone's own rounding and
-            // outlives it: CLONE_VFORK holds this thread until the child executes or ends. It only makes
-            // system calls.
+            // SAFETY: the child runs on `stack`, which is aligned to 16 after clone's own rounding
+            // and outlives it: CLONE_VFORK holds this thread until the child executes or ends. It
+            // only makes system calls.
             let pid = unsafe { libc::clone(execute, top, flags, file.cast_mut().cast()) };
             if pid < 0 {
                 return false;

@@ -45,8 +45,5 @@ pub fn track() -> Result<Track, Box<ProbeResult>> {
         Estimator::Minimum,
         Agreement::clone,
     );
-    Err(Box::new(ProbeResult::not_measurable(
-        HEADING,
-        "only on Linux",
-    )))
+    Err(Box::new(HEADING.not_measurable("only on Linux")))
 }

@@ -7,7 +7,7 @@ use crate::kernels::{
     self,
     chains::{self, CHAINS, Operation, PER_TURN},
 };
-use crate::result::{Estimator, Heading, ProbeResult, Verdict};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::ruler::Ruler;
 use crate::samples::quantile;
 use crate::track::sample;
@@ -67,10 +67,10 @@ pub fn run() -> Vec<ProbeResult> {
         .iter()
         .map(|(operation, heading)| {
             if !kernels::EXACT {
-                return ProbeResult::not_measurable(*heading, kernels::NO_MACHINE_CODE);
+                return heading.not_measurable(kernels::NO_MACHINE_CODE);
             }
             if !chains::available(*operation) {
-                return ProbeResult::not_measurable(*heading, "this processor does not have it");
+                return heading.not_measurable("this processor does not have it");
             }
             let first = pass(*operation);
             let second = pass(*operation);
@@ -99,7 +99,7 @@ fn answer(
 ) -> ProbeResult {
     let best = |points: &[(f64, f64)]| points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let (a, b) = (best(first), best(second));
-    let mut result = ProbeResult::blank(heading, Estimator::Derived, Verdict::NoAnswer);
+    let mut result = heading.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = first.len() + second.len();
     result.set_points("chains", "/cycle", second.to_vec());
     if first.len() < CHAINS.len() || second.len() < CHAINS.len() {
@@ -109,12 +109,12 @@ fn answer(
     let high = a.max(b);
     result.spread = Some((a - b).abs() / high);
     if (a - b).abs() > high * 0.05 {
-        result.verdict = Verdict::Disturbed;
+        result.verdict = ProbeVerdict::Disturbed;
         result.add_note(format!("two passes said {a:.2} and {b:.2}"));
         return result;
     }
     result.value = Some((high * 100.0).round() / 100.0);
-    result.verdict = Verdict::Ok;
+    result.verdict = ProbeVerdict::Ok;
     if operation != Operation::Load
         && let Some((_, one)) = second.first()
     {
@@ -148,11 +148,11 @@ mod tests {
         assert_eq!(result.note.as_deref(), Some("latency 3.0 cycles"));
         assert_eq!(
             answer(head, op, &curve(1.0), &curve(0.8)).verdict,
-            Verdict::Disturbed
+            ProbeVerdict::Disturbed
         );
         assert_eq!(
             answer(head, op, &[], &curve(0.8)).verdict,
-            Verdict::NoAnswer
+            ProbeVerdict::NoAnswer
         );
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::kernels;
-use crate::result::{Estimator, Heading, ProbeResult, Verdict, apart_if_both};
+use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference_if_both};
 use crate::samples::{Agreement, estimate, quantile};
 use crate::track::Track;
 
@@ -69,7 +69,7 @@ pub fn steps() -> Vec<ProbeResult> {
     results.push(if kernels::EXACT {
         step(TICK, &counter)
     } else {
-        ProbeResult::not_measurable(TICK, kernels::NO_MACHINE_CODE)
+        TICK.not_measurable(kernels::NO_MACHINE_CODE)
     });
     results
 }
@@ -80,7 +80,7 @@ fn step(heading: Heading, deltas: &[f64]) -> ProbeResult {
         .copied()
         .filter(|delta| *delta > 0.0)
         .collect();
-    let mut result = ProbeResult::blank(heading, Estimator::Mode, Verdict::NoAnswer);
+    let mut result = heading.blank(Estimator::Mode, ProbeVerdict::NoAnswer);
     result.n = moved.len();
     result.min = quantile(&moved, 0.0);
     result.p10 = quantile(&moved, 0.1);
@@ -88,10 +88,10 @@ fn step(heading: Heading, deltas: &[f64]) -> ProbeResult {
     match estimate(&moved, Estimator::Mode) {
         Some(mode) if moved.len() >= 100 => {
             result.value = Some(mode);
-            result.verdict = Verdict::Ok;
+            result.verdict = ProbeVerdict::Ok;
             let (first, second) = moved.split_at(moved.len() / 2);
             let halves = [first, second].map(|half| estimate(half, Estimator::Mode));
-            result.spread = apart_if_both(halves);
+            result.spread = difference_if_both(halves);
             let same = moved.iter().filter(|delta| **delta == mode).count();
             result.add_note(format!(
                 "{:.0} % of the steps",
@@ -121,6 +121,6 @@ mod tests {
 
     #[test]
     fn a_clock_that_stands_still_gives_no_answer() {
-        assert_eq!(step(STEP, &[0.0; 1000]).verdict, Verdict::NoAnswer);
+        assert_eq!(step(STEP, &[0.0; 1000]).verdict, ProbeVerdict::NoAnswer);
     }
 }

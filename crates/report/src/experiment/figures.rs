@@ -1,5 +1,5 @@
-//! The measured part of an experiment's README: what stands between two markers is written by a run, the
-//! prose around it by people.
+//! The measured part of an experiment's README: what stands between two markers is written by a
+//! run, the prose around it by people.
 
 use std::collections::BTreeMap;
 
@@ -145,7 +145,8 @@ fn claims(out: &mut String, record: &ExperimentRecord) {
     }
 }
 
-/// The medians of one measure: a row for each subject under its parameters, a column for each metric.
+/// The medians of one measure: a row for each subject under its parameters, a column for each
+/// metric.
 fn results(out: &mut String, record: &ExperimentRecord, measure: &str) {
     let how = (record.measures.iter()).find(|m| m.id == measure);
     if how.is_none_or(|measure| measure.how == "why") {
@@ -218,8 +219,8 @@ fn name_of(row: &ResultRow) -> String {
 
 fn cell(row: &ResultRow) -> String {
     let median = row.median.as_ref();
-    let told = median.map(|median| words::with_interval(median, &row.unit));
-    plain(&told.unwrap_or_default())
+    let figure = median.map(|median| words::with_interval(median, &row.unit));
+    plain(&figure.unwrap_or_default())
 }
 
 fn versions(out: &mut String, record: &ExperimentRecord) {

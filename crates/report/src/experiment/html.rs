@@ -7,36 +7,25 @@ use fathom_model::{ClaimResult, ClaimVerdict, ExperimentRecord, Layer};
 use super::pictures;
 use super::terminal::machine;
 use super::words;
-use crate::policy::hash;
+use crate::page::page;
 use crate::text::html as text;
 use crate::waits;
 
-const STYLE: &str = include_str!("page.css");
-
-/// The experiments as a page. Texts from outside are escaped twice over: what controls a terminal or
-/// reorders a line becomes visible, and what is markup becomes text. The content security policy
-/// allows the page's own style and nothing else.
+/// The experiments as a page. Texts from outside are escaped twice over: what controls a terminal
+/// or reorders a line becomes visible, and what is markup becomes text.
 pub fn experiment_html(records: &[ExperimentRecord]) -> String {
     let title = match records {
         [one] => text(&one.title),
         many => format!("{} experiments", many.len()),
     };
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; \
-         base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n",
-        hash(STYLE)
-    );
+    let mut out = String::new();
     if records.len() > 1 {
         overview(&mut out, records);
     }
     for (index, record) in records.iter().enumerate() {
         one(&mut out, record, index);
     }
-    out.push_str("</main>\n</body>\n</html>\n");
-    out
+    page("run", &title, &out)
 }
 
 /// Writing to a String can't fail.
@@ -48,7 +37,7 @@ fn overview(out: &mut String, records: &[ExperimentRecord]) {
     let all: Vec<ClaimResult> = records.iter().flat_map(|r| r.claims.clone()).collect();
     put!(
         out,
-        "<h1>{} experiments</h1>\n<p>{}</p>\n<table>\n<thead><tr><th>Experiment</th><th>Verdicts</th></tr></thead>\n<tbody>\n",
+        "<h1>{} experiments</h1>\n<p>{}</p>\n<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>Experiment</th><th>Verdicts</th></tr></thead>\n<tbody>\n",
         records.len(),
         text(&words::tally(&all))
     );
@@ -60,7 +49,7 @@ fn overview(out: &mut String, records: &[ExperimentRecord]) {
             text(&words::tally(&record.claims))
         );
     }
-    out.push_str("</tbody>\n</table>\n");
+    out.push_str("</tbody>\n</table></div>\n");
 }
 
 fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
@@ -73,13 +62,13 @@ fn one(out: &mut String, record: &ExperimentRecord, index: usize) {
         put!(out, "<p class=\"question\">{}</p>\n", text(question));
     }
     if let Some(source) = words::source(record) {
-        put!(out, "<p class=\"quiet\">published: {}</p>\n", text(&source));
+        put!(out, "<p class=\"soft\">published: {}</p>\n", text(&source));
     }
     if !record.complete {
         out.push_str("<p class=\"bad\">Partial: not everything was measured; the notes at the end say what.</p>\n");
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
-        put!(out, "<p class=\"notice\">{}</p>\n", waits);
+        put!(out, "<p class=\"warn\">{}</p>\n", waits);
     }
     put!(
         out,
@@ -103,15 +92,15 @@ fn class(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Reproduced => "good",
         ClaimVerdict::NotReproduced | ClaimVerdict::Contradicted => "bad",
-        ClaimVerdict::DirectionOnly | ClaimVerdict::IllPosed => "notice",
-        ClaimVerdict::Undecided | ClaimVerdict::NotRunnableHere => "quiet",
+        ClaimVerdict::DirectionOnly | ClaimVerdict::IllPosed => "warn",
+        ClaimVerdict::Undecided | ClaimVerdict::NotRunnableHere => "soft",
     }
 }
 
 fn table(out: &mut String, layer: Layer, claims: &[&ClaimResult]) {
     put!(
         out,
-        "<h2>{}</h2>\n<table>\n<thead><tr><th>Claim</th><th>Published</th><th>{}</th><th>Verdict</th></tr></thead>\n<tbody>\n",
+        "<h2>{}</h2>\n<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>Claim</th><th>Published</th><th>{}</th><th>Verdict</th></tr></thead>\n<tbody>\n",
         words::layer(layer),
         words::here(layer)
     );
@@ -150,7 +139,7 @@ fn table(out: &mut String, layer: Layer, claims: &[&ClaimResult]) {
         }
         out.push_str("</td></tr>\n");
     }
-    out.push_str("</tbody>\n</table>\n");
+    out.push_str("</tbody>\n</table></div>\n");
 }
 
 fn answers(out: &mut String, record: &ExperimentRecord) {
@@ -196,7 +185,7 @@ fn results(out: &mut String, record: &ExperimentRecord) {
     }
     put!(
         out,
-        "<details><summary>All {} measured metrics</summary>\n<table>\n<thead><tr><th>Measure</th><th>Metric</th><th>Subject</th><th>Parameters</th><th>Runs</th><th>Median</th></tr></thead>\n<tbody>\n",
+        "<details><summary>All {} measured metrics</summary>\n<div class=\"scroll\"><table class=\"words\">\n<thead><tr><th>Measure</th><th>Metric</th><th>Subject</th><th>Parameters</th><th>Runs</th><th>Median</th></tr></thead>\n<tbody>\n",
         rows.len()
     );
     for row in rows.iter().take(MOST_ROWS) {
@@ -213,11 +202,11 @@ fn results(out: &mut String, record: &ExperimentRecord) {
             text(&median.unwrap_or_default())
         );
     }
-    out.push_str("</tbody>\n</table>\n");
+    out.push_str("</tbody>\n</table></div>\n");
     if rows.len() > MOST_ROWS {
         put!(
             out,
-            "<p class=\"quiet\">and {} more in the JSON record</p>\n",
+            "<p class=\"soft\">and {} more in the JSON record</p>\n",
             rows.len() - MOST_ROWS
         );
     }
@@ -231,7 +220,7 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
             (Some(version), _) => {
                 put!(
                     out,
-                    "<p class=\"quiet\">{}: {}</p>\n",
+                    "<p class=\"soft\">{}: {}</p>\n",
                     text(&tool.name),
                     text(version)
                 );
@@ -239,20 +228,20 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
             (None, missing) => {
                 put!(
                     out,
-                    "<p class=\"notice\">{}</p>\n",
+                    "<p class=\"warn\">{}</p>\n",
                     text(missing.as_deref().unwrap_or(""))
                 );
             }
         }
     }
     for warning in &record.warnings {
-        put!(out, "<p class=\"notice\">warning: {}</p>\n", text(warning));
+        put!(out, "<p class=\"warn\">warning: {}</p>\n", text(warning));
     }
     for measure in &record.measures {
         for note in &measure.notes {
             put!(
                 out,
-                "<p class=\"quiet\">{}: {}</p>\n",
+                "<p class=\"soft\">{}: {}</p>\n",
                 text(&measure.id),
                 text(note)
             );
@@ -260,10 +249,10 @@ fn footer(out: &mut String, record: &ExperimentRecord) {
     }
     put!(
         out,
-        "<p class=\"quiet\">{}</p>\n<p class=\"quiet\">{} set, {:.1} s, Fathom {}</p>\n</footer>\n",
+        "<p class=\"soft\">{}</p>\n<p class=\"soft\">{} set, {}, Fathom {}</p>\n</footer>\n",
         text(&machine(record)),
         if record.quick { "quick" } else { "full" },
-        record.seconds,
+        words::seconds(record.seconds),
         text(&record.fathom_version)
     );
 }

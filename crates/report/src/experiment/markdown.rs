@@ -8,7 +8,8 @@ use super::words;
 use crate::waits;
 use crate::why::markdown_text as plain;
 
-/// Each experiment with its tables of claims. Text from outside can't become markup, a mention or a link.
+/// Each experiment with its tables of claims. Text from outside can't become markup, a mention or a
+/// link.
 pub fn experiment_markdown(records: &[ExperimentRecord]) -> String {
     let mut out = String::new();
     for (index, record) in records.iter().enumerate() {

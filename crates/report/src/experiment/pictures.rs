@@ -12,7 +12,7 @@ use crate::text::html as text;
 /// One line of a picture: what was measured under one combination of parameters.
 #[derive(Debug, PartialEq)]
 struct Series {
-    /// The parameters that tell it from the others; empty if there are no others.
+    /// The parameters in which it differs from the others; empty if there are no others.
     name: String,
     unit: String,
     /// One for each subject of the picture, where it was measured.
@@ -66,8 +66,8 @@ fn series(record: &ExperimentRecord, picture: &Picture) -> Vec<Series> {
     let names: Vec<String> = all
         .iter()
         .map(|parameters| {
-            let told = parameters.iter().filter(differs);
-            words::parameters(told)
+            let differing = parameters.iter().filter(differs);
+            words::parameters(differing)
         })
         .collect();
     let named = found.into_iter().zip(names);
@@ -280,7 +280,7 @@ pub(super) fn terminal(page: &mut Page, record: &ExperimentRecord) {
                 page.push(line.add(Tone::Quiet, gap));
                 continue;
             };
-            let told = page.fit(
+            let text = page.fit(
                 &words::with_interval(point, &series.unit),
                 bars_at - values_at - 2,
             );
@@ -289,7 +289,7 @@ pub(super) fn terminal(page: &mut Page, record: &ExperimentRecord) {
                 .min(room);
             let bar = bar.repeat(length as usize);
             page.push(
-                line.add(Tone::Plain, told)
+                line.add(Tone::Plain, text)
                     .pad_to(bars_at)
                     .add(Tone::Notice, bar),
             );

@@ -4,7 +4,8 @@ use fathom_model::PlanRecord;
 
 use crate::text::{columns, escape};
 
-/// The steps of a plan, each with its commands. Commands are not shortened: what is agreed to must be seen.
+/// The steps of a plan, each with its commands. Commands are not shortened: what is agreed to must
+/// be seen.
 pub fn plan_terminal(plan: &PlanRecord) -> String {
     let mut text = format!("{}\n", escape(&plan.title));
     for (number, step) in plan.steps.iter().enumerate() {

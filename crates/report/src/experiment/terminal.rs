@@ -4,6 +4,7 @@ use fathom_model::{CatalogueRow, ClaimResult, ExperimentRecord, Layer};
 
 use super::{pictures, words};
 use crate::line::{Line, Page, Tone};
+use crate::quantity::{TimeUnit, format_time};
 use crate::text::{columns, wrap};
 use crate::waits;
 
@@ -12,8 +13,9 @@ const VERDICT: usize = 17;
 /// Spaces between columns.
 const BETWEEN: usize = 2;
 
-/// The claims of an experiment by layer, each with what was published, what was measured and the verdict;
-/// then answers, what is missing, and where it was measured. No line is wider than `width`.
+/// The claims of an experiment by layer, each with what was published, what was measured and the
+/// verdict; then answers, what is missing, and where it was measured. No line is wider than
+/// `width`.
 pub fn experiment_terminal(
     record: &ExperimentRecord,
     width: usize,
@@ -224,7 +226,7 @@ fn footer(page: &mut Page, record: &ExperimentRecord) {
         .tools
         .iter()
         .filter_map(|tool| tool.version.clone())
-        // A check that only says "there" tells no version.
+        // A check that only says "there" names no version.
         .filter(|version| version.contains(|c: char| c.is_ascii_digit()))
         .collect();
     if !versions.is_empty() {
@@ -240,8 +242,9 @@ fn footer(page: &mut Page, record: &ExperimentRecord) {
         "full set"
     };
     let text = format!(
-        "{set}, {:.1} s; records: {}",
-        record.seconds, record.work_folder
+        "{set}, {}; records: {}",
+        words::seconds(record.seconds),
+        record.work_folder
     );
     let text = page.clean(&text);
     page.prose(0, Tone::Quiet, &text);
@@ -313,7 +316,7 @@ pub fn summary_terminal(
         .min(30);
     for ((_, record), name) in records.iter().zip(&names) {
         let name = page.fit(name, widest);
-        let time = format!("{:.1} s", record.seconds);
+        let time = words::seconds(record.seconds);
         let tally = words::tally(&record.claims);
         let mut lines = wrap(&tally, page.width().saturating_sub(widest + 12)).into_iter();
         page.push(
@@ -335,9 +338,10 @@ pub fn summary_terminal(
     let seconds: f64 = records.iter().map(|(_, record)| record.seconds).sum();
     page.gap();
     let text = format!(
-        "{} experiments, {} claims in {seconds:.0} s: {}",
+        "{} experiments, {} claims in {}: {}",
         records.len(),
         all.len(),
+        format_time(seconds, Some(TimeUnit::Second), 0),
         words::tally(&all)
     );
     page.prose(0, Tone::Strong, &text);

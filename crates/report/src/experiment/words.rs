@@ -6,7 +6,12 @@ use fathom_model::{
 
 use crate::line::Tone;
 use crate::quantity::{TimeUnit, decimals_for, fixed, supported_decimals};
-use crate::{format_bytes, format_count};
+use crate::{format_bytes, format_count, format_time};
+
+/// How long an experiment took, in seconds whatever their number: rows are compared.
+pub(super) fn seconds(seconds: f64) -> String {
+    format_time(seconds, Some(TimeUnit::Second), 1)
+}
 
 /// The heading of a layer.
 pub(super) fn layer(layer: Layer) -> &'static str {
@@ -63,7 +68,8 @@ pub(super) fn published(published: Option<&Published>) -> String {
     }
 }
 
-/// Times in the unit that fits, as the measured ones beside them; everything else as it was written.
+/// Times in the unit that fits, as the measured ones beside them; everything else as it was
+/// written.
 pub(super) fn with_unit(value: f64, unit: &str) -> String {
     if let Some(written) = TimeUnit::of_symbol(unit) {
         let seconds = value * written.seconds();

@@ -1,9 +1,10 @@
 //! One curve as a picture.
 
-use fathom_machine::table::{bytes, figure};
+use fathom_model::quantity::format_size;
 
-use super::html;
+use super::figure::machine_figure;
 use crate::axis::Axis;
+use crate::text::html;
 
 /// Size of the picture and its margins.
 const WIDTH: f64 = 760.0;
@@ -51,19 +52,19 @@ pub(crate) fn picture(
             WIDTH - RIGHT,
             LEFT - 8.0,
             y + 4.0,
-            html(&figure(tick, unit))
+            html(&machine_figure(tick, unit))
         ));
     }
     for tick in across.ticks() {
         let x = across.place(tick);
         out.push_str(&format!(
-            "<text class=\"mid\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>\n",
+            "<text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>\n",
             HEIGHT - BOTTOM + 18.0,
             html(&number(tick, over))
         ));
     }
     out.push_str(&format!(
-        "<text class=\"mid\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
+        "<text class=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
         (LEFT + WIDTH - RIGHT) / 2.0,
         HEIGHT - 6.0,
         html(axis_title(over))
@@ -79,7 +80,7 @@ pub(crate) fn picture(
         let class = if mark.reported { "reported" } else { "mark" };
         out.push_str(&format!(
             "<line class=\"{class}\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{:.1}\"/>\
-             <text class=\"mid\" x=\"{x:.1}\" y=\"{y}\">{}</text>\n",
+             <text class=\"middle\" x=\"{x:.1}\" y=\"{y}\">{}</text>\n",
             HEIGHT - BOTTOM,
             html(&mark.label)
         ));
@@ -98,7 +99,7 @@ pub(crate) fn picture(
             across.place(*x),
             up.place(*y),
             html(&with_unit(*x, over)),
-            html(&figure(*y, unit))
+            html(&machine_figure(*y, unit))
         ));
     }
     out.push_str("</svg>\n");
@@ -115,14 +116,14 @@ fn spans_powers(points: &[(f64, f64)]) -> bool {
 
 fn number(value: f64, over: &str) -> String {
     match over {
-        "bytes" => bytes(value),
+        "bytes" => format_size(value),
         _ => format!("{value:.0}"),
     }
 }
 
 fn with_unit(value: f64, over: &str) -> String {
     match over {
-        "bytes" => bytes(value),
+        "bytes" => format_size(value),
         _ => format!("{value:.0} {over}"),
     }
 }

@@ -7,14 +7,15 @@ use super::view::{like_timed, name, observed};
 use crate::quantity::format_bytes;
 use crate::why::time;
 
-/// A time alone that differs from that in the pipeline by more than this factor, and by more than this
-/// time, is that of other work or of other conditions.
+/// A time alone that differs from that in the pipeline by more than this factor, and by more than
+/// this time, is that of other work or of other conditions.
 const DIFFERS: f64 = 1.25;
 const DIFFERS_SECONDS: f64 = 0.02;
 /// A longer line to type is no help.
 const MOST_TYPED: usize = 100;
 
-/// Of each stage: why it was not run alone, and where its time alone is another than in the pipeline.
+/// Of each stage: why it was not run alone, and where its time alone is another than in the
+/// pipeline.
 pub(super) fn statements(record: &PipeRecord) -> Vec<PipeNote> {
     let mut all = Vec::new();
     for alone in &record.alone {

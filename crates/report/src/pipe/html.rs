@@ -6,17 +6,14 @@ use super::svg;
 use super::tables::{self, Table};
 use super::terminal;
 use super::view::{drawn, holding_up};
-use crate::policy::hash;
+use crate::page::page;
 use crate::text::html as text;
 use crate::why::time;
 
-const STYLE: &str = include_str!("page/page.css");
-
-/// The record as one page: the chart, with the chart of a late start beside it, the tables, and what
-/// would mislead.
+/// The record as one page: the chart, with the chart of a late start beside it, the tables, and
+/// what would mislead.
 ///
-/// Texts from outside are escaped for terminals and for HTML; the content security policy allows the
-/// page's own style, by its hash, and nothing else.
+/// Texts from outside are escaped for terminals and for HTML.
 pub fn pipe_html(record: &PipeRecord) -> String {
     let commands: Vec<&str> = record
         .stages
@@ -24,24 +21,14 @@ pub fn pipe_html(record: &PipeRecord) -> String {
         .map(|stage| stage.command.as_str())
         .collect();
     let title = text(&commands.join(" | "));
-    let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; \
-         base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>fathom pipe</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n",
-        hash(STYLE)
-    );
+    let mut out = format!("<h1>{title}</h1>\n");
     summary(&mut out, record);
     charts(&mut out, record);
     for table in tables::all(record) {
         push_table(&mut out, record, &table);
     }
     notes(&mut out, record);
-    out.push_str("</main>\n</body>\n</html>\n");
-    out
+    page("pipe", "fathom pipe", &out)
 }
 
 fn summary(out: &mut String, record: &PipeRecord) {

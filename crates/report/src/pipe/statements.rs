@@ -7,8 +7,8 @@ use super::{alone, delay};
 use crate::quantity::{counted, format_bytes};
 use crate::why::{share_text, time};
 
-/// From this share of a stage's wall time on, waiting for a neighbour makes its wall time a measure of
-/// the neighbour.
+/// From this share of a stage's wall time on, waiting for a neighbour makes its wall time a measure
+/// of the neighbour.
 const MISLEADS: f64 = 0.2;
 /// A model that is further off than this for the pipeline as it is gets a warning.
 const MODEL_OFF: f64 = 0.25;
@@ -100,8 +100,8 @@ fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     all
 }
 
-/// A part of a timed wall time, by the share that was observed: a time only where the observed stage
-/// took as long as the timed ones.
+/// A part of a timed wall time, by the share that was observed: a time only where the observed
+/// stage took as long as the timed ones.
 fn part(record: &PipeRecord, run: &StageRun, share: f64, wall_seconds: f64) -> String {
     match like_timed(record, run, wall_seconds) {
         true => time(share.min(1.0) * wall_seconds),

@@ -12,7 +12,7 @@ const NAMES: f64 = 150.0;
 const LANE: f64 = 34.0;
 const BAR: f64 = 22.0;
 const TOP: f64 = 24.0;
-const LEGEND: f64 = 30.0;
+const LEGEND: f64 = 50.0;
 
 const STATES: [(PipeState, &str, &str); 5] = [
     (PipeState::Running, "running", "on a CPU"),
@@ -146,7 +146,7 @@ fn legend(out: &mut String, round: &PipeRound, y: f64) {
         x += 48.0 + 7.0 * words.len() as f64;
     }
     out.push_str(&format!(
-        "<text x=\"{x}\" y=\"{}\" class=\"axis\">marks: above first byte out, below first and last byte in</text>",
-        y + 11.0
+        "<text x=\"{NAMES}\" y=\"{}\" class=\"axis\">marks: above first byte out, below first and last byte in</text>",
+        y + 31.0
     ));
 }

@@ -35,8 +35,8 @@ fn times(record: &PipeRecord) -> Table {
         let summary = &record.summary.stages[index];
         let wait = |of: fn(&StageRun) -> Option<u64>| {
             let run = observed(record).map(|round| &round.stages[index]);
-            let told = run.and_then(|run| waited(record, run, of(run)));
-            told.unwrap_or_else(|| UNSEEN.to_owned())
+            let waited = run.and_then(|run| waited(record, run, of(run)));
+            waited.unwrap_or_else(|| UNSEEN.to_owned())
         };
         let model = record.model.as_ref();
         let free = model.filter(|_| !statements::model_misses(record));

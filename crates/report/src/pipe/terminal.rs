@@ -31,8 +31,9 @@ impl Default for PipeOptions {
     }
 }
 
-/// The record as text: medians, the bottleneck, the chart, the tables, and what would mislead. No line
-/// is wider than `options.width` and no text from outside can act on the terminal. Ends with a line end.
+/// The record as text: medians, the bottleneck, the chart, the tables, and what would mislead. No
+/// line is wider than `options.width` and no text from outside can act on the terminal. Ends with a
+/// line end.
 pub fn pipe_terminal(record: &PipeRecord, options: &PipeOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.unicode);
     summary(&mut page, record);

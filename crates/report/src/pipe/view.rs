@@ -20,7 +20,8 @@ pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Op
     })
 }
 
-/// A stage of the observed round that took so much longer or shorter than in the timed ones is like them.
+/// A stage of the observed round that took so much longer or shorter than in the timed ones is like
+/// them.
 const ALIKE: f64 = 0.1;
 
 /// Whether parts of this observed stage's time are such parts of its time in the timed rounds.
@@ -30,7 +31,8 @@ pub(super) fn like_timed(record: &PipeRecord, run: &StageRun, wall_seconds: f64)
     quoted && (run.wall_ns() as f64 / 1e9 / wall_seconds - 1.0).abs() <= ALIKE
 }
 
-/// The round that is drawn: observed if there is one, else the timed round with the median wall time.
+/// The round that is drawn: observed if there is one, else the timed round with the median wall
+/// time.
 pub(super) fn drawn<'a>(
     observed: &'a [PipeRound],
     timed: &'a [PipeRound],
@@ -50,7 +52,8 @@ pub(super) fn observed(record: &PipeRecord) -> Option<&PipeRound> {
 /// A gain below this share of the pipeline's wall time is none.
 const GAIN: f64 = 0.02;
 
-/// The stages that hold the pipeline up: several where the model can't tell which more than the others.
+/// The stages that hold the pipeline up: several where the model can't say which more than the
+/// others.
 pub(super) fn holding_up(record: &PipeRecord) -> Vec<usize> {
     let Some(bottleneck) = record.bottleneck else {
         return Vec::new();

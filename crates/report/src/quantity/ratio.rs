@@ -4,11 +4,11 @@
 //! (`1.8 % slower`). Both say by how much the larger is larger: `25 % faster` takes 1/1.25 of the
 //! time, as `2x faster` takes half. So faster and slower are measured with the same yardstick.
 
+use fathom_model::quantity::decimals_for;
 use fathom_model::{Estimate, Metric, Unit};
+use fathom_stats::supported_decimals;
 
-use super::digits::decimals_for;
 use super::percent::format_level;
-use super::supported_decimals;
 use crate::text::JOIN;
 
 /// From this factor on, `x` is easier to read than a percentage.

@@ -67,22 +67,23 @@ fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
         counted(cold.len() as u64, "cold run", "cold runs")
     );
     page.field("read", tone(void, cold.len()), &read);
-    let told: Vec<&EvictedFile> = evidence
+    let known: Vec<&EvictedFile> = evidence
         .files
         .iter()
         .filter(|file| file.pages_left.is_some())
         .collect();
-    let left: u64 = told.iter().filter_map(|file| file.pages_left).sum();
+    let left: u64 = known.iter().filter_map(|file| file.pages_left).sum();
     let pages: u64 = evidence.files.iter().map(|file| file.pages).sum();
-    let unknown = evidence.files.len() - told.len();
+    let unknown = evidence.files.len() - known.len();
     let mut text = format!(
         "{} of {}; ",
         format_bytes(evidence.bytes as f64),
         counted(evidence.files.len() as u64, "file", "files"),
     );
-    text.push_str(&match (told.len(), pages) {
+    text.push_str(&match (known.len(), pages) {
         (0, _) if unknown > 0 => {
-            "what stayed in memory is not known: the kernel tells only a file's owner".to_string()
+            "what stayed in memory is not known: the kernel says so only to a file's owner"
+                .to_string()
         }
         (_, 0) => "nothing stayed in memory".to_string(),
         _ => format!(
@@ -90,9 +91,9 @@ fn program(page: &mut Page, record: &StartupRecord, evidence: &ColdEvidence) {
             format_bytes(left as f64 * PAGE_BYTES)
         ),
     });
-    if unknown > 0 && !told.is_empty() {
+    if unknown > 0 && !known.is_empty() {
         text.push_str(&format!(
-            "; of {} the kernel tells only their owner",
+            "; of {} the kernel says so only to their owner",
             counted(unknown as u64, "file", "files")
         ));
     }

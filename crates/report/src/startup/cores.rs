@@ -5,7 +5,7 @@ use fathom_model::{Cache, Estimate, StartupMetric, StartupRecord, StartupSummary
 use super::waits::number;
 use super::words;
 
-/// Part of the runs from which on it is told.
+/// Part of the runs from which on it is reported.
 const TOLD_FROM: f64 = 0.05;
 
 /// Of a program that often shared its core a label and a sentence.

@@ -3,29 +3,21 @@
 use fathom_model::{StartupMetric, StartupPhase, StartupRecord, StartupTrace};
 
 use super::{machine_notes, phases, svg, verdicts, words};
-use crate::policy::hash;
-use crate::text::html as text;
+use crate::page::page;
+use crate::text::{JOIN, html as text};
 use crate::{format_bytes, format_count};
 
-const STYLE: &str = include_str!("page.css");
 /// Paths that are listed of one program; the JSON has all.
 const MOST_PATHS: usize = 60;
 
 /// The record as one page: the phases as stacked bars, the distributions, the verdicts, and what
 /// each program opened.
 ///
-/// Texts from outside are put in as text only, escaped; there is no script, and the content security
-/// policy allows nothing but the page's own style, by its hash.
+/// Texts from outside are put in as text only, escaped.
 pub fn startup_html(record: &StartupRecord) -> String {
-    let policy = format!(
-        "default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'",
-        hash(STYLE)
-    );
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>How programs start</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>From exec to the first byte of output</h1>\n"
-    );
+    let mut out = String::from("<h1>From exec to the first byte of output</h1>\n");
     out.push_str(&format!(
-        "<p class=\"quiet\">{} rounds in random order (seed {}); {}; {}; {}</p>\n",
+        "<p class=\"soft\">{} rounds in random order (seed {}); {}; {}; {}</p>\n",
         record.conditions.rounds,
         record.conditions.seed,
         text(
@@ -51,14 +43,13 @@ pub fn startup_html(record: &StartupRecord) -> String {
         program(&mut out, record, trace);
     }
     warnings(&mut out, record);
-    out.push_str("</body>\n</html>\n");
-    out
+    page("startup", "How programs start", &out)
 }
 
 fn pictures(out: &mut String, record: &StartupRecord) {
     let bars = svg::stacked_bars(record);
     if bars.is_empty() && record.traces.is_empty() {
-        out.push_str("<p>No way to observe was allowed that tells phases.</p>\n");
+        out.push_str("<p>No way to observe was allowed that shows phases.</p>\n");
     }
     for trace in record.traces.iter().filter(|t| !t.phases.is_empty()) {
         if let Some(why) = phases::no_shares(trace) {
@@ -72,8 +63,8 @@ fn pictures(out: &mut String, record: &StartupRecord) {
     if bars.is_empty() {
         return;
     }
-    out.push_str("<h2>Phases</h2>\n<p class=\"quiet\">Medians of further runs that were observed; the distributions below are of runs that nobody observed.</p>\n");
-    out.push_str(&bars);
+    out.push_str("<h2>Phases</h2>\n<p class=\"soft\">Medians of further runs that were observed; the distributions below are of runs that nobody observed.</p>\n");
+    out.push_str(&format!("<div class=\"chart\">{bars}</div>\n"));
     out.push_str("<ul class=\"legend\">\n");
     for phase in [
         StartupPhase::Wrappers,
@@ -119,7 +110,7 @@ fn distribution(out: &mut String, record: &StartupRecord, metric: StartupMetric)
         return;
     }
     out.push_str(&format!(
-        "<h2>From exec to the {}</h2>\n<table>\n<tr><th>program</th><th>state</th><th>runs</th><th>void</th><th>floor</th><th>p50</th><th>p90</th><th>p99</th><th>max</th></tr>\n",
+        "<h2>From exec to the {}</h2>\n<div class=\"scroll\"><table>\n<tr><th>program</th><th>state</th><th>runs</th><th>void</th><th>floor</th><th>p50</th><th>p90</th><th>p99</th><th>max</th></tr>\n",
         words::metric(metric)
     ));
     for row in rows {
@@ -136,7 +127,7 @@ fn distribution(out: &mut String, record: &StartupRecord, metric: StartupMetric)
             words::time(row.max)
         ));
     }
-    out.push_str("</table>\n");
+    out.push_str("</table></div>\n");
 }
 
 fn comparisons(out: &mut String, record: &StartupRecord) {
@@ -144,7 +135,7 @@ fn comparisons(out: &mut String, record: &StartupRecord) {
         return;
     }
     out.push_str(&format!(
-        "<h2>Against {}</h2>\n<table>\n<tr><th>program</th><th>state</th><th>from exec to the</th><th>verdict</th></tr>\n",
+        "<h2>Against {}</h2>\n<div class=\"scroll\"><table>\n<tr><th>program</th><th>state</th><th>from exec to the</th><th>verdict</th></tr>\n",
         name(record, 0)
     ));
     for comparison in &record.comparisons {
@@ -153,10 +144,10 @@ fn comparisons(out: &mut String, record: &StartupRecord) {
             name(record, comparison.subject),
             words::cache(comparison.cache),
             words::metric(comparison.metric),
-            text(&verdicts::verdict(comparison))
+            text(&verdicts::verdict(comparison).replace(JOIN, " "))
         ));
     }
-    out.push_str("</table>\n");
+    out.push_str("</table></div>\n");
 }
 
 fn budget(out: &mut String, record: &StartupRecord) {
@@ -185,7 +176,7 @@ fn program(out: &mut String, record: &StartupRecord, trace: &StartupTrace) {
         .collect();
     out.push_str(&format!("<p>Ran: {}</p>\n", ran.join(" then ")));
     out.push_str(&format!(
-        "<p>{} libraries, {} other files opened, {} look-ups in vain, {} read, {} page faults from memory and {} from the device.</p>\n",
+        "<p>{} libraries, {} other files opened, {} failed look-ups, {} read, {} page faults from memory and {} from the device.</p>\n",
         trace.libraries.len(),
         trace.files.len(),
         format_count(trace.failed_lookups as f64),
@@ -196,7 +187,7 @@ fn program(out: &mut String, record: &StartupRecord, trace: &StartupTrace) {
     list(out, "Libraries", &trace.libraries);
     list(out, "Other files", &trace.files);
     let missing: Vec<String> = trace.missing.iter().map(|m| m.path.clone()).collect();
-    list(out, "Looked for in vain", &missing);
+    list(out, "Not found", &missing);
 }
 
 fn list(out: &mut String, title: &str, paths: &[String]) {

@@ -9,15 +9,16 @@ use crate::why::bar::cells;
 const BLOCKS: [char; 8] = ['▓', '█', '▒', '░', '▚', '▌', '·', '▞'];
 const PLAIN: [char; 8] = ['%', '#', '=', '+', 'o', '|', '.', '~'];
 
-/// Where waits for a CPU are not told apart, shares of runs that were slower than this are no shares of a
-/// usual start: on a busy machine `exec` had 42 % of a run that was 3.6 times slower, all of it such a wait.
+/// Where waits for a CPU are not measured, shares of runs that were slower than this are no shares
+/// of a usual start: on a busy machine `exec` had 42 % of a run that was 3.6 times slower, all of
+/// it such a wait.
 const MOST_SLOWDOWN: f64 = 1.5;
-/// Observing makes no run faster. Runs this much faster than the timed ones did something else, or were made when
-/// the machine was another.
+/// Observing makes no run faster. Runs this much faster than the timed ones did something else, or
+/// were made when the machine was another.
 const LEAST_SLOWDOWN: f64 = 0.7;
 
-/// Draws the bar with its legend. Nothing where the tier told no phases; no bar and no shares where they
-/// would not be those of a usual start.
+/// Draws the bar with its legend. Nothing where the tier observed no phases; no bar and no shares
+/// where they would not be those of a usual start.
 pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     if trace.phases.is_empty() {
         return;

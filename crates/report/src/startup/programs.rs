@@ -1,4 +1,4 @@
-//! What each program did to start: what ran, what it opened, and what it looked for in vain.
+//! What each program did to start: what ran, what it opened, and what it did not find.
 
 use fathom_model::{StartupProgram, StartupRecord, StartupTrace};
 
@@ -9,7 +9,7 @@ use crate::{format_bytes, format_count};
 
 /// Names of libraries that are written out; the JSON has all.
 const MOST_NAMES: usize = 12;
-/// Paths that were looked for in vain that are written out.
+/// Paths that were not found that are written out.
 const MOST_MISSING: usize = 3;
 
 /// One block for each program.
@@ -63,7 +63,7 @@ fn opened(page: &mut Page, trace: &StartupTrace) {
             counted(trace.files.len() as u64, "other file", "other files")
         ),
         format!("{} read", format_bytes(trace.bytes_read as f64)),
-        counted(trace.failed_lookups, "look-up in vain", "look-ups in vain"),
+        counted(trace.failed_lookups, "failed look-up", "failed look-ups"),
     ];
     let first: Vec<String> = trace
         .missing
@@ -98,7 +98,7 @@ fn observed(page: &mut Page, trace: &StartupTrace) {
     }
     if let Some(agreement) = &trace.agreement {
         text.push_str(&format!(
-            "; seen by the parent {} {} than by the kernel, {} apart at most",
+            "; observed by the parent {} {} than by the kernel, {} at most",
             words::time_ns(agreement.median_difference_ns.unsigned_abs()),
             match agreement.median_difference_ns < 0 {
                 true => "earlier",

@@ -7,7 +7,8 @@ use super::words;
 
 /// Shorter ones are what a timer or a page from the disk takes.
 const LEAST_NS: u64 = 5_000_000;
-/// A program that waits in any run waits for a reason of its own: so many times the usual wait counts.
+/// A program that waits in any run waits for a reason of its own: so many times the usual wait
+/// counts.
 const TIMES_THE_USUAL: u64 = 10;
 
 /// Of a program some of whose runs stood still a label and a sentence.
@@ -41,7 +42,8 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
     ))
 }
 
-/// What of the time to the exit was neither CPU time nor waiting for a CPU; `None` where that isn't known.
+/// What of the time to the exit was neither CPU time nor waiting for a CPU; `None` where that isn't
+/// known.
 fn stood_ns(run: &StartupRun) -> Option<u64> {
     let waited = run.run_queue_wait_ns.filter(|_| run.wait_is_exact)?;
     Some(run.exit_ns.saturating_sub(run.cpu_ns + waited))

@@ -13,7 +13,7 @@ const TOP: f64 = 30.0;
 /// Names longer than this are cut, in characters.
 const LONGEST_NAME: usize = 34;
 
-/// The picture; empty where nothing told phases whose shares are those of a usual start.
+/// The picture; empty where no phases were observed whose shares are those of a usual start.
 pub(super) fn stacked_bars(record: &StartupRecord) -> String {
     let traces: Vec<&StartupTrace> = record
         .traces
@@ -34,7 +34,7 @@ pub(super) fn stacked_bars(record: &StartupRecord) -> String {
         let ns = longest / 4 * u64::from(tick);
         let x = LABEL + ns as f64 * scale;
         out.push_str(&format!(
-            "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{height}\"/><text class=\"tick\" x=\"{x:.1}\" y=\"18\">{}</text>\n",
+            "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{height}\"/><text class=\"axis middle\" x=\"{x:.1}\" y=\"18\">{}</text>\n",
             text(&words::time_ns(ns))
         ));
     }
@@ -56,7 +56,7 @@ fn bar(out: &mut String, record: &StartupRecord, trace: &StartupTrace, y: f64, s
     }
     let middle = y + BAR / 2.0 + 5.0;
     out.push_str(&format!(
-        "<text class=\"name\" x=\"{:.1}\" y=\"{middle:.1}\">{}<title>{}</title></text>\n",
+        "<text class=\"end\" x=\"{:.1}\" y=\"{middle:.1}\">{}<title>{}</title></text>\n",
         LABEL - 8.0,
         text(&short),
         text(name)

@@ -2,8 +2,8 @@
 
 use fathom_model::{Cache, StartupMetric, StartupPhase};
 
-use crate::format_time;
 use crate::line::Tone;
+pub(super) use crate::quantity::short_time as time;
 
 pub(super) fn cache(cache: Cache) -> &'static str {
     match cache {
@@ -43,30 +43,6 @@ pub(super) fn phase_tone(phase: StartupPhase) -> Tone {
     }
 }
 
-/// Three digits: `486 µs`, `8.62 ms`, `61.8 ms`.
-pub(super) fn time(seconds: f64) -> String {
-    let scaled = seconds.abs() / crate::TimeUnit::fitting(seconds).seconds();
-    let decimals = match scaled {
-        s if s >= 99.95 => 0,
-        s if s >= 9.995 => 1,
-        _ => 2,
-    };
-    format_time(seconds, None, decimals)
-}
-
 pub(super) fn time_ns(ns: u64) -> String {
     time(ns as f64 / 1e9)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::time;
-
-    #[test]
-    fn times_have_three_digits() {
-        assert_eq!(time(0.000_486_2), "486 µs");
-        assert_eq!(time(0.008_621), "8.62 ms");
-        assert_eq!(time(0.0618), "61.8 ms");
-        assert_eq!(time(0.000_004_3), "4.30 µs");
-    }
 }

@@ -55,7 +55,7 @@ pub(super) fn write(
     let warnings = record.outcome.as_ref().map_or(0, |o| o.warnings.len());
     if warnings > 0 {
         let warnings = counted(warnings as u64, "warning", "warnings");
-        let text = format!("{warnings}: without --brief they are told");
+        let text = format!("{warnings}: without --brief they are shown");
         page.prose(0, Tone::Notice, &text);
     }
 }

@@ -63,7 +63,7 @@ fn several_threads(page: &mut Page, subject: &Subject) {
         true => "no CPU busy to speak of".to_owned(),
         false => format!("{busy:.2} CPUs busy on average"),
     };
-    let text = format!("{busy}; several threads or processes, so waits can't be told apart");
+    let text = format!("{busy}; several threads or processes, so waits can't be attributed");
     page.field("wall time", Tone::Plain, &text);
     disturbed(page, &subject.runs, "in the main thread ", "");
 }
@@ -82,14 +82,15 @@ fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
     runs.iter().map(|run| of(run) as f64).sum()
 }
 
-/// Writes what [`ended_otherwise`] tells.
+/// Writes what [`ended_otherwise`] says.
 pub(super) fn failures(page: &mut Page, subject: &Subject) {
     if let Some(text) = ended_otherwise(subject) {
         page.field("failures", Tone::Bad, &text);
     }
 }
 
-/// Runs that did not end with success, by the way they ended, the most frequent first; `None` if all did.
+/// Runs that did not end with success, by the way they ended, the most frequent first; `None` if
+/// all did.
 pub(super) fn ended_otherwise(subject: &Subject) -> Option<String> {
     let mut ways: Vec<(Exit, u64)> = Vec::new();
     for run in subject.runs.iter().filter(|run| !run.exit.is_success()) {

@@ -129,7 +129,7 @@ fn undecided(comparison: &Comparison, rounds: &str) -> String {
     let leaves_out_one = ratio.low > 1.0 || ratio.high < 1.0;
     let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
     if (leaves_out_one || ratio.level <= 0.0) && comparison.rounds < fewest {
-        // However far apart, so few rounds can't reach the level of a claim.
+        // However large the difference, so few rounds can't reach the level of a claim.
         return format!(
             "undecided: {rounds} of the {fewest} that a claim takes; so far {}",
             change(ratio.value, words)
@@ -175,7 +175,7 @@ fn shift(comparison: &Comparison, subjects: &[Subject]) -> Option<String> {
     let sample = |index: usize| Some(sorted(subjects.get(index)?.values(comparison.metric)));
     let (ours, reference) = (sample(comparison.subject)?, sample(comparison.reference)?);
     let width = comparison.ratio.high.ln() - comparison.ratio.low.ln();
-    let apart = |p: f64, ratio: f64| {
+    let changed_at = |p: f64, ratio: f64| {
         let (Some(ours), Some(reference)) =
             (quantile_range(&ours, p), quantile_range(&reference, p))
         else {
@@ -184,7 +184,7 @@ fn shift(comparison: &Comparison, subjects: &[Subject]) -> Option<String> {
         let possible = ours.0 / reference.1..=ours.1 / reference.0;
         (ratio.ln() - shift.p50.ln()).abs() > width && !possible.contains(&shift.p50)
     };
-    let what = match (apart(0.1, shift.p10), apart(0.9, shift.p90)) {
+    let what = match (changed_at(0.1, shift.p10), changed_at(0.9, shift.p90)) {
         (false, false) => return None,
         (false, true) => "the slow runs moved otherwise than the rest",
         (true, false) => "the fast runs moved otherwise than the rest",

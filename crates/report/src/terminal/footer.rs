@@ -199,8 +199,8 @@ mod tests {
             ..Fingerprint::default()
         };
         assert_eq!(shared_core(&of(3.0)), None);
-        let told = shared_core(&of(64.2)).unwrap();
-        assert!(told.contains("thread 64 % of the time"), "{told}");
+        let text = shared_core(&of(64.2)).unwrap();
+        assert!(text.contains("thread 64 % of the time"), "{text}");
     }
 
     #[test]

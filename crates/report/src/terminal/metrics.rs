@@ -9,8 +9,8 @@ use crate::quantity::{ByteUnit, format_bytes, format_count, supported_decimals};
 use crate::session::Subject;
 use crate::text::JOIN;
 
-/// The kernel divides CPU time into user and kernel by sampling at its tick (1 to 10 ms). A split of
-/// less than about ten ticks is noise, so it isn't shown.
+/// The kernel divides CPU time into user and kernel by sampling at its tick (1 to 10 ms). A split
+/// of less than about ten ticks is noise, so it isn't shown.
 const SPLIT_FROM_SECONDS: f64 = 0.1;
 
 /// The rows of the table: times and memory.

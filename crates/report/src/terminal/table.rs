@@ -17,12 +17,13 @@ pub(super) struct Row {
     /// Empty where there is no interval: one run has none.
     low: String,
     high: String,
-    /// min, p90, p99, max; empty where the runs are too few to tell.
+    /// min, p90, p99, max; empty where the runs are too few for that.
     quantiles: [String; 4],
 }
 
 const QUANTILES: [&str; 4] = ["min", "p90", "p99", "max"];
-/// Of fewer runs nine in ten, or 99 in 100, are all of them: the quantile would be the maximum by another name.
+/// Of fewer runs nine in ten, or 99 in 100, are all of them: the quantile would be the maximum by
+/// another name.
 const FEWEST_FOR_P90: usize = 10;
 const FEWEST_FOR_P99: usize = 100;
 /// Columns of a unit with the space before it: ` MiB`.
@@ -130,7 +131,8 @@ pub(super) fn write(page: &mut Page, rows: &[Row]) {
         }
         if row.runs < first.runs && row.metric == Metric::Undisturbed {
             notes.push(
-                "where one thread did all the work and its waits could be told exactly".to_owned(),
+                "where one thread did all the work and its waits could be measured exactly"
+                    .to_owned(),
             );
         }
         if row.level > 0.0 && format_level(row.level) != format_level(first.level) {

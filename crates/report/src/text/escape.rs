@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 /// Makes every character visible that would otherwise move the cursor, change colours, reorder the
-/// line or hide: control characters, ANSI escapes, bidirectional overrides, characters without width,
-/// and U+FFFD, which stands where the bytes were not UTF-8.
+/// line or hide: control characters, ANSI escapes, bidirectional overrides, characters without
+/// width, and U+FFFD, which stands where the bytes were not UTF-8.
 ///
 /// Line feed, carriage return and tab become `\n`, `\r` and `\t`; all others become `\u{1b}`. The
 /// backslash itself stays, so the result is for people and can't be turned back.

@@ -2,8 +2,8 @@
 
 use super::escape;
 
-/// Text as content or attribute value of an element: [`escape`]d, and without a character that HTML could take
-/// for its own.
+/// Text as content or attribute value of an element: [`escape`]d, and without a character that HTML
+/// could take for its own.
 pub(crate) fn html(from_outside: &str) -> String {
     let mut out = String::with_capacity(from_outside.len());
     for character in escape(from_outside).chars() {

@@ -2,8 +2,8 @@
 
 use super::fit::{columns, prefix};
 
-/// A space at which no line may break: keeps a number with its unit. It becomes a space in the result.
-/// [`super::escape`] lets none through from outside.
+/// A space at which no line may break: keeps a number with its unit. It becomes a space in the
+/// result. [`super::escape`] lets none through from outside.
 pub(crate) const JOIN: char = '\u{a0}';
 
 /// What may follow a number as its unit.
@@ -25,8 +25,8 @@ fn with_units_joined(text: &str) -> String {
     out
 }
 
-/// Breaks `text` at spaces into lines of at most `width` columns (at least 1). A number stays with its unit. A word
-/// that is wider than a line is broken wherever it must be.
+/// Breaks `text` at spaces into lines of at most `width` columns (at least 1). A number stays with
+/// its unit. A word that is wider than a line is broken wherever it must be.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();

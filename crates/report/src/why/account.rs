@@ -19,7 +19,7 @@ pub(super) struct Entry {
 }
 
 /// The parts of `account`, largest first, then the sum of those below 1 %. What is unaccounted is
-/// named even where it is small: it tells how far the rest may be trusted.
+/// named even where it is small: it shows how far the rest may be trusted.
 pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     let mut large: Vec<Entry> = Vec::new();
     let mut small: Vec<Spent> = Vec::new();
@@ -63,8 +63,8 @@ pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     large
 }
 
-/// `The time goes to the program's own code (82 %), kernel: page faults (7.1 %) and ...`: the three largest parts, and
-/// what is unaccounted where that is no trifle.
+/// `The time goes to the program's own code (82 %), kernel: page faults (7.1 %) and ...`: the three
+/// largest parts, and what is unaccounted where that is no trifle.
 pub(super) fn in_a_sentence(account: &TimeAccount) -> Option<String> {
     let entries = entries(account);
     // A sum of small parts is none of the largest.
@@ -133,22 +133,22 @@ mod tests {
 
     #[test]
     fn a_sentence_names_the_largest_parts_and_what_is_unaccounted() {
-        let told = |parts: &[(Spent, u64)]| {
+        let largest = |parts: &[(Spent, u64)]| {
             let sentence = in_a_sentence(&account(parts));
             sentence.map(|text| text.replace('\u{a0}', " "))
         };
         assert_eq!(
-            told(&[(Spent::UserCode, 900), (Spent::Disk, 100)]).as_deref(),
+            largest(&[(Spent::UserCode, 900), (Spent::Disk, 100)]).as_deref(),
             Some("The time goes to the program's own code (90 %) and waiting for the disk (10 %).")
         );
         assert_eq!(
-            told(&[(Spent::UserCode, 600), (Spent::Unaccounted, 400)]).as_deref(),
+            largest(&[(Spent::UserCode, 600), (Spent::Unaccounted, 400)]).as_deref(),
             Some("The time goes to the program's own code (60 %); 40 % of it is unaccounted.")
         );
         assert_eq!(
-            told(&[(Spent::Unaccounted, 1000)]).as_deref(),
+            largest(&[(Spent::Unaccounted, 1000)]).as_deref(),
             Some("Where the time goes isn't known: 100 % of it is unaccounted.")
         );
-        assert_eq!(told(&[]), None);
+        assert_eq!(largest(&[]), None);
     }
 }

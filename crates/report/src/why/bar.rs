@@ -41,8 +41,8 @@ pub(super) fn write(page: &mut Page, entries: &[Entry]) {
     page.push(line);
 }
 
-/// Divides `width` cells by `shares`: at least one each, the rest by largest remainder, so that they
-/// fill the width exactly.
+/// Divides `width` cells by `shares`: at least one each, the rest by largest remainder, so that
+/// they fill the width exactly.
 pub(crate) fn cells(shares: &[f64], width: usize) -> Vec<usize> {
     let total: f64 = shares.iter().sum();
     if shares.is_empty() || total <= 0.0 || shares.len() > width {

@@ -2,14 +2,14 @@
 
 use fathom_model::{Confidence, Explanation, Finding};
 
-use super::quote::{could_win, share_text};
+use super::quote::{could_save, share_text};
 use super::{account, processes};
 use crate::columns;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::wrap;
 
-/// So many are told in full, or the answer wouldn't fit on a screen.
+/// So many are shown in full, or the answer wouldn't fit on a screen.
 const IN_FULL: usize = 3;
 /// So many more get a line each.
 const IN_BRIEF: usize = 5;
@@ -28,7 +28,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
         1 => "One finding".to_owned(),
         count => format!("{count} findings, the largest first"),
     };
-    let facts = "share of the wall time, and what it could win";
+    let facts = "share of the wall time, and what it could save";
     let line = Line::new().add(Tone::Strong, title.as_str());
     match page.width().checked_sub(facts.len()) {
         Some(end) if end > title.len() + 2 => page.push(line.pad_to(end).add(Tone::Quiet, facts)),
@@ -76,7 +76,7 @@ fn nothing(page: &mut Page, explanation: &Explanation) {
 /// Number and id at the left; share and gain at the right, or below where the page is narrow.
 fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
     let mut facts = vec![share_text(finding.share)];
-    facts.extend(could_win(finding, whole));
+    facts.extend(could_save(finding, whole));
     let facts = facts.join(", ");
     let likely = match finding.confidence {
         Confidence::Likely => "  likely",

@@ -3,10 +3,8 @@
 use fathom_model::Explanation;
 
 use super::page_data::{Limits, PageData};
-use crate::policy::hash;
+use crate::page::drawn_by_script;
 
-const TEMPLATE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = concat!(
     include_str!("page/text.js"),
     include_str!("page/summary.js"),
@@ -20,12 +18,11 @@ const SCRIPT: &str = concat!(
 const LARGEST: usize = 1_000_000;
 
 /// The explanation as one page: the account as a bar, the findings, a timeline of all threads that
-/// zooms, and the tables. Smaller than 1,000,000 bytes whatever the program did; what was left out for
-/// that is said on the page.
+/// zooms, and the tables. Smaller than 1,000,000 bytes whatever the program did; what was left out
+/// for that is said on the page.
 ///
 /// Texts from outside stand only in a data block, escaped so that they can't end it, and are put on
-/// the page as text. The content security policy allows only the page's own script and style, by
-/// their hashes.
+/// the page as text.
 pub fn explain_html(explanation: &Explanation) -> String {
     let mut limits = Limits {
         stretches: 24_000,
@@ -35,7 +32,8 @@ pub fn explain_html(explanation: &Explanation) -> String {
         text: 240,
     };
     loop {
-        let page = page(&PageData::of(explanation, &limits));
+        let data = inert_json(&PageData::of(explanation, &limits));
+        let page = drawn_by_script("why", "fathom why", SCRIPT, &data);
         if page.len() < LARGEST || limits.rows <= 1 {
             return page;
         }
@@ -49,33 +47,8 @@ pub fn explain_html(explanation: &Explanation) -> String {
     }
 }
 
-/// Fills the template. It is walked once, so that a name can't be taken for a place in it.
-fn page(data: &PageData) -> String {
-    let policy = format!(
-        "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
-    );
-    let mut out = String::with_capacity(TEMPLATE.len() + STYLE.len() + SCRIPT.len());
-    let mut rest = TEMPLATE;
-    while let Some((before, after)) = rest.split_once("{{") {
-        out.push_str(before);
-        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
-        match name {
-            "policy" => out.push_str(&policy),
-            "style" => out.push_str(STYLE),
-            "script" => out.push_str(SCRIPT),
-            "data" => out.push_str(&inert_json(data)),
-            _ => {}
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    out
-}
-
-/// JSON in which nothing can end a script element, begin a comment or break a line: these characters
-/// only occur inside of strings, where they may be written as escapes.
+/// JSON in which nothing can end a script element, begin a comment or break a line: these
+/// characters only occur inside of strings, where they may be written as escapes.
 fn inert_json(data: &PageData) -> String {
     // Strings, numbers and lists always have a JSON form.
     let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());

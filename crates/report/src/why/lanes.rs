@@ -36,8 +36,8 @@ struct Lane {
     to: u64,
     /// What its life was spent on, largest first: part and nanoseconds.
     account: Vec<(usize, u64)>,
-    /// Four numbers for each stretch: nanoseconds since the end of the one before, length, part, and
-    /// place of the detail from 1; 0 for none, -n for n short stretches drawn as one.
+    /// Four numbers for each stretch: nanoseconds since the end of the one before, length, part,
+    /// and place of the detail from 1; 0 for none, -n for n short stretches drawn as one.
     runs: Vec<i64>,
 }
 
@@ -102,8 +102,8 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
     }
 }
 
-/// A lane for every thread that is known from the accounts or from its stretches, in the order of the
-/// tree, main threads first.
+/// A lane for every thread that is known from the accounts or from its stretches, in the order of
+/// the tree, main threads first.
 fn empty_lanes(
     explanation: &Explanation,
     stretches: &BTreeMap<(u32, u32), Vec<&Stretch>>,
@@ -198,7 +198,7 @@ fn add_accounts(lanes: &mut [Lane], explanation: &Explanation) {
     }
 }
 
-/// Keeps the `most` lanes that lived longest, in their order. Returns how many went.
+/// Keeps the `most` lanes that lasted longest, in their order. Returns how many went.
 fn keep_longest(lanes: &mut Vec<Lane>, most: usize) -> usize {
     if lanes.len() <= most {
         return 0;

@@ -2,7 +2,7 @@
 
 use fathom_model::{Confidence, Explanation, Finding};
 
-use super::quote::{Quote, could_win, share_text};
+use super::quote::{Quote, could_save, share_text};
 use super::summary::{counted_runs, estimate, explained_by, slowdown, whole};
 use super::{account, processes};
 use crate::export::code;
@@ -14,8 +14,8 @@ const FINDINGS: usize = 5;
 /// Columns of a command, name or sentence.
 const LONGEST: usize = 400;
 
-/// The explanation as GitHub Markdown: timed median, account, findings. Text from outside can't become
-/// markup, a mention or a link.
+/// The explanation as GitHub Markdown: timed median, account, findings. Text from outside can't
+/// become markup, a mention or a link.
 pub fn explain_markdown(explanation: &Explanation) -> String {
     let quote = Quote::of(explanation);
     let explaining = &explanation.explaining;
@@ -81,7 +81,7 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
 
 fn one(index: usize, finding: &Finding, whole: f64) -> String {
     let mut facts = vec![format!("{} of the wall time", share_text(finding.share))];
-    facts.extend(could_win(finding, whole));
+    facts.extend(could_save(finding, whole));
     if finding.confidence == Confidence::Likely {
         facts.push("likely".to_owned());
     }
@@ -95,9 +95,9 @@ fn one(index: usize, finding: &Finding, whole: f64) -> String {
     )
 }
 
-/// Prose with names from outside in it, as Markdown that shows just its characters: punctuation that
-/// means something becomes a character reference. GitHub looks for mentions, issues and addresses
-/// after it has resolved references, so an empty comment parts those.
+/// Prose with names from outside in it, as Markdown that shows just its characters: punctuation
+/// that means something becomes a character reference. GitHub looks for mentions, issues and
+/// addresses after it has resolved references, so an empty comment parts those.
 pub(crate) fn plain(text: &str) -> String {
     let text = shorten(&escape(text), LONGEST);
     let mut out = String::with_capacity(text.len());

@@ -7,17 +7,17 @@ use super::quote::share_text;
 use crate::format_count;
 use crate::line::{Page, Tone};
 
-/// Own code below this share of the wall time is not taken apart.
+/// Own code below this share of the wall time is not split.
 const LEAST_SHARE: f64 = 0.2;
-/// Fewer samples tell nothing.
+/// Fewer samples say nothing.
 const LEAST_SAMPLES: u64 = 40;
 /// Functions below this share of the own code are not named in a sentence.
 const LEAST_OF_CODE: f64 = 0.05;
 /// That many are named there.
 const NAMED: usize = 4;
 
-/// `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None` where it
-/// doesn't matter or too little is known.
+/// `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None`
+/// where it doesn't matter or too little is known.
 fn in_a_sentence(page: &Page, explanation: &Explanation) -> Option<String> {
     let own = explanation.own_code.as_ref()?;
     let matters = explanation.account.share(Spent::UserCode) >= LEAST_SHARE;
@@ -51,7 +51,7 @@ fn unnamed(row: &FunctionShare) -> String {
     match row.file.as_str() {
         "" => "unknown code".to_owned(),
         "[vdso]" => "clocks (vDSO)".to_owned(),
-        file if is_made_at_run_time(file) => "code made at run time".to_owned(),
+        file if is_made_at_run_time(file) => "code generated at run time".to_owned(),
         file => format!("{} (no symbols)", file_name(file)),
     }
 }
@@ -65,8 +65,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A function with the type or module that it is of, without what these are nested in and made for: of
-/// `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
+/// A function with the type or module that it is of, without what these are nested in and made for:
+/// of `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
 fn shortened(function: &str) -> String {
     if function.contains("operator") {
         return function.to_owned();
@@ -165,28 +165,28 @@ mod tests {
 
     #[test]
     fn code_without_a_name_says_where_it_is_from() {
-        let told = |file| name(&row(None, file));
-        assert_eq!(told("/usr/bin/mawk"), "mawk (no symbols)");
-        assert_eq!(told("[vdso]"), "clocks (vDSO)");
-        assert_eq!(told("//anon"), "code made at run time");
-        assert_eq!(told(""), "unknown code");
+        let named = |file| name(&row(None, file));
+        assert_eq!(named("/usr/bin/mawk"), "mawk (no symbols)");
+        assert_eq!(named("[vdso]"), "clocks (vDSO)");
+        assert_eq!(named("//anon"), "code generated at run time");
+        assert_eq!(named(""), "unknown code");
     }
 
     #[test]
     fn long_names_keep_their_end() {
-        let told = |function| name(&row(Some(function), "/bin/a"));
-        assert_eq!(told("malloc"), "malloc");
+        let named = |function| name(&row(Some(function), "/bin/a"));
+        assert_eq!(named("malloc"), "malloc");
         let long = "some_crate::some_module::deeper::Parser::next_token";
-        assert_eq!(told(long), "Parser::next_token");
+        assert_eq!(named(long), "Parser::next_token");
         let clone = "<alloc::string::String as core::clone::Clone>::clone";
-        assert_eq!(told(clone), "String::clone");
+        assert_eq!(named(clone), "String::clone");
         let of_cpp = "std::__cxx11::basic_string<char, std::allocator<char> >::_M_create";
-        assert_eq!(told(of_cpp), "basic_string::_M_create");
-        assert_eq!(told("operator new"), "operator new");
-        assert_eq!(told("main.(*N).c"), "main.(*N).c");
-        // Nobody made such a name for us to take apart.
+        assert_eq!(named(of_cpp), "basic_string::_M_create");
+        assert_eq!(named("operator new"), "operator new");
+        assert_eq!(named("main.(*N).c"), "main.(*N).c");
+        // Nobody made such a name for us to split.
         for odd in ["<", "<<", "<a", "::", ">>", "<>::"] {
-            assert!(!told(odd).is_empty(), "{odd}");
+            assert!(!named(odd).is_empty(), "{odd}");
         }
     }
 }

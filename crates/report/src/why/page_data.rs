@@ -1,11 +1,11 @@
-//! What the page is told. Every text from outside is escaped and shortened here.
+//! What the page is given. Every text from outside is escaped and shortened here.
 
 use fathom_model::{Confidence, Explanation, Finding, Spent};
 use serde::Serialize;
 
 use super::account;
 use super::lanes::{self, Timeline};
-use super::quote::{Quote, could_win, share_text, time};
+use super::quote::{Quote, could_save, share_text, time};
 use super::summary::{estimate, explained_by, floor_that_matters, slowdown, whole};
 use super::{own_code, places, processes, startup, words};
 use crate::quantity::counted;
@@ -27,8 +27,8 @@ pub(super) struct Limits {
     pub(super) text: usize,
 }
 
-/// Text from outside without control, in at most `width` columns. Characters without width count too,
-/// or a page could be made of them.
+/// Text from outside without control, in at most `width` columns. Characters without width count
+/// too, or a page could be made of them.
 pub(super) fn safe(text: &str, width: usize) -> String {
     let head: String = text.chars().take(width.saturating_mul(2) + 2).collect();
     if head.len() < text.len() {
@@ -97,7 +97,7 @@ struct Card {
     id: String,
     statement: String,
     share: f64,
-    win: Option<String>,
+    saving: Option<String>,
     advice: String,
     limit: Option<String>,
     likely: bool,
@@ -252,7 +252,7 @@ fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
         id: finding.id.to_string(),
         statement: safe(&finding.statement, limits.text.max(200) * 2),
         share: finding.share,
-        win: could_win(finding, whole),
+        saving: could_save(finding, whole),
         advice: safe(&finding.advice, limits.text.max(200) * 3),
         limit: finding.limit.as_ref().map(|limit| safe(limit, limits.text)),
         likely: finding.confidence == Confidence::Likely,

@@ -72,8 +72,8 @@ pub(super) fn program(row: &ProcessRow) -> String {
     name.unwrap_or("(no exec)").to_owned()
 }
 
-/// `99 % of the CPU time is that of a child, sort -n x.`: where one of the command's children has most of it, and the
-/// account is that one's.
+/// `99 % of the CPU time is that of a child, sort -n x.`: where one of the command's children has
+/// most of it, and the account is that one's.
 pub(super) fn busiest_child(explanation: &Explanation) -> Option<String> {
     busiest(&explanation.processes, &explanation.threads)
 }
@@ -301,19 +301,19 @@ mod tests {
                     .collect(),
             },
         };
-        let told = |childs: u64| {
+        let sentence_for = |childs: u64| {
             let mut child = row(2, Some(1));
             child.programs = vec![vec!["/bin/\u{1b}sort".to_owned(), "-n".to_owned()]];
             let own = thread(1, &[(Spent::UserCode, 100), (Spent::WaitingForPipe, 900)]);
             let its = thread(2, &[(Spent::UserCode, childs), (Spent::KernelIo, childs)]);
             busiest(&[row(1, None), child], &[own, its])
         };
-        let sentence = told(150).expect("three quarters are its");
+        let sentence = sentence_for(150).expect("three quarters are its");
         assert_eq!(
             sentence,
             "75 % of the CPU time is that of a child, /bin/\\u{1b}sort -n."
         );
-        assert_eq!(told(50), None);
+        assert_eq!(sentence_for(50), None);
         // The command itself is no child.
         assert_eq!(
             busiest(&[row(1, None)], &[thread(1, &[(Spent::UserCode, 9)])]),

@@ -3,12 +3,11 @@
 use fathom_model::{Explanation, Finding};
 
 use crate::TimeUnit;
-use crate::format_time;
-use crate::quantity::{decimals_for, format_share};
+use crate::quantity::{decimals_for, format_share, short_time};
 use crate::text::JOIN;
 
-/// Turns times into text: times where the explaining run was hardly slower than the timed runs, else shares
-/// of a wall time, because its times are then those of the observer.
+/// Turns times into text: times where the explaining run was hardly slower than the timed runs,
+/// else shares of a wall time, because its times are then those of the observer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quote {
     pub(super) times: bool,
@@ -16,7 +15,7 @@ pub(super) struct Quote {
 }
 
 impl Quote {
-    /// For points of the explaining run: when a process began, how long a thread lived.
+    /// For points of the explaining run: when a process began, how long a thread lasted.
     pub(super) fn of_run(explanation: &Explanation) -> Quote {
         Quote {
             wall_ns: explanation.explaining.wall_ns,
@@ -66,8 +65,7 @@ pub(crate) fn time(seconds: f64) -> String {
     } else {
         seconds
     };
-    let unit = TimeUnit::fitting(seconds);
-    format_time(seconds, None, decimals_for(seconds / unit.seconds(), 3))
+    short_time(seconds)
 }
 
 /// A share with an ordinary space; what is neither 0 nor visible with one decimal is `< 0.1 %`.
@@ -81,38 +79,38 @@ pub(crate) fn share_text(share: f64) -> String {
     format_share(share).replace(JOIN, " ")
 }
 
-/// A time that could be won, to two significant digits in the unit of the whole: it is a model. CPU time
-/// where hardly any wall time would be won.
-pub(super) fn could_win(finding: &Finding, whole_seconds: f64) -> Option<String> {
+/// A time that could be saved, to two significant digits in the unit of the whole: it is a model.
+/// CPU time where hardly any wall time would be saved.
+pub(super) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String> {
     let of_cpu = finding.could_win_ns < finding.could_win_cpu_ns / 10;
     let of_latency = finding.could_win_ns < finding.could_win_latency_ns;
-    let won_ns = match (of_cpu, of_latency) {
+    let saved_ns = match (of_cpu, of_latency) {
         (true, _) => finding.could_win_cpu_ns,
         (_, true) => finding.could_win_latency_ns,
         _ => finding.could_win_ns,
     };
-    if won_ns == 0 {
+    if saved_ns == 0 {
         return None;
     }
-    let won = won_ns as f64 / 1e9;
+    let saved = saved_ns as f64 / 1e9;
     let unit = TimeUnit::fitting(whole_seconds);
     let whole = whole_seconds / unit.seconds();
-    let value = won / unit.seconds();
+    let value = saved / unit.seconds();
     let step = 10f64.powf(value.log10().floor() - 1.0);
     let rounded = (value / step).round() * step;
     let text = |value: f64, digits| format!("{:.*}", decimals_for(value, digits), value);
     let about = format!("about {} {}", text(rounded, 2), unit.symbol());
     let whole = format!("{} {}", text(whole, 3), unit.symbol());
     Some(match (of_cpu, of_latency) {
-        (true, _) => format!("could win {about} of CPU time, modelled"),
+        (true, _) => format!("could save {about} of CPU time, modelled"),
         (_, true) => {
             format!("each piece of work done {about} sooner, the whole perhaps no sooner, modelled")
         }
         // Two digits of nearly all may be more than three of all.
-        _ if rounded >= value && won >= 0.97 * whole_seconds => {
-            format!("could win nearly all of {whole}, modelled")
+        _ if rounded >= value && saved >= 0.97 * whole_seconds => {
+            format!("could save nearly all of {whole}, modelled")
         }
-        _ => format!("could win {about} of {whole}, modelled"),
+        _ => format!("could save {about} of {whole}, modelled"),
     })
 }
 
@@ -124,30 +122,30 @@ mod tests {
 
     #[test]
     fn a_gain_has_two_digits_and_the_unit_of_the_whole() {
-        let told = |wall, cpu, whole| {
+        let text = |wall, cpu, whole| {
             let finding = Finding {
                 could_win_ns: wall,
                 could_win_cpu_ns: cpu,
                 ..finding()
             };
-            could_win(&finding, whole).unwrap_or_default()
+            could_save(&finding, whole).unwrap_or_default()
         };
         assert_eq!(
-            told(423_456_789, 0, 0.6512),
-            "could win about 420 ms of 651 ms, modelled"
+            text(423_456_789, 0, 0.6512),
+            "could save about 420 ms of 651 ms, modelled"
         );
         assert_eq!(
-            told(99_000_000, 100_000_000, 2.5),
-            "could win about 0.099 s of 2.50 s, modelled"
+            text(99_000_000, 100_000_000, 2.5),
+            "could save about 0.099 s of 2.50 s, modelled"
         );
         assert_eq!(
-            told(1_000, 290_000_000, 0.3),
-            "could win about 290 ms of CPU time, modelled"
+            text(1_000, 290_000_000, 0.3),
+            "could save about 290 ms of CPU time, modelled"
         );
-        assert_eq!(told(0, 0, 1.0), "");
+        assert_eq!(text(0, 0, 1.0), "");
         assert_eq!(
-            told(177_400_000, 0, 0.1774),
-            "could win nearly all of 177 ms, modelled"
+            text(177_400_000, 0, 0.1774),
+            "could save nearly all of 177 ms, modelled"
         );
     }
 

@@ -12,7 +12,7 @@ const FLOOR_MATTERS_BELOW: f64 = 20.0;
 /// An explaining run that took less than this part of the timed median is not like them: they were
 /// disturbed, or it did other work.
 const NOT_TYPICAL: f64 = 0.9;
-/// What a tier can't see is told in this many sentences; all are in the JSON and on the page.
+/// What a tier can't see is said in this many sentences; all are in the JSON and on the page.
 const SENTENCES: usize = 3;
 
 /// Command, timed runs, tier and its limits.
@@ -48,7 +48,8 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     limits(page, explanation);
 }
 
-/// The last program that the command's own process executed, where it was not the first: what a shim or a wrapper leads to.
+/// The last program that the command's own process executed, where it was not the first: what a
+/// shim or a wrapper leads to.
 fn really_ran(explanation: &Explanation) -> Option<String> {
     let command = explanation
         .processes

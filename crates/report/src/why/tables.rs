@@ -12,7 +12,7 @@ use crate::{format_bytes, format_count};
 const ROWS: usize = 8;
 /// So many are shown however little time went there.
 const ALWAYS: usize = 3;
-/// Others need this share of the run, or they tell nothing.
+/// Others need this share of the run, or they say nothing.
 const MATTERS: f64 = 0.005;
 
 /// The rows of `explanation.io` on which something happened, most time first.
@@ -72,8 +72,8 @@ pub(super) fn io(page: &mut Page, explanation: &Explanation, quote: Quote) {
     }
 }
 
-/// Whether the rows are of all calls. The observer that times calls sees all of them; the one that stops
-/// at calls, which can't tell their times, lets the program go after a while.
+/// Whether the rows are of all calls. The observer that times calls sees all of them; the one that
+/// stops at calls, which doesn't measure their times, lets the program go after a while.
 fn of_all_calls(explanation: &Explanation) -> bool {
     explanation.io.iter().any(|row| row.total_ns.is_some())
 }

@@ -2,7 +2,8 @@
 
 use fathom_model::{Explanation, Finding};
 
-/// Ends a script, opens another, makes an image that fails, turns the line around, clears the screen.
+/// Ends a script, opens another, makes an image that fails, turns the line around, clears the
+/// screen.
 pub const NAMES: [&str; 6] = [
     "</script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(2)>",

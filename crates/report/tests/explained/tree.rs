@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// Which process a stretch of the timeline belongs to, and when it lives.
+/// Which process a stretch of the timeline belongs to, and from when to when.
 #[derive(Clone, Copy)]
 struct Lane {
     pid: u32,
@@ -87,7 +87,8 @@ fn thread(lane: Lane, name: &str, stretches: &[Stretch]) -> ThreadAccount {
     }
 }
 
-/// A shell script that feeds a Python program with four threads, which starts `children` converters.
+/// A shell script that feeds a Python program with four threads, which starts `children`
+/// converters.
 pub fn many(children: u32) -> Explanation {
     let mut dice = Dice(42);
     let end = 1840 * MS;

@@ -39,7 +39,7 @@ pub struct Program {
     pub cpu_wait: f64,
     /// Share of `cpu` that is spent in the kernel.
     pub kernel: f64,
-    /// Threads: with more than one, the wall time is shorter and the waits can't be told apart.
+    /// Threads: with more than one, the wall time is shorter and the waits can't be attributed.
     pub threads: u32,
     pub memory: u64,
     pub read_bytes: u64,

@@ -183,8 +183,8 @@ pub fn mixture(n: usize, one_in: usize, sigmas: f64, random: &mut Random) -> Vec
         .collect()
 }
 
-/// Measures in rounds as long as the stopping rule asks, at most `most` rounds. The round at which a
-/// difference is claimed, and in which direction (true: the subject takes longer).
+/// Measures in rounds as long as the stopping rule asks, at most `most` rounds. The round at which
+/// a difference is claimed, and in which direction (true: the subject takes longer).
 pub fn stop_by_rule(
     noise: Noise,
     most: u32,
@@ -207,8 +207,8 @@ pub fn stop_by_rule(
         .or_else(|| claim(most, after_all_looks(0.05).claim))
 }
 
-/// What a number of rounds that was fixed beforehand says: `Some(true)` if the subject is claimed to take
-/// longer, `Some(false)` if less.
+/// What a number of rounds that was fixed beforehand says: `Some(true)` if the subject is claimed
+/// to take longer, `Some(false)` if less.
 pub fn claim(reference: &[f64], subject: &[f64]) -> Option<bool> {
     let allowance = fathom_stats::sequential::last(0.05, &[]);
     let paired = fathom_stats::paired_ratio(reference, subject, 0.95)?;

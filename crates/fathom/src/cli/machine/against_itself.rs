@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use fathom_machine::ToldBy;
+use fathom_machine::SelfComparison;
 use fathom_measure::{
     CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Output, Plan, ProcessExecutor,
     ProcessOptions, Question, Silent, StopRule, assess, conduct,
@@ -30,7 +30,7 @@ const ALPHA: f64 = 0.05;
 ///
 /// # Errors
 /// When the work can't be run, or was interrupted.
-pub fn smallest_difference() -> Result<(Option<f64>, ToldBy), Failure> {
+pub fn smallest_difference() -> Result<(Option<f64>, SelfComparison), Failure> {
     let names = ["work", "the same work"];
     let command = command()?;
     let mut executor = ProcessExecutor::new(
@@ -90,7 +90,7 @@ pub fn smallest_difference() -> Result<(Option<f64>, ToldBy), Failure> {
         return Err(MeasureError::Interrupted.into());
     };
     let (one, other) = by_round(&session.runs, comparison.metric);
-    let told_by = ToldBy {
+    let told_by = SelfComparison {
         rounds: one.len(),
         clock: comparison.metric.name().to_string(),
         program_seconds: median(&[&one[..], &other[..]].concat()),

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub use arguments::Arguments;
 use fathom_experiment::did_you_mean;
 use fathom_machine::remembered::{self, Profile};
-use fathom_machine::{Fitness, Options, ProbeResult, table};
+use fathom_machine::{Fitness, Options, ProbeResult};
 use fathom_measure::interrupt;
 
 use crate::cli::failure::Failure;
@@ -119,11 +119,11 @@ fn measure(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
         let page = fathom_report::machine_html(&results, complete);
         write::export(path, page)?;
     }
-    let detail = table::Detail {
+    let shown = fathom_report::MachineOptions {
         methods: arguments.methods,
         curves: arguments.curves,
     };
-    let text = table::render(&results, detail);
+    let text = fathom_report::machine_terminal(&results, shown);
     finish(
         arguments,
         &record::Profile::new(name, complete, &results),
@@ -191,7 +191,7 @@ fn check(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     finish(
         arguments,
         &record::Check::new(complete, &report),
-        &table::render_check(&report),
+        &fathom_report::machine_check_terminal(&report),
     )?;
     if !complete {
         eprintln!("interrupted: no program was run against itself for as long as it takes");

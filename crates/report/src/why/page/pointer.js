@@ -17,7 +17,7 @@ function describeLane(lane) {
   return [
     `${lane.name || 'process'} ${lane.pid}${lane.pid === lane.tid ? '' : `, thread ${lane.tid}`}`,
     lane.process || null,
-    `lived from ${quoted(lane.from)} to ${quoted(lane.to)}`,
+    `from ${quoted(lane.from)} to ${quoted(lane.to)}`,
     lane.head && lane.end ? lane.end : null,
   ].filter(Boolean);
 }

@@ -67,7 +67,7 @@ function card(finding, index) {
       el('span', { class: 'chip' }, `${share(finding.share)} of the wall time`),
       finding.likely ? el('span', { class: 'chip' }, 'likely') : null),
     el('div', { class: 'meter', 'aria-hidden': 'true' }, meter),
-    finding.win ? el('p', { class: 'win' }, finding.win.charAt(0).toUpperCase() + finding.win.slice(1)) : null,
+    finding.saving ? el('p', { class: 'saving' }, finding.saving.charAt(0).toUpperCase() + finding.saving.slice(1)) : null,
     el('p', {}, finding.statement),
     el('p', { class: 'advice' }, finding.advice),
     facts.length ? el('dl', { class: 'facts' }, facts.map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])) : null,

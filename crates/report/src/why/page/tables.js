@@ -77,7 +77,7 @@ function tables() {
         ['Process', (lane) => lane.pid],
         ['Thread', (lane) => lane.tid],
         ['Began', (lane) => lane.from, (lane) => quoted(lane.from)],
-        ['Lived', life, (lane) => quoted(life(lane))],
+        ['Lasted', life, (lane) => quoted(life(lane))],
         ['Spent on', spent],
       ], lanes.slice())));
   }

@@ -1,7 +1,7 @@
 //! Numbers of things.
 
-/// `count` with commas between thousands, for example `1,204,511`. Medians of an even number of runs
-/// may lie between two numbers: they keep one decimal.
+/// `count` with commas between thousands, for example `1,204,511`. Medians of an even number of
+/// runs may lie between two numbers: they keep one decimal.
 pub fn format_count(count: f64) -> String {
     if !count.is_finite() {
         return "?".to_owned();
@@ -21,7 +21,7 @@ pub fn format_count(count: f64) -> String {
 }
 
 /// `1 round`, `2 rounds`.
-pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!(
         "{} {}",
         group(&count.to_string()),

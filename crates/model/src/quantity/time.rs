@@ -1,6 +1,6 @@
 //! Times with their unit.
 
-use super::digits::fixed;
+use super::digits::{fixed, three_digits};
 
 /// A unit of time for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// The unit in which `seconds` has one to three digits before the point. Minutes are never chosen:
-    /// 83.2 s is easier to compare than 1.387 min.
+    /// The unit in which `seconds` has one to three digits before the point. Minutes are never
+    /// chosen: 83.2 s is easier to compare than 1.387 min.
     pub fn fitting(seconds: f64) -> TimeUnit {
         let seconds = seconds.abs();
         // Below 1 the unit would show a leading zero; 0.9995 would be rounded up to 1000.
@@ -81,6 +81,16 @@ pub fn format_time(seconds: f64, unit: Option<TimeUnit>, decimals: usize) -> Str
     )
 }
 
+/// `seconds` with three significant digits in the fitting unit: `486 µs`, `8.62 ms`, `61.8 ms`.
+pub fn short_time(seconds: f64) -> String {
+    let unit = match seconds == 0.0 {
+        true => TimeUnit::Nanosecond,
+        false => TimeUnit::fitting(seconds),
+    };
+    let text = three_digits(seconds / unit.seconds());
+    format!("{text} {}", unit.symbol())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +108,21 @@ mod tests {
     #[test]
     fn rounding_does_not_produce_a_thousand_of_the_smaller_unit() {
         assert_eq!(format_time(0.999_9, None, 0), "1 s");
+    }
+
+    #[test]
+    fn short_times_have_three_digits() {
+        let times = [
+            (0.0, "0 ns"),
+            (0.84e-9, "0.84 ns"),
+            (0.000_001_204, "1.20 µs"),
+            (0.000_004_3, "4.30 µs"),
+            (0.000_486_2, "486 µs"),
+            (0.008_621, "8.62 ms"),
+            (0.083, "83.0 ms"),
+        ];
+        for (seconds, text) in times {
+            assert_eq!(short_time(seconds), text);
+        }
     }
 }

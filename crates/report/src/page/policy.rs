@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 /// The hash of an inline element as a content security policy names it.
-pub(crate) fn hash(content: &str) -> String {
+pub(super) fn hash(content: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(content.as_bytes())))
 }
 

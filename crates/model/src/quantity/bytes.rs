@@ -1,14 +1,14 @@
 //! Amounts of memory and data.
 
-use super::digits::{decimals_for, fixed};
+use super::digits::{decimals_for, fixed, three_digits};
 
 /// A binary unit of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ByteUnit {
+pub struct ByteUnit {
     /// Size in bytes.
-    pub(crate) bytes: f64,
+    pub bytes: f64,
     /// `B`, `KiB`, ...
-    pub(crate) symbol: &'static str,
+    pub symbol: &'static str,
 }
 
 const UNITS: [ByteUnit; 5] = [
@@ -36,7 +36,7 @@ const UNITS: [ByteUnit; 5] = [
 
 impl ByteUnit {
     /// The largest unit of which `bytes` is at least one, after rounding to three digits.
-    pub(crate) fn fitting(bytes: f64) -> ByteUnit {
+    pub fn fitting(bytes: f64) -> ByteUnit {
         let fits = |unit: &&ByteUnit| bytes.abs() >= unit.bytes * 0.9995;
         *UNITS.iter().rev().find(fits).unwrap_or(&UNITS[0])
     }
@@ -58,6 +58,18 @@ pub fn format_bytes(bytes: f64) -> String {
     format!("{} {}", fixed(value, decimals), unit.symbol)
 }
 
+/// The size of something that is made in round numbers, such as a cache: whole units have no
+/// decimals, `32 KiB` where [`format_bytes`] would write `32.0 KiB`.
+pub fn format_size(bytes: f64) -> String {
+    let unit = ByteUnit::fitting(bytes);
+    let value = bytes / unit.bytes;
+    let text = match value.fract() == 0.0 {
+        true => format!("{value:.0}"),
+        false => three_digits(value),
+    };
+    format!("{text} {}", unit.symbol)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,5 +86,12 @@ mod tests {
         assert_eq!(format_bytes(3.4 * 1_048_576.0), "3.40 MiB");
         assert_eq!(format_bytes(1_048_575.0), "1.00 MiB");
         assert_eq!(format_bytes(5e12), "4.55 TiB");
+    }
+
+    #[test]
+    fn a_size_in_round_numbers_has_no_decimals() {
+        assert_eq!(format_size(32768.0), "32 KiB");
+        assert_eq!(format_size(1.5 * 1_048_576.0), "1.50 MiB");
+        assert_eq!(format_size(96.0), "96 B");
     }
 }

@@ -1,0 +1,14 @@
+//! Quantities with their unit, and how people write them: the one place where a number becomes
+//! text.
+
+mod amounts;
+mod bytes;
+mod count;
+mod digits;
+mod time;
+
+pub use amounts::{Bytes, Nanoseconds, Ratio};
+pub use bytes::{ByteUnit, format_bytes, format_size};
+pub use count::{counted, format_count};
+pub use digits::{decimals_for, digits_before_point, fixed, three_digits};
+pub use time::{TimeUnit, format_time, short_time};
