@@ -1,7 +1,7 @@
 //! How do two traces of one command become one?
 //!
-//! Without privileges no tier sees both waits and calls: samples tell what was waited for, stops
-//! tell the first calls. Two runs together answer both.
+//! Without privileges no tier sees both waits and calls: samples show what was waited for, ptrace
+//! shows the first calls. Two runs together answer both.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,7 +9,8 @@ use fathom_trace::{
     Cause, DescriptorKind, DescriptorRow, Entered, Exec, OffCpuRow, Process, SyscallRow, Trace,
 };
 
-/// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's speed.
+/// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's
+/// speed.
 const MOST_OF_A_STOP_NS: f64 = 60_000.0;
 
 /// Calls that bring bytes, and wait for them where they come from another program.
@@ -51,8 +52,9 @@ fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
     )
 }
 
-/// The times of a process that was stopped at its calls, by the clock of a run that was not: when it had computed
-/// as much. Between two stops of a thread most of the wall time is the tracer's; of its CPU time less is.
+/// The times of a process that was stopped at its calls, by the clock of a run that was not: when
+/// it had computed as much. Between two stops of a thread most of the wall time is the tracer's; of
+/// its CPU time less is.
 struct Clock {
     /// When, and the CPU time of the program without the stops, which grows.
     computed: Vec<(u64, f64)>,
@@ -60,7 +62,8 @@ struct Clock {
     begun: (u64, u64),
     /// When the other one was over.
     ended: u64,
-    /// Of the other run's time for each ns of CPU time: less than 1 where several threads work at once.
+    /// Of the other run's time for each ns of CPU time: less than 1 where several threads work at
+    /// once.
     pace: f64,
 }
 
@@ -130,8 +133,8 @@ impl Clock {
     }
 }
 
-/// Adds the calls of another run of the same command, and what they say of files, to a trace
-/// that has none. The command's own process gets this trace's number, and so do those below it that ran
+/// Adds the calls of another run of the same command, and what they say of files, to a trace that
+/// has none. The command's own process gets this trace's number, and so do those below it that ran
 /// the same; other numbers stay, and name no process of this run. Times of that run become those at
 /// which this one had computed as much.
 pub fn add_calls(trace: &mut Trace, mut other: Trace) {
@@ -169,7 +172,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
             trace.descriptors.push(row);
         }
     }
-    name_unseen_waits(trace);
+    name_short_waits(trace);
     trace.without_rights.extend(other.without_rights);
     trace
         .not_visible
@@ -177,14 +180,17 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     let others = other.not_visible.into_iter();
     trace.not_visible.extend(others.map(|sentence| {
         match sentence == fathom_trace::TIMES_HOLD_STOPS {
-            true => "how long single calls took: the run that was looked at call by call was stopped at each".to_owned(),
+            true => {
+                "how long single calls took: the run whose calls were traced was stopped at each"
+                    .to_owned()
+            }
             false => sentence,
         }
     }));
 }
 
-/// When processes reached their programs' first own instruction, and when they first wrote to their output:
-/// modelled, by their clocks. `same`: processes of the other run, and which they are here.
+/// When processes reached their programs' first own instruction, and when they first wrote to their
+/// output: modelled, by their clocks. `same`: processes of the other run, and which they are here.
 fn add_begins(
     trace: &mut Trace,
     other: &Trace,
@@ -221,9 +227,9 @@ fn add_begins(
     }
 }
 
-/// Short waits of a thread of which no look saw one are taken to be in the call that may wait and that it
-/// makes by far the most.
-fn name_unseen_waits(trace: &mut Trace) {
+/// Short waits of a thread of which no sample saw one are taken to be in the call that may wait and
+/// that it makes by far the most.
+fn name_short_waits(trace: &mut Trace) {
     let descriptors = &trace.descriptors;
     let may_wait = |row: &&SyscallRow| match READING.contains(&row.name.as_str()) {
         true => row
@@ -260,7 +266,7 @@ fn retime(trace: &mut Trace, clocks: &HashMap<u32, Clock>, root: u32) {
     }
 }
 
-/// Gives what is told of processes other numbers.
+/// Gives what is known of processes other numbers.
 fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
     let set = |pid: &mut u32| *pid = numbers.get(pid).copied().unwrap_or(*pid);
     for row in &mut trace.syscalls {
@@ -280,10 +286,10 @@ fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
         .for_each(|row| set(&mut row.pid));
 }
 
-/// Which process of another run is which of this one: the command is the command, and of the children of a
-/// process those that ran the same programs are each other, in order.
+/// Which process of another run is which of this one: the command is the command, and of the
+/// children of a process those that ran the same programs are each other, in order.
 fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
-    // Looks from outside name a copy of a process after the program that both run.
+    // Samples name a copy of a process after the program that both run.
     let programs = |trace: &Trace, process: &Process| -> Vec<(String, Vec<String>)> {
         let ran = |exec: &Exec| (exec.path.clone(), exec.arguments.clone());
         let mut parents = trace.processes.iter();
@@ -343,8 +349,8 @@ mod tests {
 
     #[test]
     fn times_of_the_second_run_are_those_at_which_the_first_one_had_computed_as_much() {
-        // 100 ms with a thousand calls, then 100 ms without. When stopped at, each call takes 0.3 ms longer,
-        // 4 us of which is CPU time.
+        // 100 ms with a thousand calls, then 100 ms without. Where it is stopped at, each call
+        // takes 0.3 ms longer, 4 us of which is CPU time.
         const MS: u64 = 1_000_000;
         let with = |tier, pid, begun_ms: u64, duration_ms: u64| {
             let mut trace = trace(tier, pid);
@@ -384,7 +390,8 @@ mod tests {
 
     #[test]
     fn a_child_has_a_clock_of_its_own() {
-        // It computes for 100 ms with a call each ms, which takes 1 ms more when stopped at; the command waits for it.
+        // It computes for 100 ms with a call each ms, which takes 1 ms more when stopped at; the
+        // command waits for it.
         const MS: u64 = 1_000_000;
         let with = |tier, pid, child_ms: (u64, u64)| {
             let mut trace = trace(tier, pid);
@@ -444,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn short_waits_that_nobody_saw_are_in_the_call_that_is_made_most() {
+    fn short_waits_that_no_sample_saw_are_in_the_call_that_is_made_most() {
         let named = |reads: u64, behind: &str| {
             let call = |name: &str, fd, calls| SyscallRow {
                 pid: 20,
@@ -505,7 +512,7 @@ mod tests {
         ] {
             ran(&mut here, pid, parent, program);
         }
-        // A copy, as looks name it.
+        // A copy, as samples name it.
         here.processes[4].execs = here.processes[3].execs.clone();
         // The one that ran something else, its child, and one that is too many have no counterpart.
         let others = [
