@@ -1,5 +1,7 @@
 //! What the tests of all tiers share.
 
+use std::time::Duration;
+
 use fathom_trace::detect::detect;
 use fathom_trace::{Io, SyscallRow, Tier, Trace, TraceCommand, TraceOptions, trace};
 
@@ -24,10 +26,13 @@ pub fn quiet(argv: &[&str]) -> TraceCommand {
     }
 }
 
-/// Traces a quiet command under the usual options.
+/// Traces a quiet command under the usual options, and to its end however busy the machine is.
 #[allow(dead_code)] // not every test file needs it
 pub fn run(tier: Tier, argv: &[&str]) -> Trace {
-    let options = TraceOptions::default();
+    let options = TraceOptions {
+        stops_time: Duration::from_secs(3600),
+        ..TraceOptions::default()
+    };
     trace(&quiet(argv), tier, &options).expect("the command is traced")
 }
 
