@@ -1,14 +1,9 @@
 //! How do two traces of one command become one?
 //!
-<<<<<<< HEAD:crates/diagnose/src/second_run/mod.rs
-//! Without privileges no tier sees both waits and calls: samples show what was waited for, stops
-//! show the first calls. Two runs together answer both.
-
-mod clock;
-=======
 //! Without privileges no tier sees both waits and calls: samples show what was waited for, ptrace
 //! shows the first calls. Two runs together answer both.
->>>>>>> trace:crates/diagnose/src/merge.rs
+
+mod clock;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,13 +11,7 @@ use fathom_trace::{
     Cause, DescriptorKind, DescriptorRow, Entered, Exec, OffCpuRow, Process, SyscallRow, Trace,
 };
 
-<<<<<<< HEAD:crates/diagnose/src/second_run/mod.rs
 use clock::Clock;
-=======
-/// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's
-/// speed.
-const MOST_OF_A_STOP_NS: f64 = 60_000.0;
->>>>>>> trace:crates/diagnose/src/merge.rs
 
 use crate::calls;
 
@@ -45,90 +34,6 @@ fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
     )
 }
 
-<<<<<<< HEAD:crates/diagnose/src/second_run/mod.rs
-=======
-/// The times of a process that was stopped at its calls, by the clock of a run that was not: when
-/// it had computed as much. Between two stops of a thread most of the wall time is the tracer's; of
-/// its CPU time less is.
-struct Clock {
-    /// When, and the CPU time of the program without the stops, which grows.
-    computed: Vec<(u64, f64)>,
-    /// When its program began, in either run.
-    begun: (u64, u64),
-    /// When the other one was over.
-    ended: u64,
-    /// Of the other run's time for each ns of CPU time: less than 1 where several threads work at
-    /// once.
-    pace: f64,
-}
-
-fn process(trace: &Trace, pid: u32) -> Option<&Process> {
-    trace.processes.iter().find(|process| process.pid == pid)
-}
-
-impl Clock {
-    /// `pids`: of the process in either run.
-    fn new(stopped: &Trace, other: &Trace, pids: (u32, u32)) -> Self {
-        let this = process(stopped, pids.0);
-        let same = process(other, pids.1);
-        let begun = |process: Option<&Process>, trace: &Trace| {
-            let at = process.map_or(0, |process| {
-                let exec = process.execs.last();
-                exec.map_or(process.started_ns, |exec| exec.at_ns)
-            });
-            at.min(trace.duration_ns)
-        };
-        let begun = (begun(this, stopped), begun(same, other));
-        let ended = same.and_then(|process| process.ended_ns);
-        let ended = ended.unwrap_or(other.duration_ns);
-        let cpu = |trace: &Trace| (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
-        let more = cpu(stopped) - cpu(other);
-        let each_ns = (more / stopped.stops.max(1) as f64).clamp(0.0, MOST_OF_A_STOP_NS);
-        let took = ended.saturating_sub(begun.1) as f64;
-        let threads = other.threads.iter().filter(|thread| thread.pid == pids.1);
-        let own: u64 = threads.filter_map(|thread| thread.on_cpu_ns).sum();
-        let own = match own {
-            0 => cpu(other),
-            ns => ns as f64,
-        };
-        let mut computed = vec![(begun.0, 0.0)];
-        let readings = stopped.stop_readings.iter();
-        for reading in readings.filter(|reading| reading.pid == pids.0) {
-            let own = reading.cpu_ns as f64 - reading.stops as f64 * each_ns;
-            let before = computed.last().map_or(0.0, |last| last.1);
-            computed.push((reading.at_ns, own.max(before)));
-        }
-        Self {
-            computed,
-            begun,
-            ended,
-            pace: (took / own.max(1.0)).min(1.0),
-        }
-    }
-
-    /// CPU time of the program up to a moment, without the stops.
-    fn computed_ns(&self, at: u64) -> f64 {
-        let next = self.computed.partition_point(|reading| reading.0 <= at);
-        let Some(from) = next.checked_sub(1).map(|i| self.computed[i]) else {
-            return 0.0;
-        };
-        let Some(to) = self.computed.get(next) else {
-            return from.1;
-        };
-        from.1 + (to.1 - from.1) * (at - from.0) as f64 / (to.0 - from.0) as f64
-    }
-
-    /// The time in the other run at which the program was as far.
-    fn other_ns(&self, at: u64) -> u64 {
-        if at <= self.begun.0 {
-            return self.begun.1.min(at);
-        }
-        let later = self.begun.1 + (self.computed_ns(at) * self.pace) as u64;
-        later.min(self.ended)
-    }
-}
-
->>>>>>> trace:crates/diagnose/src/merge.rs
 /// Adds the calls of another run of the same command, and what they say of files, to a trace that
 /// has none. The command's own process gets this trace's number, and so do those below it that ran
 /// the same; other numbers stay, and name no process of this run. Times of that run become those at
@@ -168,7 +73,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
             trace.descriptors.push(row);
         }
     }
-    name_short_waits(trace);
+    name_unseen_waits(trace);
     trace.without_rights.extend(other.without_rights);
     trace
         .not_visible
@@ -225,11 +130,7 @@ fn add_begins(
 
 /// Short waits of a thread of which no sample saw one are taken to be in the call that may wait and
 /// that it makes by far the most.
-<<<<<<< HEAD:crates/diagnose/src/second_run/mod.rs
 fn name_unseen_waits(trace: &mut Trace) {
-=======
-fn name_short_waits(trace: &mut Trace) {
->>>>>>> trace:crates/diagnose/src/merge.rs
     let descriptors = &trace.descriptors;
     let may_wait = |row: &&SyscallRow| match calls::reads_on(&row.name) {
         true => row
@@ -349,13 +250,8 @@ mod tests {
 
     #[test]
     fn times_of_the_second_run_are_those_at_which_the_first_one_had_computed_as_much() {
-<<<<<<< HEAD:crates/diagnose/src/second_run/mod.rs
         // 100 ms with a thousand calls, then 100 ms without. When stopped at, each call takes 0.3
         // ms longer, 4 us of which is CPU time.
-=======
-        // 100 ms with a thousand calls, then 100 ms without. Where it is stopped at, each call
-        // takes 0.3 ms longer, 4 us of which is CPU time.
->>>>>>> trace:crates/diagnose/src/merge.rs
         const MS: u64 = 1_000_000;
         let with = |tier, pid, begun_ms: u64, duration_ms: u64| {
             let mut trace = trace(tier, pid);
