@@ -130,6 +130,6 @@ impl Executor for ProcessExecutor {
     }
 
     fn interrupted(&self) -> bool {
-        crate::interrupt::received().is_some()
+        crate::interrupt::stopped()
     }
 }

@@ -75,7 +75,7 @@ pub fn observe(
     };
     let mut observed = None;
     for (round, look) in (0..).zip(looks) {
-        if crate::interrupt::received().is_some() {
+        if crate::interrupt::stopped() {
             break;
         }
         if let Some(prepare) = &subject.prepare {
