@@ -1,5 +1,7 @@
 //! Every command that would be run, in order. Nothing is run to make it.
 
+mod by_hand;
+
 use std::collections::BTreeSet;
 
 use fathom_model::{Combination, PlanStep};
@@ -7,7 +9,6 @@ use fathom_model::{Combination, PlanStep};
 use crate::file::experiment::{Content, How, Measure};
 use crate::prepare::install_jobs;
 use crate::resolve::Scope;
-use crate::run::{bench, observed};
 use crate::select::Selection;
 use crate::sweep;
 
@@ -224,7 +225,7 @@ fn measuring(
         How::Bench => {
             let record = scope.folders.records().join(format!("{id}.json"));
             let mut commands = shown();
-            let words = bench::arguments(&targets, rounds, measure.warmup, &record);
+            let words = by_hand::bench(&targets, rounds, measure.warmup, &record);
             commands.push(verb(words));
             (
                 format!("measure {id}: each once to try, then {rounds} rounds"),
@@ -236,18 +237,13 @@ fn measuring(
             let commands = (targets.iter())
                 .map(|target| {
                     let name = format!("{id}.{}", target.file_part());
-                    verb(observed::why_arguments(
-                        target,
-                        rounds,
-                        scope.folders,
-                        &name,
-                    ))
+                    verb(by_hand::why(target, rounds, scope.folders, &name))
                 })
                 .collect();
             (format!("measure {id}"), commands)
         }
         How::Startup => {
-            let words = observed::startup_arguments(measure, &targets, rounds, scope.folders);
+            let words = by_hand::startup(measure, &targets, rounds, scope.folders);
             (format!("measure {id}"), vec![verb(words)])
         }
         How::Pipe => {
@@ -256,16 +252,14 @@ fn measuring(
                 .iter()
                 .map(|(part, stages)| {
                     let name = format!("{id}{}", sweep::file_part(part));
-                    verb(observed::pipe_arguments(
-                        measure, stages, rounds, scope, &name,
-                    ))
+                    verb(by_hand::pipe(measure, stages, rounds, scope, &name))
                 })
                 .collect();
             (format!("measure {id}"), commands)
         }
         How::Machine => (
             format!("measure {id}"),
-            vec![verb(observed::machine_arguments(measure, scope.folders))],
+            vec![verb(by_hand::machine(measure, scope.folders))],
         ),
         How::Static => {
             let first = scope.combinations().into_iter().next().unwrap_or_default();

@@ -272,7 +272,7 @@ impl Results {
         }
     }
 
-    /// Why a name has no result. The gap is that of a measure which has the name, where the file tells.
+    /// Why a name has no result. The gap is that of a measure which has the name, where the file says it.
     fn reason(
         &self,
         path: &str,
@@ -330,7 +330,7 @@ impl Results {
         })
     }
 
-    /// The gap of a value of the machine: that of a measure without subjects, where the file tells.
+    /// The gap of a value of the machine: that of a measure without subjects, where the file says it.
     pub fn gap_of_machine(&self) -> Option<&Gap> {
         let gaps = || self.gaps.iter().filter(|gap| gap.subject.is_none());
         let of_machine = |gap: &&Gap| {

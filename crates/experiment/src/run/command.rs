@@ -143,7 +143,11 @@ pub fn describe(exit: Exit) -> String {
 
 /// The last lines of a file, joined: what a failing program said.
 pub fn last_words(path: &Path) -> String {
-    let text = tail(path, 2048);
+    last_lines(&tail(path, 2048))
+}
+
+/// The last lines with something in them, joined.
+pub fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)

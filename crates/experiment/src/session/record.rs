@@ -1,6 +1,6 @@
 //! The record of a run: what was measured, and what is judged by it.
 
-use fathom_machine::environment;
+use fathom_conduct::fingerprint::environment;
 use fathom_model::{ExperimentRecord, Picture, ResultRow, SCHEMA_VERSION};
 
 use super::{Running, sha256};

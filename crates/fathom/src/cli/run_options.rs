@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use fathom_conduct::RunTerms;
 use fathom_measure::{Input, Output};
 
 use crate::cli::quantities;
@@ -64,6 +65,16 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// How commands are run.
+    pub fn terms(&self) -> RunTerms {
+        RunTerms {
+            timeout: self.timeout,
+            pin: self.pin.clone().unwrap_or_default(),
+            show_output: self.show_output,
+            deadline: None,
+        }
+    }
+
     /// The words of the shell that interprets commands; `None` for none.
     ///
     /// # Errors

@@ -10,8 +10,19 @@ pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// The file, if it is one in which a record can grow while it is measured.
+pub fn grows(path: Option<&Path>) -> Option<PathBuf> {
+    path.filter(|path| is_replaceable(path))
+        .map(Path::to_path_buf)
+}
+
+/// The file, if what is written to it is written at the end.
+pub fn not_grown(path: Option<&Path>) -> Option<&Path> {
+    path.filter(|path| !is_replaceable(path))
+}
+
 /// True if the file is, or will be, one that can be written over and renamed: no pipe, no device.
-pub fn is_replaceable(path: &Path) -> bool {
+fn is_replaceable(path: &Path) -> bool {
     !is_stdout(path) && std::fs::metadata(path).map_or(true, |about| about.is_file())
 }
 

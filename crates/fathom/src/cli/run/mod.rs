@@ -20,7 +20,7 @@ use fathom_report as report;
 use progress::Line;
 
 use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
-use crate::cli::{fingerprint, screen, write};
+use crate::cli::{WORDING, screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
 const BUDGET_FAILED: i32 = 1;
@@ -56,7 +56,6 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
         readme::check(&experiments)?;
     }
     interrupt::catch();
-    fingerprint::take();
     let mut records = Vec::new();
     let mut code = 0;
     let began = Instant::now();
@@ -262,11 +261,8 @@ impl Limits {
 }
 
 fn one(arguments: &Arguments, experiment: &Experiment, limits: Limits) -> Result<End, Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::Untrusted(format!("Fathom's own program can't be found: {error}"))
-    })?;
     let options = Options {
-        program,
+        wording: WORDING,
         work: work_of(arguments, experiment),
         quick: arguments.quick,
         install: arguments.install,
@@ -278,9 +274,7 @@ fn one(arguments: &Arguments, experiment: &Experiment, limits: Limits) -> Result
     let mut line = Line::new(&name_of(&experiment.path));
     let end = session::run(experiment, &options, &mut |event| line.show(&event));
     line.clear();
-    let mut end = end.map_err(failure_of)?;
-    end.record.environment.fingerprint = fingerprint::environment().fingerprint;
-    Ok(end)
+    end.map_err(failure_of)
 }
 
 fn exit_code(end: &End) -> i32 {

@@ -2,44 +2,42 @@
 
 use std::path::Path;
 
-use fathom_measure::startup::{self, Observed};
+use fathom_measure::startup::{Keeper, Observed};
 use fathom_measure::{Frame, Journal, MeasureError};
 use fathom_model::{StartupRecord, StartupRun};
 
-use crate::cli::write;
+use crate::record_file;
 
 /// The list of the record that grows.
 const LIST: &str = "runs";
 
 /// Keeps every run as soon as it has ended.
-pub struct Keeper {
+pub(super) struct Recorder {
     /// The file, if one was asked for, and the record without its runs.
     kept: Option<(Journal, StartupRecord)>,
 }
 
-impl Keeper {
+impl Recorder {
     /// Begins the file with a record without runs.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn new(path: Option<&Path>, begun: StartupRecord) -> Result<Keeper, MeasureError> {
-        let kept = match path.filter(|path| write::is_replaceable(path)) {
+    pub(super) fn new(path: Option<&Path>, begun: StartupRecord) -> Result<Recorder, MeasureError> {
+        let kept = match path {
             Some(path) => {
                 let journal = Journal::create(path, Frame::around(&begun, LIST))?;
                 Some((journal, begun))
             }
             None => None,
         };
-        Ok(Keeper { kept })
+        Ok(Recorder { kept })
     }
-}
 
-impl Keeper {
     /// Keeps what is known of a program that is being observed.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn keep_observed(
+    pub(super) fn keep_observed(
         &mut self,
         program: usize,
         observed: &Observed,
@@ -52,9 +50,20 @@ impl Keeper {
         record.traces.push(observed.trace.clone());
         journal.update(None::<&StartupRun>, Frame::around(record, LIST))
     }
+
+    /// Puts the complete record in the file's place.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(super) fn complete(self, record: &StartupRecord) -> Result<(), MeasureError> {
+        match self.kept {
+            Some((journal, _)) => record_file::complete(journal, record),
+            None => Ok(()),
+        }
+    }
 }
 
-impl startup::Keeper for Keeper {
+impl Keeper for Recorder {
     fn keep(&mut self, run: &StartupRun, watching_cpus: &[usize]) -> Result<(), MeasureError> {
         let Some((journal, record)) = &mut self.kept else {
             return Ok(());

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use fathom_measure::{
-    Hooks, Limits, MeasureError, Observer, Plan, ProcessExecutor, ProcessOptions, Question,
-    StopRule, conduct, now_rfc3339,
+    Hooks, Limits, MeasureError, Plan, ProcessExecutor, Question, StopRule, conduct, interrupt,
+    now_rfc3339,
 };
 use fathom_model::{Estimate, Exit, Metric, Run, TimedRuns};
 
-use super::{Arguments, say};
-use crate::cli::bench::ignored;
-use crate::cli::failure::Failure;
-use crate::cli::target::Target;
+use super::WhyPlan;
+use crate::bench::{ALPHA, MARGIN};
+use crate::{ConductError, Event, Observer};
 
+/// The order of one command's runs is no choice.
+const SEED: u64 = 1;
 /// Enough to know a median for an explanation.
 const PRECISION: f64 = 0.01;
 /// Long enough for thirty runs of 100 ms, short enough to wait for.
@@ -21,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const AT_MOST: Duration = Duration::from_secs(30);
 
 /// What came of it.
-pub struct Timing {
+pub(super) struct Timing {
     /// Every run.
     pub runs: Vec<Run>,
     /// Their summary.
@@ -32,33 +33,21 @@ pub struct Timing {
 
 impl Timing {
     /// Leaves no runs, and returns the summary of those that were there.
-    pub fn take(&mut self) -> TimedRuns {
+    pub(super) fn take(&mut self) -> TimedRuns {
         self.runs.clear();
         let none = summarized(&[], self.timed.floor);
         std::mem::replace(&mut self.timed, none)
     }
 }
 
-/// What a session that was ended leaves, in words.
-pub fn left(timing: &Timing) -> String {
-    format!(
-        "interrupted before the command was observed: nothing is explained. Before that: {}",
-        fathom_report::untraced(&timing.timed)
-    )
-}
-
 /// Ends the session after the first run that took too long: more of them say no more.
-struct Watch<'a> {
-    arguments: &'a Arguments,
+struct FirstTimeOut<'o> {
+    observer: &'o mut dyn Observer,
 }
 
-impl Observer for Watch<'_> {
+impl fathom_measure::Observer for FirstTimeOut<'_> {
     fn round(&mut self, round: u32, warmup: bool) {
-        let what = match warmup {
-            true => "timing: a run that doesn't count …".to_owned(),
-            false => format!("timing: run {} …", round + 1),
-        };
-        say(self.arguments, &what);
+        self.observer.on(Event::Round { round, warmup });
     }
     fn starts(&mut self, _: usize) {}
     fn ran(&mut self, run: &Run) -> Result<(), MeasureError> {
@@ -75,30 +64,22 @@ impl Observer for Watch<'_> {
 /// # Errors
 /// When it can't be run at all, or a run fails and that isn't to be ignored. A run that takes too long is
 /// what is to be explained.
-pub fn time(target: &Target, arguments: &Arguments) -> Result<Timing, Failure> {
+pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing, ConductError> {
     let started_at = now_rfc3339();
-    let options = &arguments.run_options;
     let hooks = Hooks {
-        prepare: target.prepare.clone(),
+        prepare: plan.target.hooks.prepare.clone(),
         ..Hooks::default()
     };
     let mut executor = ProcessExecutor::new(
-        vec![(target.command.clone(), hooks)],
-        ProcessOptions {
-            timeout: options.timeout,
-            pin: options.pin.clone().unwrap_or_default(),
-            vary_environment_size: true,
-            show_output: options.show_output,
-            keep_daemons: false,
-            seed: 1,
-        },
+        vec![(plan.target.command.clone(), hooks)],
+        plan.terms.process_options(SEED),
     )?;
-    let plan = Plan {
+    let rounds = Plan {
         benchmarks: 1,
         // With a time limit the first run may be one that never ends: once is enough.
-        warmup: u32::from(options.timeout.is_none()),
-        seed: 1,
-        stop: match arguments.runs {
+        warmup: u32::from(plan.terms.timeout.is_none()),
+        seed: SEED,
+        stop: match plan.runs {
             Some(runs) => StopRule::Runs(runs),
             None => StopRule::Answer(Limits {
                 minimum: 3,
@@ -110,20 +91,19 @@ pub fn time(target: &Target, arguments: &Arguments) -> Result<Timing, Failure> {
             }),
         },
         question: Question {
-            names: vec![target.benchmark.name.clone()],
+            names: vec![plan.target.benchmark.name.clone()],
             reference: 0,
-            margin: 0.01,
-            alpha: 0.05,
+            margin: MARGIN,
+            alpha: ALPHA,
         },
-        ignore_failure: ignored(arguments.ignore_failure.as_deref())?,
+        ignore_failure: plan.ignore_failure.clone(),
     };
-    let mut session = conduct(&plan, &mut executor, &mut Watch { arguments });
+    let mut session = conduct(&rounds, &mut executor, &mut FirstTimeOut { observer });
     if let Some(error) = session.failure.take() {
         return Err(error.into());
     }
-    let timed_out = session.runs.is_empty() && fathom_measure::interrupt::received().is_none();
-    if session.runs.is_empty() && !timed_out {
-        return Err(Failure::Interrupted(NEVER_ENDED.to_string()));
+    if session.runs.is_empty() && interrupt::stopped() {
+        return Err(ConductError::NothingTimed);
     }
     let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
     Ok(Timing {
@@ -146,10 +126,6 @@ fn summarized(runs: &[Run], floor: Option<Estimate>) -> TimedRuns {
         floor,
     }
 }
-
-/// What is said to who interrupts before there is a time.
-const NEVER_ENDED: &str = "interrupted before the first timed run had ended. A command that doesn't end by itself, such as a \
-     server, is explained with a time limit: fathom why --timeout 10s -- COMMAND";
 
 /// Of no run at all.
 const NOTHING: Estimate = Estimate {

@@ -1,4 +1,4 @@
-//! The JSON of `fathom machine`.
+//! The records of `machine`.
 
 use fathom_machine::remembered::Identity;
 use fathom_machine::{CheckReport, ProbeResult, environment};
@@ -33,20 +33,20 @@ impl Head {
 
 /// Figures.
 #[derive(Debug, Serialize)]
-pub struct Profile<'a> {
+pub struct MachineRecord {
     #[serde(flatten)]
     head: Head,
     /// `quick`, `default`, `full` or `only`.
     profile: &'static str,
     /// False if it was interrupted.
-    complete: bool,
-    results: &'a [ProbeResult],
+    pub complete: bool,
+    /// What was measured.
+    pub results: Vec<ProbeResult>,
 }
 
-impl<'a> Profile<'a> {
-    /// Of `results`.
-    pub fn new(profile: &'static str, complete: bool, results: &'a [ProbeResult]) -> Profile<'a> {
-        Profile {
+impl MachineRecord {
+    pub(super) fn new(profile: &'static str, complete: bool, results: Vec<ProbeResult>) -> Self {
+        MachineRecord {
             head: Head::of("machine"),
             profile,
             complete,
@@ -57,19 +57,19 @@ impl<'a> Profile<'a> {
 
 /// A check.
 #[derive(Debug, Serialize)]
-pub struct Check<'a> {
+pub struct CheckRecord {
     #[serde(flatten)]
     head: Head,
     /// False if it was interrupted.
-    complete: bool,
+    pub complete: bool,
+    /// What was found.
     #[serde(flatten)]
-    report: &'a CheckReport,
+    pub report: CheckReport,
 }
 
-impl<'a> Check<'a> {
-    /// Of `report`.
-    pub fn new(complete: bool, report: &'a CheckReport) -> Check<'a> {
-        Check {
+impl CheckRecord {
+    pub(super) fn new(complete: bool, report: CheckReport) -> Self {
+        CheckRecord {
             head: Head::of("machine_check"),
             complete,
             report,

@@ -4,18 +4,18 @@ use fathom_model::{Cache, Exit, StampedBy, StartupRun, Warning};
 
 /// From this share of its life on, a first byte came so late that it was held back.
 const LATE_SHARE: f64 = 0.9;
-/// A shorter run has little that could be held back, and a single run on a terminal could not tell it
-/// from noise.
+/// A shorter run has little that could be held back, and in a single run on a terminal that would be
+/// noise.
 const WORTH_ASKING_NS: u64 = 20_000_000;
 /// Twice as early on a terminal is no noise of a single run.
 const EARLIER_SHARE: f64 = 0.5;
-/// The two ways of seeing the first byte are to agree within this.
+/// The two ways of stamping the first byte are to agree within this.
 const EXACT_NS: u64 = 50_000;
 /// Of longer starts 50 µs are less than a thousandth.
 const MATTERS_NS: u64 = 50_000_000;
 
 /// One sentence for each thing worth saying.
-pub fn of(runs: &[StartupRun], programs: usize) -> Vec<Warning> {
+pub(super) fn of(runs: &[StartupRun], programs: usize) -> Vec<Warning> {
     (0..programs)
         .flat_map(|program| {
             let mine: Vec<&StartupRun> = runs.iter().filter(|run| run.program == program).collect();
@@ -117,7 +117,7 @@ fn was_ended(run: &StartupRun) -> bool {
     run.exit == Exit::TimedOut
 }
 
-/// Nobody can tell within 50 µs when the first byte came, and that matters.
+/// When the first byte came is not known within 50 µs, and that matters.
 fn is_loose(run: &StartupRun) -> bool {
     run.first_output_ns.is_some_and(|first| first < MATTERS_NS)
         && match run.first_output_by {
@@ -129,9 +129,9 @@ fn is_loose(run: &StartupRun) -> bool {
         }
 }
 
-/// Whether the first bytes came so late in the lives of the runs that they may have been held back: within
-/// the last tenth. A terminal tells then.
-pub fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
+/// Whether the first bytes came so late in the runs that they may have been held back: within the last
+/// tenth. A run on a terminal shows it then.
+pub(super) fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
     let mine: Vec<&StartupRun> = runs
         .iter()
         .filter(|run| run.program == program && run.cache == Cache::Warm)
@@ -146,8 +146,8 @@ pub fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
     mine.iter().filter(late).count() * 2 > mine.len()
 }
 
-/// What a terminal told: that the first byte comes much earlier there.
-pub fn held_back(program: usize, pipe_ns: f64, terminal_ns: u64) -> Option<Warning> {
+/// What a run on a terminal showed: that the first byte comes much earlier there.
+pub(super) fn held_back(program: usize, pipe_ns: f64, terminal_ns: u64) -> Option<Warning> {
     let much_earlier = (terminal_ns as f64) < EARLIER_SHARE * pipe_ns;
     much_earlier.then(|| Warning {
         id: "output_held_back".to_string(),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_late_output_and_daemons_are_told() {
+    fn silence_late_output_and_daemons_get_a_warning() {
         assert_eq!(ids(&[run(None, 500_000)]), ["no_output"]);
         let late = run(Some(990_000_000), 1_000_000_000);
         assert!(may_be_held_back(&[late], 0));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_were_ended_are_told_from_runs_that_failed() {
+    fn runs_that_were_ended_are_no_runs_that_failed() {
         let ended = |first| StartupRun {
             exit: Exit::TimedOut,
             ..run(first, 1_000_000_000)
@@ -225,23 +225,23 @@ mod tests {
             exit: Exit::Code(7),
             ..run(Some(500_000), 520_000)
         };
-        let told: Vec<String> = of(&[ended(None), ended(None)], 1)
+        let messages: Vec<String> = of(&[ended(None), ended(None)], 1)
             .into_iter()
             .map(|warning| warning.message)
             .collect();
-        assert!(told[0].contains("before it was ended"), "{told:?}");
+        assert!(messages[0].contains("before it was ended"), "{messages:?}");
         assert!(
-            told[1].starts_with("2 of 2 runs were ended by --timeout"),
-            "{told:?}"
+            messages[1].starts_with("2 of 2 runs were ended by --timeout"),
+            "{messages:?}"
         );
-        assert_eq!(told.len(), 2);
+        assert_eq!(messages.len(), 2);
         let both = [ended(Some(990_000_000)), failed];
         assert_eq!(ids(&both), ["failures", "failures"]);
         assert!(!may_be_held_back(&both[..1], 0), "its end is not its own");
     }
 
     #[test]
-    fn a_cold_run_that_read_nothing_is_told_as_void() {
+    fn a_cold_run_that_read_nothing_is_void() {
         let void = StartupRun {
             cache: Cache::Cold,
             void: true,

@@ -1,4 +1,4 @@
-//! The record on disk while it is measured, and the progress line.
+//! The record on disk while it is measured.
 
 use std::path::Path;
 
@@ -6,47 +6,52 @@ use fathom_measure::pipeline::{Kind, SoFar, Watcher, summarize};
 use fathom_measure::{Frame, Journal, MeasureError};
 use fathom_model::{PipeRecord, PipeRound};
 
-use super::progress::Progress;
-use crate::cli::write;
+use crate::{Event, Observer, record_file};
 
 /// The list of the record that grows.
 const LIST: &str = "rounds";
 
-/// Draws, and keeps every run as soon as it has ended.
-pub struct Keeper {
-    /// The line on standard error.
-    pub progress: Progress,
+/// Keeps every run as soon as it has ended, and reports to the observer.
+pub(super) struct Recorder<'o> {
+    observer: &'o mut dyn Observer,
     /// The file, if one was asked for, and the record without its rounds.
     kept: Option<(Journal, PipeRecord)>,
 }
 
-impl Keeper {
+impl<'o> Recorder<'o> {
     /// Begins the file with a record without runs.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn new(
-        progress: Progress,
+    pub(super) fn new(
+        observer: &'o mut dyn Observer,
         path: Option<&Path>,
         begun: &PipeRecord,
-    ) -> Result<Keeper, MeasureError> {
-        let kept = match path.filter(|path| write::is_replaceable(path)) {
+    ) -> Result<Recorder<'o>, MeasureError> {
+        let kept = match path {
             Some(path) => {
                 let journal = Journal::create(path, Frame::around(begun, LIST))?;
                 Some((journal, begun.clone()))
             }
             None => None,
         };
-        Ok(Keeper { progress, kept })
+        Ok(Recorder { observer, kept })
     }
-}
 
-impl Keeper {
+    /// A round is going to be observed.
+    pub(super) fn observes(&mut self, round: u32) {
+        self.observer.on(Event::PipelineObserved(round));
+    }
+
     /// Keeps an observed round.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn keep_observed(&mut self, late: bool, round: &PipeRound) -> Result<(), MeasureError> {
+    pub(super) fn keep_observed(
+        &mut self,
+        late: bool,
+        round: &PipeRound,
+    ) -> Result<(), MeasureError> {
         let Some((journal, record)) = &mut self.kept else {
             return Ok(());
         };
@@ -57,11 +62,22 @@ impl Keeper {
         }
         journal.update(None::<&PipeRound>, Frame::around(record, LIST))
     }
+
+    /// Puts the complete record in the file's place.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(super) fn complete(self, record: &PipeRecord) -> Result<(), MeasureError> {
+        match self.kept {
+            Some((journal, _)) => record_file::complete(journal, record),
+            None => Ok(()),
+        }
+    }
 }
 
-impl Watcher for Keeper {
+impl Watcher for Recorder<'_> {
     fn starts(&mut self, round: u32, kind: Kind) {
-        self.progress.starts(round, kind);
+        self.observer.on(Event::PipelineStarts(round, kind));
     }
 
     fn made(&mut self, kind: Kind, so_far: &SoFar<'_>) -> Result<(), MeasureError> {

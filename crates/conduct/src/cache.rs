@@ -1,12 +1,11 @@
-//! What is found out once and kept: the limits of this machine, and which tiers it allows.
+//! What is found out once and kept.
 //!
-//! Files below `$XDG_CACHE_HOME/fathom` (or `~/.cache/fathom`), each with a stamp of what it depends
-//! on. A stamp that differs, or a file that can't be read, is as good as none; not being able to
-//! write one is no error.
+//! Files in the folder of [`remembered`], each with a stamp of what it depends on. A stamp that
+//! differs, or a file that can't be read, is as good as none; not being able to write one is no error.
 
 use std::path::PathBuf;
 
-use fathom_machine::environment;
+use fathom_machine::remembered::{self, Identity};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +16,14 @@ struct Kept<T> {
 }
 
 /// What was kept under this name with this stamp.
-pub fn load<T: DeserializeOwned>(name: &str, stamp: &str) -> Option<T> {
+pub(crate) fn load<T: DeserializeOwned>(name: &str, stamp: &str) -> Option<T> {
     let text = std::fs::read(file(name)?).ok()?;
     let kept: Kept<T> = serde_json::from_slice(&text).ok()?;
     (kept.stamp == stamp).then_some(kept.value)
 }
 
 /// Keeps a value; another process never sees half of it.
-pub fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
+pub(crate) fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
     let Some(file) = file(name) else { return };
     let kept = Kept {
         stamp: stamp.to_owned(),
@@ -41,23 +40,8 @@ pub fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
     }
 }
 
-/// The machine since it was started: probes of another boot may be of another host.
-pub fn machine_stamp() -> String {
-    let machine = environment();
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    format!(
-        "{} {} {:?} {} {:?} {}",
-        env!("CARGO_PKG_VERSION"),
-        machine.kernel,
-        machine.cpu_model,
-        machine.cpus,
-        machine.memory_bytes,
-        boot.trim()
-    )
-}
-
-/// Who asks, on which kernel: what tiers depend on.
-pub fn rights_stamp() -> String {
+/// Who asks, on which machine since its start: what tiers depend on.
+pub(crate) fn rights_stamp() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let rights = status.lines().filter(|line| {
         ["Uid:", "CapEff:", "Seccomp:"]
@@ -68,21 +52,16 @@ pub fn rights_stamp() -> String {
     // A container may share this folder with its host.
     let numbers = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!(
-        "{} {} {}",
-        machine_stamp(),
+        "{} {:?} {} {}",
+        env!("CARGO_PKG_VERSION"),
+        Identity::here(),
         rights.join(" "),
         numbers.display()
     )
 }
 
 fn file(name: &str) -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let folder = variable("XDG_CACHE_HOME").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".cache")))?;
-    // The variable's specification asks for an absolute path and ignores others.
-    folder
-        .is_absolute()
-        .then(|| folder.join("fathom").join(name))
+    remembered::default_folder().map(|folder| folder.join(name))
 }
 
 #[cfg(test)]
@@ -92,7 +71,8 @@ mod tests {
     #[test]
     fn a_stamp_holds_the_kernel_and_who_asks() {
         let stamp = rights_stamp();
-        assert!(stamp.contains(&environment().kernel), "{stamp}");
+        let kernel = fathom_machine::environment().kernel;
+        assert!(stamp.contains(&kernel), "{stamp}");
         assert!(stamp.contains("CapEff:"), "{stamp}");
     }
 }

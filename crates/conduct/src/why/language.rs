@@ -1,4 +1,4 @@
-//! What a program is written in, told by what its compiler leaves in it.
+//! What a program is written in, by what its compiler leaves in it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,13 +7,13 @@ use std::path::Path;
 
 use fathom_diagnose::Language;
 
-/// As much of a program as is looked at; compilers leave their marks in the read-only data, which
+/// As much of a program as is read; compilers leave their marks in the read-only data, which
 /// lies early in the file.
-const LOOKED_AT_BYTES: u64 = 64 << 20;
+const READ_BYTES: u64 = 64 << 20;
 
-/// The language of the program in this file, for a script that of its first line; `None` where nothing tells it
-/// (the interpreter's name does then).
-pub fn language_of(program: &Path) -> Option<Language> {
+/// The language of the program in this file, for a script that of its first line; `None` where nothing
+/// shows it (the interpreter's name does then).
+pub(super) fn language_of(program: &Path) -> Option<Language> {
     let mut content = Vec::new();
     // What is a pipe by now would hold us up.
     if !program.metadata().ok()?.is_file() || runs_scripts(program) {
@@ -21,15 +21,15 @@ pub fn language_of(program: &Path) -> Option<Language> {
     }
     File::open(program)
         .ok()?
-        .take(LOOKED_AT_BYTES)
+        .take(READ_BYTES)
         .read_to_end(&mut content)
         .ok()?;
-    told_by(&content)
+    by_marks(&content)
 }
 
 /// Whether the command has `PYTHONUNBUFFERED` set to something: by `variables`, which are added to
 /// Fathom's own environment, or by that.
-pub fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
+pub(super) fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
     const NAME: &str = "PYTHONUNBUFFERED";
     let added = variables.iter().rev().find(|(name, _)| name == NAME);
     let value = added.map(|(_, value)| value.clone());
@@ -54,7 +54,7 @@ fn of_script(content: &[u8]) -> Option<Language> {
     Language::from_program_name(words.find(|word| !is_option(word))?)
 }
 
-fn told_by(content: &[u8]) -> Option<Language> {
+fn by_marks(content: &[u8]) -> Option<Language> {
     if content.starts_with(b"#!") {
         return of_script(content);
     }
@@ -68,16 +68,16 @@ fn told_by(content: &[u8]) -> Option<Language> {
     if contains(content, b"\xff Go buildinf:") {
         return Some(Language::Go);
     }
-    let made = C_COMPILERS.iter().any(|mark| contains(content, mark));
+    let is_c = C_COMPILERS.iter().any(|mark| contains(content, mark));
     let of_others = || OTHERS.iter().any(|mark| contains(content, mark));
-    (made && !of_others()).then_some(Language::C)
+    (is_c && !of_others()).then_some(Language::C)
 }
 
 /// What C and C++ compilers write into `.comment`, which distributions take out of their packages.
 const C_COMPILERS: [&[u8]; 2] = [b"GCC: (", b"clang version "];
 
-/// What other languages leave whose programs are linked with the C compiler's start: Fortran, OCaml, Haskell, D, Ada,
-/// Swift, Nim, Pascal, Zig, Crystal.
+/// What other languages leave whose programs are linked with the C compiler's start: Fortran, OCaml,
+/// Haskell, D, Ada, Swift, Nim, Pascal, Zig, Crystal.
 const OTHERS: [&[u8]; 10] = [
     b"_gfortran_",
     b"caml_startup",
@@ -118,12 +118,12 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_told_by_its_first_line() {
+    fn a_script_is_known_by_its_first_line() {
         let python = Some(Language::Python);
-        assert_eq!(told_by(b"#!/opt/3.11/bin/python3.11\nimport sys"), python);
-        assert_eq!(told_by(b"#! /usr/bin/env -S python3 -B\n"), python);
-        assert_eq!(told_by(b"#!/usr/bin/env\n"), None);
-        assert_eq!(told_by(b"#!"), None);
+        assert_eq!(by_marks(b"#!/opt/3.11/bin/python3.11\nimport sys"), python);
+        assert_eq!(by_marks(b"#! /usr/bin/env -S python3 -B\n"), python);
+        assert_eq!(by_marks(b"#!/usr/bin/env\n"), None);
+        assert_eq!(by_marks(b"#!"), None);
     }
 
     #[test]
@@ -135,16 +135,16 @@ mod tests {
             "this test is written in Rust"
         );
         assert_eq!(
-            told_by(b"\x7fELF...\xff Go buildinf:\x08"),
+            by_marks(b"\x7fELF...\xff Go buildinf:\x08"),
             Some(Language::Go)
         );
         let c = b"\x7fELF...GCC: (Debian 12.2.0) 12.2.0";
-        assert_eq!(told_by(c), Some(Language::C));
-        assert_eq!(told_by(b"\x7fELF_gfortran_st_write GCC: (GNU) 13"), None);
-        assert_eq!(told_by(b"\x7fELF nobody knows by whom"), None);
+        assert_eq!(by_marks(c), Some(Language::C));
+        assert_eq!(by_marks(b"\x7fELF_gfortran_st_write GCC: (GNU) 13"), None);
+        assert_eq!(by_marks(b"\x7fELF nobody knows by whom"), None);
         assert!(runs_scripts(Path::new("/usr/local/bin/lua5.4")));
         assert!(!runs_scripts(Path::new("/usr/local/bin/luau-lsp")));
-        assert_eq!(told_by(b"#!/bin/awk # /rustc/"), None);
+        assert_eq!(by_marks(b"#!/bin/awk # /rustc/"), None);
         assert_eq!(language_of(Path::new("/no/such/file")), None);
     }
 }

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use fathom_model::{Benchmark, OutputTo, Warning};
 
-use super::command_words;
+use crate::command_words;
 
 /// GNU grep and its other names. It compares its standard output with `/dev/null`, and if that is what it
 /// is, the first match in a file answers all that can be seen of its work: 15 reads of a file of 27 MB instead of 285.
 const STOP_EARLY: [&str; 3] = ["grep", "egrep", "fgrep"];
 
 /// What must be known of benchmark number `index`, if it is such a program.
-pub fn warning(index: usize, benchmark: &Benchmark) -> Option<Warning> {
+pub(crate) fn warning(index: usize, benchmark: &Benchmark) -> Option<Warning> {
     let program = program(benchmark)?;
     let name = Path::new(&program).file_name()?.to_str()?;
     let stops = benchmark.output == OutputTo::Null && STOP_EARLY.contains(&name);
@@ -57,15 +57,15 @@ mod tests {
     }
 
     #[test]
-    fn only_grep_into_null_is_told() {
-        let told =
+    fn only_grep_into_null_gets_a_warning() {
+        let warned =
             |command, shell, output| warning(0, &benchmark(command, shell, output)).is_some();
-        assert!(told("grep -c x file", None, OutputTo::Null));
-        assert!(told("/usr/bin/fgrep x file", None, OutputTo::Null));
-        assert!(told("grep x file", Some("/bin/sh"), OutputTo::Null));
-        assert!(!told("grep x file | wc", Some("/bin/sh"), OutputTo::Null));
-        assert!(!told("grep x file", None, OutputTo::Pipe));
-        assert!(!told("zgrep x file", None, OutputTo::Null));
-        assert!(!told("cat grep", None, OutputTo::Null));
+        assert!(warned("grep -c x file", None, OutputTo::Null));
+        assert!(warned("/usr/bin/fgrep x file", None, OutputTo::Null));
+        assert!(warned("grep x file", Some("/bin/sh"), OutputTo::Null));
+        assert!(!warned("grep x file | wc", Some("/bin/sh"), OutputTo::Null));
+        assert!(!warned("grep x file", None, OutputTo::Pipe));
+        assert!(!warned("zgrep x file", None, OutputTo::Null));
+        assert!(!warned("cat grep", None, OutputTo::Null));
     }
 }

@@ -1,51 +1,37 @@
-//! A program against itself: the smallest difference that can be told on this machine.
-
-use std::ffi::OsString;
-use std::time::Duration;
+//! A program against itself: the smallest difference that would be found on this machine.
 
 use fathom_machine::ToldBy;
 use fathom_measure::{
-    CommandLine, Hooks, IgnoreFailure, Input, MeasureError, Output, Plan, ProcessExecutor,
-    ProcessOptions, Question, Silent, StopRule, assess, conduct,
+    CommandLine, Hooks, IgnoreFailure, MeasureError, Plan, ProcessExecutor, Question, Silent,
+    StopRule, assess, conduct,
 };
 use fathom_model::{Benchmark, InputFrom, Metric, OutputTo, Run};
 
-use crate::cli::failure::Failure;
+use crate::bench::{ALPHA, MARGIN};
+use crate::{ConductError, RunTerms};
 
 /// Rounds of two runs each.
 const ROUNDS: u32 = 50;
 
-/// Time of one run without its start.
-const WORK: Duration = Duration::from_millis(5);
+/// Seed of the order: the same program has the same chances in any.
+const SEED: u64 = 5;
 
-/// The margin of `bench` where nothing else is said: 1 %.
-const MARGIN: f64 = 0.01;
-
-/// How often `bench` may call one program different from itself.
-const ALPHA: f64 = 0.05;
-
-/// Runs 5 ms of fixed work 50 times against itself, in rounds of random order as `bench` does, and
-/// returns the relative difference (0.01 = 1 %) that `bench` would tell in four of five tries with its
-/// usual margin, `None` if it would tell none; and what that rests on.
+/// Runs some milliseconds of fixed work 50 times against itself, in rounds of random order as `bench`
+/// does, and returns the relative difference (0.01 = 1 %) that `bench` would find in four of five tries
+/// with its usual margin, `None` if it would find none; and what that rests on.
 ///
 /// # Errors
 /// When the work can't be run, or was interrupted.
-pub fn smallest_difference() -> Result<(Option<f64>, ToldBy), Failure> {
+pub(super) fn smallest_difference(
+    work: &CommandLine,
+) -> Result<(Option<f64>, ToldBy), ConductError> {
     let names = ["work", "the same work"];
-    let command = command()?;
     let mut executor = ProcessExecutor::new(
         vec![
-            (command.clone(), Hooks::default()),
-            (command, Hooks::default()),
+            (work.clone(), Hooks::default()),
+            (work.clone(), Hooks::default()),
         ],
-        ProcessOptions {
-            timeout: None,
-            pin: Vec::new(),
-            vary_environment_size: true,
-            show_output: false,
-            keep_daemons: false,
-            seed: 5,
-        },
+        RunTerms::default().process_options(SEED),
     )?;
     let question = Question {
         names: names.map(String::from).to_vec(),
@@ -56,7 +42,7 @@ pub fn smallest_difference() -> Result<(Option<f64>, ToldBy), Failure> {
     let plan = Plan {
         benchmarks: 2,
         warmup: 2,
-        seed: 5,
+        seed: SEED,
         stop: StopRule::Runs(ROUNDS),
         question,
         ignore_failure: IgnoreFailure::Never,
@@ -90,13 +76,13 @@ pub fn smallest_difference() -> Result<(Option<f64>, ToldBy), Failure> {
         return Err(MeasureError::Interrupted.into());
     };
     let (one, other) = by_round(&session.runs, comparison.metric);
-    let told_by = ToldBy {
+    let rests_on = ToldBy {
         rounds: one.len(),
         clock: comparison.metric.name().to_string(),
         program_seconds: median(&[&one[..], &other[..]].concat()),
     };
     let smallest = fathom_stats::smallest_difference(&one, &other, MARGIN, ALPHA);
-    Ok((smallest, told_by))
+    Ok((smallest, rests_on))
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -114,24 +100,4 @@ fn by_round(runs: &[Run], clock: Metric) -> (Vec<f64>, Vec<f64>) {
     (0..ROUNDS)
         .filter_map(|round| Some((value(round, 0)?, value(round, 1)?)))
         .unzip()
-}
-
-/// This program, doing nothing but the work.
-fn command() -> Result<CommandLine, Failure> {
-    let own = std::env::current_exe().map_err(|error| {
-        Failure::Untrusted(format!("the program can't find itself to run it: {error}"))
-    })?;
-    let turns = fathom_machine::work_turns(WORK);
-    let words = ["machine", "--work", &turns.to_string()].map(OsString::from);
-    Ok(CommandLine {
-        arguments: std::iter::once(own.clone().into_os_string())
-            .chain(words)
-            .collect(),
-        program: own,
-        directory: None,
-        variables: Vec::new(),
-        input: Input::Null,
-        output: Output::Null,
-        expect: None,
-    })
 }

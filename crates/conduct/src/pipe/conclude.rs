@@ -2,23 +2,20 @@
 
 use fathom_measure::pipeline::modelled::{self, Known, Phases};
 use fathom_measure::pipeline::seen::Seen;
-use fathom_measure::pipeline::{PipePlan, PipeSession, summarize};
+use fathom_measure::pipeline::{self, PipePlan, PipeSession, summarize};
 use fathom_model::{
     DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord, PipeRound,
     PipeSummary, SCHEMA_VERSION, StageSummary, StagedInput, StopReason,
 };
-use fathom_report as report;
 use fathom_trace::Tier;
 
-use super::explaining::Explained;
-use super::stages::Stages;
-use crate::cli::fingerprint;
-
-/// Beyond this the times of observed rounds are not quoted, only shares and counts.
-const QUOTABLE_SLOWDOWN: f64 = 1.1;
+use super::Stages;
+use super::observe::Observed;
+use crate::fingerprint;
+use crate::slowdown::is_quotable;
 
 /// The record before anything is measured. As it stands it says that measuring was cut short.
-pub fn begun(plan: &PipePlan, stages: Stages, started_at: String) -> PipeRecord {
+pub(super) fn begun(plan: &PipePlan, stages: &Stages, started_at: String) -> PipeRecord {
     let count = stages.described.len();
     PipeRecord {
         schema_version: SCHEMA_VERSION,
@@ -31,12 +28,12 @@ pub fn begun(plan: &PipePlan, stages: Stages, started_at: String) -> PipeRecord 
             warmup_rounds: 1,
             pinned_cpus: (!plan.pin.is_empty()).then(|| plan.pin.clone()),
             timeout_seconds: plan.timeout.map(|limit| limit.as_secs_f64()),
-            shell: stages.shell,
-            input: stages.input,
-            output: stages.output,
-            pipe_capacity_bytes: super::pipe_capacity(),
+            shell: stages.shell.clone(),
+            input: stages.input.clone(),
+            output: stages.output.clone(),
+            pipe_capacity_bytes: pipeline::capacity(),
         },
-        stages: stages.described,
+        stages: stages.described.clone(),
         rounds: Vec::new(),
         explained: Vec::new(),
         explaining: None,
@@ -58,42 +55,42 @@ pub fn begun(plan: &PipePlan, stages: Stages, started_at: String) -> PipeRecord 
 }
 
 /// Everything that was measured.
-pub struct Parts<'a> {
+pub(super) struct Parts<'a> {
     pub plan: &'a PipePlan,
     /// From [`begun`].
     pub record: PipeRecord,
     pub session: PipeSession,
-    pub explained: Explained,
+    pub observed: Observed,
     pub interrupted: bool,
 }
 
-/// The record, with everything that follows from the rounds.
-pub fn conclude(parts: Parts) -> PipeRecord {
+/// The record, with everything that follows from the rounds but its notes.
+pub(super) fn conclude(parts: Parts<'_>) -> PipeRecord {
     let Parts {
         plan,
         record,
         session,
-        explained,
+        observed,
         interrupted,
     } = parts;
     let count = record.stages.len();
     let mut summary = summarize(&session.rounds, &session.alone, count);
-    let explaining = explaining(&explained, &summary);
-    let middle = middle(&explained.rounds);
+    let explaining = explaining(&observed, &summary);
+    let middle = middle(&observed.rounds);
     fill_bytes(
         &mut summary,
         middle.map(|seen| &seen.round),
         &session.staged,
     );
-    let (model, own) = model(plan, &explained, &summary);
+    let (model, own) = model(plan, &observed, &summary);
     let delayed = record.delayed.map(|begun| {
         let mut summary = summarize(&session.delayed, &[], count);
-        let middle = self::middle(&explained.delayed);
+        let middle = self::middle(&observed.delayed);
         fill_bytes(&mut summary, middle.map(|seen| &seen.round), &[]);
         DelayedRounds {
             delay_ns: begun.delay_ns,
             rounds: session.delayed,
-            explained: sorted(explained.delayed),
+            explained: sorted(observed.delayed),
             summary,
         }
     });
@@ -101,9 +98,9 @@ pub fn conclude(parts: Parts) -> PipeRecord {
         _ if interrupted => StopReason::Interrupted,
         stop => stop,
     };
-    let mut record = PipeRecord {
+    PipeRecord {
         rounds: session.rounds,
-        explained: sorted(explained.rounds),
+        explained: sorted(observed.rounds),
         explaining,
         staged: session.staged,
         alone: session.alone,
@@ -116,9 +113,7 @@ pub fn conclude(parts: Parts) -> PipeRecord {
         complete: stop != StopReason::Interrupted,
         stop,
         ..record
-    };
-    record.notes = report::pipe_statements(&record);
-    record
+    }
 }
 
 /// The observed round with the median wall time.
@@ -138,30 +133,30 @@ fn sorted(rounds: Vec<Seen>) -> Vec<PipeRound> {
     all
 }
 
-fn explaining(explained: &Explained, summary: &PipeSummary) -> Option<PipeExplaining> {
-    let Some(shown) = middle(&explained.rounds) else {
-        return (!explained.why_not.is_empty()).then(|| PipeExplaining {
+fn explaining(observed: &Observed, summary: &PipeSummary) -> Option<PipeExplaining> {
+    let Some(shown) = middle(&observed.rounds) else {
+        return (!observed.why_not.is_empty()).then(|| PipeExplaining {
             tier: "accounts".to_string(),
             slowdown: 1.0,
             times_are_quoted: false,
-            not_visible: explained.why_not.clone(),
+            not_visible: observed.why_not.clone(),
             lost: Vec::new(),
         });
     };
     let timed = summary.wall.value.max(1e-9);
     let slowdown = shown.round.wall_ns as f64 / 1e9 / timed;
     let mut not_visible = shown.not_visible.clone();
-    not_visible.extend(explained.why_not.iter().cloned());
+    not_visible.extend(observed.why_not.iter().cloned());
     Some(PipeExplaining {
-        tier: explained.tier.map_or("accounts", Tier::name).to_string(),
+        tier: observed.tier.map_or("accounts", Tier::name).to_string(),
         slowdown,
-        times_are_quoted: slowdown <= QUOTABLE_SLOWDOWN,
+        times_are_quoted: is_quotable(slowdown),
         not_visible,
         lost: shown.lost.clone(),
     })
 }
 
-/// Bytes as the trace counted them, or as the staging round saw them.
+/// Bytes as the trace counted them, or as the staging round did.
 fn fill_bytes(summary: &mut PipeSummary, traced: Option<&PipeRound>, staged: &[StagedInput]) {
     for (index, stage) in summary.stages.iter_mut().enumerate() {
         let run = traced.map(|round| &round.stages[index]);
@@ -184,7 +179,7 @@ fn fill_bytes(summary: &mut PipeSummary, traced: Option<&PipeRound>, staged: &[S
 /// The model, and the own time of each stage in seconds.
 fn model(
     plan: &PipePlan,
-    explained: &Explained,
+    observed: &Observed,
     summary: &PipeSummary,
 ) -> (Option<PipeModel>, Vec<f64>) {
     let cpus = match plan.pin.len() {
@@ -192,7 +187,7 @@ fn model(
         pinned => pinned,
     };
     let cpu: Vec<f64> = summary.stages.iter().map(|stage| stage.cpu.value).collect();
-    let shown = middle(&explained.rounds);
+    let shown = middle(&observed.rounds);
     let phases: Vec<Phases> = shown.map_or(Vec::new(), |seen| {
         let phases = seen.phases.iter().zip(&cpu);
         phases

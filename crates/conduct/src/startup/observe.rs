@@ -5,43 +5,47 @@ use fathom_measure::{MeasureError, interrupt};
 use fathom_model::Warning;
 use fathom_trace::Tier;
 
-use super::Arguments;
-use super::arguments;
-use crate::cli::failure::Failure;
+use super::StartupPlan;
+use super::journal::Recorder;
+use crate::tiers::Tiers;
+use crate::{ConductError, Event, Observer};
 
-/// What observing told of each program; `None` for one that nothing could observe.
-pub struct Observations {
+/// Those that name files.
+const TIERS: [Tier; 2] = [Tier::Kernel, Tier::Stops];
+
+/// What was observed of each program; `None` for one that nothing could observe.
+pub(super) struct Observations {
     /// By program.
     pub programs: Vec<Option<Observed>>,
     /// What could not be observed and why.
     pub warnings: Vec<Warning>,
 }
 
-/// Observes every program. `told` gets the number of a program and what is known of it after each run.
+/// Observes every program; what is known of it is kept after each run.
 ///
 /// # Errors
-/// When a tier that was asked for is not allowed, and those of `told`.
-pub fn observe(
-    arguments: &Arguments,
+/// When a tier that was asked for is not allowed, and when a run can't be kept.
+pub(super) fn observe(
+    plan: &StartupPlan,
     subjects: &[Subject],
-    told: &mut dyn FnMut(usize, &Observed) -> Result<(), MeasureError>,
-) -> Result<Observations, Failure> {
+    recorder: &mut Recorder,
+    observer: &mut dyn Observer,
+) -> Result<Observations, ConductError> {
     let mut all = Observations {
         programs: subjects.iter().map(|_| None).collect(),
         warnings: Vec::new(),
     };
     // Files are needed for cold runs even if nobody wants to see phases.
-    let runs = match (arguments.traced, arguments.cold || arguments.drop_caches) {
-        (0, true) => 1,
+    let runs = match (plan.observed_runs, plan.cold) {
+        (0, Some(_)) => 1,
         (runs, _) => runs,
     };
     if runs == 0 {
         return Ok(all);
     }
-    let tier = match arguments.tier {
-        Some(arguments::Tier::Kernel) => Some(Tier::Kernel),
-        Some(arguments::Tier::Stops) => Some(Tier::Stops),
-        None => startup::best_tier(),
+    let tier = match plan.tier {
+        Some(tier) => Some(tier),
+        None => Tiers::tried().best(&TIERS).ok(),
     };
     let Some(tier) = tier else {
         all.warnings.push(warning(
@@ -52,16 +56,17 @@ pub fn observe(
         return Ok(all);
     };
     let options = ObserveOptions {
-        timeout: arguments.run_options.timeout,
+        timeout: plan.terms.timeout,
         stop: interrupt::flag(),
     };
+    observer.on(Event::Observes(tier));
     for (program, subject) in subjects.iter().enumerate() {
-        let mut told = |observed: &Observed| told(program, observed);
-        match startup::observe(program, subject, tier, runs, &options, &mut told) {
+        let mut keep = |observed: &Observed| recorder.keep_observed(program, observed);
+        match startup::observe(program, subject, tier, runs, &options, &mut keep) {
             Ok(observed) => all.programs[program] = observed,
             Err(error @ MeasureError::Journal { .. }) => return Err(error.into()),
             // A tier that was asked for must work; else the times stand without it.
-            Err(error) if arguments.tier.is_some() => return Err(error.into()),
+            Err(error) if plan.tier.is_some() => return Err(error.into()),
             Err(error) => all.warnings.push(warning(Some(program), error.to_string())),
         }
     }
