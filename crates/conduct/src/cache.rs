@@ -1,7 +1,8 @@
 //! What is found out once and kept.
 //!
 //! Files in the folder of [`remembered`], each with a stamp of what it depends on. A stamp that
-//! differs, or a file that can't be read, is as good as none; not being able to write one is no error.
+//! differs, or a file that can't be read, is as good as none; not being able to write one is no
+//! error.
 
 use std::path::PathBuf;
 

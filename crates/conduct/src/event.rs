@@ -5,8 +5,8 @@ use fathom_measure::pipeline::Kind;
 use fathom_model::Run;
 use fathom_trace::Tier;
 
-/// Something begins, or is known now. Most come between two runs: what they are answered with delays
-/// the next one.
+/// Something begins, or is known now. Most come between two runs: what they are answered with
+/// delays the next one.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'e> {
     /// The machine is not as it was when its profile was taken.

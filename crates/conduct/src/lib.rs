@@ -1,11 +1,13 @@
 //! Conducts: one function a verb, a plan in, a record out.
 //!
-//! [`bench()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and [`check()`] measure, trace and
-//! diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`]; nothing is
-//! printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`] makes it.
+//! [`bench()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and [`check()`] measure, trace
+//! and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
+//! nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
+//! makes it.
 //!
 //! Must be called on a thread that lives until they return: what measures ends with the thread that
-//! started it. [`fathom_measure::interrupt::catch`] first, where Ctrl-C is to end with what is there.
+//! started it. [`fathom_measure::interrupt::catch`] first, where Ctrl-C is to end with what is
+//! there.
 
 pub mod bench;
 mod cache;

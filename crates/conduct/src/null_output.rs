@@ -6,8 +6,9 @@ use fathom_model::{Benchmark, OutputTo, Warning};
 
 use crate::command_words;
 
-/// GNU grep and its other names. It compares its standard output with `/dev/null`, and if that is what it
-/// is, the first match in a file answers all that can be seen of its work: 15 reads of a file of 27 MB instead of 285.
+/// GNU grep and its other names. It compares its standard output with `/dev/null`, and if that is
+/// what it is, the first match in a file answers all that is asked of it: 15 reads of a
+/// file of 27 MB instead of 285.
 const STOP_EARLY: [&str; 3] = ["grep", "egrep", "fgrep"];
 
 /// What must be known of benchmark number `index`, if it is such a program.

@@ -6,8 +6,8 @@ use std::path::Path;
 use fathom_measure::{Journal, MeasureError};
 use serde::Serialize;
 
-/// Writes a record as indented JSON with a line end beside the file and renames it, so that it is there
-/// whole or not at all.
+/// Writes a record as indented JSON with a line end beside the file and renames it, so that it is
+/// there whole or not at all.
 ///
 /// # Errors
 /// When it can't be written.

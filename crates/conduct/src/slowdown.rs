@@ -3,8 +3,8 @@
 /// Beyond this, times of an observed run are only quoted as modelled for an untraced one.
 const QUOTABLE: f64 = 1.1;
 
-/// Whether times are quoted that were observed at this slow-down (observed time by timed time), as it
-/// is shown: with two digits.
+/// Whether times are quoted that were observed at this slow-down (observed time by timed time), as
+/// it is shown: with two digits.
 pub(crate) fn is_quotable(slowdown: f64) -> bool {
     (slowdown * 100.0).round() <= QUOTABLE * 100.0
 }

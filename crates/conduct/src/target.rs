@@ -57,7 +57,7 @@ pub struct CommandPlan {
 }
 
 impl CommandPlan {
-    /// Finds the program, and looks whether the input is there. There are no hooks yet.
+    /// Finds the program, and checks that the input is there. There are no hooks yet.
     ///
     /// # Errors
     /// When one of them is not there or may not be used.
@@ -130,7 +130,8 @@ impl CommandPlan {
     }
 }
 
-/// Whether a file can be input. A named pipe without a writer is opened when the command begins, after
+/// Whether a file can be input. A named pipe without a writer is opened when the command begins,
+/// after
 /// `--prepare`, which may start one.
 fn readable(path: &Path) -> std::io::Result<()> {
     let kind = std::fs::metadata(path)?.file_type();

@@ -46,8 +46,8 @@ pub struct Options {
     pub only: Vec<String>,
     /// Longest time for measuring; overrides the file's.
     pub time: Option<Duration>,
-    /// When all of it has to have ended, builds included: what runs then is ended, what would begin later
-    /// is left out.
+    /// When all of it has to have ended, builds included: what runs then is ended, what would begin
+    /// later is left out.
     pub deadline: Option<Instant>,
 }
 
@@ -78,8 +78,8 @@ pub enum RunError {
     },
 }
 
-/// What to type where the folder beside the file is not the user's: a clone of someone else, a medium that
-/// can't be written.
+/// What to type where the folder beside the file is not the user's: a clone of someone else, a
+/// medium that can't be written.
 fn way_out(error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error.kind() {

@@ -16,8 +16,8 @@ pub struct Question {
     pub reference: usize,
     /// Differences up to this share count as none (0.01 is 1 %).
     pub margin: f64,
-    /// How often an interval may miss the ratio: 0.05 is one time in twenty. Identical programs are called
-    /// different more rarely, see [`fathom_stats::sequential::CLAIM_SHARE`].
+    /// How often an interval may miss the ratio: 0.05 is one time in twenty. Identical programs are
+    /// called different more rarely, see [`fathom_stats::sequential::CLAIM_SHARE`].
     pub alpha: f64,
 }
 
@@ -59,15 +59,15 @@ impl Verdicts {
 /// From this share of wall time on, waiting for a CPU is what wall times mostly differ by.
 const WAIT_SHARE: f64 = 0.005;
 
-/// A clock that is missing for more than this share of the runs is not used. What is missing is left
-/// to chance (the launcher was late to see an exit), so the rest is a fair sample; a program with
-/// threads or children lacks it in every run.
+/// A clock that is missing for more than this share of the runs is not used. What is missing is
+/// left to chance (the launcher was late to see an exit), so the rest is a fair sample; a program
+/// with threads or children lacks it in every run.
 const MISSING_SHARE: f64 = 0.5;
 
-/// The clock that carries the verdict: undisturbed time where every benchmark has it and runs had to
-/// wait for a CPU, else wall time.
+/// The clock that carries the verdict: undisturbed time where every benchmark has it and runs had
+/// to wait for a CPU, else wall time.
 ///
-/// The choice looks only at all runs together and never at which benchmark a run belongs to, so it
+/// The choice depends on all runs together and never on which benchmark a run belongs to, so it
 /// can't favour one of two identical programs.
 pub fn clock(runs: &[Run], benchmarks: usize) -> Metric {
     let everywhere = (0..benchmarks).all(|benchmark| has_undisturbed(runs, benchmark));

@@ -50,8 +50,8 @@ impl Drain {
         Emptying::start("drain", watched, state).map(Drain)
     }
 
-    /// Forgets what came before and gets ready for a run. `may_be_full`: a process that an earlier run
-    /// left behind may have written meanwhile.
+    /// Forgets what came before and gets ready for a run. `may_be_full`: a process that an earlier
+    /// run left behind may have written meanwhile.
     pub fn begin(&self, hash_stdout: bool, may_be_full: bool) {
         let mut state = self.0.lock();
         if may_be_full {

@@ -13,8 +13,8 @@ pub(crate) const TAIL_BYTES: usize = 4096;
 
 /// What takes bytes out of pipes.
 pub(crate) trait Empty {
-    /// Takes what is there. Must come to an end even if somebody goes on writing: what a process that was
-    /// left behind writes must not hold up the end of a run.
+    /// Takes what is there. Must come to an end even if somebody goes on writing: what a process
+    /// that was left behind writes must not hold up the end of a run.
     fn empty(&mut self);
 }
 
@@ -26,7 +26,8 @@ pub(crate) struct Emptying<S> {
 }
 
 impl<S: Empty + Send + 'static> Emptying<S> {
-    /// Starts the thread. `watched`: the descriptors that `state` empties and owns; they become non-blocking.
+    /// Starts the thread. `watched`: the descriptors that `state` empties and owns; they become
+    /// non-blocking.
     ///
     /// # Errors
     /// The system's, when a descriptor or the thread can't be made.

@@ -13,14 +13,14 @@ pub struct Attempt {
     pub benchmark: usize,
     /// A run that does not count.
     pub warmup: bool,
-    /// Number of the round, from 0; warm-up rounds are counted apart.
+    /// Number of the round, from 0; warm-up rounds are counted for themselves.
     pub round: u32,
     /// Place in the order of all measured runs, from 0.
     pub position: u32,
 }
 
-/// The number of a round as a command finds it in its environment: `3`, or `warmup-3`. Who writes a file for each
-/// round writes another one then.
+/// The number of a round as a command finds it in its environment: `3`, or `warmup-3`. Who writes a
+/// file for each round writes another one then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Iteration {
     /// A round that counts, from 0.
@@ -68,7 +68,7 @@ pub struct RunReport {
     pub recorded: bool,
 }
 
-/// Something that can run benchmarks and tell the time.
+/// Something that can run benchmarks and has a clock.
 pub trait Executor {
     /// Makes everything ready for the benchmark, once (`--setup`).
     ///
@@ -79,9 +79,9 @@ pub trait Executor {
     /// Lets fade what starting up and setting up did to the machine, before anything is measured.
     fn settle(&mut self);
 
-    /// Makes the first of these runs, with what comes before and after it. The others follow in this
-    /// order, whatever comes of the first, unless the session ends: they may be made now, and handed out
-    /// when they are asked for.
+    /// Makes the first of these runs, with what comes before and after it. The others follow in
+    /// this order, whatever comes of the first, unless the session ends: they may be made now, and
+    /// handed out when they are asked for.
     ///
     /// # Errors
     /// When it can't be run at all. A run that ends badly is not an error here but a result.
@@ -93,8 +93,8 @@ pub trait Executor {
         false
     }
 
-    /// Wall times of the empty program in nanoseconds, less waits for a CPU where they are known; at
-    /// most as many as asked for, none if there is no such program.
+    /// Wall times of the empty program in nanoseconds, less waits for a CPU where they are known;
+    /// at most as many as asked for, none if there is no such program.
     ///
     /// # Errors
     /// When it can't be run.

@@ -1,15 +1,16 @@
 //! A JSON record on disk that is whole after every run.
 //!
-//! A [`Frame`] is the record without the elements of its long list: what comes before them, and the end
-//! that closes the document. Each element is written over the end of the file together with a new end:
-//! whenever Fathom is killed, the file is a whole JSON document with all finished runs and
+//! A [`Frame`] is the record without the elements of its long list: what comes before them, and the
+//! end that closes the document. Each element is written over the end of the file together with a
+//! new end: whenever Fathom is killed, the file is a whole JSON document with all finished runs and
 //! `"complete": false`. The final version takes its place by renaming.
 //!
-//! Linux looks for a deadly signal between two pages of a write, so that only a write within one page is
-//! whole whatever happens. Two ways lead around that. The launcher, another process than the one that
-//! people kill, writes the runs of `bench` (`launcher/record.rs`); the file's position, which both share,
-//! is where the next element goes. Where Fathom writes by itself and a page doesn't hold what is to be
-//! written, a copy of the file with the new text takes the file's place.
+//! Linux looks for a deadly signal between two pages of a write, so that only a write within one
+//! page is whole whatever happens. Two ways lead around that. The launcher, another process than
+//! the one that people kill, writes the runs of `bench` (`record.rs` of the launcher); the file's
+//! position, which both share, is where the next element goes. Where Fathom writes by itself and a
+//! page doesn't hold what is to be written, a copy of the file with the new text takes the file's
+//! place.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -21,9 +22,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::MeasureError;
-use crate::shared::OPEN_END;
+use fathom_launcher::shared::OPEN_END;
 
-/// Keys that stand before the list in [`Frame::around`]: what a reader asks first, and what never changes.
+/// Keys that stand before the list in [`Frame::around`]: what a reader asks first, and what never
+/// changes.
 const FIRST: [&str; 4] = ["schema_version", "kind", "fathom_version", "started_at"];
 
 /// The smallest piece in which Linux writes a file.
@@ -50,8 +52,8 @@ impl Frame {
         })
     }
 
-    /// Any record without the elements of the list `key`, which is put before everything that changes
-    /// while it is measured.
+    /// Any record without the elements of the list `key`, which is put before everything that
+    /// changes while it is measured.
     ///
     /// # Errors
     /// When the record can't be written as JSON, or has no list of that name.
@@ -104,7 +106,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Starts the file with everything but the elements. What was there is replaced; a link stays one.
+    /// Starts the file with everything but the elements. What was there is replaced; a link stays
+    /// one.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -156,8 +159,8 @@ impl Journal {
             .map_err(|error| self.failed(error))
     }
 
-    /// Adds an element, if there is one, and puts the end of this frame behind it: for records of which
-    /// more changes than the list, and whose file nobody else writes.
+    /// Adds an element, if there is one, and puts the end of this frame behind it: for records of
+    /// which more changes than the list, and whose file nobody else writes.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -241,7 +244,8 @@ impl Journal {
             .with_file_name(format!(".{}.{process}", name.to_string_lossy()))
     }
 
-    /// Puts the file of that name, once it is filled, in the record's place. Nothing half-written stays.
+    /// Puts the file of that name, once it is filled, in the record's place. Nothing half-written
+    /// stays.
     fn take_place(&self, beside: &Path, fill: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         let done = fill().and_then(|()| std::fs::rename(beside, &self.path));
         if done.is_err() {

@@ -12,20 +12,20 @@ mod pipeline;
 mod spawn;
 mod strings;
 mod terminal;
+mod wait;
 
 use descriptors::{anonymous_file, duplicate, pipe, program_file};
 pub(crate) use pipeline::{PipelineAnswer, StageOrder};
 use spawn::{Spawned, spawn};
 pub(crate) use strings::Block;
 use strings::{Common, Strings};
+pub(crate) use wait::Ended;
 
-pub(crate) use crate::shared::{Answer, MOST_STAGES, SLOTS, fd, step};
-use crate::shared::{SIZE, STRINGS, Shared, command};
+pub(crate) use fathom_launcher::shared::{Answer, MOST_STAGES, SLOTS, fd, step};
+use fathom_launcher::shared::{SIZE, STRINGS, Shared, command};
 
-static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
-static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));
-
-/// What the launcher is to run. All paths absolute, but for `program`, which is taken from `directory`.
+/// What the launcher is to run. All paths absolute, but for `program`, which is taken from
+/// `directory`.
 #[derive(Debug, Clone)]
 pub(crate) struct Order<'a> {
     /// Orders with the same number have the same program, arguments and environment, which are then
@@ -65,19 +65,6 @@ pub(crate) struct Terms {
     pub began_ns: u64,
 }
 
-/// How a wait for the launcher ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    ByItself,
-    TimedOut,
-    Interrupted,
-    /// It wanted something of the terminal, which stops who is not in its foreground; for good, if nobody ends it.
-    StoppedByTerminal,
-}
-
-/// Between two looks whether the terminal has stopped a command.
-const LOOK: Duration = Duration::from_secs(1);
-
 /// The running launcher.
 pub(crate) struct Launcher {
     process: Spawned,
@@ -87,7 +74,7 @@ pub(crate) struct Launcher {
     early_io: bool,
     /// Whether there is a terminal that could stop a command.
     has_terminal: bool,
-    /// Whether answers tell on which CPU the process ran last.
+    /// Whether answers say on which CPU the process ran last.
     wants_cpu: bool,
     /// Where the launcher is.
     directory: PathBuf,
@@ -102,7 +89,7 @@ pub(crate) struct Pipes {
 }
 
 impl Launcher {
-    /// Starts it. Must be called on a thread that outlives it: the kernel tells the launcher when
+    /// Starts it. Must be called on a thread that outlives it: the kernel ends the launcher when
     /// this thread ends.
     /// `record` is the JSON record's file, at the position where the next run goes.
     pub fn start(record: Option<&File>) -> io::Result<(Launcher, Pipes)> {
@@ -113,8 +100,8 @@ impl Launcher {
     /// Starts it with further descriptors of the caller's: each with its number there, from
     /// [`fd::EXTRA`] up to below [`fd::EXTRA_END`].
     pub fn start_with(extra: &[(RawFd, i32)]) -> io::Result<(Launcher, Pipes)> {
-        let program = program_file(c"fathom-launcher", LAUNCHER)?;
-        let floor = program_file(c"fathom-floor", FLOOR)?;
+        let program = program_file(c"fathom-launcher", fathom_launcher::LAUNCHER)?;
+        let floor = program_file(c"fathom-floor", fathom_launcher::FLOOR)?;
         let memory_file = anonymous_file(c"fathom-job", 0)?;
         File::from(memory_file.try_clone()?).set_len(SIZE as u64)?;
         // SAFETY: a new mapping of a file of that size; checked below.
@@ -176,15 +163,16 @@ impl Launcher {
         Ok((launcher, Pipes { stdout, stderr }))
     }
 
-    /// From now on answers tell on which CPU the process ran last, which takes another look at its accounts.
-    pub fn tell_cpus(&mut self) {
+    /// From now on answers say on which CPU the process ran last, for which another of its accounts
+    /// is read.
+    pub fn report_cpus(&mut self) {
         self.wants_cpu = true;
     }
 
-    /// Has the orders carried out one after the other, as many as there is room for, and waits. Returns
-    /// the answers of those that were begun, at least one. The launcher ends early when the budget is
-    /// used up, or after a run that did not end well or left processes behind. `Err` only if the launcher
-    /// itself is gone, or not even the first order fits.
+    /// Has the orders carried out one after the other, as many as there is room for, and waits.
+    /// Returns the answers of those that were begun, at least one. The launcher ends early when the
+    /// budget is used up, or after a run that did not end well or left processes behind. `Err` only
+    /// if the launcher itself is gone, or not even the first order fits.
     pub fn run(&mut self, orders: &[Order], terms: Terms) -> io::Result<Vec<(Answer, Ended)>> {
         let written = self.write(orders, terms)?;
         self.send(command::RUN)?;
@@ -235,127 +223,6 @@ impl Launcher {
             Ok(())
         } else {
             Err(io::Error::last_os_error())
-        }
-    }
-
-    /// Waits for the byte that says 'done'. Returns which job had to be ended, and why.
-    fn wait(&self, timeout: Option<Duration>) -> io::Result<Option<(usize, Ended)>> {
-        let sent_ns = now_ns();
-        let mut killed: Option<(usize, Ended)> = None;
-        let mut was_stopped = false;
-        loop {
-            let (current, started_ns) = self.current();
-            let left = timeout.map(|timeout| {
-                let began_ns = if started_ns == 0 { sent_ns } else { started_ns };
-                (Duration::from_nanos(began_ns) + timeout)
-                    .saturating_sub(Duration::from_nanos(now_ns()))
-            });
-            let looks = self.has_terminal && left.is_none_or(|left| left > LOOK);
-            let patience = match (killed, left) {
-                // The kill may have come before the process was there: try again soon.
-                (Some(_), _) => 20,
-                (None, _) if looks => LOOK.as_millis() as i32,
-                (None, Some(left)) => {
-                    i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX)
-                }
-                (None, None) => -1,
-            };
-            let watch = |fd| libc::pollfd {
-                fd,
-                events: libc::POLLIN,
-                revents: 0,
-            };
-            let mut polled = [
-                watch(self.done.as_raw_fd()),
-                watch(crate::interrupt::descriptor()),
-            ];
-            let watched = if killed.is_none() { 2 } else { 1 };
-            // SAFETY: at most as many entries as there are.
-            let ready = unsafe { libc::poll(polled.as_mut_ptr(), watched, patience) };
-            if polled[0].revents != 0 {
-                return self.read_done().map(|()| killed);
-            }
-            if ready < 0 {
-                continue;
-            }
-            if killed.is_none() {
-                let (now_current, _) = self.current();
-                let interrupted = ready > 0;
-                if !interrupted && now_current != current {
-                    // Another run is on, with a time of its own.
-                    continue;
-                }
-                if !interrupted && looks {
-                    let is_stopped = self.is_stopped(current);
-                    // Who was just being stopped and continued isn't taken for one that is left alone.
-                    if !(is_stopped && was_stopped) {
-                        was_stopped = is_stopped;
-                        continue;
-                    }
-                }
-                killed = Some(match interrupted {
-                    true => (now_current, Ended::Interrupted),
-                    false if looks => (current, Ended::StoppedByTerminal),
-                    false => (current, Ended::TimedOut),
-                });
-            }
-            if let Some((job, _)) = killed {
-                self.kill_tree(job);
-            }
-        }
-    }
-
-    /// Whether the terminal has stopped a process of this job, or a stage.
-    fn is_stopped(&self, job: usize) -> bool {
-        self.processes(job).any(terminal::has_stopped)
-    }
-
-    /// The processes that a job runs: its own, and a pipeline's stages.
-    fn processes(&self, job: usize) -> impl Iterator<Item = i32> + '_ {
-        // SAFETY: an aligned word in shared memory that the launcher writes meanwhile, hence volatile.
-        let child = unsafe {
-            let shared = self.memory.as_ptr();
-            (&raw const (*shared).answers[job].child).read_volatile()
-        };
-        let all = std::iter::once(child).chain(self.stages());
-        all.filter(|child| *child > 0)
-    }
-
-    /// The job that is on, and when its run began; 0 if it has not.
-    fn current(&self) -> (usize, u64) {
-        // SAFETY: aligned words in shared memory that the launcher writes meanwhile, hence volatile.
-        unsafe {
-            let shared = self.memory.as_ptr();
-            let current = (&raw const (*shared).control.answers).read_volatile() as usize;
-            let current = current.min(SLOTS - 1);
-            let started = (&raw const (*shared).answers[current].start_ns).read_volatile();
-            (current, started)
-        }
-    }
-
-    fn read_done(&self) -> io::Result<()> {
-        let mut byte = 0u8;
-        // SAFETY: one byte.
-        match unsafe { libc::read(self.done.as_raw_fd(), (&raw mut byte).cast(), 1) } {
-            1 => Ok(()),
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-
-    fn kill_tree(&self, job: usize) {
-        // SAFETY: a word in shared memory, aligned; the launcher reads it the same way.
-        unsafe {
-            let shared = self.memory.as_ptr();
-            (&raw mut (*shared).control.kill_tree).write_volatile(job as u32 + 1);
-        }
-        for child in self.processes(job) {
-            // SAFETY: plain numbers. A child is reaped right before the launcher goes on, a stage only after
-            // all have ended: they are still theirs.
-            unsafe {
-                libc::kill(-child, libc::SIGKILL);
-                libc::kill(child, libc::SIGKILL);
-            }
         }
     }
 
@@ -420,8 +287,8 @@ pub(crate) fn now_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Whether `/proc/PID/io` of a dead process can be opened: by root only, since a dead process has no
-/// memory that would make it ours.
+/// Whether `/proc/PID/io` of a dead process can be opened: by root only, since a dead process has
+/// no memory that would make it ours.
 fn may_read_accounts_of_the_dead() -> bool {
     // SAFETY: takes nothing, returns a number.
     unsafe { libc::geteuid() == 0 }

@@ -11,12 +11,11 @@ mod error;
 mod executor;
 mod journal;
 pub mod lookup;
+#[cfg(all(test, launcher))]
+mod mutated;
 mod rounds;
 pub mod simulated;
 
-#[cfg(launcher)]
-#[path = "../launcher/account.rs"]
-mod account;
 #[cfg(launcher)]
 mod drain;
 mod emptying;
@@ -30,10 +29,6 @@ mod launcher;
 pub mod pipeline;
 #[cfg(launcher)]
 mod process;
-// The launcher uses more of it than we do.
-#[path = "../launcher/shared.rs"]
-#[allow(dead_code)]
-mod shared;
 #[cfg(launcher)]
 pub mod startup;
 #[cfg(launcher)]

@@ -132,8 +132,8 @@ fn check(program: &Path) -> Result<(), MeasureError> {
     }
 }
 
-/// The name that differs least from `wanted`, if it differs little enough to be a slip. Of one or two
-/// characters every other is a different program: of those only the case may differ.
+/// The name that differs least from `wanted`, if it differs little enough to be a slip. Of one or
+/// two characters every other is a different program: of those only the case may differ.
 fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option<String> {
     let limit = match wanted.chars().count() {
         ..=2 => return names.find(|name| name != wanted && name.eq_ignore_ascii_case(wanted)),

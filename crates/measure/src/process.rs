@@ -5,24 +5,25 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
-use fathom_model::{Exit, IoCounts, Run};
+use fathom_launcher::account;
 
-use crate::account::{self, Exited};
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, now_ns};
 use crate::startup::watch::{Watch, Watched};
 use crate::steal::StealWatch;
-use crate::{Attempt, CommandLine, MeasureError, RunReport};
+use crate::{Attempt, CommandLine, MeasureError};
 
 mod benchmark;
 mod executor;
 mod open_files;
 mod refused;
+mod report;
 mod variables;
 
 use benchmark::{Benchmark, NOTHING, prepare};
 pub(crate) use refused::{Wanted, check_start};
+pub(crate) use report::{exit, io_counts};
 pub(crate) use variables::environment_of;
 use variables::{name_run, padding};
 
@@ -46,8 +47,8 @@ pub struct ProcessOptions {
     pub timeout: Option<Duration>,
     /// CPUs that the commands may use; all if empty.
     pub pin: Vec<usize>,
-    /// Vary the size of the environment from round to round, by 0 to 4095 bytes: where the stack of a
-    /// program begins depends on it, and so may its speed. The runs of a round share it.
+    /// Vary the size of the environment from round to round, by 0 to 4095 bytes: where the stack of
+    /// a program begins depends on it, and so may its speed. The runs of a round share it.
     pub vary_environment_size: bool,
     /// Let the commands write to the terminal.
     pub show_output: bool,
@@ -58,20 +59,20 @@ pub struct ProcessOptions {
     pub seed: u64,
 }
 
-/// Rounds of short commands are handed to the launcher by the dozen, for this long: then Fathom looks at
-/// limits and the progress line again. (Ctrl-C and time-outs are seen at any time.)
+/// Rounds of short commands are handed to the launcher by the dozen, for this long: then Fathom
+/// checks limits and draws the progress line again. (Ctrl-C and time-outs are seen at any time.)
 ///
 /// Each hand-over lets the CPUs fall idle, and what runs next may find another CPU, or one that has
-/// slowed down. With 20 ms, a quarter of the rounds were split in two by one: their log ratios scattered by 3.3 %
-/// where the machine was quiet, those of the others by 2.1 %, and by 1.7 % from the third run of a
-/// hand-over on. The first run took 1.3 % longer than the median, the fourth 1.1 % less (6,000 runs of a 6 ms
-/// command). So rounds are kept whole, and hand-overs are few.
+/// slowed down. With 20 ms, a quarter of the rounds were split in two by one: their log ratios
+/// scattered by 3.3 % where the machine was quiet, those of the others by 2.1 %, and by 1.7 % from
+/// the third run of a hand-over on. The first run took 1.3 % longer than the median, the fourth
+/// 1.1 % less (6,000 runs of a 6 ms command). So rounds are kept whole, and hand-overs are few.
 const HAND_OVER: Duration = Duration::from_millis(200);
 /// Rounds that take longer than this are split all the same.
 const LONGEST_HAND_OVER: Duration = Duration::from_millis(500);
 
-/// A run that was made and not yet handed out.
-struct Made {
+/// A run that has ended and is not yet handed out.
+struct Finished {
     attempt: Attempt,
     answer: Answer,
     ended: Ended,
@@ -89,7 +90,7 @@ pub struct ProcessExecutor {
     steal: StealWatch,
     /// Variables of the rounds that are on; kept for their memory.
     own_environments: Vec<Block>,
-    made: VecDeque<Made>,
+    finished: VecDeque<Finished>,
     /// Whether there is a JSON record that the launcher writes to.
     records: bool,
     floor_arguments: Block,
@@ -100,13 +101,13 @@ pub struct ProcessExecutor {
     began_ns: u64,
     /// Sees the first byte of standard output, where that is asked for.
     watch: Option<Watch>,
-    /// What the last run was seen to do.
-    seen: Seen,
+    /// Of the last run.
+    last_stamps: RunStamps,
 }
 
 /// Stamps of the last run, `CLOCK_MONOTONIC` nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Seen {
+pub(crate) struct RunStamps {
     /// In the child, right before it called `execve`.
     pub exec_ns: u64,
     /// When the launcher saw its exit.
@@ -119,9 +120,9 @@ pub(crate) struct Seen {
     pub output: Watched,
 }
 
-impl Seen {
-    fn of(answer: &Answer, output: Watched) -> Seen {
-        Seen {
+impl RunStamps {
+    fn of(answer: &Answer, output: Watched) -> RunStamps {
+        RunStamps {
             exec_ns: answer.exec_ns,
             end_ns: answer.end_ns,
             wait_before_exec_ns: account::wait_before_exec_ns(answer),
@@ -146,8 +147,8 @@ impl ProcessExecutor {
     /// The same; finished runs are written to this file at once, see [`crate::Journal`].
     ///
     /// # Errors
-    /// [`MeasureError::Launcher`] when it can't be started, [`MeasureError::Input`] and the like when
-    /// Fathom's own directory can't be told.
+    /// [`MeasureError::Launcher`] when it can't be started, [`MeasureError::Input`] and the like
+    /// when Fathom's own directory isn't known.
     pub fn recording(
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
@@ -164,9 +165,9 @@ impl ProcessExecutor {
         Self::build(benchmarks, options, None, true)
     }
 
-    /// What the last run, of a benchmark or of the empty program, was seen to do.
-    pub(crate) fn seen(&self) -> Seen {
-        self.seen
+    /// Stamps of the last run, of a benchmark or of the empty program.
+    pub(crate) fn last_stamps(&self) -> RunStamps {
+        self.last_stamps
     }
 
     /// CPUs on which the output is watched.
@@ -199,7 +200,7 @@ impl ProcessExecutor {
         let (watch, stdout) = match watches {
             false => (None, pipes.stdout),
             true => {
-                launcher.tell_cpus();
+                launcher.report_cpus();
                 let watch = Watch::start(pipes.stdout, &options.pin).map_err(unreadable)?;
                 let (closed, _) = io::pipe().map_err(unreadable)?;
                 (Some(watch), closed.into())
@@ -217,7 +218,7 @@ impl ProcessExecutor {
             cpu_mask: cpu_mask(&options.pin),
             steal: StealWatch::new(),
             own_environments: Vec::new(),
-            made: VecDeque::new(),
+            finished: VecDeque::new(),
             records: record.is_some(),
             left_behind: 0,
             immortal: None,
@@ -230,7 +231,7 @@ impl ProcessExecutor {
             options,
             began_ns: now_ns(),
             watch,
-            seen: Seen::default(),
+            last_stamps: RunStamps::default(),
         })
     }
 
@@ -317,13 +318,13 @@ impl ProcessExecutor {
             // If the launcher is gone, so is what it watched over.
             self.immortal = Some(self.launcher.sweep().unwrap_or(0));
         }
-        self.seen = Seen::of(&answers[last].0, output);
+        self.last_stamps = RunStamps::of(&answers[last].0, output);
         for (at, (answer, ended)) in answers.into_iter().enumerate() {
-            self.made.push_back(Made {
+            self.finished.push_back(Finished {
                 attempt: attempts[at],
                 answer,
                 ended,
-                // What was written can't be told apart; it is shown if the last run failed.
+                // Whose the text is can't be known; it is shown if the last run failed.
                 captured: if at == last { captured.take() } else { None }.unwrap_or_default(),
                 recorded: !heads[at].is_empty() && ended == Ended::ByItself,
             });
@@ -343,71 +344,10 @@ impl ProcessExecutor {
         };
         check_start(answer, &wanted)
     }
-
-    fn report(&mut self, made: Made) -> RunReport {
-        let Made {
-            attempt,
-            answer,
-            ended,
-            captured,
-            recorded,
-        } = made;
-        let metrics = account::metrics(&answer);
-        let usage = metrics.usage;
-        let exit = match ended {
-            Ended::TimedOut => Exit::TimedOut,
-            _ => exit(answer.status),
-        };
-        let benchmark = &mut self.benchmarks[attempt.benchmark];
-        benchmark.complains |= !captured.stderr_tail.is_empty();
-        let wrong_output = benchmark.command.expect.as_ref().and_then(|wanted| {
-            let got = captured.stdout_sha256?;
-            (got != wanted.sha256).then(|| match wanted.length {
-                Some(length) if length != captured.stdout_bytes => {
-                    format!("{} bytes instead of {length}", captured.stdout_bytes)
-                }
-                _ => format!("{} bytes with SHA-256 {}", captured.stdout_bytes, hex(&got)),
-            })
-        });
-        let run = Run {
-            benchmark: attempt.benchmark,
-            round: attempt.round,
-            position: attempt.position,
-            started_ns: answer.start_ns.saturating_sub(self.began_ns),
-            wall_ns: metrics.wall_ns,
-            spawn_ns: metrics.spawn_ns,
-            cpu_ns: usage.user_ns + usage.system_ns,
-            user_ns: usage.user_ns,
-            system_ns: usage.system_ns,
-            run_queue_wait_ns: metrics.run_queue_wait_ns,
-            harness_wait_ns: metrics.harness_wait_ns,
-            undisturbed_ns: metrics.undisturbed_ns,
-            peak_memory_bytes: usage.peak_memory_bytes,
-            minor_faults: usage.minor_faults,
-            major_faults: usage.major_faults,
-            voluntary_switches: usage.voluntary_switches,
-            involuntary_switches: usage.involuntary_switches,
-            io: metrics.io.map(io_counts),
-            steal_ns: self.steal.since_last(),
-            left_behind: answer.left_behind.saturating_sub(self.left_behind),
-            exit,
-        };
-        self.left_behind = match self.made.is_empty() {
-            true => self.immortal.take().unwrap_or(answer.left_behind),
-            false => answer.left_behind,
-        };
-        RunReport {
-            run,
-            stderr_tail: captured.stderr_tail,
-            wrong_output,
-            interrupted: ended == Ended::Interrupted,
-            recorded,
-        }
-    }
 }
 
-/// The first of these runs, as many as there is room for, without the begin of a round that has no room
-/// for its end. One round is made as far as it goes.
+/// The first of these runs, as many as there is room for, without the begin of a round that has no
+/// room for its end. One round is made as far as it goes.
 fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     let is_whole = |end: &usize| match upcoming.get(*end) {
         Some(next) => !next.is_of_round(&upcoming[end - 1]),
@@ -417,28 +357,8 @@ fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     &upcoming[..end]
 }
 
-/// How a process ended, from the status that `wait4` gives.
-pub(crate) fn exit(status: i32) -> Exit {
-    match account::exited(status) {
-        Exited::Code(code) => Exit::Code(code),
-        Exited::Signal(signal) => Exit::Signal(signal),
-    }
-}
-
-/// The kernel's names in ours.
-pub(crate) fn io_counts(io: account::Io) -> IoCounts {
-    IoCounts {
-        read_bytes: io.rchar,
-        written_bytes: io.wchar,
-        read_calls: io.syscr,
-        write_calls: io.syscw,
-        device_read_bytes: io.read_bytes,
-        device_written_bytes: io.write_bytes,
-    }
-}
-
-/// How a run's object begins in the JSON record, with what only Fathom knows of it; the launcher adds
-/// what it measured.
+/// How a run's object begins in the JSON record, with what only Fathom knows of it; the launcher
+/// adds what it measured.
 fn record_head(attempt: &Attempt) -> String {
     let separator = if attempt.position == 0 { "\n" } else { ",\n" };
     format!(
@@ -473,9 +393,4 @@ pub(crate) fn cpu_mask(cpus: &[usize]) -> Vec<u8> {
         mask[cpu / 8] |= 1 << (cpu % 8);
     }
     mask
-}
-
-/// Lower-case hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

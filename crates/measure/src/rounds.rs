@@ -81,7 +81,7 @@ impl Plan {
     }
 }
 
-/// Is told of every step; draws progress, writes records.
+/// Gets every step; draws progress, writes records.
 pub trait Observer {
     /// A round begins; `warmup` rounds do not count.
     fn round(&mut self, round: u32, warmup: bool);
@@ -103,8 +103,8 @@ pub trait Observer {
     fn round_done(&mut self, runs: &[Run], round: u32, elapsed: Duration);
 }
 
-/// An observer that draws nothing and records nothing: for sessions whose executor keeps the runs itself,
-/// or whose runs only serve a verdict.
+/// An observer that draws nothing and records nothing: for sessions whose executor keeps the runs
+/// itself, or whose runs only serve a verdict.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 
@@ -133,15 +133,16 @@ pub struct Session {
 }
 
 /// Runs of the empty program at either end of the session. Each costs as much as a run of a short
-/// command; the median of ten is known within some 5 %, which is enough for a figure to compare with.
+/// command; the median of ten is known within some 5 %, which is enough for a figure to compare
+/// with.
 const FLOOR_RUNS: u32 = 5;
 /// Runs of the empty program before those, to warm up.
 const FLOOR_WARMUP: u32 = 1;
-/// Attempts that an executor is told of at least, if they are sure to follow.
+/// Attempts that an executor is given at least, if they are sure to follow.
 const FORESIGHT: usize = 128;
 
-/// Makes the rounds. What was measured is returned whatever happens; `--cleanup` and the final sweep
-/// happen in any case.
+/// Makes the rounds. What was measured is returned whatever happens; `--cleanup` and the final
+/// sweep happen in any case.
 pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Observer) -> Session {
     let mut rounds = Rounds {
         plan,
@@ -250,23 +251,25 @@ impl Rounds<'_> {
 
     /// The number of rounds up to which it may be planned once `round` of them are made.
     ///
-    /// Looks don't end a plan. Where an executor makes many short runs at a stretch, a look that falls due in
-    /// between is taken at its end: a pause for each would make the runs after it slower.
+    /// Looks don't end a plan. Where an executor makes many short runs at a stretch, a look that
+    /// falls due in between is taken at its end: a pause for each would make the runs after it
+    /// slower.
     fn foreseeable(&self, round: u32) -> u32 {
         let most = match self.plan.stop {
             StopRule::Runs(wanted) => return wanted,
             StopRule::Answer(limits) => limits.maximum.unwrap_or(u32::MAX),
         };
-        // Without a warm-up the first round is made alone: nothing is known yet of how its runs end.
+        // Without a warm-up the first round is made alone: nothing is known yet of how its runs
+        // end.
         match round == 0 && self.plan.warmup == 0 {
             true => most.min(1),
             false => most,
         }
     }
 
-    /// Plans rounds from this one on, those to warm up and then the measured ones, until enough attempts
-    /// are known. No pause before the first measured round: that would undo a part of what the warm-up is
-    /// for.
+    /// Plans rounds from this one on, those to warm up and then the measured ones, until enough
+    /// attempts are known. No pause before the first measured round: that would undo a part of what
+    /// the warm-up is for.
     fn foresee(&mut self, round: u32, warmup: bool) {
         while self.upcoming.len() < FORESIGHT.max(self.order.len()) {
             let (round, warmup) = match self.upcoming.back() {

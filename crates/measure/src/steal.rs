@@ -4,8 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
-/// How often `/proc/stat` is read at most. It counts in steps of 10 ms, and reading it costs tens of
-/// microseconds: once per run of a short command would be most of the harness's own cost.
+/// How often `/proc/stat` is read at most. It counts in steps of 10 ms, and reading it costs tens
+/// of microseconds: once per run of a short command would be most of the harness's own cost.
 const INTERVAL_NS: u128 = 50_000_000;
 
 /// Watches the steal of the whole machine.
@@ -41,7 +41,7 @@ impl StealWatch {
         }
         let now = self.read()?;
         self.read_at = Instant::now();
-        let delta = now.saturating_sub(self.last) * self.tick_ns;
+        let delta = now.saturating_sub(self.last).saturating_mul(self.tick_ns);
         self.last = now;
         self.last_delta = Some(delta);
         self.last_delta
@@ -77,5 +77,16 @@ mod tests {
         );
         assert_eq!(parse("cpu  1 2 3\n"), None);
         assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn a_changed_line_has_a_steal_of_its_digits_or_none() {
+        let stat = "cpu  1 2 3 4 5 6 7 88 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+        for text in crate::mutated::mutated_text(stat) {
+            if let Some(steal) = parse(&text) {
+                assert!(text.starts_with("cpu "), "{text:?}");
+                assert!(text.contains(&steal.to_string()), "{text:?}");
+            }
+        }
     }
 }

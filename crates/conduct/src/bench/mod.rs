@@ -108,8 +108,8 @@ impl BenchPlan {
 /// Measures in rounds until there is enough, and judges.
 ///
 /// # Errors
-/// What keeps it from being measured at all. A run that fails ends measuring; the record then has what
-/// was measured before.
+/// What keeps it from being measured at all. A run that fails ends measuring; the record then has
+/// what was measured before.
 pub fn bench(
     plan: &BenchPlan,
     observer: &mut dyn Observer,

@@ -16,9 +16,9 @@ const ROUNDS: u32 = 50;
 /// Seed of the order: the same program has the same chances in any.
 const SEED: u64 = 5;
 
-/// Runs some milliseconds of fixed work 50 times against itself, in rounds of random order as `bench`
-/// does, and returns the relative difference (0.01 = 1 %) that `bench` would find in four of five tries
-/// with its usual margin, `None` if it would find none; and what that rests on.
+/// Runs some milliseconds of fixed work 50 times against itself, in rounds of random order as
+/// `bench` does, and returns the relative difference (0.01 = 1 %) that `bench` would find in four
+/// of five tries with its usual margin, `None` if it would find none; and what that rests on.
 ///
 /// # Errors
 /// When the work can't be run, or was interrupted.

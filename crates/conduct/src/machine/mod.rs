@@ -90,24 +90,30 @@ pub fn machine(plan: &MachinePlan, observer: &mut dyn Observer) -> MachineRecord
     MachineRecord::new(plan.probes.name(), complete, results)
 }
 
-/// Holds the figures against what earlier runs showed, and keeps the fingerprint. A cache that can't be
-/// written is no failure.
+/// Holds the figures against what earlier runs showed, and keeps the fingerprint. A cache that
+/// can't be written is no failure.
 fn remember(kind: &str, results: &mut [ProbeResult]) {
     let Some(folder) = remembered::default_folder() else {
         return;
     };
     let before = remembered::load(&folder);
-    let mut seen = before
+    let mut best = before
         .as_ref()
         .map(|profile| profile.seen.clone())
         .unwrap_or_default();
     // What was measured on some of the CPUs is no measure of what is on others.
     let kind = format!("{kind} on {:?}", fathom_machine::allowed_cpus());
-    seen.judge(results, &kind, remembered::seconds_now());
+    best.judge(results, &kind, remembered::seconds_now());
     let now = Profile::now(results.iter().map(without_curve).collect());
     let kept = if now.is_whole() { Some(now) } else { before };
     if let Some(profile) = kept {
-        let _ = remembered::save(&folder, &Profile { seen, ..profile });
+        let _ = remembered::save(
+            &folder,
+            &Profile {
+                seen: best,
+                ..profile
+            },
+        );
     }
 }
 

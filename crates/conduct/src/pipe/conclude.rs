@@ -1,8 +1,8 @@
 //! From rounds to the record: medians, the bottleneck, what would mislead.
 
-use fathom_measure::pipeline::modelled::{self, Known, Phases};
-use fathom_measure::pipeline::seen::Seen;
-use fathom_measure::pipeline::{self, PipePlan, PipeSession, summarize};
+use fathom_diagnose::pipeline::modelled::{self, Known, Phases};
+use fathom_diagnose::pipeline::{Seen, summarize};
+use fathom_measure::pipeline::{self, PipePlan, PipeSession};
 use fathom_model::{
     DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord, PipeRound,
     PipeSummary, SCHEMA_VERSION, StageSummary, StagedInput, StopReason,
@@ -77,16 +77,12 @@ pub(super) fn conclude(parts: Parts<'_>) -> PipeRecord {
     let mut summary = summarize(&session.rounds, &session.alone, count);
     let explaining = explaining(&observed, &summary);
     let middle = middle(&observed.rounds);
-    fill_bytes(
-        &mut summary,
-        middle.map(|seen| &seen.round),
-        &session.staged,
-    );
+    fill_bytes(&mut summary, middle.map(|one| &one.round), &session.staged);
     let (model, own) = model(plan, &observed, &summary);
     let delayed = record.delayed.map(|begun| {
         let mut summary = summarize(&session.delayed, &[], count);
         let middle = self::middle(&observed.delayed);
-        fill_bytes(&mut summary, middle.map(|seen| &seen.round), &[]);
+        fill_bytes(&mut summary, middle.map(|one| &one.round), &[]);
         DelayedRounds {
             delay_ns: begun.delay_ns,
             rounds: session.delayed,
@@ -119,14 +115,14 @@ pub(super) fn conclude(parts: Parts<'_>) -> PipeRecord {
 /// The observed round with the median wall time.
 fn middle(rounds: &[Seen]) -> Option<&Seen> {
     let mut order: Vec<&Seen> = rounds.iter().collect();
-    order.sort_by_key(|seen| seen.round.wall_ns);
+    order.sort_by_key(|one| one.round.wall_ns);
     order.get(order.len().saturating_sub(1) / 2).copied()
 }
 
 /// The observed rounds, that with the median wall time first: it is the one that is shown.
 fn sorted(rounds: Vec<Seen>) -> Vec<PipeRound> {
-    let shown = middle(&rounds).map(|seen| seen.round.clone());
-    let mut all: Vec<PipeRound> = rounds.into_iter().map(|seen| seen.round).collect();
+    let shown = middle(&rounds).map(|one| one.round.clone());
+    let mut all: Vec<PipeRound> = rounds.into_iter().map(|one| one.round).collect();
     if let Some(at) = all.iter().position(|round| Some(round) == shown.as_ref()) {
         all.swap(0, at);
     }
@@ -188,15 +184,15 @@ fn model(
     };
     let cpu: Vec<f64> = summary.stages.iter().map(|stage| stage.cpu.value).collect();
     let shown = middle(&observed.rounds);
-    let phases: Vec<Phases> = shown.map_or(Vec::new(), |seen| {
-        let phases = seen.phases.iter().zip(&cpu);
+    let phases: Vec<Phases> = shown.map_or(Vec::new(), |one| {
+        let phases = one.phases.iter().zip(&cpu);
         phases
             .map(|(phases, cpu)| phases.scaled(without_observing(phases, *cpu)))
             .collect()
     });
     let own: Vec<f64> = match shown {
         Some(_) if !phases.is_empty() => phases.iter().map(|phases| phases.whole).collect(),
-        Some(seen) => seen.own_ns.iter().map(|ns| *ns as f64 / 1e9).collect(),
+        Some(one) => one.own_ns.iter().map(|ns| *ns as f64 / 1e9).collect(),
         None => {
             let alone = summary
                 .stages
@@ -221,8 +217,8 @@ fn model(
     (Some(model), own)
 }
 
-/// The least that a pipeline with this stage can take, seconds: its own time, and its time alone unless it
-/// takes longer alone than here.
+/// The least that a pipeline with this stage can take, seconds: its own time, and its time alone
+/// unless it takes longer alone than here.
 fn least((summary, own): (&StageSummary, &f64)) -> f64 {
     let alone = summary.alone.map_or(0.0, |alone| alone.value);
     own.max(alone.min(summary.wall.value))

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use fathom_measure::pipeline::{Kind, SoFar, Watcher, summarize};
+use fathom_diagnose::pipeline::summarize;
+use fathom_measure::pipeline::{Kind, SoFar, Watcher};
 use fathom_measure::{Frame, Journal, MeasureError};
 use fathom_model::{PipeRecord, PipeRound};
 

@@ -42,8 +42,8 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Of the stages' commands. Input and `--prepare` are those of the first, the output is that of the
-    /// last.
+    /// Of the stages' commands. Input and `--prepare` are those of the first, the output is that of
+    /// the last.
     ///
     /// # Errors
     /// When so few or so many are no pipeline that can be run.
@@ -177,8 +177,8 @@ impl PipePlan {
 /// Times the pipeline and each stage alone, then observes the pipeline.
 ///
 /// # Errors
-/// When a stage can't be run or observed, fails, or takes too long, and when there came a reason to stop
-/// before a round was finished.
+/// When a stage can't be run or observed, fails, or takes too long, and when there came a reason to
+/// stop before a round was finished.
 pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     let timed = plan.timed();

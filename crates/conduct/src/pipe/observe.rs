@@ -1,9 +1,8 @@
 //! The observed rounds.
 
+use fathom_diagnose::pipeline::{Seen, observed_round};
 use fathom_measure::interrupt;
-use fathom_measure::pipeline::observe;
-use fathom_measure::pipeline::seen::Seen;
-use fathom_measure::pipeline::{self, PipeSession};
+use fathom_measure::pipeline::{self, PipeSession, trace_round};
 use fathom_trace::Tier;
 
 use super::journal::Recorder;
@@ -79,16 +78,17 @@ pub(super) fn observe(
                 return Ok(observed);
             }
             recorder.observes(round);
-            let seen = observe::explain(timed, delays, tier, interrupt::flag())?;
-            if seen.cut_short {
+            let traced = trace_round(timed, delays, tier, interrupt::flag())?;
+            let one = observed_round(&traced);
+            if one.cut_short {
                 let why = "an observed round was ended by --timeout or by Ctrl-C and is left out";
                 observed.why_not.push(why.to_string());
                 return Ok(observed);
             }
-            recorder.keep_observed(delays.is_some(), &seen.round)?;
+            recorder.keep_observed(delays.is_some(), &one.round)?;
             match delays {
-                None => observed.rounds.push(seen),
-                Some(_) => observed.delayed.push(seen),
+                None => observed.rounds.push(one),
+                Some(_) => observed.delayed.push(one),
             }
         }
     }

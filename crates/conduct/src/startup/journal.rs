@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use fathom_measure::startup::{Keeper, Observed};
+use fathom_diagnose::startup::Observed;
+use fathom_measure::startup::Keeper;
 use fathom_measure::{Frame, Journal, MeasureError};
 use fathom_model::{StartupRecord, StartupRun};
 

@@ -8,6 +8,7 @@ mod warnings;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fathom_diagnose::startup::{budget, compare_with_timed, comparisons, summaries};
 use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession, Subject};
 use fathom_measure::{IgnoreFailure, MeasureError, ProcessOptions, interrupt, now_rfc3339};
 use fathom_model::{
@@ -98,10 +99,10 @@ impl StartupPlan {
     /// The record of these runs; what was observed is not in it yet.
     fn record(&self, started_at: String, session: StartupSession) -> StartupRecord {
         let programs = self.targets.len();
-        let summaries = startup::summaries(&session.runs, programs);
-        let budget = self.budget.map(|(budget, quantile)| {
-            let seconds = budget.as_secs_f64();
-            startup::budget(&session.runs, programs, &summaries, seconds, quantile)
+        let summaries = summaries(&session.runs, programs);
+        let budget = self.budget.map(|(limit, quantile)| {
+            let seconds = limit.as_secs_f64();
+            budget(&session.runs, programs, &summaries, seconds, quantile)
         });
         let made = session.runs.iter().map(|run| run.round + 1).max();
         StartupRecord {
@@ -123,7 +124,7 @@ impl StartupPlan {
             programs: self.targets.iter().map(program).collect(),
             complete: !matches!(session.stop, StopReason::Interrupted | StopReason::Failed),
             stop: session.stop,
-            comparisons: startup::comparisons(&session.runs, programs, self.margin, ALPHA),
+            comparisons: comparisons(&session.runs, programs, self.margin, ALPHA),
             warnings: warnings::of(&session.runs, programs),
             summaries,
             floor: session.floor,
@@ -147,8 +148,8 @@ fn program(target: &Target) -> StartupProgram {
 /// Starts the programs in rounds, and observes further runs of them.
 ///
 /// # Errors
-/// What keeps it from being measured at all. A run that fails ends measuring; the record then has what
-/// was measured before.
+/// What keeps it from being measured at all. A run that fails ends measuring; the record then has
+/// what was measured before.
 pub fn startup(
     plan: &StartupPlan,
     observer: &mut dyn Observer,
@@ -231,7 +232,7 @@ fn add(record: &mut StartupRecord, observations: Observations) {
         let Some(mut observed) = observed else {
             continue;
         };
-        startup::compare_with_timed(&mut observed, &record.runs);
+        compare_with_timed(&mut observed, &record.runs);
         record.programs[program].ran = observed.ran;
         record.traces.push(observed.trace);
     }

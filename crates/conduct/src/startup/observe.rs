@@ -1,6 +1,7 @@
 //! The observed runs of all programs.
 
-use fathom_measure::startup::{self, ObserveOptions, Observed, Subject};
+use fathom_diagnose::startup::{Observed, ObservedStarts};
+use fathom_measure::startup::{ObserveOptions, Subject, TracedStart, trace_starts};
 use fathom_measure::{MeasureError, interrupt};
 use fathom_model::Warning;
 use fathom_trace::Tier;
@@ -61,9 +62,16 @@ pub(super) fn observe(
     };
     observer.on(Event::Observes(tier));
     for (program, subject) in subjects.iter().enumerate() {
-        let mut keep = |observed: &Observed| recorder.keep_observed(program, observed);
-        match startup::observe(program, subject, tier, runs, &options, &mut keep) {
-            Ok(observed) => all.programs[program] = observed,
+        let mut starts = ObservedStarts::new(program, tier);
+        let mut each = |run: TracedStart| {
+            starts.add(run);
+            match starts.observed() {
+                Some(observed) => recorder.keep_observed(program, &observed),
+                None => Ok(()),
+            }
+        };
+        match trace_starts(subject, tier, runs, &options, &mut each) {
+            Ok(()) => all.programs[program] = starts.observed(),
             Err(error @ MeasureError::Journal { .. }) => return Err(error.into()),
             // A tier that was asked for must work; else the times stand without it.
             Err(error) if plan.tier.is_some() => return Err(error.into()),

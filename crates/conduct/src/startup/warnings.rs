@@ -4,8 +4,8 @@ use fathom_model::{Cache, Exit, StampedBy, StartupRun, Warning};
 
 /// From this share of its life on, a first byte came so late that it was held back.
 const LATE_SHARE: f64 = 0.9;
-/// A shorter run has little that could be held back, and in a single run on a terminal that would be
-/// noise.
+/// A shorter run has little that could be held back, and in a single run on a terminal that would
+/// be noise.
 const WORTH_ASKING_NS: u64 = 20_000_000;
 /// Twice as early on a terminal is no noise of a single run.
 const EARLIER_SHARE: f64 = 0.5;
@@ -129,8 +129,8 @@ fn is_loose(run: &StartupRun) -> bool {
         }
 }
 
-/// Whether the first bytes came so late in the runs that they may have been held back: within the last
-/// tenth. A run on a terminal shows it then.
+/// Whether the first bytes came so late in the runs that they may have been held back: within the
+/// last tenth. A run on a terminal shows it then.
 pub(super) fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
     let mine: Vec<&StartupRun> = runs
         .iter()

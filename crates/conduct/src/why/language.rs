@@ -11,8 +11,8 @@ use fathom_diagnose::Language;
 /// lies early in the file.
 const READ_BYTES: u64 = 64 << 20;
 
-/// The language of the program in this file, for a script that of its first line; `None` where nothing
-/// shows it (the interpreter's name does then).
+/// The language of the program in this file, for a script that of its first line; `None` where
+/// nothing shows it (the interpreter's name does then).
 pub(super) fn language_of(program: &Path) -> Option<Language> {
     let mut content = Vec::new();
     // What is a pipe by now would hold us up.
@@ -38,7 +38,8 @@ pub(super) fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
         .is_some_and(|value| !value.is_empty())
 }
 
-/// The language of the interpreter that a script's first line names, by itself or as an argument of `env`.
+/// The language of the interpreter that a script's first line names, by itself or as an argument of
+/// `env`.
 fn of_script(content: &[u8]) -> Option<Language> {
     let line = content
         .strip_prefix(b"#!")?
@@ -61,7 +62,8 @@ fn by_marks(content: &[u8]) -> Option<Language> {
     if !content.starts_with(b"\x7fELF") {
         return None;
     }
-    // Rust leaves the path of its own sources in panics; Go writes the magic of its build information.
+    // Rust leaves the path of its own sources in panics; Go writes the magic of its build
+    // information.
     if contains(content, b"/rustc/") {
         return Some(Language::Rust);
     }
@@ -76,8 +78,8 @@ fn by_marks(content: &[u8]) -> Option<Language> {
 /// What C and C++ compilers write into `.comment`, which distributions take out of their packages.
 const C_COMPILERS: [&[u8]; 2] = [b"GCC: (", b"clang version "];
 
-/// What other languages leave whose programs are linked with the C compiler's start: Fortran, OCaml,
-/// Haskell, D, Ada, Swift, Nim, Pascal, Zig, Crystal.
+/// What other languages leave whose programs are linked with the C compiler's start: Fortran,
+/// OCaml, Haskell, D, Ada, Swift, Nim, Pascal, Zig, Crystal.
 const OTHERS: [&[u8]; 10] = [
     b"_gfortran_",
     b"caml_startup",

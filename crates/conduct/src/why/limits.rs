@@ -5,9 +5,9 @@ use fathom_machine::remembered::{self, Profile};
 use fathom_trace::Trace;
 
 /// What `fathom machine` remembered of this machine; `measure` takes the quick profile if nothing
-/// is (3 s, at most 8). `floor` is the empty program's time in seconds, of this very session. What a
-/// name costs to look up is measured now (2 ms), and so is a call through the 32-bit entry (2 ms) if the
-/// trace has any.
+/// is (3 s, at most 8). `floor` is the empty program's time in seconds, of this very session. What
+/// a name costs to look up is measured now (2 ms), and so is a call through the 32-bit entry (2 ms)
+/// if the trace has any.
 pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits {
     let folder = remembered::default_folder();
     let profile = match measure {

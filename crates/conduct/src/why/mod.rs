@@ -83,8 +83,9 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     })
 }
 
-/// The file that the command ran in the end: a version manager's shim becomes another program, which may be named
-/// relative to where the command began. That it went elsewhere meanwhile isn't known here.
+/// The file that the command ran in the end: a version manager's shim becomes another program,
+/// which may be named relative to where the command began. That it went elsewhere meanwhile isn't
+/// known here.
 fn program_of(command: &CommandLine, last: Option<&str>) -> PathBuf {
     let named = last.map(|path| command.folder().join(path));
     let named = named.filter(|path| path.is_file());
@@ -96,7 +97,8 @@ fn from_here(command: &CommandLine) -> PathBuf {
     command.folder().join(&command.program)
 }
 
-/// What the other programs of the tree are written in, as far as their files show it and their names don't.
+/// What the other programs of the tree are written in, as far as their files show it and their
+/// names don't.
 fn languages(target: &Target, trace: &Trace) -> Languages {
     let mut programs = trace
         .processes
@@ -170,8 +172,8 @@ fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Expla
     }
 }
 
-/// How much longer the observed run took than the median of the timed ones, waiting for a CPU included in
-/// both: what a reader gets who divides the two.
+/// How much longer the observed run took than the median of the timed ones, waiting for a CPU
+/// included in both: what a reader gets who divides the two.
 fn slowdown(timing: &Timing, trace: &Trace) -> f64 {
     match timing.timed.wall.value {
         timed if timed > 0.0 => trace.duration_ns as f64 / 1e9 / timed,

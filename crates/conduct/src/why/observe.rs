@@ -57,14 +57,14 @@ pub(super) fn observe(
     }
 }
 
-/// A run that is stopped at its calls may take so many times as long as the longest timed one, and this
-/// beside it. One that traces its own children can't go on at all.
+/// A run that is stopped at its calls may take so many times as long as the longest timed one, and
+/// this beside it. One that traces its own children can't go on at all.
 const TIMES_AS_LONG: u32 = 10;
 const STOPPED_AT_LEAST: Duration = Duration::from_secs(15);
 
-/// CPU time between two samples of own code: a multiple of nothing that programs and kernels do by the
-/// millisecond. A quarter of it made memory-bound code 3 to 6 % slower in a virtual machine within
-/// another.
+/// CPU time between two samples of own code: a multiple of nothing that programs and kernels do by
+/// the millisecond. A quarter of it made memory-bound code 3 to 6 % slower in a virtual machine
+/// within another.
 const SAMPLES: Duration = Duration::from_nanos(3_989_000);
 /// The same where a whole run would have a few dozen of them.
 const MANY_SAMPLES: Duration = Duration::from_nanos(997_000);
@@ -80,7 +80,8 @@ impl Subject<'_> {
             ))
         })?;
         let mut trace = self.most_representative(tier)?;
-        // Samples show what was waited for; which calls were made only a run that stops at them shows.
+        // Samples show what was waited for; which calls were made only a run that stops at them
+        // shows.
         if tier.only_looks() && tiers.allows(Tier::Stops) && !interrupt::stopped() {
             let own = self.plan.terms.timeout;
             let limit = own.unwrap_or_else(|| self.longest() * TIMES_AS_LONG + STOPPED_AT_LEAST);
@@ -122,8 +123,8 @@ impl Subject<'_> {
         Ok(best)
     }
 
-    /// In the perf tier the clock runs with the program. In the kernel tier it does on every CPU, also on
-    /// the idle one, and what starts in 50 ms would be 5 % slower by it.
+    /// In the perf tier the clock runs with the program. In the kernel tier it does on every CPU,
+    /// also on the idle one, and what starts in 50 ms would be 5 % slower by it.
     fn between_samples(&self, tier: Tier) -> Duration {
         let is_short = self.timed.iter().all(|run| run.cpu_ns < SHORT_NS);
         match tier {
@@ -176,8 +177,8 @@ impl Subject<'_> {
     }
 }
 
-/// Why the calls of a second run, which was stopped at them, say nothing of the first. `limited`: the
-/// user set a time limit, by which both may have been ended.
+/// Why the calls of a second run, which was stopped at them, say nothing of the first. `limited`:
+/// the user set a time limit, by which both may have been ended.
 fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String> {
     if interrupt::stopped() {
         // Calls of a part of a run are no counts.

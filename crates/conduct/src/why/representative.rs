@@ -1,8 +1,8 @@
 //! Was the observed run like the timed ones?
 //!
-//! On a busy machine one run has the CPUs for itself and the next one waits for them. The account of
-//! such a run says little of the others: then the command is observed again, and the run that is most
-//! like them is explained.
+//! On a busy machine one run has the CPUs for itself and the next one waits for them. The account
+//! of such a run says little of the others: then the command is observed again, and the run that is
+//! most like them is explained.
 
 use fathom_model::Run;
 use fathom_trace::{Process, Tier, Trace};
@@ -40,9 +40,10 @@ impl Reference {
         })
     }
 
-    /// How far a run is from them, as a part of their median: by how much it was quicker than the quickest,
-    /// by how much longer its main thread waited for a CPU than theirs, how much of its waits was taken for
-    /// CPU time or the other way round, and how much more CPU time it took than tracing may explain.
+    /// How far a run is from them, as a part of their median: by how much it was quicker than the
+    /// quickest, by how much longer its main thread waited for a CPU than theirs, how much of its
+    /// waits was taken for CPU time or the other way round, and how much more CPU time it took than
+    /// tracing may explain.
     pub(super) fn distance(&self, trace: &Trace) -> f64 {
         let quicker = self.least.saturating_sub(trace.duration_ns);
         let main = trace.processes.first().map(|process| process.pid);
@@ -60,8 +61,8 @@ impl Reference {
     }
 }
 
-/// What tracing its calls and faults may have added to a run, CPU time, ns: in the caches of a program
-/// it takes more than in those of the tracer's own.
+/// What tracing its calls and faults may have added to a run, CPU time, ns: in the caches of a
+/// program it takes more than in those of the tracer's own.
 fn may_have_added_ns(trace: &Trace) -> u64 {
     let (Some(calls), Some(faults)) = (trace.call_edges, trace.fault_edges) else {
         return u64::MAX / 2;
@@ -78,10 +79,10 @@ const FEW_PROCESSES: usize = 10;
 const STARTS_NS: u64 = 10_000_000;
 const OF_CPU_TIME: f64 = 0.2;
 
-/// Time that the tracer took for time on a CPU and for which the kernel charged nobody, or which was
-/// charged and not traced. Of some hundred thousand switches one is shown to no listener; once in some
-/// hundred runs that was the main thread's on its way into a long wait, and 0.4 of 1.6 s were 'in the
-/// kernel'. What outlives the command is charged to nobody either.
+/// Time that the tracer took for time on a CPU and for which the kernel charged nobody, or which
+/// was charged and not traced. Of some hundred thousand switches one is shown to no listener; once
+/// in some hundred runs that was the main thread's on its way into a long wait, and 0.4 of 1.6 s
+/// were 'in the kernel'. What outlives the command is charged to nobody either.
 fn missed_switches_ns(trace: &Trace) -> u64 {
     let end = trace.processes.first().and_then(|root| root.ended_ns);
     let outlives = |process: &Process| process.ended_ns.is_none_or(|ended| Some(ended) > end);

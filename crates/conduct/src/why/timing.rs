@@ -62,8 +62,8 @@ impl fathom_measure::Observer for FirstTimeOut<'_> {
 /// Times the command.
 ///
 /// # Errors
-/// When it can't be run at all, or a run fails and that isn't to be ignored. A run that takes too long is
-/// what is to be explained.
+/// When it can't be run at all, or a run fails and that isn't to be ignored. A run that takes too
+/// long is what is to be explained.
 pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing, ConductError> {
     let started_at = now_rfc3339();
     let hooks = Hooks {

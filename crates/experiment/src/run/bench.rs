@@ -51,8 +51,8 @@ pub fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
-/// Runs every target once, unmeasured. Those that fail are gaps and are left out; the seconds that one
-/// round takes are known then.
+/// Runs every target once, unmeasured. Those that fail are gaps and are left out; the seconds that
+/// one round takes are known then.
 pub fn try_out(
     targets: Vec<Target>,
     measure: &Measure,

@@ -40,8 +40,8 @@ pub enum CommandError {
 /// Writes standard error into a file that is the shell's `$0`, and becomes the program.
 const ERRORS_TO_FILE: &str = "exec \"$@\" 2>\"$0\"";
 
-/// Runs a job. What it prints lies in `STEM.out` and `STEM.err` then, unless the job says another file
-/// for its output.
+/// Runs a job. What it prints lies in `STEM.out` and `STEM.err` then, unless the job says another
+/// file for its output.
 ///
 /// # Errors
 /// [`CommandError`]; a command that fails is no error.

@@ -19,7 +19,7 @@ use crate::results::{Cause, Gap, Samples};
 use crate::sweep;
 
 /// Nobody is shown what a verb is doing: the line says which measure is made.
-fn unseen(_: Event<'_>) {}
+fn unwatched(_: Event<'_>) {}
 
 /// Calls of one verb, and what came of them.
 struct Session<'s> {
@@ -134,7 +134,7 @@ pub fn why(
                 terms: verb.terms(std::iter::once(&target.job)),
                 wording,
             };
-            let explained = fathom_conduct::why(&plan, &mut unseen)?;
+            let explained = fathom_conduct::why(&plan, &mut unwatched)?;
             verb.write(&explained.explanation)?;
             Ok(explained.explanation)
         });
@@ -196,7 +196,7 @@ pub fn startup(
     let targets = targets.as_slice();
     let measured = session.call(&measure.id.value, |verb| {
         let plan = startup_plan(measure, targets, rounds, verb)?;
-        let measured = fathom_conduct::startup(&plan, &mut unseen)?;
+        let measured = fathom_conduct::startup(&plan, &mut unwatched)?;
         let failure = measured.failure.map(ConductError::from);
         Ok((measured.record, failure.map(|error| verb.said(&error))))
     });
@@ -285,7 +285,7 @@ pub fn pipe(measure: &Measure, amount: Amount, scope: &Scope<'_>, wording: Wordi
                 .map(|words| stage(words, measure, scope))
                 .collect();
             let plan = pipe_plan(&jobs, amount, verb, wording)?;
-            fathom_conduct::pipe(&plan, &mut unseen)
+            fathom_conduct::pipe(&plan, &mut unwatched)
         });
         match measured {
             Ok(record) => take_pipe(&mut session.outcome, &record, measure, &names, &parameters),
@@ -366,7 +366,7 @@ pub fn machine(measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
             directory: None,
             deadline: amount.deadline,
         };
-        let record = fathom_conduct::machine(&plan, &mut unseen);
+        let record = fathom_conduct::machine(&plan, &mut unwatched);
         verb.write(&record)?;
         Ok(record.results)
     });

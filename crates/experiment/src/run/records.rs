@@ -45,7 +45,8 @@ impl Sampler<'_> {
     }
 }
 
-/// Counts, parts of the account and findings of a `why` record. A call that was not made has the count 0:
+/// Counts, parts of the account and findings of a `why` record. A call that was not made has the
+/// count 0:
 /// `asked` are the metrics that the file asks for.
 pub fn why(
     explanation: &Explanation,
@@ -131,7 +132,8 @@ fn limited(explanation: &Explanation) -> Option<String> {
     })
 }
 
-/// What a record of `startup` says of a machine that is too busy: first bytes that were stamped late.
+/// What a record of `startup` says of a machine that is too busy: first bytes that were stamped
+/// late.
 pub fn of_load(record: &StartupRecord) -> Vec<String> {
     let warnings = record.warnings.iter();
     let late = warnings.filter(|warning| warning.id == "late_stamps");
@@ -149,8 +151,8 @@ fn own_exit_ns(run: &StartupRun) -> Option<u64> {
     (run.exit != Exit::TimedOut).then_some(run.exit_ns)
 }
 
-/// First output and exit of the runs of a `startup` record, and what they waited for a CPU. `subjects`
-/// are in the order of its programs.
+/// First output and exit of the runs of a `startup` record, and what they waited for a CPU.
+/// `subjects` are in the order of its programs.
 pub fn startup(
     runs: &[StartupRun],
     measure: &str,
@@ -248,7 +250,8 @@ pub fn pipe(
         add("cpu", &record.rounds, "s", |stage| {
             Some(stage.cpu_ns as f64 / 1e9)
         });
-        // Waits are observed in rounds of their own. Where observing slowed those, only shares are quoted.
+        // Waits are observed in rounds of their own. Where observing slowed those, only shares are
+        // quoted.
         let explained = match record.explained.is_empty() {
             true => &record.rounds,
             false => &record.explained,

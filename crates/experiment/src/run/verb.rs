@@ -7,7 +7,7 @@ use fathom_conduct::{CommandPlan, ConductError, RunTerms, write_record};
 use fathom_measure::{IgnoreFailure, Input, MeasureError, Output, interrupt};
 use serde::Serialize;
 
-use super::bench::Amount;
+use super::bench::{Amount, is_over};
 use super::command::last_lines;
 use crate::resolve::{Folders, Job, Sink, Target};
 
@@ -51,10 +51,9 @@ impl Verb {
 
     /// How it ended, asked right after it has.
     pub fn ended(&self) -> End {
-        let is_over = self.deadline.is_some_and(|end| Instant::now() >= end);
         match interrupt::received() {
             Some(_) => End::Interrupted,
-            None if is_over => End::Cut,
+            None if is_over(self.deadline) => End::Cut,
             None => End::ByItself,
         }
     }

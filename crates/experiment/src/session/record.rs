@@ -10,8 +10,9 @@ use crate::results::{Cause, Gap, Results};
 use crate::verdict;
 
 impl Running<'_> {
-    /// Whether something that this run was to measure was not: interrupted, or out of time. What the machine
-    /// lacks is no part of it, and neither is what the quick set leaves to the full one.
+    /// Whether something that this run was to measure was not: interrupted, or out of time. What
+    /// the machine lacks is no part of it, and neither is what the quick set leaves to the full
+    /// one.
     fn was_left_out(&self, gap: &Gap) -> bool {
         let measures = &self.scope.experiment.measures;
         let measure = measures

@@ -1,5 +1,5 @@
-//! Files that are read and files that are written are never the same: else a measurement would empty
-//! its own input, or put a report where the user's data was.
+//! Files that are read and files that are written are never the same: else a measurement would
+//! empty its own input, or put a report where the user's data was.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -17,8 +17,8 @@ pub struct RunOptions {
     #[arg(long, value_name = "null|FILE")]
     pub input: Vec<String>,
 
-    /// Where standard output goes: 'null', 'pipe' (drained by Fathom), 'inherit', or a file. Once for
-    /// all commands or once for each. It changes what programs do, so it is part of the result
+    /// Where standard output goes: 'null', 'pipe' (drained by Fathom), 'inherit', or a file. Once
+    /// for all commands or once for each. It changes what programs do, so it is part of the result
     #[arg(
         long,
         value_name = "null|pipe|inherit|FILE",
@@ -30,8 +30,8 @@ pub struct RunOptions {
     #[arg(long)]
     pub show_output: bool,
 
-    /// Variables for the command's environment, as 'NAME=VALUE OTHER="a b"'. Once for all commands or
-    /// once for each
+    /// Variables for the command's environment, as 'NAME=VALUE OTHER="a b"'. Once for all commands
+    /// or once for each
     #[arg(long, value_name = "ASSIGNMENTS")]
     pub env: Vec<String>,
 

@@ -19,7 +19,8 @@ pub enum Source {
     Words(Vec<OsString>),
 }
 
-/// A command around the runs of another one, with that one's directory and variables, through its shell.
+/// A command around the runs of another one, with that one's directory and variables, through its
+/// shell.
 pub fn hook(
     role: &'static str,
     text: String,

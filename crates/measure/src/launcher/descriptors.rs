@@ -1,5 +1,5 @@
-//! Pipes, copies of descriptors, and files that exist in memory only, all out of the way of the launcher's own
-//! numbers.
+//! Pipes, copies of descriptors, and files that exist in memory only, all out of the way of the
+//! launcher's own numbers.
 
 use std::fs::File;
 use std::io;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Answer, Ended, Launcher, MOST_STAGES, Order, STRINGS, Strings};
-use crate::shared::{PIPELINE, Pipeline, command};
+use fathom_launcher::shared::{PIPELINE, Pipeline, command};
 
 /// One stage of a pipeline for the launcher.
 #[derive(Debug, Clone)]
@@ -50,7 +50,8 @@ impl Launcher {
         for (index, stage) in stages.iter().enumerate() {
             // Every stage enters its directory: the one before may have had another.
             let job = strings.job(&stage.order, Path::new(""), &mut known)?;
-            // SAFETY: mapped, within the array; the launcher waits for a command and touches nothing.
+            // SAFETY: mapped, within the array; the launcher waits for a command and touches
+            // nothing.
             unsafe {
                 let slot = &raw mut (*area).stages[index];
                 (*slot).job = job;
@@ -67,7 +68,7 @@ impl Launcher {
             shared.control.kill_tree = 0;
             shared.control.answers = 0;
             shared.control.early_io = u32::from(self.early_io);
-            // No job is on: what the wait looks at says so.
+            // No job is on: what the wait reads says so.
             shared.answers[0].child = 0;
             shared.answers[0].start_ns = 0;
         }

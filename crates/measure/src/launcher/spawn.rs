@@ -21,8 +21,9 @@ impl Spawned {
     }
 }
 
-/// Runs the program behind a descriptor, called `name`, with nothing as standard input, output and error, no environment,
-/// and each of `places` (ours, its own). No number of its own may be one of ours.
+/// Runs the program behind a descriptor, called `name`, with nothing as standard input, output and
+/// error, no environment, and each of `places` (ours, its own). No number of its own may be one of
+/// ours.
 pub(super) fn spawn(program: RawFd, name: &CStr, places: &[(RawFd, RawFd)]) -> io::Result<Spawned> {
     let path = CString::new(format!("/proc/self/fd/{program}"))?;
     let mut how = Attributes::new()?;
@@ -53,8 +54,8 @@ pub(super) fn spawn(program: RawFd, name: &CStr, places: &[(RawFd, RawFd)]) -> i
     Ok(Spawned(pid))
 }
 
-/// What happens between its creation and its program. Signals are as a program expects them: none is held back, and
-/// SIGPIPE, which Rust ignores, ends it.
+/// What happens between its creation and its program. Signals are as a program expects them: none
+/// is held back, and SIGPIPE, which Rust ignores, ends it.
 struct Attributes {
     actions: MaybeUninit<libc::posix_spawn_file_actions_t>,
     attributes: MaybeUninit<libc::posix_spawnattr_t>,

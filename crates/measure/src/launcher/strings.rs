@@ -6,9 +6,10 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use super::Order;
-use crate::shared::{BASE, Job, SIZE, Shared};
+use fathom_launcher::shared::{BASE, Job, SIZE, Shared};
 
-/// Strings, each ending with a zero byte, laid end to end: written to the shared memory in one piece.
+/// Strings, each ending with a zero byte, laid end to end: written to the shared memory in one
+/// piece.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Block {
     pub(super) bytes: Vec<u8>,
@@ -54,8 +55,8 @@ impl Block {
         Ok(())
     }
 
-    /// Makes the last string, after which none is added, longer by less than [`Block::MOST_FILLED`] bytes that say
-    /// nothing.
+    /// Makes the last string, after which none is added, longer by less than [`Block::MOST_FILLED`]
+    /// bytes that say nothing.
     pub fn fill(&mut self, bytes: usize) {
         self.filled = bytes.min(FILLER.len() - 1);
     }

@@ -1,7 +1,7 @@
 //! Does the terminal hold a command up?
 //!
-//! Commands run in groups of their own, so that whole trees can be ended. To the terminal these are in the
-//! background: it stops them when they read from it or change how it works.
+//! Commands run in groups of their own, so that whole trees can be ended. To the terminal these are
+//! in the background: it stops them when they read from it or change how it works.
 
 use std::fs;
 
@@ -44,5 +44,17 @@ mod tests {
             "no terminal: someone else stopped it"
         );
         assert!(!is_held("77"));
+    }
+
+    #[test]
+    fn by_a_changed_stat_only_who_is_stopped_is_held() {
+        let mut held = 0;
+        for text in crate::mutated::mutated_text("77 (a) b) T 1 77 20 34816 20 4194304 0 0\n") {
+            if is_held(&text) {
+                held += 1;
+                assert!(text.contains(") T "), "{text:?}");
+            }
+        }
+        assert!(held > 0);
     }
 }

@@ -1,30 +1,27 @@
 //! Pipelines: all stages at once, and each one alone.
 //!
-//! [`conduct`] stages the inputs ([`Staging`]), then makes rounds: the live pipeline, the live pipeline
-//! with a stage that starts late, and each stage alone on its staged input, in a random order in each
-//! round. [`explain`](observe::explain) observes further rounds, [`seen`] says what each stage did in
-//! them, and [`modelled`] what the pipeline would cost if a stage were free.
+//! [`conduct`] stages the inputs ([`Staging`]), then makes rounds: the live pipeline, the live
+//! pipeline with a stage that starts late, and each stage alone on its staged input, in a random
+//! order in each round. [`trace_round`] traces a further round.
 
-pub mod modelled;
-pub mod observe;
 mod outcome;
-mod picture;
+mod plan;
 mod rounds;
 mod runner;
-pub mod seen;
 mod staging;
-mod sweep;
 mod tails;
-mod view;
+mod trace_round;
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Most stages that a pipeline may have.
 pub const MOST_STAGES: usize = crate::launcher::MOST_STAGES;
-pub use outcome::{failing, is_sigpipe, summarize};
-pub use rounds::{HowMany, Kind, PipePlan, PipeSession, SoFar, Watcher, conduct};
+pub use outcome::{failed, failing, is_sigpipe};
+pub use plan::{HowMany, Kind, PipePlan, PipeSession, SoFar, Watcher};
+pub use rounds::conduct;
 pub use staging::Staging;
+pub use trace_round::{TracedRound, trace_round};
 
 /// Bytes that a pipe of this user holds now: 65,536, or less once he has many of them.
 pub fn capacity() -> u64 {

@@ -1,11 +1,9 @@
-//! How did the stages end, and what do the rounds say in short? Pure.
+//! How did the stages end?
 
-use fathom_model::{AloneRuns, Estimate, Exit, PipeRound, PipeSummary, StageRun, StageSummary};
+use fathom_model::{Exit, PipeRound, StageRun};
 
 /// What a shell returns for a command that SIGPIPE ended.
 const SHELL_SIGPIPE: i32 = 128 + libc::SIGPIPE;
-/// For intervals of medians.
-const LEVEL: f64 = 0.95;
 
 /// Whether stage `index` was ended by SIGPIPE, or is a shell that says so of its command: it wrote
 /// after its reader had closed the pipe. That is how a pipeline ends early, and no failure.
@@ -23,7 +21,8 @@ pub fn failing(round: &PipeRound) -> Option<usize> {
     (0..round.stages.len()).find(|&index| failed(&round.stages, index))
 }
 
-fn failed(stages: &[StageRun], index: usize) -> bool {
+/// Whether stage `index` failed; to be ended by SIGPIPE is no failure, see [`is_sigpipe`].
+pub fn failed(stages: &[StageRun], index: usize) -> bool {
     !stages[index].exit.is_success() && !is_sigpipe(stages, index)
 }
 
@@ -32,68 +31,6 @@ pub(super) fn reader_was_gone(stages: &[StageRun], index: usize) -> bool {
     stages
         .get(index + 1)
         .is_some_and(|reader| reader.end_ns <= stages[index].end_ns)
-}
-
-/// The timed rounds in short.
-pub fn summarize(rounds: &[PipeRound], alone: &[AloneRuns], stages: usize) -> PipeSummary {
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    let walls: Vec<f64> = rounds.iter().map(|round| seconds(round.wall_ns)).collect();
-    let stage = |index: usize| {
-        let runs: Vec<&StageRun> = rounds.iter().map(|round| &round.stages[index]).collect();
-        let over = |value: fn(&StageRun) -> u64| {
-            median(
-                &runs
-                    .iter()
-                    .map(|run| seconds(value(run)))
-                    .collect::<Vec<_>>(),
-            )
-        };
-        let alone = alone.iter().find(|alone| alone.stage == index);
-        let alone: Vec<f64> = alone.map_or(Vec::new(), |alone| {
-            alone.wall_ns.iter().map(|ns| seconds(*ns)).collect()
-        });
-        StageSummary {
-            start: over(|run| run.start_ns),
-            end: over(|run| run.end_ns),
-            wall: over(StageRun::wall_ns),
-            cpu: over(|run| run.cpu_ns),
-            alone: fathom_stats::median_interval(&alone, LEVEL),
-            bytes_in: None,
-            bytes_out: None,
-            bytes_from: None,
-            exit: most_frequent(runs.iter().map(|run| run.exit)),
-            failures: rounds.iter().filter(|r| failed(&r.stages, index)).count(),
-            sigpipes: rounds
-                .iter()
-                .filter(|r| is_sigpipe(&r.stages, index))
-                .count(),
-        }
-    };
-    PipeSummary {
-        wall: median(&walls),
-        stages: (0..stages).map(stage).collect(),
-    }
-}
-
-fn median(values: &[f64]) -> Estimate {
-    fathom_stats::median_interval(values, LEVEL).unwrap_or(Estimate {
-        value: 0.0,
-        low: 0.0,
-        high: 0.0,
-        level: 0.0,
-    })
-}
-
-fn most_frequent(exits: impl Iterator<Item = Exit>) -> Exit {
-    let mut counted: Vec<(Exit, usize)> = Vec::new();
-    for exit in exits {
-        match counted.iter_mut().find(|(seen, _)| *seen == exit) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((exit, 1)),
-        }
-    }
-    let most = counted.iter().rev().max_by_key(|(_, count)| *count);
-    most.map_or(Exit::Code(0), |(exit, _)| *exit)
 }
 
 #[cfg(test)]
@@ -120,26 +57,5 @@ mod tests {
         assert_eq!(failing(&round(&[ok, Exit::Signal(libc::SIGPIPE)])), Some(1));
         assert_eq!(failing(&round(&[Exit::Code(1), ok])), Some(0));
         assert_eq!(failing(&round(&[Exit::Signal(9), ok])), Some(0));
-    }
-
-    #[test]
-    fn the_summary_counts_each_kind_of_end() {
-        let ok = Exit::Code(0);
-        let pipe = Exit::Signal(libc::SIGPIPE);
-        let rounds = [
-            round(&[pipe, ok]),
-            round(&[pipe, ok]),
-            round(&[ok, Exit::Code(2)]),
-        ];
-        let summary = summarize(&rounds, &[], 2);
-        assert_eq!(summary.stages[0].exit, pipe);
-        assert_eq!(
-            (summary.stages[0].sigpipes, summary.stages[0].failures),
-            (2, 0)
-        );
-        assert_eq!(
-            (summary.stages[1].sigpipes, summary.stages[1].failures),
-            (0, 1)
-        );
     }
 }

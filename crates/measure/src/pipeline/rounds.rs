@@ -10,122 +10,18 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 
 use super::outcome::{failing, is_sigpipe, reader_was_gone};
+use super::plan::{HowMany, Kind, PipePlan, PipeSession, SoFar, Watcher};
 use super::runner::{From, Prepared, Ran, RunOptions, Runner, Step, To};
-use super::staging::{self, Kept, Staging};
+use super::staging::{self, Kept};
 use crate::launcher::{MOST_STAGES, fd};
-use crate::{CommandLine, Hook, Iteration, MeasureError, interrupt};
+use crate::{MeasureError, interrupt};
 
 /// Number in the launcher of the staged input of the second stage; the others follow.
 const INPUTS: i32 = fd::EXTRA + MOST_STAGES as i32;
-/// A stage alone that takes this many times as long as the whole pipeline did, and a bit, is waiting
-/// for something that only the pipeline gives it.
+/// A stage alone that takes this many times as long as the whole pipeline did, and a bit, is
+/// waiting for something that only the pipeline gives it.
 const ALONE_PATIENCE: u32 = 20;
 const ALONE_LEAST: Duration = Duration::from_secs(2);
-
-/// When to stop.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum HowMany {
-    /// After this many rounds.
-    Exactly(u32),
-    /// After `soft` time once `minimum` rounds were made; at most `maximum` rounds.
-    Until {
-        /// Fewest rounds.
-        minimum: u32,
-        /// Most rounds.
-        maximum: u32,
-        /// Enough time.
-        soft: Duration,
-    },
-}
-
-/// What is to be measured.
-#[derive(Debug, Clone)]
-pub struct PipePlan {
-    /// The stages. Of the inputs only the first's is used, of the outputs only the last's.
-    pub stages: Vec<CommandLine>,
-    /// Their short names.
-    pub names: Vec<String>,
-    /// Delay of each stage, if there is to be a comparison with a late start.
-    pub delays: Option<Vec<Duration>>,
-    /// How the inputs are staged; `None` for not at all.
-    pub staging: Option<Staging>,
-    /// When to stop.
-    pub rounds: HowMany,
-    /// Longest time that a run may take.
-    pub timeout: Option<Duration>,
-    /// CPUs that the stages may use; all if empty.
-    pub pin: Vec<usize>,
-    /// Let the stages write to the terminal.
-    pub show_output: bool,
-    /// Seed of the order.
-    pub seed: u64,
-    /// Failing stages are counted instead of ending everything.
-    pub ignore_failure: bool,
-    /// Run before each run.
-    pub prepare: Option<Hook>,
-}
-
-impl PipePlan {
-    /// Runs `--prepare`, if there is one.
-    pub(super) fn prepare(&self, round: u32) -> Result<(), MeasureError> {
-        self.prepare
-            .as_ref()
-            .map_or(Ok(()), |hook| hook.run(Some(Iteration::Run(round))))
-    }
-}
-
-/// Which run of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The pipeline once before the rounds, with Fathom between the stages; or not counted.
-    First,
-    /// The pipeline.
-    Live,
-    /// The pipeline with a late stage.
-    Delayed,
-    /// One stage.
-    Alone(usize),
-}
-
-/// Is told of every step.
-pub trait Watcher {
-    /// A run is about to start.
-    fn starts(&mut self, round: u32, kind: Kind);
-
-    /// A run has ended, and nothing else begins before this returns.
-    ///
-    /// # Errors
-    /// When it could not be kept: measuring ends.
-    fn made(&mut self, kind: Kind, so_far: &SoFar<'_>) -> Result<(), MeasureError>;
-}
-
-/// Everything that was measured up to now.
-#[derive(Debug, Clone, Copy)]
-pub struct SoFar<'a> {
-    /// The live pipeline.
-    pub rounds: &'a [PipeRound],
-    /// With a late stage.
-    pub delayed: &'a [PipeRound],
-    /// Each stage alone.
-    pub alone: &'a [AloneRuns],
-    /// What was kept of the inputs.
-    pub staged: &'a [StagedInput],
-}
-
-/// What came of it.
-#[derive(Debug)]
-pub struct PipeSession {
-    /// The live pipeline.
-    pub rounds: Vec<PipeRound>,
-    /// With a late stage.
-    pub delayed: Vec<PipeRound>,
-    /// Each stage alone.
-    pub alone: Vec<AloneRuns>,
-    /// What was kept of the inputs.
-    pub staged: Vec<StagedInput>,
-    /// Why it ended.
-    pub stop: StopReason,
-}
 
 /// Stages and makes the rounds.
 ///
@@ -196,7 +92,7 @@ impl<'a> Session<'a> {
         }
         let places: Vec<(i32, i32)> = kept
             .iter()
-            .filter_map(|kept| Some((kept.file.as_ref()?.as_raw_fd(), place(kept.told.stage))))
+            .filter_map(|kept| Some((kept.file.as_ref()?.as_raw_fd(), place(kept.input.stage))))
             .collect();
         let mut runner = Runner::start(prepared.len(), &places, options)?;
         let first = match first {
@@ -225,7 +121,7 @@ impl<'a> Session<'a> {
             plan,
             prepared,
             runner,
-            staged: kept.iter().map(|kept| kept.told.clone()).collect(),
+            staged: kept.iter().map(|kept| kept.input.clone()).collect(),
             _kept: kept,
             live: Vec::new(),
             delayed: Vec::new(),
@@ -379,8 +275,8 @@ fn live_steps(plan: &PipePlan, delays: Option<&[Duration]>) -> Vec<Step> {
 
 /// Why a stage has no run of its own, if it can have none.
 fn why_not_alone(first: &PipeRound, kept: &[Kept], stage: usize) -> Option<String> {
-    let input = kept.iter().find(|kept| kept.told.stage == stage);
-    if let Some(why) = input.and_then(|kept| kept.told.not_kept.as_ref()) {
+    let input = kept.iter().find(|kept| kept.input.stage == stage);
+    if let Some(why) = input.and_then(|kept| kept.input.not_kept.as_ref()) {
         return Some(format!("its input is not staged: {why}"));
     }
     is_sigpipe(&first.stages, stage).then(|| {

@@ -6,12 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fathom_launcher::account;
 use fathom_model::{Exit, PipeRound, StageRun};
 
 use super::tails::Tails;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, PipelineAnswer, StageOrder, fd};
 use crate::process::{Wanted, check_start, cpu_mask, environment_of, exit, io_counts};
-use crate::{CommandLine, Input, MeasureError, Output, account};
+use crate::{CommandLine, Input, MeasureError, Output};
 
 /// Where the caller's first standard error goes in the launcher; one for each stage.
 const ERRORS: i32 = fd::EXTRA;
@@ -300,7 +301,7 @@ fn stage_run(answer: &Answer, begin: u64) -> StageRun {
     let start_ns = answer.start_ns.saturating_sub(begin);
     let end_ns = answer.end_ns.saturating_sub(begin);
     StageRun {
-        cpu_ns: usage.user_ns + usage.system_ns,
+        cpu_ns: usage.cpu_ns(),
         peak_memory_bytes: usage.peak_memory_bytes,
         io: metrics.io.map(io_counts),
         ..StageRun::unobserved(start_ns, end_ns, exit(answer.status))

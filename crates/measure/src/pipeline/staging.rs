@@ -36,7 +36,7 @@ pub struct Staging {
 /// The kept input of a stage.
 #[derive(Debug)]
 pub(super) struct Kept {
-    pub told: StagedInput,
+    pub input: StagedInput,
     /// Absent if it is not kept.
     pub file: Option<File>,
 }
@@ -124,7 +124,7 @@ fn keep(stage: usize, path: Option<PathBuf>, pumped: Pumped) -> Kept {
         let _ = std::fs::remove_file(path);
     }
     Kept {
-        told: StagedInput {
+        input: StagedInput {
             stage,
             bytes_written: pumped.written,
             bytes_taken: pumped.taken,

@@ -20,7 +20,8 @@ struct State {
 pub(super) struct Tails(Emptying<State>);
 
 impl Tails {
-    /// Starts the thread for one standard error per stage, and the standard output that is thrown away.
+    /// Starts the thread for one standard error per stage, and the standard output that is thrown
+    /// away.
     pub fn start(errors: Vec<OwnedFd>, stdout: OwnedFd) -> io::Result<Tails> {
         let null = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
         let mut watched: Vec<RawFd> = errors.iter().map(AsRawFd::as_raw_fd).collect();

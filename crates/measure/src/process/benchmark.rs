@@ -18,8 +18,8 @@ pub(super) struct Benchmark {
     pub(super) output: Option<PathBuf>,
     pub(super) arguments: Block,
     pub(super) environment: Block,
-    /// Whether its last run wrote to standard error. The end of that belongs to one run, so that such
-    /// runs are handed over one by one.
+    /// Whether its last run wrote to standard error. The end of that belongs to one run, so that
+    /// such runs are handed over one by one.
     pub(super) complains: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Benchmark {
 pub(super) static NOTHING: Block = Block::EMPTY;
 
 impl Benchmark {
-    /// The command as it can be told.
+    /// The command in words.
     pub(super) fn words(&self) -> String {
         let words = self.command.arguments.iter();
         let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();

@@ -4,14 +4,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{NOTHING, ProcessExecutor, Seen};
+use fathom_launcher::account;
+
+use super::{NOTHING, ProcessExecutor, RunStamps};
 use crate::launcher::{Answer, Ended, Order, SLOTS, Terms, fd, now_ns, step};
 use crate::startup::watch::Watched;
-use crate::{Attempt, Executor, MeasureError, RunReport, account};
+use crate::{Attempt, Executor, MeasureError, RunReport};
 
-/// How long the CPUs rest before the first run. The scheduler remembers for some 30 ms which of them had
-/// work, and puts a short program that starts meanwhile on another CPU than later ones, where it takes
-/// 10 to 20 % longer.
+/// How long the CPUs rest before the first run. The scheduler remembers for some 30 ms which of
+/// them had work, and puts a short program that starts meanwhile on another CPU than later ones,
+/// where it takes 10 to 20 % longer.
 const REST: Duration = Duration::from_millis(50);
 
 impl Executor for ProcessExecutor {
@@ -30,29 +32,29 @@ impl Executor for ProcessExecutor {
     fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError> {
         let benchmark = upcoming[0].benchmark;
         let iteration = Some(upcoming[0].iteration());
-        if self.made.is_empty() {
+        if self.finished.is_empty() {
             if let Some(hook) = &self.benchmarks[benchmark].hooks.prepare {
                 hook.run(iteration)?;
             }
             self.make(upcoming)?;
         }
-        let Some(made) = self.made.pop_front() else {
+        let Some(finished) = self.finished.pop_front() else {
             return Err(MeasureError::Launcher {
                 what: "gave no answer",
                 error: io::ErrorKind::UnexpectedEof.into(),
             });
         };
         debug_assert_eq!(
-            made.attempt, upcoming[0],
+            finished.attempt, upcoming[0],
             "runs are asked for in their order"
         );
-        self.check_start(&made.answer, &self.benchmarks[benchmark])?;
-        if made.ended == Ended::StoppedByTerminal {
+        self.check_start(&finished.answer, &self.benchmarks[benchmark])?;
+        if finished.ended == Ended::StoppedByTerminal {
             return Err(MeasureError::StoppedByTerminal {
                 command: self.benchmarks[benchmark].words(),
             });
         }
-        let report = self.report(made);
+        let report = self.report(finished);
         if let Some(hook) = &self.benchmarks[benchmark].hooks.conclude {
             hook.run(iteration)?;
         }
@@ -60,7 +62,7 @@ impl Executor for ProcessExecutor {
     }
 
     fn is_ahead(&self) -> bool {
-        !self.made.is_empty()
+        !self.finished.is_empty()
     }
 
     fn floor(&mut self, runs: u32) -> Result<Vec<u64>, MeasureError> {
@@ -99,7 +101,7 @@ impl Executor for ProcessExecutor {
             *ended == Ended::ByItself && answer.failed_step == step::NONE && answer.status == 0
         };
         if let Some((answer, _)) = answers.last() {
-            self.seen = Seen::of(answer, Watched::default());
+            self.last_stamps = RunStamps::of(answer, Watched::default());
         }
         Ok(answers
             .iter()

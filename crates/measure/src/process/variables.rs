@@ -10,13 +10,14 @@ use rand::{RngExt, SeedableRng};
 use crate::launcher::Block;
 use crate::{CommandLine, Iteration};
 
-/// By how many bytes the environment of a round's runs is larger: up to a page, by the session's seed.
+/// By how many bytes the environment of a round's runs is larger: up to a page, by the session's
+/// seed.
 pub(super) fn padding(seed: u64, round: u32) -> usize {
     let seed = seed ^ (u64::from(round) << 32);
     SmallRng::seed_from_u64(seed).random_range(0..Block::MOST_FILLED)
 }
 
-/// The variables that tell a run its number, and those that only take room.
+/// The variables that give a run its number, and those that only take room.
 pub(super) fn name_run(
     block: &mut Block,
     iteration: Iteration,

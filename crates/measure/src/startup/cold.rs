@@ -61,7 +61,7 @@ impl Evictor {
         fs::OpenOptions::new().write(true).open(DROP_CACHES).is_ok()
     }
 
-    /// What was done and what stayed. Looks at who maps the files that stayed, which takes some
+    /// What was done and what stayed. Asks who maps the files that stayed, which takes some
     /// milliseconds.
     pub fn evidence(self) -> Vec<ColdEvidence> {
         let mut all: Vec<ColdEvidence> = Vec::new();
@@ -96,14 +96,16 @@ impl Chill for Evictor {
                 .collect()
         };
         if self.evidence[program].is_none() {
-            let told = files.iter().zip(refused);
-            self.evidence[program] = Some(told.map(|(path, why)| look_at(path, why)).collect());
+            let evicted = files.iter().zip(refused);
+            let evicted = evicted.map(|(path, why)| what_stayed(path, why));
+            self.evidence[program] = Some(evicted.collect());
         }
         Ok(())
     }
 }
 
-/// Dirty pages can't be evicted, so they are written first. Neither needs more than to read the file.
+/// Dirty pages can't be evicted, so they are written first. Neither needs more than to read the
+/// file.
 fn evict(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     // SAFETY: an open descriptor.
@@ -127,7 +129,7 @@ fn drop_caches() -> Result<(), MeasureError> {
     })
 }
 
-fn look_at(path: &Path, refused: Option<String>) -> EvictedFile {
+fn what_stayed(path: &Path, refused: Option<String>) -> EvictedFile {
     let length = fs::metadata(path).map_or(0, |metadata| metadata.len());
     EvictedFile {
         path: path.to_string_lossy().into_owned(),
@@ -138,8 +140,8 @@ fn look_at(path: &Path, refused: Option<String>) -> EvictedFile {
     }
 }
 
-/// Pages of a file that are in memory; `None` where the kernel doesn't tell the truth. `mincore` says
-/// of files of others that every page is there (since Linux 5.2): it is asked only of files that are ours,
+/// Pages of a file that are in memory; `None` where the kernel doesn't say. `mincore` says of files
+/// of others that every page is there (since Linux 5.2): it is asked only of files that are ours,
 /// or that we may write.
 fn resident_pages(path: &Path) -> Option<u64> {
     let file = File::open(path).ok()?;
@@ -154,9 +156,9 @@ fn resident_pages(path: &Path) -> Option<u64> {
     if length == 0 {
         return Some(0);
     }
-    let mut told = vec![0u8; length.div_ceil(page_size())];
-    // SAFETY: a mapping of the whole file that is never touched, only asked about, and unmapped; the
-    // vector has a byte for each page.
+    let mut pages = vec![0u8; length.div_ceil(page_size())];
+    // SAFETY: a mapping of the whole file that is never touched, only asked about, and unmapped;
+    // the vector has a byte for each page.
     unsafe {
         let at = libc::mmap(
             std::ptr::null_mut(),
@@ -169,13 +171,13 @@ fn resident_pages(path: &Path) -> Option<u64> {
         if at == libc::MAP_FAILED {
             return None;
         }
-        let refused = libc::mincore(at, length, told.as_mut_ptr());
+        let refused = libc::mincore(at, length, pages.as_mut_ptr());
         libc::munmap(at, length);
         if refused != 0 {
             return None;
         }
     }
-    Some(told.iter().filter(|page| **page & 1 == 1).count() as u64)
+    Some(pages.iter().filter(|page| **page & 1 == 1).count() as u64)
 }
 
 fn page_size() -> usize {
@@ -273,5 +275,15 @@ mod tests {
                 .iter()
                 .any(|(_, files)| files.contains(&*own))
         );
+    }
+
+    #[test]
+    fn changed_maps_give_paths_of_their_own_text() {
+        let maps = "7f00-7f01 r--p 0 fe:00 12 /lib/libc.so.6\n7f02-7f03 rw-p 0 0:0 0 [heap]\n";
+        for text in crate::mutated::mutated_text(&maps.repeat(3)) {
+            let paths = paths_of(&text);
+            assert!(paths.iter().all(|path| path.starts_with('/')));
+            assert!(paths.iter().map(String::len).sum::<usize>() <= text.len());
+        }
     }
 }

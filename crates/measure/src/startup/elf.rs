@@ -5,7 +5,8 @@
 pub(crate) struct Elf {
     /// It asks for no dynamic loader.
     pub is_static: bool,
-    /// The dynamic loader; `None` for a static program, and where its name is not among the first bytes.
+    /// The dynamic loader; `None` for a static program, and where its name is not among the first
+    /// bytes.
     pub loader: Option<String>,
 }
 
@@ -73,5 +74,23 @@ mod tests {
         let mut nonsense = vec![0xff; 64];
         nonsense[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
         assert_eq!(parse(&nonsense), None);
+    }
+
+    #[test]
+    fn changed_headers_are_refused_or_name_a_loader_of_their_own_bytes() {
+        let mut start = std::fs::read("/proc/self/exe").unwrap();
+        start.truncate(1024);
+        let mut accepted = 0;
+        for bytes in crate::mutated::mutated(&start) {
+            let Some(elf) = parse(&bytes) else { continue };
+            accepted += 1;
+            assert!(bytes.len() >= HEADER && bytes.starts_with(b"\x7fELF"));
+            if let Some(loader) = elf.loader {
+                assert!(!elf.is_static);
+                // A byte that is no text becomes a character of three.
+                assert!(loader.len() <= 3 * bytes.len());
+            }
+        }
+        assert!(accepted > 0);
     }
 }

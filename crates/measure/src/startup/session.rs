@@ -67,7 +67,7 @@ impl StartupSession {
     }
 }
 
-/// Is told of every measured run as soon as it has ended; nothing else begins before it returns.
+/// Gets every measured run as soon as it has ended; nothing else begins before it returns.
 pub trait Keeper {
     /// Takes the run, and the CPUs on which the output is watched.
     ///
@@ -76,9 +76,10 @@ pub trait Keeper {
     fn keep(&mut self, run: &StartupRun, watching_cpus: &[usize]) -> Result<(), MeasureError>;
 }
 
-/// Looks at the core of a CPU on which a run has just ended: cycles that an addition takes there beside others, more
-/// where something else is at work on the core's other hardware thread. `None` where that can't be told.
-pub type CoreLook<'a> = &'a dyn Fn(usize) -> Option<f64>;
+/// Asks the core of a CPU on which a run has just ended: cycles that an addition takes there beside
+/// others, more where something else is at work on the core's other hardware thread. `None` where
+/// that can't be known.
+pub type CoreProbe<'a> = &'a dyn Fn(usize) -> Option<f64>;
 
 /// Makes the rounds. With `chill` every round has a warm and a cold run of each program.
 ///
@@ -92,7 +93,7 @@ pub fn measure(
     rounds: &Rounds,
     options: ProcessOptions,
     chill: Option<&mut dyn Chill>,
-    core: CoreLook<'_>,
+    core: CoreProbe<'_>,
     keeper: &mut dyn Keeper,
 ) -> Result<StartupSession, MeasureError> {
     let commands = subjects
@@ -146,8 +147,8 @@ pub fn measure(
     })
 }
 
-/// Runs each program once and keeps nothing, so that its files are in memory as a run leaves them: before runs are
-/// observed that no timed ones came before. How a run ends doesn't matter here.
+/// Runs each program once and keeps nothing, so that its files are in memory as a run leaves them:
+/// before runs are observed that no timed ones came before. How a run ends doesn't matter here.
 ///
 /// Must be called on a thread that outlives it.
 ///
@@ -179,12 +180,12 @@ pub fn warm_up(subjects: &[Subject], options: ProcessOptions) -> Result<(), Meas
     Ok(())
 }
 
-/// Starts programs, warm and cold, and keeps what was seen.
+/// Starts programs, warm and cold, and keeps what was measured.
 struct Starter<'a, 'c> {
     executor: ProcessExecutor,
     subjects: &'a [Subject],
     chill: Option<&'c mut dyn Chill>,
-    core: CoreLook<'a>,
+    core: CoreProbe<'a>,
     keeper: &'a mut dyn Keeper,
     /// Programs whose files may have been evicted since they last ran: libraries are shared.
     stale: Vec<bool>,
@@ -199,7 +200,8 @@ impl Starter<'_, '_> {
         }
     }
 
-    /// Brings the program's files to where the run wants them. `true` if the user interrupted meanwhile.
+    /// Brings the program's files to where the run wants them. `true` if the user interrupted
+    /// meanwhile.
     fn set_cache(
         &mut self,
         program: usize,
@@ -227,16 +229,17 @@ impl Starter<'_, '_> {
     }
 
     fn keep(&mut self, program: usize, cache: Cache, report: &RunReport) {
-        let seen = self.executor.seen();
+        let stamps = self.executor.last_stamps();
         let run = &report.run;
-        let exit_ns = (seen.end_ns - seen.exec_ns.min(seen.end_ns))
+        let exit_ns = (stamps.end_ns - stamps.exec_ns.min(stamps.end_ns))
             .saturating_sub(run.harness_wait_ns.unwrap_or(0));
-        // The exit bounds what a late look says of the first byte, unless the byte came from a
+        // The exit bounds what a late stamp says of the first byte, unless the byte came from a
         // process that lived on.
-        let mut by = seen.output.by;
-        let first = seen.output.first_byte_ns.map(|at| {
-            // Before its start no program writes: such a stamp was set right by a wait of another kind.
-            let first = at.checked_sub(seen.exec_ns).unwrap_or_else(|| {
+        let mut by = stamps.output.by;
+        let first = stamps.output.first_byte_ns.map(|at| {
+            // Before its start no program writes: such a stamp was set right by a wait of another
+            // kind.
+            let first = at.checked_sub(stamps.exec_ns).unwrap_or_else(|| {
                 by = Some(StampedBy::LateReader);
                 exit_ns
             });
@@ -253,19 +256,19 @@ impl Starter<'_, '_> {
             cache,
             first_output_ns: first,
             first_output_by: by,
-            first_output_uncertainty_ns: seen.output.uncertainty_ns,
+            first_output_uncertainty_ns: stamps.output.uncertainty_ns,
             exit_ns,
             exit_corrected: run.harness_wait_ns.is_some(),
-            output_bytes: seen.output.bytes,
+            output_bytes: stamps.output.bytes,
             run_queue_wait_ns: run
                 .run_queue_wait_ns
-                .map(|ns| ns.saturating_sub(seen.wait_before_exec_ns)),
+                .map(|ns| ns.saturating_sub(stamps.wait_before_exec_ns)),
             wait_is_exact: run.undisturbed_ns.is_some(),
             cpu_ns: run.cpu_ns,
             minor_faults: run.minor_faults,
             major_faults: run.major_faults,
-            cpu: seen.cpu,
-            cycles_per_addition: seen.cpu.and_then(self.core),
+            cpu: stamps.cpu,
+            cycles_per_addition: stamps.cpu.and_then(self.core),
             read_bytes,
             void: cache == Cache::Cold && run.major_faults == 0 && read_bytes.unwrap_or(0) == 0,
             left_behind: run.left_behind,
@@ -317,8 +320,8 @@ impl Executor for Starter<'_, '_> {
             if self.executor.floor(1)?.is_empty() {
                 break;
             }
-            let seen = self.executor.seen();
-            walls.push(seen.end_ns.saturating_sub(seen.exec_ns));
+            let stamps = self.executor.last_stamps();
+            walls.push(stamps.end_ns.saturating_sub(stamps.exec_ns));
         }
         Ok(walls)
     }

@@ -1,7 +1,7 @@
 //! Does a program write earlier to a terminal than to a pipe?
 //!
-//! The C library and most languages hold output back until a buffer is full or the program ends, unless a
-//! terminal is at the other end. One run on a terminal of its own tells.
+//! The C library and most languages hold output back until a buffer is full or the program ends,
+//! unless a terminal is at the other end. One run on a terminal of its own shows it.
 
 use std::ffi::CStr;
 use std::io;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::{CommandLine, Input, MeasureError};
 
-/// How long it takes the command, in nanoseconds, to write its first byte to a terminal; `None` if it does
-/// not within `most`. It is ended then, with its process group.
+/// How long it takes the command, in nanoseconds, to write its first byte to a terminal; `None` if
+/// it does not within `most`. It is ended then, with its process group.
 ///
 /// # Errors
 /// When it can't be started.

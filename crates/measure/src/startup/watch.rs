@@ -1,38 +1,38 @@
 //! When did the first byte come out of a pipe?
 //!
 //! A reader that sleeps is woken 15 to 300 µs after the write: it must be given a CPU, and a CPU
-//! that sleeps must be woken first. So two threads of idle priority look at the pipe again and
-//! again, on two CPUs: the program is on one of them at most when it writes with one thread, and
-//! whatever wants their CPU gets it at once (`SCHED_IDLE`). They never read. How far their stamp may
-//! be off is measured each time: it is the time since the pipe was last seen empty.
+//! that sleeps must be woken first. So two threads of idle priority poll the pipe without a pause,
+//! on two CPUs: the program is on one of them at most when it writes with one thread, and whatever
+//! wants their CPU gets it at once (`SCHED_IDLE`). They never read. How far their stamp may be off
+//! is measured each time: it is the time since the pipe was last seen empty.
 //!
-//! An ordinary reader empties the pipe, and is the one to see the byte where both are kept from their
-//! CPUs. On a busy machine it waits for a CPU itself, by milliseconds; but the kernel counts for how
-//! long it was ready and had none, and that is taken off.
+//! An ordinary reader empties the pipe, and is the one to see the byte where both are kept from
+//! their CPUs. On a busy machine it waits for a CPU itself, by milliseconds; but the kernel counts
+//! for how long it was ready and had none, and that is taken off.
 
-mod look;
+mod poll;
+mod reader;
+mod shared;
 mod waits;
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fathom_model::StampedBy;
 
-use look::{allowed_cpus, look_again_and_again, watching_cpus};
-use waits::OwnWaits;
+use crate::launcher::now_ns;
+use poll::{allowed_cpus, poll_while_watched, watching_cpus};
+use reader::read_when_woken;
+use shared::{CHUNK_BYTES, Reading, Shared, Stamp, is_mark, lock, mark};
 
 /// A stamp that can be off by no more needs no other.
 const CLOSE_NS: u64 = 20_000;
 /// A reader that was woken gets a CPU within this on any machine that is worth measuring on.
 const PATIENCE_WITH_READER: Duration = Duration::from_secs(2);
-/// As much as a pipe holds by default.
-const CHUNK_BYTES: usize = 64 * 1024;
-/// More than the largest pipe that a user may make (1 MiB) holds.
-const CHUNKS_AT_ONCE: usize = 32;
 
 /// What was seen of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,7 +41,7 @@ pub struct Watched {
     pub first_byte_ns: Option<u64>,
     /// By whom.
     pub by: Option<StampedBy>,
-    /// For [`StampedBy::Watch`]: how much earlier it may have come, since then nobody had looked.
+    /// For [`StampedBy::Watch`]: how much earlier it may have come, since then nobody had polled.
     pub uncertainty_ns: Option<u64>,
     /// Bytes that came.
     pub bytes: u64,
@@ -56,74 +56,9 @@ pub struct Watch {
     cpus: Vec<usize>,
 }
 
-#[derive(Debug)]
-struct Shared {
-    pipe: OwnedFd,
-    /// When a byte was seen by one who looked again and again; until then the [`mark`] of the run, so that
-    /// who was held up since an earlier run can't put his stamp on this one.
-    seen_ns: AtomicU64,
-    /// When the pipe was last seen empty, and nothing had been taken out of it.
-    empty_ns: AtomicU64,
-    /// The reader takes something out of it: from here on it is empty for another reason.
-    taken: AtomicBool,
-    reading: Mutex<Reading>,
-    /// The reader has noted its stamp.
-    noted: Condvar,
-    /// The run that is watched, 0 for none; each has another number.
-    watched_run: AtomicU64,
-    order: Mutex<Order>,
-    changed: Condvar,
-}
-
-#[derive(Debug)]
-struct Reading {
-    bytes: u64,
-    buffer: Vec<u8>,
-    /// When the run began: what the reader was woken by before is no part of it.
-    began: u64,
-    stamp: Option<Stamp>,
-}
-
-impl Reading {
-    /// Keeps the first stamp of a run. A wait from before its beginning was another's.
-    fn note(&mut self, at: u64, waited_ns: Option<u64>) {
-        if self.stamp.is_none() && at >= self.began {
-            let since_began = at - self.began;
-            self.stamp = Some(Stamp {
-                at,
-                waited_ns: waited_ns.filter(|waited| *waited <= since_began),
-            });
-        }
-    }
-}
-
-/// What stands for 'not seen yet' in this run. No time has this bit for 292 years.
-fn mark(run: u64) -> u64 {
-    run | 1 << 63
-}
-
-fn is_mark(seen: u64) -> bool {
-    seen >> 63 == 1
-}
-
-/// When the reader was woken by the first byte of a run.
-#[derive(Debug, Clone, Copy)]
-struct Stamp {
-    at: u64,
-    /// How long it was ready before and had no CPU; `None` if that can't be told.
-    waited_ns: Option<u64>,
-}
-
-#[derive(Debug, Default)]
-struct Order {
-    run: u64,
-    last: u64,
-    over: bool,
-}
-
 impl Watch {
-    /// Starts the threads. `pipe` becomes non-blocking. `avoid`: CPUs that the programs are pinned to,
-    /// where any.
+    /// Starts the threads. `pipe` becomes non-blocking. `avoid`: CPUs that the programs are pinned
+    /// to, where any.
     ///
     /// # Errors
     /// The system's, when threads or descriptors can't be made.
@@ -141,7 +76,7 @@ impl Watch {
         let stop = unsafe { OwnedFd::from_raw_fd(stop) };
         let shared = Arc::new(Shared {
             pipe,
-            seen_ns: AtomicU64::new(mark(0)),
+            polled_ns: AtomicU64::new(mark(0)),
             empty_ns: AtomicU64::new(0),
             taken: AtomicBool::new(false),
             reading: Mutex::new(Reading {
@@ -164,7 +99,7 @@ impl Watch {
         };
         for cpu in cpus.clone() {
             let shared = Arc::clone(&shared);
-            threads.push(thread("watch").spawn(move || look_again_and_again(&shared, cpu))?);
+            threads.push(thread("watch").spawn(move || poll_while_watched(&shared, cpu))?);
         }
         let reader = Arc::clone(&shared);
         let stop_descriptor = stop.as_raw_fd();
@@ -188,7 +123,7 @@ impl Watch {
         self.shared.empty(&mut reading);
         reading.bytes = 0;
         reading.stamp = None;
-        reading.began = now();
+        reading.began = now_ns();
         self.shared.empty_ns.store(0, Ordering::Relaxed);
         self.shared.taken.store(false, Ordering::Release);
         drop(reading);
@@ -196,7 +131,7 @@ impl Watch {
         order.last += 1;
         order.run = order.last;
         self.shared
-            .seen_ns
+            .polled_ns
             .store(mark(order.run), Ordering::Release);
         self.shared.watched_run.store(order.run, Ordering::Release);
         drop(order);
@@ -207,10 +142,10 @@ impl Watch {
     pub fn finish(&self) -> Watched {
         lock(&self.shared.order).run = 0;
         self.shared.watched_run.store(0, Ordering::Release);
-        let seen = self.shared.seen_ns.load(Ordering::Acquire);
-        let seen = if is_mark(seen) { 0 } else { seen };
+        let polled = self.shared.polled_ns.load(Ordering::Acquire);
+        let polled = if is_mark(polled) { 0 } else { polled };
         let empty = self.shared.empty_ns.load(Ordering::Acquire);
-        let gap = (seen != 0 && empty != 0).then(|| seen.saturating_sub(empty));
+        let gap = (polled != 0 && empty != 0).then(|| polled.saturating_sub(empty));
         let mut reading = lock(&self.shared.reading);
         if gap.is_none_or(|gap| gap > CLOSE_NS) && (reading.bytes > 0 || self.shared.has_bytes()) {
             // The reader was woken and knows how late it is: it is worth waiting for.
@@ -223,7 +158,7 @@ impl Watch {
             reading = waiting.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
         let left = self.shared.empty(&mut reading);
-        let (first, by) = first_of(seen, gap, reading.stamp, left.then(now)).unzip();
+        let (first, by) = first_of(polled, gap, reading.stamp, left.then(now_ns)).unzip();
         Watched {
             // Where it was seen empty no byte had come.
             first_byte_ns: first.map(|at: u64| at.max(empty)),
@@ -234,22 +169,22 @@ impl Watch {
     }
 }
 
-/// The best of the stamps: a close one of those who looked, else the reader's less its wait, else
+/// The best of the stamps: a close one of a polling thread, else the reader's less its wait, else
 /// whichever came first.
 fn first_of(
-    seen: u64,
+    polled: u64,
     gap: Option<u64>,
     reader: Option<Stamp>,
     left_over: Option<u64>,
 ) -> Option<(u64, StampedBy)> {
     if gap.is_some_and(|gap| gap <= CLOSE_NS) {
-        return Some((seen, StampedBy::Watch));
+        return Some((polled, StampedBy::Watch));
     }
     let reader = reader.map(|stamp| match stamp.waited_ns {
         Some(waited) => (stamp.at - waited.min(stamp.at), StampedBy::WokenReader),
         None => (stamp.at, StampedBy::LateReader),
     });
-    let watch = (seen != 0).then_some((seen, StampedBy::Watch));
+    let watch = (polled != 0).then_some((polled, StampedBy::Watch));
     let late = left_over.map(|at| (at, StampedBy::LateReader));
     [reader, watch, late]
         .into_iter()
@@ -272,92 +207,6 @@ impl Drop for Watch {
     }
 }
 
-impl Shared {
-    /// Reads until there is nothing more; true if anything came.
-    fn empty(&self, reading: &mut Reading) -> bool {
-        let before = reading.bytes;
-        for _ in 0..CHUNKS_AT_ONCE {
-            // SAFETY: at most the length of the buffer.
-            let got = unsafe {
-                libc::read(
-                    self.pipe.as_raw_fd(),
-                    reading.buffer.as_mut_ptr().cast(),
-                    reading.buffer.len(),
-                )
-            };
-            if got <= 0 {
-                break;
-            }
-            reading.bytes += got as u64;
-        }
-        reading.bytes != before
-    }
-
-    fn has_bytes(&self) -> bool {
-        let mut polled = libc::pollfd {
-            fd: self.pipe.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        // SAFETY: one entry; returns at once.
-        unsafe { libc::poll(&raw mut polled, 1, 0) > 0 && polled.revents & libc::POLLIN != 0 }
-    }
-}
-
-/// Sleeps until there is something to read, and reads it.
-fn read_when_woken(shared: &Shared, stop: RawFd) {
-    let watch = |fd| libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    let mut polled = [watch(shared.pipe.as_raw_fd()), watch(stop)];
-    let waits = OwnWaits::open();
-    loop {
-        let before = waits.read();
-        // SAFETY: an array of two.
-        let ready = unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
-        let at = now();
-        if ready < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return;
-        }
-        if polled[1].revents != 0 {
-            return;
-        }
-        if polled[0].revents & libc::POLLIN != 0 {
-            let waited_ns = waits.since(before);
-            let mut reading = lock(&shared.reading);
-            reading.note(at, waited_ns);
-            shared.taken.store(true, Ordering::SeqCst);
-            if shared.empty(&mut reading) {
-                // Woken by an earlier run and late with the lock, it took this one's bytes: they were here by now.
-                reading.note(now(), None);
-            }
-            shared.noted.notify_all();
-        } else if polled[0].revents != 0 {
-            // A closed pipe reports itself without end; -1 is passed over.
-            polled[0].fd = -1;
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// Nanoseconds of `CLOCK_MONOTONIC`, the clock of the launcher and of the kernel's stamps.
-pub(crate) fn now() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: writes to a live timespec; this clock always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,12 +222,13 @@ mod tests {
         let (watch, mut writer) = watched_pipe();
         for _ in 0..20 {
             watch.begin();
-            let before = now();
+            let before = now_ns();
             writer.write_all(b"hello").unwrap();
             writer.write_all(b"again").unwrap();
             let watched = watch.finish();
-            let after = now();
-            // The scheduler's clock, which the reader's wait is counted by, is some microseconds coarse.
+            let after = now_ns();
+            // The scheduler's clock, which the reader's wait is counted by, is some microseconds
+            // coarse.
             let seen = watched.first_byte_ns.unwrap() + 1_000_000;
             assert!(
                 before <= seen && seen <= after + 1_000_000,
@@ -431,15 +281,15 @@ mod tests {
     }
 
     #[test]
-    fn a_late_reader_is_set_right_by_its_wait_and_a_close_look_wins() {
+    fn a_late_reader_is_set_right_by_its_wait_and_a_close_poll_comes_first() {
         let reader = |at, waited_ns| Some(Stamp { at, waited_ns });
-        let told = |seen, gap, reader| first_of(seen, gap, reader, None);
+        let best = |polled, gap, reader| first_of(polled, gap, reader, None);
         assert_eq!(
-            told(900, Some(300), reader(5000, Some(4500))),
+            best(900, Some(300), reader(5000, Some(4500))),
             Some((900, StampedBy::Watch))
         );
         assert_eq!(
-            told(
+            best(
                 9_000_000,
                 Some(8_000_000),
                 reader(7_000_000, Some(6_000_000))
@@ -447,9 +297,9 @@ mod tests {
             Some((1_000_000, StampedBy::WokenReader))
         );
         assert_eq!(
-            told(0, None, reader(7_000_000, None)),
+            best(0, None, reader(7_000_000, None)),
             Some((7_000_000, StampedBy::LateReader))
         );
-        assert_eq!(told(0, None, None), None);
+        assert_eq!(best(0, None, None), None);
     }
 }

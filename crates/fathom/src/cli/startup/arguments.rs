@@ -96,7 +96,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
-    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard output
+    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard
+    /// output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 }
@@ -106,7 +107,8 @@ pub struct Arguments {
 pub enum Tier {
     /// In the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
-    /// By ptrace (any user): files in one run with every call stopped, phases in runs with two stops
+    /// By ptrace (any user): files in one run with every call stopped, phases in runs with two
+    /// stops
     Stops,
 }
 

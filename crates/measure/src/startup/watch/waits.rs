@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use crate::account::{self, Schedstat};
+use fathom_launcher::account::{self, Schedstat};
 
-/// How long and how often the calling thread got a CPU late: `/proc/thread-self/schedstat`; and how long it has
-/// been on one.
+/// How long and how often the calling thread got a CPU late: `/proc/thread-self/schedstat`; and how
+/// long it has been on one.
 pub(super) struct OwnWaits(Option<File>);
 
-/// A look at the thread's accounts.
+/// The thread's accounts at one moment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Accounts {
     counted: Schedstat,
@@ -24,8 +24,8 @@ impl OwnWaits {
         OwnWaits(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// The accounts now. The CPU time is taken last, so that as little as possible lies between it and a
-    /// sleep that follows.
+    /// The accounts now. The CPU time is taken last, so that as little as possible lies between it
+    /// and a sleep that follows.
     pub(super) fn read(&self) -> Option<Accounts> {
         let (counted, slept) = self.waits()?;
         let cpu_ns = cpu_ns();
@@ -36,11 +36,11 @@ impl OwnWaits {
         })
     }
 
-    /// How late the thread is since it was woken, if it slept once and was put on a CPU once: then the wait is
-    /// that after the wake-up, and not one for a CPU that another took meanwhile. The wait for a CPU, and
-    /// the time on the CPU since: the switch to the thread and its way out of the kernel, some 5 to 30 µs. That it
-    /// holds the way into the sleep as well, 1 to 2 µs, is about made up for by the way from the byte to the
-    /// wake-up, which it does not hold.
+    /// How late the thread is since it was woken, if it slept once and was put on a CPU once: then
+    /// the wait is that after the wake-up, and not one for a CPU that another took meanwhile. The
+    /// wait for a CPU, and the time on the CPU since: the switch to the thread and its way out of
+    /// the kernel, some 5 to 30 µs. That it holds the way into the sleep as well, 1 to 2 µs, is
+    /// about made up for by the way from the byte to the wake-up, which it does not hold.
     pub(super) fn since(&self, before: Option<Accounts>) -> Option<u64> {
         let cpu_ns = cpu_ns();
         let before = before?;

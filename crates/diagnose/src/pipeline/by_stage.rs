@@ -1,0 +1,261 @@
+//! The trace, divided by stage: whose process, which descriptor, what kind of wait.
+
+use std::collections::HashMap;
+
+use fathom_measure::pipeline::TracedRound;
+use fathom_model::PipeState;
+use fathom_trace::{Cause, Interval, MemberEnd, OffCpuRow, Tier, Trace};
+
+use super::timeline::{STATES, Span, ThreadTimeline};
+use crate::classify::{is_read, is_write};
+
+/// Calls between two descriptors, whose bytes the trace gives to no file. These take from the first
+/// one.
+const TAKE_FROM_PIPE: [&str; 2] = ["splice", "tee"];
+/// And these put into it.
+const PUT_INTO_PIPE: [&str; 2] = ["sendfile", "vmsplice"];
+
+fn takes(call: &str) -> bool {
+    is_read(call) || TAKE_FROM_PIPE.contains(&call)
+}
+
+fn puts(call: &str) -> bool {
+    is_write(call) || PUT_INTO_PIPE.contains(&call)
+}
+
+/// The trace, by stage.
+pub(super) struct ByStage<'a> {
+    pub trace: &'a Trace,
+    pub members: &'a [MemberEnd],
+    links: &'a [String],
+    stage_of: HashMap<u32, usize>,
+    names: HashMap<(u32, i32), &'a [String]>,
+    intervals: HashMap<usize, Vec<&'a Interval>>,
+    /// Bytes that a process read from and wrote to what has this name.
+    moved: HashMap<(u32, &'a str), (u64, u64)>,
+}
+
+impl<'a> ByStage<'a> {
+    pub fn of(traced: &'a TracedRound) -> ByStage<'a> {
+        let group = &traced.group;
+        let trace = &group.trace;
+        let roots = group.members.iter().enumerate();
+        let mut stage_of: HashMap<u32, usize> = roots.map(|(at, one)| (one.pid, at)).collect();
+        // In the order in which they began: a parent comes before its children.
+        for process in &trace.processes {
+            if let Some(stage) = process
+                .parent
+                .and_then(|parent| stage_of.get(&parent))
+                .copied()
+            {
+                stage_of.entry(process.pid).or_insert(stage);
+            }
+        }
+        let rows = trace.descriptors.iter();
+        let names = rows
+            .map(|row| ((row.pid, row.fd), row.names.as_slice()))
+            .collect();
+        let mut intervals: HashMap<usize, Vec<&Interval>> = HashMap::new();
+        for interval in trace.timeline.iter().flatten() {
+            if let Some(stage) = stage_of.get(&interval.pid) {
+                intervals.entry(*stage).or_default().push(interval);
+            }
+        }
+        let mut moved: HashMap<(u32, &str), (u64, u64)> = HashMap::new();
+        for file in &trace.files {
+            let sums = moved.entry((file.pid, file.name.as_str())).or_default();
+            sums.0 += file.read_bytes;
+            sums.1 += file.written_bytes;
+        }
+        ByStage {
+            trace,
+            moved,
+            members: &group.members,
+            links: &traced.links,
+            stage_of,
+            names,
+            intervals,
+        }
+    }
+
+    pub fn is(&self, stage: usize, pid: u32) -> bool {
+        self.stage_of.get(&pid) == Some(&stage)
+    }
+
+    pub fn input(&self, stage: usize) -> Option<&str> {
+        self.links.get(stage.checked_sub(1)?).map(String::as_str)
+    }
+
+    pub fn output(&self, stage: usize) -> Option<&str> {
+        self.links.get(stage).map(String::as_str)
+    }
+
+    /// Whether the descriptor was this pipe. A number that was several things in turn counts only
+    /// in a process that moved bytes through the pipe: that a descriptor is closed unused is in no
+    /// row.
+    pub fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
+        let (Some(fd), Some(link)) = (fd, link) else {
+            return false;
+        };
+        let names = self.names.get(&(pid, fd));
+        let leads = names.is_some_and(|names| names.iter().any(|name| name == link));
+        leads && (names.is_some_and(|names| names.len() == 1) || self.moved(pid, link) != (0, 0))
+    }
+
+    pub fn moved(&self, pid: u32, link: &str) -> (u64, u64) {
+        self.moved.get(&(pid, link)).copied().unwrap_or_default()
+    }
+
+    pub fn state(
+        &self,
+        stage: usize,
+        pid: u32,
+        call: Option<&str>,
+        fd: Option<i32>,
+        cause: Cause,
+    ) -> PipeState {
+        let call = call.unwrap_or("");
+        match cause {
+            Cause::Preempted | Cause::Ready => PipeState::NoCpu,
+            Cause::Running => PipeState::Running,
+            Cause::Disk | Cause::Stopped | Cause::Unseen => PipeState::OtherWait,
+            Cause::Asleep | Cause::Uninterruptible => {
+                if takes(call) && self.leads_to(pid, fd, self.input(stage)) {
+                    PipeState::WaitingForInput
+                } else if puts(call) && self.leads_to(pid, fd, self.output(stage)) {
+                    PipeState::WaitingForReader
+                } else {
+                    PipeState::OtherWait
+                }
+            }
+        }
+    }
+
+    /// When it was about to execute its program.
+    pub fn start_of(&self, stage: usize) -> u64 {
+        let member = &self.members[stage];
+        let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
+        process.map_or(member.started_ns, |process| process.started_ns)
+    }
+
+    pub fn end_of(&self, stage: usize) -> u64 {
+        let member = &self.members[stage];
+        let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
+        let ended = process.and_then(|process| process.ended_ns);
+        ended.unwrap_or(member.ended_ns)
+    }
+
+    pub fn threads(&self, stage: usize, end: u64) -> Vec<ThreadTimeline> {
+        let mut timelines: HashMap<u32, ThreadTimeline> = HashMap::new();
+        for thread in self.trace.threads.iter().filter(|t| self.is(stage, t.pid)) {
+            let timeline = timelines.entry(thread.tid).or_default();
+            timeline.from = match timeline.to {
+                0 => thread.started_ns,
+                _ => timeline.from.min(thread.started_ns),
+            };
+            timeline.to = timeline.to.max(thread.ended_ns.unwrap_or(end).min(end));
+        }
+        for interval in self.intervals.get(&stage).into_iter().flatten() {
+            let call = interval.call.as_deref();
+            let state = self.state(stage, interval.pid, call, interval.fd, interval.cause);
+            let Some(timeline) = timelines.get_mut(&interval.tid) else {
+                continue;
+            };
+            let woken = interval.woken_ns.unwrap_or(interval.to_ns);
+            let woken = woken.clamp(interval.from_ns, interval.to_ns);
+            timeline.off.push(Span {
+                from: interval.from_ns,
+                to: woken,
+                state,
+            });
+            timeline.off.push(Span {
+                from: woken,
+                to: interval.to_ns,
+                state: PipeState::NoCpu,
+            });
+        }
+        timelines.into_values().collect()
+    }
+
+    /// Whether the stage asked for bytes of the stage before, whatever came.
+    pub fn reads(&self, stage: usize) -> bool {
+        let input = self.input(stage);
+        let rows = self.trace.syscalls.iter();
+        let mut asked = rows.filter(|row| self.is(stage, row.pid));
+        asked.any(|row| takes(&row.name) && self.leads_to(row.pid, row.fd, input))
+    }
+
+    /// The waits of a stage of one thread, none of them too short to be counted: for input, for the
+    /// reader, for other things, for a CPU. Only where the tier counts every wait.
+    pub fn exact(&self, stage: usize) -> Option<(u64, u64, u64, u64)> {
+        if self.trace.tier != Some(Tier::Kernel) {
+            return None;
+        }
+        let rows = self.trace.off_cpu.iter().filter(|r| self.is(stage, r.pid));
+        let mut sums = [0u64; STATES];
+        for row in rows {
+            let OffCpuRow { pid, fd, cause, .. } = row;
+            let state = self.state(stage, *pid, row.call.as_deref(), *fd, *cause);
+            sums[state as usize] += row.total_ns;
+        }
+        let of = |state: PipeState| sums[state as usize];
+        Some((
+            of(PipeState::WaitingForInput),
+            of(PipeState::WaitingForReader),
+            of(PipeState::OtherWait),
+            of(PipeState::NoCpu),
+        ))
+    }
+
+    pub fn traffic(&self, stage: usize) -> Moved {
+        let mut moved = Moved::default();
+        if self.trace.tier != Some(Tier::Kernel) {
+            return moved;
+        }
+        let (input, output) = (self.input(stage), self.output(stage));
+        let pids = || {
+            self.stage_of
+                .iter()
+                .filter(|(_, of)| **of == stage)
+                .map(|(pid, _)| *pid)
+        };
+        moved.bytes_in = input.map(|link| pids().map(|pid| self.moved(pid, link).0).sum());
+        moved.bytes_out = output.map(|link| pids().map(|pid| self.moved(pid, link).1).sum());
+        for row in self.trace.syscalls.iter().filter(|r| self.is(stage, r.pid)) {
+            let name = row.name.as_str();
+            if takes(name) && self.leads_to(row.pid, row.fd, input) {
+                moved.first_in = earlier(moved.first_in, row.first_moved_ns);
+                moved.last_in = moved.last_in.max(row.last_moved_ns);
+                if TAKE_FROM_PIPE.contains(&name) {
+                    moved.bytes_in = moved.bytes_in.map(|bytes| bytes + row.bytes);
+                }
+            }
+            if puts(name) && self.leads_to(row.pid, row.fd, output) {
+                moved.first_out = earlier(moved.first_out, Some(row.first_ns));
+                moved.last_out = moved.last_out.max(row.last_moved_ns);
+                if PUT_INTO_PIPE.contains(&name) {
+                    moved.bytes_out = moved.bytes_out.map(|bytes| bytes + row.bytes);
+                }
+            }
+        }
+        moved
+    }
+}
+
+/// What went through a stage's two pipes, and when.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
+    pub first_in: Option<u64>,
+    pub last_in: Option<u64>,
+    pub first_out: Option<u64>,
+    pub last_out: Option<u64>,
+    pub bytes_in: Option<u64>,
+    pub bytes_out: Option<u64>,
+}
+
+fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

@@ -1,0 +1,316 @@
+//! The traced runs of one program together: phases, files, and how well both ways of timing agree.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use fathom_measure::startup::{Purpose, TracedStart};
+use fathom_model::{Agreement, Cache, StampedBy, StartupMetric, StartupRun, StartupTrace};
+use fathom_trace::{Tier, Trace};
+
+use super::first_output::{self, Output, Source};
+use super::phases;
+use super::summary::{judged_metric, own_exit_ns};
+use super::timeline::{self, StartTimeline};
+
+/// What the traced runs of a program say.
+#[derive(Debug, Clone)]
+pub struct Observed {
+    /// For the record; without what needs the timed runs.
+    pub trace: StartupTrace,
+    /// What ran, for the record.
+    pub ran: Vec<String>,
+    /// Every file that a start needs: what ran, libraries, what was opened.
+    pub files: Vec<PathBuf>,
+    /// Times to the first byte of the runs whose phases are known, ns: by the kernel's stamps in
+    /// tier `kernel`, in tier `stops` by the parent's, less the time at stops.
+    pub first_output_ns: Vec<u64>,
+    /// Times to the exit of the same runs, ns, likewise.
+    pub exit_ns: Vec<u64>,
+    /// Where there are no phases: why, if that is known.
+    pub no_phases: Option<String>,
+}
+
+/// Reads the traced runs of one program, one by one.
+#[derive(Debug)]
+pub struct ObservedStarts {
+    program: usize,
+    tier: Tier,
+    runs: usize,
+    files: Option<StartTimeline>,
+    timed: Vec<StartTimeline>,
+    /// First byte by the parent's stamp, and by the kernel's.
+    pairs: Vec<(u64, u64)>,
+    not_visible: Vec<String>,
+    no_phases: Option<String>,
+}
+
+/// What one traced run says.
+struct Start {
+    timeline: StartTimeline,
+    /// To the first byte as the parent saw it.
+    parent_ns: Option<u64>,
+    not_visible: Vec<String>,
+    /// Why its timeline has no phases.
+    no_phases: Option<String>,
+}
+
+impl ObservedStarts {
+    /// Of the program with this number, traced in this tier.
+    pub fn new(program: usize, tier: Tier) -> ObservedStarts {
+        ObservedStarts {
+            program,
+            tier,
+            runs: 0,
+            files: None,
+            timed: Vec::new(),
+            pairs: Vec::new(),
+            not_visible: Vec::new(),
+            no_phases: None,
+        }
+    }
+
+    /// Takes the next run.
+    pub fn add(&mut self, run: TracedStart) {
+        let purpose = run.purpose;
+        self.add_read(purpose, read(run));
+    }
+
+    fn add_read(&mut self, purpose: Purpose, start: Start) {
+        self.runs += 1;
+        if purpose == Purpose::FilesAndTimes {
+            let kernel_ns = start.timeline.first_output_ns;
+            self.pairs.extend(start.parent_ns.zip(kernel_ns));
+        }
+        self.no_phases = start.no_phases.or(self.no_phases.take());
+        if purpose != Purpose::Times {
+            self.files = Some(start.timeline.clone());
+            self.not_visible = start.not_visible;
+        }
+        if purpose != Purpose::Files {
+            self.timed.push(start.timeline);
+        }
+    }
+
+    /// What the runs say up to now; `None` before one has shown files.
+    pub fn observed(&self) -> Option<Observed> {
+        let last = self.files.clone()?;
+        let timed = || self.timed.iter();
+        let phases = phases::median(&self.timed);
+        Some(Observed {
+            no_phases: self.no_phases.clone().filter(|_| phases.is_empty()),
+            first_output_ns: timed().filter_map(|start| start.first_output_ns).collect(),
+            exit_ns: timed().filter_map(|start| start.exit_ns).collect(),
+            trace: StartupTrace {
+                program: self.program,
+                tier: self.tier.name().to_string(),
+                runs: self.runs,
+                phases,
+                libraries: lossy(&last.libraries),
+                files: lossy(&last.files),
+                failed_lookups: last.failed_lookups,
+                missing: last.missing.clone(),
+                bytes_read: last.bytes_read,
+                minor_faults: last.minor_faults,
+                major_faults: last.major_faults,
+                slowdown: None,
+                slowdown_metric: None,
+                agreement: agreement(self.pairs.clone()),
+                not_visible: self.not_visible.clone(),
+            },
+            ran: lossy(&last.ran),
+            files: each_once([last.ran, last.libraries, last.files].concat()),
+        })
+    }
+}
+
+fn read(run: TracedStart) -> Start {
+    let TracedStart {
+        purpose,
+        mut trace,
+        output: watched,
+        paths,
+    } = run;
+    // A stamp that is late by an unknown time is no second opinion.
+    let first_ns = watched
+        .first_byte_ns
+        .filter(|_| watched.by != Some(StampedBy::LateReader));
+    let parent_ns = first_ns
+        .zip(trace.exec_called_clock_ns)
+        .map(|(first, called)| first.saturating_sub(called));
+    let output = Output {
+        bytes: watched.bytes,
+        first_ns,
+    };
+    let is_alone = first_output::is_alone(&trace);
+    let source = match purpose {
+        Purpose::Times => first_output::settle_without_calls(&mut trace, output),
+        Purpose::FilesAndTimes | Purpose::Files => first_output::settle(&mut trace, output),
+    };
+    let no_phases = no_phases(&trace, source, purpose != Purpose::Times || is_alone);
+    let mut timeline = timeline::read(&trace, &paths, purpose != Purpose::Files);
+    if no_phases.is_some() {
+        timeline.phases.clear();
+        (timeline.first_output_ns, timeline.exit_ns) = (None, None);
+    }
+    Start {
+        timeline,
+        // No second opinion where it is the first.
+        parent_ns: parent_ns.filter(|_| source == Source::Call),
+        not_visible: trace.not_visible,
+        no_phases,
+    }
+}
+
+/// Why a run does not say how long its phases take.
+fn no_phases(trace: &Trace, source: Source, writer_is_known: bool) -> Option<String> {
+    if !trace.without_rights.is_empty() {
+        // It is another program than was timed.
+        return Some(format!(
+            "not seen is {}; the files and look-ups are those of such a run",
+            trace.rights_not_visible().join("; ")
+        ));
+    }
+    let why = match source {
+        _ if !writer_is_known => {
+            "several of its processes run programs, and stops don't show whose byte came first"
+        }
+        Source::Silence if trace.end.cut_short => {
+            "the observed runs were ended before they wrote anything"
+        }
+        Source::Unknown => "its first byte was seen late by an unknown time, and no call shows it",
+        _ => return None,
+    };
+    Some(why.to_string())
+}
+
+/// The first of each: a chain of wrappers may execute one shell several times.
+fn each_once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut known = BTreeSet::new();
+    let first = |path: &PathBuf| known.insert(path.clone());
+    paths.into_iter().filter(first).collect()
+}
+
+fn lossy(paths: &[PathBuf]) -> Vec<String> {
+    let paths = paths.iter();
+    paths
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Fills in how much slower the traced runs were than the timed ones: to the first output, or to
+/// the exit where a run wrote nothing.
+pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
+    let trace = &mut observed.trace;
+    let metric = match observed.first_output_ns.is_empty() {
+        true => StartupMetric::Exit,
+        false => judged_metric(runs, trace.program),
+    };
+    let traced = match metric {
+        StartupMetric::FirstOutput => &observed.first_output_ns,
+        StartupMetric::Exit => &observed.exit_ns,
+    };
+    let timed: Vec<f64> = runs
+        .iter()
+        .filter(|run| run.program == trace.program && run.cache == Cache::Warm)
+        .filter_map(|run| match metric {
+            StartupMetric::FirstOutput => run.first_output_ns,
+            StartupMetric::Exit => own_exit_ns(run),
+        })
+        .map(|ns| ns as f64)
+        .collect();
+    let traced: Vec<f64> = traced.iter().map(|ns| *ns as f64).collect();
+    let median = |values: &[f64]| fathom_stats::median_interval(values, 0.95).map(|m| m.value);
+    trace.slowdown = median(&traced)
+        .zip(median(&timed))
+        .filter(|(_, timed)| *timed > 0.0)
+        .map(|(traced, timed)| traced / timed);
+    trace.slowdown_metric = trace.slowdown.map(|_| metric);
+}
+
+fn agreement(pairs: Vec<(u64, u64)>) -> Option<Agreement> {
+    let mut differences: Vec<i64> = pairs
+        .iter()
+        .map(|(parent, kernel)| *parent as i64 - *kernel as i64)
+        .collect();
+    differences.sort_unstable();
+    Some(Agreement {
+        median_difference_ns: *differences.get(differences.len() / 2)?,
+        largest_difference_ns: differences.iter().map(|d| d.unsigned_abs()).max()?,
+        pairs,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_taken_once_where_it_came_first() {
+        let paths = ["/bin/bash", "/a", "/bin/bash", "/b", "/a"].map(PathBuf::from);
+        assert_eq!(
+            each_once(paths.to_vec()),
+            ["/bin/bash", "/a", "/b"].map(PathBuf::from)
+        );
+    }
+
+    #[test]
+    fn a_silent_program_is_compared_by_the_time_to_its_exit() {
+        let run = |first_output_ns, exit_ns| StartupRun {
+            program: 0,
+            round: 0,
+            position: 0,
+            cache: Cache::Warm,
+            first_output_ns,
+            first_output_by: None,
+            first_output_uncertainty_ns: None,
+            exit_ns,
+            exit_corrected: true,
+            output_bytes: 0,
+            run_queue_wait_ns: None,
+            wait_is_exact: false,
+            cpu_ns: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            cpu: None,
+            cycles_per_addition: None,
+            read_bytes: None,
+            void: false,
+            left_behind: 0,
+            exit: fathom_model::Exit::Code(0),
+        };
+        let timeline = |first_output_ns, exit_ns| StartTimeline {
+            first_output_ns,
+            exit_ns: Some(exit_ns),
+            ..StartTimeline::default()
+        };
+        let compared = |timeline: StartTimeline, run| {
+            let mut starts = ObservedStarts::new(0, Tier::Kernel);
+            let start = Start {
+                timeline,
+                parent_ns: None,
+                not_visible: Vec::new(),
+                no_phases: None,
+            };
+            starts.add_read(Purpose::FilesAndTimes, start);
+            let mut observed = starts.observed().unwrap();
+            compare_with_timed(&mut observed, &[run]);
+            (observed.trace.slowdown, observed.trace.slowdown_metric)
+        };
+        assert_eq!(
+            compared(timeline(None, 900), run(None, 300)),
+            (Some(3.0), Some(StartupMetric::Exit))
+        );
+        assert_eq!(
+            compared(timeline(Some(200), 900), run(Some(100), 300)),
+            (Some(2.0), Some(StartupMetric::FirstOutput))
+        );
+    }
+
+    #[test]
+    fn agreement_is_parent_side_less_kernel_side() {
+        let agreed = agreement(vec![(500, 480), (500, 510), (500, 450)]).unwrap();
+        assert_eq!(agreed.median_difference_ns, 20);
+        assert_eq!(agreed.largest_difference_ns, 50);
+        assert_eq!(agreement(Vec::new()), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! Builds the two static programs that Fathom brings along: the launcher and the empty program.
+//!
+//! Cargo sees this crate as a library, so that it is formatted and linted as the rest. The programs
+//! are the same source once more, without the standard library and with flags that no cargo profile
+//! has: rustc at hand is all it takes.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Nothing of libc, one image at a fixed address, as few pages as can be: the launcher's memory is the
+/// least peak memory that a program can be reported with.
+const FLAGS: [&str; 12] = [
+    "panic=abort",
+    "opt-level=s",
+    "relocation-model=static",
+    "strip=symbols",
+    "overflow-checks=off",
+    "debug-assertions=off",
+    "link-arg=-nostartfiles",
+    "link-arg=-nostdlib",
+    "link-arg=-static",
+    "link-arg=-no-pie",
+    "link-arg=-Wl,--build-id=none",
+    "link-arg=-Wl,-z,norelro",
+];
+
+fn main() {
+    println!("cargo::rustc-check-cfg=cfg(supported)");
+    println!("cargo::rustc-check-cfg=cfg(program, values(none(), \"launcher\", \"floor\"))");
+    println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-changed=build.rs");
+    let os = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    let arch = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+    if os != "linux" || !["x86_64", "aarch64"].contains(&arch.as_str()) {
+        return;
+    }
+    println!("cargo::rustc-cfg=supported");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    build("launcher", &out);
+    build("floor", &out);
+}
+
+fn build(program: &str, folder: &Path) {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let triple = std::env::var("TARGET").expect("cargo sets TARGET");
+    let mut command = Command::new(rustc);
+    command
+        .args(["--edition", "2024", "--crate-type", "bin"])
+        .args(["--crate-name", program, "--target", &triple])
+        .args(["--cfg", "supported", "--cfg", "program"])
+        .args(["--cfg", &format!("program=\"{program}\"")])
+        // Cargo lints the library.
+        .args(["--cap-lints", "allow"])
+        .args(FLAGS.iter().flat_map(|flag| ["-C", flag]))
+        .arg("-o")
+        .arg(folder.join(program))
+        .arg("src/lib.rs");
+    if let Some(linker) = std::env::var_os("RUSTC_LINKER") {
+        command
+            .arg("-C")
+            .arg(format!("linker={}", linker.display()));
+    }
+    let status = command.status().expect("rustc can be started");
+    assert!(status.success(), "building {program} failed: {status}");
+}

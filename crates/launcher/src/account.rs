@@ -1,0 +1,351 @@
+//! From what the kernel says of a dead process to the numbers of a run.
+//!
+//! Fathom reads answers with it, and the launcher, which writes runs to the record by itself.
+
+use crate::shared::{Answer, Text};
+
+/// What was measured of a run. Times are nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metrics {
+    /// From before the process was created to when its exit was seen.
+    pub wall_ns: u64,
+    /// From before the process was created to its call of `execve`.
+    pub spawn_ns: u64,
+    /// Of the process and the children that it reaped.
+    pub usage: Usage,
+    /// Its main thread was ready and had no CPU.
+    pub run_queue_wait_ns: Option<u64>,
+    /// The launcher was ready to see the exit and had no CPU.
+    pub harness_wait_ns: Option<u64>,
+    /// The wall time less both waits, where that is exact.
+    pub undisturbed_ns: Option<u64>,
+    /// What it read and wrote.
+    pub io: Option<Io>,
+}
+
+/// `/proc/PID/io`, by its own names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Io {
+    /// Bytes that calls returned.
+    pub rchar: u64,
+    /// Bytes that calls took.
+    pub wchar: u64,
+    /// Calls that read.
+    pub syscr: u64,
+    /// Calls that write.
+    pub syscw: u64,
+    /// Bytes that came from a device.
+    pub read_bytes: u64,
+    /// Bytes that are to go to a device.
+    pub write_bytes: u64,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exited {
+    /// With this exit code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// The numbers of a run.
+pub fn metrics(answer: &Answer) -> Metrics {
+    let usage = usage(&answer.usage);
+    let main_thread = text(&answer.schedstat).and_then(schedstat);
+    let wall_ns = answer.end_ns.saturating_sub(answer.start_ns);
+    let worked_ns = main_thread.map_or(0, |thread| thread.on_cpu_ns);
+    let harness_wait_ns = harness_wait_ns(answer).filter(|wait| fits(*wait, worked_ns, wall_ns));
+    Metrics {
+        wall_ns,
+        spawn_ns: answer.exec_ns.saturating_sub(answer.start_ns),
+        usage,
+        run_queue_wait_ns: main_thread.map(|thread| thread.wait_ns),
+        harness_wait_ns,
+        undisturbed_ns: undisturbed_ns(wall_ns, &usage, main_thread, harness_wait_ns),
+        io: text(&answer.io).and_then(io),
+    }
+}
+
+/// How long the process had waited for a CPU before it called `execve`; 0 where nobody asked.
+pub fn wait_before_exec_ns(answer: &Answer) -> u64 {
+    let before = text(&answer.before_exec).and_then(schedstat);
+    before.map_or(0, |before| before.wait_ns)
+}
+
+/// On a CPU, and ready but waiting for one, of one thread. Source: `/proc/PID/schedstat`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Schedstat {
+    /// On a CPU.
+    pub on_cpu_ns: u64,
+    /// Ready and without a CPU.
+    pub wait_ns: u64,
+    /// How often it was put on a CPU.
+    pub slices: u64,
+}
+
+/// Fields of `struct rusage` that Linux fills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// CPU time in the program.
+    pub user_ns: u64,
+    /// CPU time in the kernel.
+    pub system_ns: u64,
+    /// Largest resident memory.
+    pub peak_memory_bytes: u64,
+    /// Page faults that needed no device.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+    /// Times it went off the CPU to wait.
+    pub voluntary_switches: u64,
+    /// Times it was put off the CPU.
+    pub involuntary_switches: u64,
+}
+
+impl Usage {
+    /// CPU time, ns.
+    pub fn cpu_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+}
+
+fn text<const N: usize>(text: &Text<N>) -> Option<&str> {
+    let length = usize::try_from(text.length).ok().filter(|n| *n > 0)?;
+    core::str::from_utf8(text.bytes.get(..length)?).ok()
+}
+
+/// From the text of a `schedstat` file; `None` for anything else.
+pub fn schedstat(text: &str) -> Option<Schedstat> {
+    let mut words = text.split_ascii_whitespace();
+    let on_cpu_ns = words.next()?.parse().ok()?;
+    let wait_ns = words.next()?.parse().ok()?;
+    let slices = words.next()?.parse().ok()?;
+    Some(Schedstat {
+        on_cpu_ns,
+        wait_ns,
+        slices,
+    })
+}
+
+fn io(text: &str) -> Option<Io> {
+    let mut lines = text.lines();
+    // In the kernel's order; a line more at the end does no harm.
+    let mut value = |name: &str| -> Option<u64> {
+        lines
+            .next()?
+            .strip_prefix(name)?
+            .strip_prefix(": ")?
+            .parse()
+            .ok()
+    };
+    Some(Io {
+        rchar: value("rchar")?,
+        wchar: value("wchar")?,
+        syscr: value("syscr")?,
+        syscw: value("syscw")?,
+        read_bytes: value("read_bytes")?,
+        write_bytes: value("write_bytes")?,
+    })
+}
+
+fn usage(words: &[i64; 18]) -> Usage {
+    let number = |at: usize| words[at] as u64;
+    let time = |at: usize| {
+        let seconds = number(at).saturating_mul(1_000_000_000);
+        seconds.saturating_add(number(at + 1).saturating_mul(1_000))
+    };
+    Usage {
+        user_ns: time(0),
+        system_ns: time(2),
+        peak_memory_bytes: number(4).saturating_mul(1024),
+        minor_faults: number(8),
+        major_faults: number(9),
+        voluntary_switches: number(16),
+        involuntary_switches: number(17),
+    }
+}
+
+/// The CPU on which a process ran last: the 39th field of its `/proc/PID/stat`; -1 where that is
+/// none.
+pub fn last_cpu(stat: &[u8]) -> i32 {
+    // The second field, a name in brackets, may hold anything.
+    let Some(name_end) = stat.iter().rposition(|byte| *byte == b')') else {
+        return -1;
+    };
+    let field = stat[name_end..].split(|byte| *byte == b' ').nth(37);
+    let Some(field) = field.filter(|field| !field.is_empty()) else {
+        return -1;
+    };
+    let mut cpu = 0;
+    for byte in field {
+        if !byte.is_ascii_digit() || cpu > 1 << 20 {
+            return -1;
+        }
+        cpu = cpu * 10 + i32::from(byte - b'0');
+    }
+    cpu
+}
+
+/// From the status that `wait4` gives.
+pub fn exited(status: i32) -> Exited {
+    match status & 0x7f {
+        0 => Exited::Code((status >> 8) & 0xff),
+        signal => Exited::Signal(signal),
+    }
+}
+
+/// How far CPU time of the whole process and of its main thread may differ for 'there was one
+/// thread and no child'. The two are read some microseconds apart while the dead process leaves its
+/// CPU, and `rusage` is cut to microseconds twice; a thread or child costs at least 20 µs to make.
+const SAME_CPU_TIME_NS: u64 = 15_000;
+
+/// Wall time less what the program and the launcher waited for a CPU, if that is exact: when all
+/// CPU time was the main thread's, its waits are all the waits there were.
+fn undisturbed_ns(
+    wall_ns: u64,
+    usage: &Usage,
+    main_thread: Option<Schedstat>,
+    harness_wait_ns: Option<u64>,
+) -> Option<u64> {
+    let main_thread = main_thread?;
+    if usage.cpu_ns().abs_diff(main_thread.on_cpu_ns) > SAME_CPU_TIME_NS {
+        return None;
+    }
+    let undisturbed = wall_ns
+        .checked_sub(main_thread.wait_ns)?
+        .checked_sub(harness_wait_ns?)?;
+    // Less than the work itself can't be: the launcher's waits then overlapped the program's run.
+    (undisturbed >= main_thread.on_cpu_ns).then_some(undisturbed)
+}
+
+/// Time that the launcher was ready to see the exit but had no CPU; `None` where that can't be
+/// known from waits while the program was still running.
+fn harness_wait_ns(answer: &Answer) -> Option<u64> {
+    let before = schedstat(text(&answer.own_before)?)?;
+    let after = schedstat(text(&answer.own_after)?)?;
+    wait_for_the_exit_ns(before, after)
+}
+
+/// Whether the launcher's wait can have come after the program's work. A launcher that is put off
+/// its CPU right before it begins to wait, and finds the program dead when it is back, has waited
+/// beside the work.
+fn fits(wait_ns: u64, worked_ns: u64, wall_ns: u64) -> bool {
+    wait_ns.saturating_add(worked_ns) <= wall_ns
+}
+
+/// Between the two readings the launcher sleeps once, until the exit wakes it: it is put on a CPU
+/// exactly once. Never means that the program was dead before the launcher began to wait; more
+/// often means that it was also taken off the CPU on the way.
+fn wait_for_the_exit_ns(before: Schedstat, after: Schedstat) -> Option<u64> {
+    (after.slices.checked_sub(before.slices)? == 1)
+        .then(|| after.wait_ns.saturating_sub(before.wait_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_beside_the_work_is_none_for_the_exit() {
+        assert!(fits(2_000, 60_000, 63_000));
+        assert!(!fits(60_000, 60_000, 63_000));
+        assert!(!fits(u64::MAX, 1, 2));
+    }
+
+    #[test]
+    fn schedstat_has_time_on_the_cpu_then_time_waiting() {
+        let parsed = schedstat("1234567 89 12\n").unwrap();
+        assert_eq!(
+            parsed,
+            Schedstat {
+                on_cpu_ns: 1_234_567,
+                wait_ns: 89,
+                slices: 12
+            }
+        );
+        assert_eq!(schedstat("12 13"), None);
+        assert_eq!(schedstat("x y z"), None);
+    }
+
+    #[test]
+    fn io_has_bytes_of_the_device_and_bytes_that_were_read() {
+        let text = "rchar: 10\nwchar: 20\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 0\n";
+        let counts = io(text).unwrap();
+        assert_eq!((counts.rchar, counts.wchar), (10, 20));
+        assert_eq!((counts.syscr, counts.syscw), (3, 4));
+        assert_eq!((counts.read_bytes, counts.write_bytes), (4096, 8192));
+        assert_eq!(io("rchar: 10\n"), None);
+    }
+
+    #[test]
+    fn the_last_cpu_is_the_39th_field_whatever_the_name() {
+        let stat = |name: &str, cpu: &str| {
+            let zeros = "0 ".repeat(35);
+            format!("77 ({name}) S {zeros}{cpu} 0 0\n")
+        };
+        assert_eq!(last_cpu(stat("a) b", "3").as_bytes()), 3);
+        assert_eq!(last_cpu(stat("a", "-1").as_bytes()), -1);
+        assert_eq!(last_cpu(stat("a", "99999999999").as_bytes()), -1);
+        assert_eq!(last_cpu(b"77 (a) S 1"), -1);
+    }
+
+    #[test]
+    fn a_wait_status_is_a_code_or_a_signal() {
+        assert_eq!(exited(0), Exited::Code(0));
+        assert_eq!(exited(3 << 8), Exited::Code(3));
+        assert_eq!(exited(9), Exited::Signal(9));
+        assert_eq!(exited(11 | 0x80), Exited::Signal(11), "with a core dump");
+    }
+
+    #[test]
+    fn undisturbed_time_is_only_claimed_when_the_main_thread_did_all_the_work() {
+        let usage = Usage {
+            user_ns: 900_000,
+            system_ns: 100_000,
+            ..Usage::default()
+        };
+        let alone = Some(Schedstat {
+            on_cpu_ns: 1_000_400,
+            wait_ns: 300_000,
+            slices: 2,
+        });
+        assert_eq!(
+            undisturbed_ns(2_000_000, &usage, alone, Some(50_000)),
+            Some(1_650_000)
+        );
+        let helped = Some(Schedstat {
+            on_cpu_ns: 600_000,
+            wait_ns: 300_000,
+            slices: 2,
+        });
+        assert_eq!(undisturbed_ns(2_000_000, &usage, helped, Some(0)), None);
+        assert_eq!(undisturbed_ns(2_000_000, &usage, None, Some(0)), None);
+        assert_eq!(undisturbed_ns(2_000_000, &usage, alone, None), None);
+        assert_eq!(
+            undisturbed_ns(1_500_000, &usage, alone, Some(400_000)),
+            None,
+            "less than its CPU time"
+        );
+    }
+
+    #[test]
+    fn a_wait_for_the_exit_is_no_other_wait_of_the_launcher() {
+        let at = |wait_ns, slices| Schedstat {
+            on_cpu_ns: 0,
+            wait_ns,
+            slices,
+        };
+        assert_eq!(wait_for_the_exit_ns(at(100, 7), at(350, 8)), Some(250));
+        assert_eq!(
+            wait_for_the_exit_ns(at(100, 7), at(100, 7)),
+            None,
+            "the program was dead before"
+        );
+        assert_eq!(
+            wait_for_the_exit_ns(at(100, 7), at(900, 9)),
+            None,
+            "it was preempted on the way"
+        );
+    }
+}

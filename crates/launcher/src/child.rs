@@ -1,0 +1,124 @@
+//! A process of a run: what it does before its program, and its accounts when it has ended.
+
+use crate::account;
+use crate::files::{AT_FDCWD, open, open_of, read_and_close};
+use crate::shared::{Answer, BASE, SLOTS, Shared, Stage, Text, step};
+use crate::system::{self, call, call3, number};
+
+const WEXITED: usize = 4;
+const WNOWAIT: usize = 0x0100_0000;
+const EINTR: isize = -4;
+const P_PID: usize = 1;
+
+/// The memory that is shared with Fathom, once it is mapped.
+pub(crate) fn memory() -> *mut Shared {
+    BASE as *mut Shared
+}
+
+/// What the child does: as little as possible. `what` is the number of a job, or the address of a
+/// stage.
+pub(crate) extern "C" fn child(what: usize) -> ! {
+    // SAFETY: our parent has mapped the memory, and writes to none of these fields until we have
+    // ended.
+    unsafe {
+        let shared = memory();
+        let (job, answer) = if what < SLOTS {
+            (
+                &raw const (*shared).jobs[what],
+                &raw mut (*shared).answers[what],
+            )
+        } else {
+            let stage = what as *mut Stage;
+            (&raw const (*stage).job, &raw mut (*stage).answer)
+        };
+        call3(number::SETPGID, 0, 0, 0);
+        if (*job).cpu_mask != 0 {
+            let pinned = call3(
+                number::SCHED_SETAFFINITY,
+                0,
+                (*job).cpu_mask_length as usize,
+                (*job).cpu_mask as usize,
+            );
+            if pinned < 0 {
+                (*answer).failed_step = step::PIN;
+                (*answer).error = -pinned as i32;
+                call3(number::EXIT, 127, 0, 0);
+            }
+        }
+        if (*shared).control.wants_cpu != 0 {
+            let own = open(
+                AT_FDCWD,
+                c"/proc/thread-self/schedstat".as_ptr() as usize,
+                0,
+            );
+            read_and_close(own, &mut (*answer).before_exec);
+        }
+        (*answer).exec_ns = system::now();
+        let failed = call3(
+            number::EXECVE,
+            (*job).path as usize,
+            (*job).argv as usize,
+            (*job).envp as usize,
+        );
+        (*answer).failed_step = step::EXEC;
+        (*answer).error = -failed as i32;
+        call3(number::EXIT, 127, 0, 0);
+    }
+    system::exit(127)
+}
+
+/// Returns when the process has ended, which is not reaped.
+pub(crate) fn wait_for_exit(pid: isize) {
+    let mut info = [0u64; 16];
+    // SAFETY: siginfo is 128 bytes.
+    while unsafe {
+        call(
+            number::WAITID,
+            [
+                P_PID,
+                pid as usize,
+                info.as_mut_ptr() as usize,
+                WEXITED | WNOWAIT,
+                0,
+                0,
+            ],
+        )
+    } == EINTR
+    {}
+}
+
+/// The CPU on which a dead process ran last; -1 if the kernel does not say.
+pub(crate) fn last_cpu(pid: isize) -> i32 {
+    let mut stat = Text::<1024> {
+        length: 0,
+        bytes: [0; 1024],
+    };
+    read_and_close(open_of(pid, b"/stat\0"), &mut stat);
+    let length = usize::try_from(stat.length).unwrap_or(0);
+    account::last_cpu(stat.bytes.get(..length).unwrap_or_default())
+}
+
+/// Reads the accounts of a process that is dead and not yet reaped, and reaps it. `early`: its
+/// `io`, where that can only be opened while the process lives.
+pub(crate) fn take_accounts(pid: isize, early: Option<isize>, answer: &mut Answer) {
+    read_and_close(open_of(pid, b"/schedstat\0"), &mut answer.schedstat);
+    let io = match early {
+        Some(io) => io,
+        None => open_of(pid, b"/io\0"),
+    };
+    read_and_close(io, &mut answer.io);
+    // SAFETY: status and usage have the sizes that the call writes.
+    unsafe {
+        call(
+            number::WAIT4,
+            [
+                pid as usize,
+                &raw mut answer.status as usize,
+                0,
+                &raw mut answer.usage as usize,
+                0,
+                0,
+            ],
+        )
+    };
+}

@@ -1,0 +1,151 @@
+//! Writes finished runs to the JSON record, so that it is whole whenever anybody is killed.
+//!
+//! Fathom hears of several runs at a time only; what it has not heard of must not be lost with it.
+//! The launcher outlives a killed Fathom, so that a write that has begun ends. The text is that of
+//! Fathom's own journal, but for the steal, which is put in at the end.
+
+use crate::account::{self, Exited};
+use crate::shared::{Answer, Control, Job, OPEN_END, fd};
+use crate::system::{call, call3, number};
+
+const SEEK_SET: usize = 0;
+const SEEK_CUR: usize = 1;
+
+/// Room for the largest text: forty names and numbers of at most 20 digits.
+const ROOM: usize = 2048;
+
+/// The file, and the text that is being made.
+pub(crate) struct Record {
+    /// Where the next run goes; negative if there is no file.
+    at: isize,
+    text: [u8; ROOM],
+    length: usize,
+}
+
+impl Record {
+    /// Goes on where the file's position is.
+    pub(crate) fn open() -> Record {
+        // SAFETY: takes numbers; an error where there is no such descriptor.
+        let at = unsafe { call3(number::LSEEK, fd::RECORD as usize, 0, SEEK_CUR) };
+        Record {
+            at,
+            text: [0; ROOM],
+            length: 0,
+        }
+    }
+
+    /// Adds a run and the end of the file, in one write.
+    pub(crate) fn add(&mut self, job: &Job, answer: &Answer, control: &Control) {
+        if self.at < 0 {
+            return;
+        }
+        self.length = 0;
+        // SAFETY: a string that ends with zero, in the shared memory.
+        let head = unsafe { core::ffi::CStr::from_ptr(job.record_head as *const _) };
+        self.bytes(head.to_bytes());
+        self.run(answer, control);
+        let text_length = self.length;
+        self.bytes(OPEN_END.as_bytes());
+        // SAFETY: the text's memory and length. If it fails, Fathom's own writing will as well, and
+        // says so.
+        let wrote = unsafe {
+            call(
+                number::PWRITE64,
+                [
+                    fd::RECORD as usize,
+                    self.text.as_ptr() as usize,
+                    self.length,
+                    self.at as usize,
+                    0,
+                    0,
+                ],
+            )
+        };
+        if wrote == self.length as isize {
+            self.at += text_length as isize;
+        }
+    }
+
+    /// Leaves the file's position where the next run goes.
+    pub(crate) fn close(&self) {
+        if self.at >= 0 {
+            // SAFETY: takes numbers.
+            unsafe {
+                call3(
+                    number::LSEEK,
+                    fd::RECORD as usize,
+                    self.at as usize,
+                    SEEK_SET,
+                )
+            };
+        }
+    }
+
+    /// Everything that comes after the head.
+    fn run(&mut self, answer: &Answer, control: &Control) {
+        let m = account::metrics(answer);
+        let u = m.usage;
+        let started = answer.start_ns.saturating_sub(control.began_ns);
+        self.field("\"started_ns\":", Some(started));
+        self.field(",\"wall_ns\":", Some(m.wall_ns));
+        self.field(",\"spawn_ns\":", Some(m.spawn_ns));
+        self.field(",\"cpu_ns\":", Some(u.cpu_ns()));
+        self.field(",\"user_ns\":", Some(u.user_ns));
+        self.field(",\"system_ns\":", Some(u.system_ns));
+        self.field(",\"run_queue_wait_ns\":", m.run_queue_wait_ns);
+        self.field(",\"harness_wait_ns\":", m.harness_wait_ns);
+        self.field(",\"undisturbed_ns\":", m.undisturbed_ns);
+        self.field(",\"peak_memory_bytes\":", Some(u.peak_memory_bytes));
+        self.field(",\"minor_faults\":", Some(u.minor_faults));
+        self.field(",\"major_faults\":", Some(u.major_faults));
+        self.field(",\"voluntary_switches\":", Some(u.voluntary_switches));
+        self.field(",\"involuntary_switches\":", Some(u.involuntary_switches));
+        match m.io {
+            None => self.bytes(b",\"io\":null"),
+            Some(io) => {
+                self.field(",\"io\":{\"read_bytes\":", Some(io.rchar));
+                self.field(",\"written_bytes\":", Some(io.wchar));
+                self.field(",\"read_calls\":", Some(io.syscr));
+                self.field(",\"write_calls\":", Some(io.syscw));
+                self.field(",\"device_read_bytes\":", Some(io.read_bytes));
+                self.field(",\"device_written_bytes\":", Some(io.write_bytes));
+                self.bytes(b"}");
+            }
+        }
+        let left = answer.left_behind.saturating_sub(control.left_before);
+        self.field(",\"steal_ns\":null,\"left_behind\":", Some(u64::from(left)));
+        let (name, value) = match account::exited(answer.status) {
+            Exited::Code(code) => (",\"exit\":{\"code\":", code),
+            Exited::Signal(signal) => (",\"exit\":{\"signal\":", signal),
+        };
+        self.field(name, Some(value as u64));
+        self.bytes(b"}}");
+    }
+
+    fn field(&mut self, name: &str, value: Option<u64>) {
+        self.bytes(name.as_bytes());
+        let Some(mut rest) = value else {
+            return self.bytes(b"null");
+        };
+        let mut digits = [0u8; 20];
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.bytes(&digits[first..]);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if self.length < ROOM {
+                self.text[self.length] = *byte;
+                self.length += 1;
+            }
+        }
+    }
+}

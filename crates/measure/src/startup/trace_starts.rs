@@ -1,0 +1,155 @@
+//! Further runs of a program that are traced: for files, phases and the time of the first byte.
+
+use std::ffi::OsString;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fathom_trace::{Io, Tier, TimelineOptions, Trace, TraceCommand, TraceError, TraceOptions};
+
+use super::paths::ResolvedPaths;
+use super::session::Subject;
+use super::watch::{Watch, Watched};
+use crate::{CommandLine, Iteration, MeasureError, traced_input};
+
+/// What standard output is called in the traces, to know it from other pipes.
+pub const STDOUT: &str = "standard output of the command";
+/// Beyond this the budget of stops is used up: a start has some hundreds to thousands of calls.
+const STOPS: u64 = 100_000;
+/// Longest time that stops may take.
+const STOPS_TIME: Duration = Duration::from_secs(20);
+/// Shorter times off a CPU are taken for times on it: a switch alone takes 1 to 2 µs.
+const SHORTEST_WAIT: Duration = Duration::from_micros(1);
+
+/// What a traced run is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Files, phases and the agreement of both ways of timing.
+    FilesAndTimes,
+    /// Files: every call is stopped, so that times are not to be had.
+    Files,
+    /// Phases: stopped at milestones only, so that files are not to be had.
+    Times,
+}
+
+/// A traced run, as it was recorded.
+#[derive(Debug)]
+pub struct TracedStart {
+    /// What it was made for.
+    pub purpose: Purpose,
+    /// What the tracer recorded; standard output is called [`STDOUT`] in it.
+    pub trace: Trace,
+    /// What the parent saw of the output.
+    pub output: Watched,
+    /// What the paths of the trace lead to.
+    pub paths: ResolvedPaths,
+}
+
+/// Runs `subject` and traces it: `runs` times in tier `kernel`, and once more in tier `stops`,
+/// where files and times can't be had of the same run. Output is watched as in the timed runs.
+/// `each` gets every run.
+///
+/// # Errors
+/// When it can't be started or traced, and those of `each`; an ordinary failure of the program is
+/// none.
+pub fn trace_starts(
+    subject: &Subject,
+    tier: Tier,
+    runs: u32,
+    options: &super::ObserveOptions,
+    each: &mut dyn FnMut(TracedStart) -> Result<(), MeasureError>,
+) -> Result<(), MeasureError> {
+    let directory = directory_of(&subject.command)?;
+    let purposes = match tier {
+        Tier::Stops => [vec![Purpose::Files], vec![Purpose::Times; runs as usize]].concat(),
+        _ => vec![Purpose::FilesAndTimes; runs as usize],
+    };
+    for (round, purpose) in (0..).zip(purposes) {
+        if crate::interrupt::stopped() {
+            break;
+        }
+        if let Some(prepare) = &subject.prepare {
+            prepare.run(Some(Iteration::Run(round)))?;
+        }
+        each(once(subject, tier, purpose, options, &directory)?)?;
+    }
+    Ok(())
+}
+
+fn once(
+    subject: &Subject,
+    tier: Tier,
+    purpose: Purpose,
+    options: &super::ObserveOptions,
+    directory: &Path,
+) -> Result<TracedStart, MeasureError> {
+    let failed = |what: &'static str| move |error| MeasureError::Launcher { what, error };
+    let (reader, writer) = std::io::pipe().map_err(failed("could not make a pipe"))?;
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", writer.as_raw_fd()));
+    let label = link.map_err(failed("could not make a pipe"))?;
+    let watch = Watch::start(reader.into(), &[]).map_err(failed("could not be read from"))?;
+    let command = command(subject, writer.into(), options.timeout)?;
+    watch.begin();
+    let trace = fathom_trace::trace(
+        &command,
+        tier,
+        &TraceOptions {
+            // Where the start waited for a CPU; tier stops doesn't know.
+            timeline: (tier == Tier::Kernel).then_some(TimelineOptions {
+                shortest: SHORTEST_WAIT,
+                ..TimelineOptions::default()
+            }),
+            // The phases hold them; the less a start is disturbed the better.
+            fault_times: false,
+            most_stops: STOPS,
+            stops_time: STOPS_TIME,
+            only_milestones: purpose == Purpose::Times,
+            labels: vec![(label.to_string_lossy().into_owned(), STDOUT.to_string())],
+            stop: Some(options.stop.clone()),
+            ..TraceOptions::default()
+        },
+    )
+    .map_err(|error| not_traced(error, &subject.command))?;
+    Ok(TracedStart {
+        purpose,
+        output: watch.finish(),
+        paths: ResolvedPaths::of(&trace, directory),
+        trace,
+    })
+}
+
+fn command(
+    subject: &Subject,
+    stdout: OwnedFd,
+    timeout: Option<Duration>,
+) -> Result<TraceCommand, MeasureError> {
+    let line = &subject.command;
+    let mut words: Vec<OsString> = line.arguments.clone();
+    // The same file as was timed.
+    words[0] = line.program.clone().into_os_string();
+    let mut command = TraceCommand::new(words);
+    let own = std::env::vars_os()
+        .filter(|(name, _)| line.variables.iter().all(|(added, _)| added != name));
+    command.env = Some(own.chain(line.variables.iter().cloned()).collect());
+    command.cwd = line.directory.clone();
+    command.timeout = timeout;
+    command.stdin = traced_input(&line.input)?;
+    command.stdout = Io::Fd(stdout);
+    command.stderr = Io::Null;
+    Ok(command)
+}
+
+fn not_traced(error: TraceError, command: &CommandLine) -> MeasureError {
+    MeasureError::Spawn {
+        name: command.arguments[0].to_string_lossy().into_owned(),
+        error: std::io::Error::other(format!("it can't be observed: {error}")),
+    }
+}
+
+fn directory_of(command: &CommandLine) -> Result<PathBuf, MeasureError> {
+    let here = std::env::current_dir().map_err(|error| MeasureError::Directory {
+        path: ".".into(),
+        error,
+    })?;
+    Ok(here.join(command.folder()))
+}

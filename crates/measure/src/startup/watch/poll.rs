@@ -1,0 +1,134 @@
+//! Polls a pipe without a pause, out of everyone's way.
+
+use std::os::fd::AsRawFd;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::shared::{Shared, lock, mark};
+use crate::launcher::now_ns;
+
+/// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.
+const WATCH_AT_MOST: Duration = Duration::from_millis(250);
+/// Pauses between two polls, some 3 µs in all: a core's other thread gets the core meanwhile.
+const PAUSES: u32 = 64;
+
+/// Polls the pipe while a run is on.
+pub(super) fn poll_while_watched(shared: &Shared, cpu: usize) {
+    step_back(cpu);
+    let mut done = 0;
+    loop {
+        let run = {
+            let mut order = lock(&shared.order);
+            while !order.over && (order.run == 0 || order.run == done) {
+                order = shared
+                    .changed
+                    .wait(order)
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+            if order.over {
+                return;
+            }
+            order.run
+        };
+        watch_one_run(shared, run);
+        done = run;
+    }
+}
+
+fn watch_one_run(shared: &Shared, run: u64) {
+    let began = Instant::now();
+    let mut polled = libc::pollfd {
+        fd: shared.pipe.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    while shared.watched_run.load(Ordering::Acquire) == run {
+        let before = now_ns();
+        // SAFETY: one entry; returns at once.
+        let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
+        if ready > 0 && polled.revents & libc::POLLIN != 0 {
+            // Only the first of the two counts.
+            let _ = shared.polled_ns.compare_exchange(
+                mark(run),
+                now_ns(),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+        }
+        let is_over = shared.polled_ns.load(Ordering::Acquire) != mark(run)
+            || shared.taken.load(Ordering::SeqCst);
+        if is_over || began.elapsed() > WATCH_AT_MOST {
+            return;
+        }
+        shared.empty_ns.fetch_max(before, Ordering::AcqRel);
+        for _ in 0..PAUSES {
+            std::hint::spin_loop();
+        }
+        give_way();
+    }
+}
+
+/// Lets whoever is ready to run on this CPU go first. A thread that becomes ready does so anyhow;
+/// but when a third one lets go of the CPU, the scheduler may choose who has had less of it, which
+/// is this one: a starting program then waited for 4 ms, in one run of thirty.
+fn give_way() {
+    // SAFETY: takes nothing.
+    unsafe { libc::sched_yield() };
+}
+
+/// Any other thread may take this one's CPU at once.
+fn step_back(cpu: usize) {
+    // SAFETY: plain numbers and structures that live through the calls; a refusal leaves things as
+    // they were, and then the reader is the one to see the byte.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+        let parameter = libc::sched_param { sched_priority: 0 };
+        libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameter);
+    }
+}
+
+/// Two CPUs that the programs aren't pinned to; else two of all.
+pub(super) fn watching_cpus(allowed: &[usize], avoid: &[usize]) -> Vec<usize> {
+    if allowed.len() < 2 {
+        return Vec::new();
+    }
+    let free: Vec<usize> = allowed
+        .iter()
+        .copied()
+        .filter(|cpu| !avoid.contains(cpu))
+        .collect();
+    let from = if free.is_empty() || avoid.is_empty() {
+        allowed
+    } else {
+        &free
+    };
+    from.iter().copied().take(2).collect()
+}
+
+pub(super) fn allowed_cpus() -> Vec<usize> {
+    // SAFETY: a set of the size that is given; read only if the call succeeded.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
+            return Vec::new();
+        }
+        (0..libc::CPU_SETSIZE as usize)
+            .filter(|cpu| libc::CPU_ISSET(*cpu, &set))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_of_the_programs_are_avoided_where_there_are_others() {
+        assert_eq!(watching_cpus(&[0], &[]), Vec::<usize>::new());
+        assert_eq!(watching_cpus(&[0, 1, 2], &[]), [0, 1]);
+        assert_eq!(watching_cpus(&[0, 1, 2, 3], &[0, 2]), [1, 3]);
+        assert_eq!(watching_cpus(&[0, 1], &[0, 1]), [0, 1]);
+    }
+}
