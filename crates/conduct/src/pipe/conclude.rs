@@ -1,7 +1,7 @@
 //! From rounds to the record: medians, the bottleneck, what would mislead.
 
 use fathom_diagnose::pipeline::modelled::{self, Known, Phases};
-use fathom_diagnose::pipeline::{Seen, summarize};
+use fathom_diagnose::pipeline::{ObservedRound, summarize};
 use fathom_measure::pipeline::{self, PipePlan, PipeSession};
 use fathom_model::{
     DelayedRounds, PipeBytesFrom, PipeConditions, PipeExplaining, PipeModel, PipeRecord, PipeRound,
@@ -113,14 +113,14 @@ pub(super) fn conclude(parts: Parts<'_>) -> PipeRecord {
 }
 
 /// The observed round with the median wall time.
-fn middle(rounds: &[Seen]) -> Option<&Seen> {
-    let mut order: Vec<&Seen> = rounds.iter().collect();
+fn middle(rounds: &[ObservedRound]) -> Option<&ObservedRound> {
+    let mut order: Vec<&ObservedRound> = rounds.iter().collect();
     order.sort_by_key(|one| one.round.wall_ns);
     order.get(order.len().saturating_sub(1) / 2).copied()
 }
 
 /// The observed rounds, that with the median wall time first: it is the one that is shown.
-fn sorted(rounds: Vec<Seen>) -> Vec<PipeRound> {
+fn sorted(rounds: Vec<ObservedRound>) -> Vec<PipeRound> {
     let shown = middle(&rounds).map(|one| one.round.clone());
     let mut all: Vec<PipeRound> = rounds.into_iter().map(|one| one.round).collect();
     if let Some(at) = all.iter().position(|round| Some(round) == shown.as_ref()) {

@@ -1,6 +1,6 @@
 //! The observed rounds.
 
-use fathom_diagnose::pipeline::{Seen, observed_round};
+use fathom_diagnose::pipeline::{ObservedRound, observed_round};
 use fathom_measure::interrupt;
 use fathom_measure::pipeline::{self, PipeSession, trace_round};
 use fathom_trace::Tier;
@@ -23,9 +23,9 @@ pub(super) struct Observed {
     /// By which means.
     pub tier: Option<Tier>,
     /// Without delay.
-    pub rounds: Vec<Seen>,
+    pub rounds: Vec<ObservedRound>,
     /// With a late stage.
-    pub delayed: Vec<Seen>,
+    pub delayed: Vec<ObservedRound>,
     /// Why nothing was observed, if the machine is the reason.
     pub why_not: Vec<String>,
 }
