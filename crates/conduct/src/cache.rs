@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_stamp_holds_the_kernel_and_who_asks() {
         let stamp = rights_stamp();
-        let kernel = fathom_machine::environment().kernel;
+        let kernel = Identity::here().kernel.unwrap();
         assert!(stamp.contains(&kernel), "{stamp}");
         assert!(stamp.contains("CapEff:"), "{stamp}");
     }

@@ -22,12 +22,20 @@ impl Tiers {
     pub fn known() -> Tiers {
         match cache::load(FILE, &cache::rights_stamp()) {
             Some(all) => Tiers { all, is_kept: true },
-            None => Tiers::tried(),
+            None => Tiers::tried_and_kept(),
         }
     }
 
-    /// As they are now.
+    /// As they are now, which takes 30 ms.
     pub fn tried() -> Tiers {
+        Tiers {
+            all: detect::detect(),
+            is_kept: false,
+        }
+    }
+
+    /// The same, for later calls.
+    pub fn tried_and_kept() -> Tiers {
         Tiers {
             all: detect(),
             is_kept: false,
@@ -68,4 +76,43 @@ pub fn detect() -> Vec<Availability> {
     let all = detect::detect();
     cache::store(FILE, &cache::rights_stamp(), &all);
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tiers(allowed: &[Tier]) -> Tiers {
+        let one = |tier: Tier| Availability {
+            tier,
+            available: allowed.contains(&tier),
+            errno: None,
+            why_not: format!("no {}", tier.name()),
+            remedy: "ask root".to_string(),
+        };
+        Tiers {
+            all: [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Stops]
+                .map(one)
+                .to_vec(),
+            is_kept: false,
+        }
+    }
+
+    #[test]
+    fn the_best_is_the_first_that_is_allowed_and_asked_for() {
+        let some = tiers(&[Tier::Perf, Tier::Stops]);
+        let all = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Stops];
+        assert_eq!(some.best(&all), Ok(Tier::Perf));
+        assert_eq!(some.best(&[Tier::Kernel, Tier::Stops]), Ok(Tier::Stops));
+        let why_not = some.best(&[Tier::Kernel, Tier::Sample]).unwrap_err();
+        assert_eq!(why_not, ["no kernel", "no sample"]);
+    }
+
+    #[test]
+    fn a_tier_that_does_not_work_is_refused_with_what_to_do() {
+        let some = tiers(&[Tier::Sample]);
+        assert!(some.check(Tier::Sample).is_ok());
+        let refused = some.check(Tier::Kernel).unwrap_err().to_string();
+        assert!(refused.contains("no kernel; ask root"), "{refused}");
+    }
 }

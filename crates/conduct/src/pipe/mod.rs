@@ -212,3 +212,40 @@ fn usual_limit() -> u64 {
     let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
     kib.map_or(MOST_STAGED / 4, |kib| (kib * 1024 / 4).min(MOST_STAGED))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CommandPlan;
+    use fathom_measure::{Input, Output};
+
+    fn target(words: &[&str]) -> Target {
+        let plan = CommandPlan {
+            text: words.join(" "),
+            words: words.iter().map(Into::into).collect(),
+            shell: None,
+            parameters: Vec::new(),
+            directory: None,
+            variables: Vec::new(),
+            input: Input::Null,
+            output: Output::Null,
+            expect: None,
+            show_output: false,
+        };
+        plan.find().unwrap()
+    }
+
+    #[test]
+    fn stages_are_named_after_their_programs_and_twins_are_numbered() {
+        let commands = [&["/bin/cat", "f"][..], &["cat"], &["sh", "-c", "wc"]];
+        let stages = Stages::of(commands.map(target).to_vec()).unwrap();
+        let names: Vec<&str> = stages.described.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["cat", "cat#2", "sh"]);
+    }
+
+    #[test]
+    fn one_command_is_no_pipeline() {
+        let error = Stages::of(vec![target(&["cat"])]).unwrap_err();
+        assert!(error.to_string().contains("not 1"), "{error}");
+    }
+}

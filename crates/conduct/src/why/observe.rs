@@ -52,7 +52,9 @@ pub(super) fn observe(
     let tiers = Tiers::known();
     match subject.by_the_best(&tiers) {
         // What was allowed may be so no more: a limit that no stamp holds.
-        Err(ConductError::Trace(_)) if tiers.is_kept => subject.by_the_best(&Tiers::tried()),
+        Err(ConductError::Trace(_)) if tiers.is_kept => {
+            subject.by_the_best(&Tiers::tried_and_kept())
+        }
         outcome => outcome,
     }
 }
