@@ -1,5 +1,5 @@
-//! Do the parts of a file fit each other? Names that are used exist, nothing needs itself, and every
-//! claim is about something that is measured, in units that fit.
+//! Do the parts of a file fit each other? Names that are used exist, nothing needs itself, and
+//! every claim is about something that is measured, in units that fit.
 
 mod claims;
 mod needs;

@@ -29,8 +29,8 @@ pub fn unit_text(unit: Unit) -> &'static str {
     }
 }
 
-/// Everything that can be asked of a measure. Of `why` the calls are endless: those that a file asks
-/// for are taken from its claims.
+/// Everything that can be asked of a measure. Of `why` the calls are endless: those that a file
+/// asks for are taken from its claims.
 pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
     let subjects = measured_subjects(experiment, measure);
     let mut all = Vec::new();
@@ -132,7 +132,8 @@ pub fn stage_names(measure: &Measure) -> Vec<String> {
     }
 }
 
-/// Parts of the account by their names, `findings`, `calls`, and those `calls_NAME` that claims mention.
+/// Parts of the account by their names, `findings`, `calls`, and those `calls_NAME` that claims
+/// mention.
 fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
     let mut all: Vec<(String, &'static str)> = vec![
         ("calls".to_string(), ""),

@@ -1,5 +1,7 @@
 //! Every command that would be run, in order. Nothing is run to make it.
 
+mod by_hand;
+
 use std::collections::BTreeSet;
 
 use fathom_model::{Combination, PlanStep};
@@ -7,7 +9,6 @@ use fathom_model::{Combination, PlanStep};
 use crate::file::experiment::{Content, How, Measure};
 use crate::prepare::install_jobs;
 use crate::resolve::Scope;
-use crate::run::{bench, observed};
 use crate::select::Selection;
 use crate::sweep;
 
@@ -76,7 +77,7 @@ pub fn measure_needs(scope: &Scope<'_>, measure: &Measure) -> BTreeSet<String> {
     );
     needs.extend(measure.needs.iter().map(|need| need.value.clone()));
     if matches!(measure.how, How::Pipe | How::Static) && measure.needs.is_empty() {
-        // What lies in the work folder was built: by which build can't be told from a path.
+        // What lies in the work folder was built: by which build, a path doesn't say.
         let texts = (measure.stages.iter())
             .chain(measure.files.iter().map(|(_, path)| path))
             .chain(measure.counts.iter().map(|count| &count.command));
@@ -113,9 +114,9 @@ pub fn plan(
     install: bool,
 ) -> Result<Vec<PlanStep>, String> {
     let mut steps = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut done = BTreeSet::new();
     for (need, combination) in needs_of(scope, selection)? {
-        preparing(scope, &need, &combination, install, &mut seen, &mut steps)?;
+        preparing(scope, &need, &combination, install, &mut done, &mut steps)?;
     }
     for measure in wanted(scope, selection) {
         steps.push(measuring(scope, selection, measure)?);
@@ -128,12 +129,12 @@ fn preparing(
     need: &str,
     combination: &Combination,
     install: bool,
-    seen: &mut BTreeSet<(String, Combination)>,
+    done: &mut BTreeSet<(String, Combination)>,
     steps: &mut Vec<PlanStep>,
 ) -> Result<(), String> {
     let experiment = scope.experiment;
     for tool in experiment.tools.iter().filter(|t| t.name.value == need) {
-        if !seen.insert((format!("tool {need}"), Vec::new())) {
+        if !done.insert((format!("tool {need}"), Vec::new())) {
             continue;
         }
         steps.push(PlanStep {
@@ -153,13 +154,13 @@ fn preparing(
     }
     for build in experiment.builds.iter().filter(|b| b.name.value == need) {
         let part = scope.build_part(build, combination);
-        if !seen.insert((format!("build {need}"), part.clone())) {
+        if !done.insert((format!("build {need}"), part.clone())) {
             continue;
         }
         let mut needs: BTreeSet<String> = build.needs.iter().map(|n| n.value.clone()).collect();
         needs.extend(scope.mentioned(sweep::build_texts(build)));
         for inner in needs {
-            preparing(scope, &inner, combination, install, seen, steps)?;
+            preparing(scope, &inner, combination, install, done, steps)?;
         }
         steps.push(PlanStep {
             title: titled(&format!("build {need}"), &part),
@@ -168,11 +169,11 @@ fn preparing(
     }
     for input in experiment.inputs.iter().filter(|i| i.name.value == need) {
         let part = scope.input_part(input, combination);
-        if !seen.insert((format!("input {need}"), part.clone())) {
+        if !done.insert((format!("input {need}"), part.clone())) {
             continue;
         }
         for inner in input.needs.iter().map(|n| n.value.clone()) {
-            preparing(scope, &inner, combination, install, seen, steps)?;
+            preparing(scope, &inner, combination, install, done, steps)?;
         }
         let path = scope.staged(input, combination).display().to_string();
         let command = scope.generator(input, combination)?;
@@ -224,7 +225,7 @@ fn measuring(
         How::Bench => {
             let record = scope.folders.records().join(format!("{id}.json"));
             let mut commands = shown();
-            let words = bench::arguments(&targets, rounds, measure.warmup, &record);
+            let words = by_hand::bench(&targets, rounds, measure.warmup, &record);
             commands.push(verb(words));
             (
                 format!("measure {id}: each once to try, then {rounds} rounds"),
@@ -236,18 +237,13 @@ fn measuring(
             let commands = (targets.iter())
                 .map(|target| {
                     let name = format!("{id}.{}", target.file_part());
-                    verb(observed::why_arguments(
-                        target,
-                        rounds,
-                        scope.folders,
-                        &name,
-                    ))
+                    verb(by_hand::why(target, rounds, scope.folders, &name))
                 })
                 .collect();
             (format!("measure {id}"), commands)
         }
         How::Startup => {
-            let words = observed::startup_arguments(measure, &targets, rounds, scope.folders);
+            let words = by_hand::startup(measure, &targets, rounds, scope.folders);
             (format!("measure {id}"), vec![verb(words)])
         }
         How::Pipe => {
@@ -256,16 +252,14 @@ fn measuring(
                 .iter()
                 .map(|(part, stages)| {
                     let name = format!("{id}{}", sweep::file_part(part));
-                    verb(observed::pipe_arguments(
-                        measure, stages, rounds, scope, &name,
-                    ))
+                    verb(by_hand::pipe(measure, stages, rounds, scope, &name))
                 })
                 .collect();
             (format!("measure {id}"), commands)
         }
         How::Machine => (
             format!("measure {id}"),
-            vec![verb(observed::machine_arguments(measure, scope.folders))],
+            vec![verb(by_hand::machine(measure, scope.folders))],
         ),
         How::Static => {
             let first = scope.combinations().into_iter().next().unwrap_or_default();

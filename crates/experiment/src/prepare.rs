@@ -93,7 +93,7 @@ pub enum StepKind {
 }
 
 /// Told of each step before it is done.
-pub type Tell<'t> = &'t mut dyn FnMut(StepKind, &str);
+pub type StepObserver<'t> = &'t mut dyn FnMut(StepKind, &str);
 
 /// Prepares what is needed for `needs`, each under the parameters that it is needed for.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Preparer<'_> {
         &mut self,
         need: &str,
         combination: &Combination,
-        tell: Tell<'_>,
+        observer: StepObserver<'_>,
     ) -> Result<(), Interrupted> {
         let scope = self.scope;
         for key in keys_of(&scope, need, combination) {
@@ -129,9 +129,9 @@ impl Preparer<'_> {
                 continue;
             }
             let lack = match key.0.split(' ').next() {
-                Some("tool") => self.tool(need, tell)?,
-                Some("build") => self.build(need, combination, tell)?,
-                _ => self.input(need, combination, tell)?,
+                Some("tool") => self.tool(need, observer)?,
+                Some("build") => self.build(need, combination, observer)?,
+                _ => self.input(need, combination, observer)?,
             };
             if let Some(lack) = lack {
                 self.prepared.lacks.insert(key, lack);
@@ -146,12 +146,12 @@ impl Preparer<'_> {
         named: &[Located<String>],
         texts: impl IntoIterator<Item = &'t str>,
         combination: &Combination,
-        tell: Tell<'_>,
+        observer: StepObserver<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
         let mut needs: BTreeSet<String> = named.iter().map(|need| need.value.clone()).collect();
         needs.extend(self.scope.mentioned(texts));
         for need in &needs {
-            self.prepare(need, combination, tell)?;
+            self.prepare(need, combination, observer)?;
         }
         Ok(self
             .prepared
@@ -159,7 +159,11 @@ impl Preparer<'_> {
             .cloned())
     }
 
-    fn tool(&mut self, name: &str, tell: Tell<'_>) -> Result<Option<Lack>, Interrupted> {
+    fn tool(
+        &mut self,
+        name: &str,
+        observer: StepObserver<'_>,
+    ) -> Result<Option<Lack>, Interrupted> {
         let scope = self.scope;
         let Some(tool) = scope.experiment.tools.iter().find(|t| t.name.value == name) else {
             return Ok(None);
@@ -167,11 +171,11 @@ impl Preparer<'_> {
         if is_over(self.deadline) {
             return Ok(Some(no_time("check of", name)));
         }
-        tell(StepKind::Check, name);
+        observer(StepKind::Check, name);
         let mut version = self.version(tool)?;
         let mut why = None;
         if version.is_none() && self.install && tool.packages.is_some() {
-            tell(StepKind::Install, name);
+            observer(StepKind::Install, name);
             why = self.install(tool)?;
             version = self.version(tool)?;
         }
@@ -242,14 +246,14 @@ impl Preparer<'_> {
         &mut self,
         name: &str,
         combination: &Combination,
-        tell: Tell<'_>,
+        observer: StepObserver<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
         let scope = self.scope;
         let Some(build) = scope.build_named(name) else {
             return Ok(None);
         };
         let texts = sweep::build_texts(build);
-        if let Some(lack) = self.own_needs(&build.needs, texts, combination, tell)? {
+        if let Some(lack) = self.own_needs(&build.needs, texts, combination, observer)? {
             return Ok(Some(lack));
         }
         let part = scope.build_part(build, combination);
@@ -270,7 +274,7 @@ impl Preparer<'_> {
         if is_over(self.deadline) {
             return Ok(Some(no_time("build", name)));
         }
-        tell(StepKind::Build, name);
+        observer(StepKind::Build, name);
         let reason = match execute(&job.clone().until(self.deadline), &log) {
             Ok(ended) if ended.run.exit == Exit::TimedOut && is_over(self.deadline) => {
                 return Ok(Some(no_time("build", name)));
@@ -298,14 +302,14 @@ impl Preparer<'_> {
         &mut self,
         name: &str,
         combination: &Combination,
-        tell: Tell<'_>,
+        observer: StepObserver<'_>,
     ) -> Result<Option<Lack>, Interrupted> {
         let scope = self.scope;
         let Some(input) = scope.input_named(name) else {
             return Ok(None);
         };
         let texts = sweep::input_text(input);
-        if let Some(lack) = self.own_needs(&input.needs, texts, combination, tell)? {
+        if let Some(lack) = self.own_needs(&input.needs, texts, combination, observer)? {
             return Ok(Some(lack));
         }
         let path = scope.staged(input, combination);
@@ -317,7 +321,7 @@ impl Preparer<'_> {
         };
         let bytes = match &input.content {
             Content::Generated(_) => {
-                tell(StepKind::Generate, name);
+                observer(StepKind::Generate, name);
                 return self.generate(name, combination);
             }
             Content::Bytes(bytes) => bytes.clone(),
@@ -332,7 +336,7 @@ impl Preparer<'_> {
                 }
             }
         };
-        tell(StepKind::Stage, name);
+        observer(StepKind::Stage, name);
         match stage(&path, &bytes, scope.size(input)) {
             Ok(()) => Ok(None),
             Err(error) => failed(error.to_string()),

@@ -45,8 +45,8 @@ impl Samples {
         self.values.iter().map(|(_, value)| *value).collect()
     }
 
-    /// An estimate of these values, its interval cut to what they can be. Student's interval knows nothing
-    /// of a whole: of shares near 1 it reaches beyond 1.
+    /// An estimate of these values, its interval cut to what they can be. Student's interval knows
+    /// nothing of a whole: of shares near 1 it reaches beyond 1.
     pub fn within_bounds(&self, estimate: Estimate) -> Estimate {
         match self.is_share {
             true => Estimate {
@@ -188,7 +188,7 @@ fn overlay<'a>(
         .collect()
 }
 
-/// A name taken apart: measure, metric, subject.
+/// A name in its parts: measure, metric, subject.
 type Parts<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
 
 /// The ways to read a dotted name. Names of subjects may have dots.
@@ -272,7 +272,8 @@ impl Results {
         }
     }
 
-    /// Why a name has no result. The gap is that of a measure which has the name, where the file tells.
+    /// Why a name has no result. The gap is that of a measure which has the name, where the file
+    /// says it.
     fn reason(
         &self,
         path: &str,
@@ -330,7 +331,8 @@ impl Results {
         })
     }
 
-    /// The gap of a value of the machine: that of a measure without subjects, where the file tells.
+    /// The gap of a value of the machine: that of a measure without subjects, where the file says
+    /// it.
     pub fn gap_of_machine(&self) -> Option<&Gap> {
         let gaps = || self.gaps.iter().filter(|gap| gap.subject.is_none());
         let of_machine = |gap: &&Gap| {
@@ -403,8 +405,8 @@ fn fits(samples: &Samples, name: Parts<'_>) -> bool {
     fit(parts, name)
 }
 
-/// Whether a name taken apart means this measure, metric and subject; the last is whether bare names of
-/// subjects stand for the metric.
+/// Whether a name in its parts means this measure, metric and subject; the last is whether bare
+/// names of subjects stand for the metric.
 fn fit(
     (own_measure, own_metric, own_subject, primary): (&str, &str, Option<&str>, bool),
     (measure, metric, subject): Parts<'_>,

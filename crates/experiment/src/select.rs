@@ -41,8 +41,8 @@ impl Selection {
         }
     }
 
-    /// What matches these patterns (`*` and `?`): a measure brings its subjects and the claims that need
-    /// nothing else, a subject its measures, a claim its measures.
+    /// What matches these patterns (`*` and `?`): a measure brings its subjects and the claims that
+    /// need nothing else, a subject its measures, a claim its measures.
     ///
     /// # Errors
     /// A sentence for a pattern that matches nothing.

@@ -10,6 +10,8 @@ pub use folders::{default_work, folders};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use fathom_conduct::{Wording, fingerprint};
+use fathom_machine::remembered::Change;
 use fathom_measure::{interrupt, now_rfc3339};
 use fathom_model::{ExperimentRecord, MeasureResult};
 use sha2::{Digest, Sha256};
@@ -30,8 +32,8 @@ pub const QUICK_TIME: Duration = Duration::from_secs(30);
 /// How an experiment is run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Fathom itself, for the other verbs.
-    pub program: PathBuf,
+    /// How the records of the other verbs say some things.
+    pub wording: Wording,
     /// The folder of the run.
     pub work: PathBuf,
     /// The small set.
@@ -44,14 +46,16 @@ pub struct Options {
     pub only: Vec<String>,
     /// Longest time for measuring; overrides the file's.
     pub time: Option<Duration>,
-    /// When all of it has to have ended, builds included: what runs then is ended, what would begin later
-    /// is left out.
+    /// When all of it has to have ended, builds included: what runs then is ended, what would begin
+    /// later is left out.
     pub deadline: Option<Instant>,
 }
 
-/// What a run tells while it goes on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is going on.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Event<'e> {
+    /// The machine is not as it was when its profile was taken.
+    MachineChanged(&'e [Change]),
     /// Something is made ready.
     Preparing(StepKind, &'e str),
     /// A measure begins: its id, how, its number and how many there are.
@@ -74,8 +78,8 @@ pub enum RunError {
     },
 }
 
-/// What to type where the folder beside the file is not the user's: a clone of someone else, a medium that
-/// can't be written.
+/// What to type where the folder beside the file is not the user's: a clone of someone else, a
+/// medium that can't be written.
 fn way_out(error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error.kind() {
@@ -104,8 +108,13 @@ pub struct End {
 pub fn run(
     experiment: &Experiment,
     options: &Options,
-    tell: &mut dyn FnMut(Event<'_>),
+    observer: &mut dyn FnMut(Event<'_>),
 ) -> Result<End, RunError> {
+    fingerprint::take(&mut |event: fathom_conduct::Event<'_>| {
+        if let fathom_conduct::Event::MachineChanged(changes) = event {
+            observer(Event::MachineChanged(changes));
+        }
+    });
     let began = Instant::now();
     let started_at = now_rfc3339();
     let selection = Selection::of(experiment, &options.only).map_err(RunError::Usage)?;
@@ -116,16 +125,16 @@ pub fn run(
         folders: &folders,
         quick: options.quick,
     };
-    let fingerprint = fingerprint(experiment, options);
+    let input = input_of(experiment, options);
     let state = match options.resume {
-        true => State::read(&folders.work, &fingerprint),
+        true => State::read(&folders.work, &input),
         false => None,
     };
     let mut running = Running {
         scope,
         options,
         selection: &selection,
-        state: state.unwrap_or_else(|| State::new(fingerprint)),
+        state: state.unwrap_or_else(|| State::new(input)),
         results: Results::default(),
         measures: Vec::new(),
         warnings: Vec::new(),
@@ -137,8 +146,8 @@ pub fn run(
             .or(options.quick.then_some(QUICK_TIME)),
         measuring: None,
     };
-    let prepared = running.prepare(tell)?;
-    running.measure(&prepared, tell)?;
+    let prepared = running.prepare(observer)?;
+    running.measure(&prepared, observer)?;
     let record = running.record(&prepared, started_at, began.elapsed().as_secs_f64());
     Ok(End {
         record,
@@ -147,7 +156,8 @@ pub fn run(
     })
 }
 
-fn fingerprint(experiment: &Experiment, options: &Options) -> String {
+/// What the results are of.
+fn input_of(experiment: &Experiment, options: &Options) -> String {
     format!(
         "{} {} {} {}",
         sha256(&experiment.text),
@@ -180,7 +190,7 @@ struct Running<'r> {
 }
 
 impl Running<'_> {
-    fn prepare(&mut self, tell: &mut dyn FnMut(Event<'_>)) -> Result<Prepared, RunError> {
+    fn prepare(&mut self, observer: &mut dyn FnMut(Event<'_>)) -> Result<Prepared, RunError> {
         let needs = plan::needs_of(&self.scope, self.selection).map_err(RunError::Usage)?;
         let mut preparer = Preparer {
             scope: self.scope,
@@ -191,7 +201,7 @@ impl Running<'_> {
             prepared: Prepared::default(),
         };
         for (need, combination) in needs {
-            let mut step = |kind, name: &str| tell(Event::Preparing(kind, name));
+            let mut step = |kind, name: &str| observer(Event::Preparing(kind, name));
             if preparer.prepare(&need, &combination, &mut step).is_err() {
                 self.interrupted = true;
                 break;
@@ -203,7 +213,7 @@ impl Running<'_> {
     fn measure(
         &mut self,
         prepared: &Prepared,
-        tell: &mut dyn FnMut(Event<'_>),
+        observer: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), RunError> {
         self.measuring = Some(Instant::now());
         let wanted: Vec<&Measure> = (self.scope.experiment.measures.iter())
@@ -221,7 +231,7 @@ impl Running<'_> {
                 self.note(measure, format!("not measured: {why}"));
                 continue;
             }
-            tell(Event::Measuring(&id, measure.how, index + 1, count));
+            observer(Event::Measuring(&id, measure.how, index + 1, count));
             let began = Instant::now();
             let outcome = self.one(measure, prepared, count - index);
             self.keep(measure, outcome, began.elapsed().as_secs_f64())?;

@@ -20,7 +20,8 @@ pub struct Done {
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// What the results are of: the file, the version of Fathom, `--quick`. Results of another are not used.
+    /// What the results are of: the file, the version of Fathom, `--quick`. Results of another are
+    /// not used.
     pub fingerprint: String,
     /// Finished measures by id.
     pub done: BTreeMap<String, Done>,

@@ -7,8 +7,8 @@ use fathom_model::Combination;
 use crate::file::experiment::{Experiment, Only};
 use crate::file::placeholder;
 
-/// Every combination; the last parameter varies fastest, and the first combination is made of the first
-/// values. One empty combination if there are no parameters.
+/// Every combination; the last parameter varies fastest, and the first combination is made of the
+/// first values. One empty combination if there are no parameters.
 pub fn combinations(experiment: &Experiment, quick: bool) -> Vec<Combination> {
     let mut all = vec![Vec::new()];
     for parameter in &experiment.parameters {
@@ -60,24 +60,24 @@ pub fn part(combination: &Combination, names: &BTreeSet<String>) -> Combination 
         .collect()
 }
 
-/// The names in some texts, and in what they refer to: an input or build that depends on a parameter
-/// makes everything that uses it depend on it.
+/// The names in some texts, and in what they refer to: an input or build that depends on a
+/// parameter makes everything that uses it depend on it.
 pub fn names_used<'t>(
     experiment: &Experiment,
     texts: impl IntoIterator<Item = &'t str>,
     needs: &[String],
 ) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = texts.into_iter().flat_map(placeholder::names).collect();
-    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut known: BTreeSet<String> = BTreeSet::new();
     let mut open: Vec<String> = needs.to_vec();
     loop {
         let mentioned = names.iter().filter_map(|name| name.strip_prefix("inputs."));
         open.extend(mentioned.map(str::to_string));
-        open.retain(|name| !seen.contains(name));
+        open.retain(|name| !known.contains(name));
         let Some(need) = open.pop() else {
             return names;
         };
-        seen.insert(need.clone());
+        known.insert(need.clone());
         for build in experiment.builds.iter().filter(|b| b.name.value == need) {
             names.extend(build_texts(build).into_iter().flat_map(placeholder::names));
             open.extend(build.needs.iter().map(|n| n.value.clone()));

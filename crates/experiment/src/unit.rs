@@ -156,8 +156,8 @@ pub fn is_known(text: &str) -> bool {
     KNOWN.iter().any(|(name, _, _)| *name == text)
 }
 
-/// Reads `ms`, `KiB`, `GB/s`, `ops/s`; a word that is not known is a unit of its own. Returns the unit
-/// and how many of its bases one of it is: 0.001 for `ms`.
+/// Reads `ms`, `KiB`, `GB/s`, `ops/s`; a word that is not known is a unit of its own. Returns the
+/// unit and how many of its bases one of it is: 0.001 for `ms`.
 ///
 /// # Errors
 /// A sentence that says what is accepted.

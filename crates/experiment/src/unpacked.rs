@@ -8,12 +8,13 @@ pub enum Finds {
     /// Programs. Nothing else is changed for what is measured: `LD_LIBRARY_PATH` would make every
     /// program's start look into more folders.
     Programs,
-    /// Headers and libraries as well. A library's folder is written into what is linked (`LD_RUN_PATH`),
-    /// so that it is found when the program runs.
+    /// Headers and libraries as well. A library's folder is written into what is linked
+    /// (`LD_RUN_PATH`), so that it is found when the program runs.
     Sources,
 }
 
-/// The variables that add these folders, each laid out like `/`, before the system's own. None for none.
+/// The variables that add these folders, each laid out like `/`, before the system's own. None for
+/// none.
 pub fn variables(roots: &[PathBuf], finds: Finds) -> Vec<(String, String)> {
     let within = |inner: &str| -> Vec<PathBuf> {
         let all = roots.iter().map(|root| root.join(inner));

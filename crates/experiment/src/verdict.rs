@@ -7,8 +7,8 @@ use crate::file::experiment::{Answer, Claim, Formula};
 use crate::results::Results;
 use crate::sweep;
 
-/// Judges a claim under every combination, the first of which the verdict is for. `lack` is what the
-/// claim itself needs and this machine does not have.
+/// Judges a claim under every combination, the first of which the verdict is for. `lack` is what
+/// the claim itself needs and this machine does not have.
 pub fn claim(
     claim: &Claim,
     results: &Results,
@@ -144,8 +144,8 @@ fn another_size(
     compared(&formula.expression, context)?.against_published(published)
 }
 
-/// Published figures that do not give what is claimed of them make the claim ill-posed: there is nothing
-/// to measure.
+/// Published figures that do not give what is claimed of them make the claim ill-posed: there is
+/// nothing to measure.
 fn verdict(layer: Layer, outcome: Outcome) -> ClaimVerdict {
     match (layer, outcome) {
         (_, Outcome::Holds) => ClaimVerdict::Reproduced,

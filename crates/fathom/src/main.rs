@@ -9,8 +9,8 @@ fn main() {
     std::process::exit(cli::run());
 }
 
-/// Lets the allocator keep what is freed: it would give it back to the kernel after each round of runs and take it
-/// again for the next, at a page fault each.
+/// Lets the allocator keep what is freed: it would give it back to the kernel after each round of
+/// runs and take it again for the next, at a page fault each.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn keep_memory() {
     // SAFETY: takes numbers; no other thread is there yet.

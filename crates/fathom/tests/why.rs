@@ -235,10 +235,10 @@ fn a_failing_program_is_explained_and_its_failure_is_said() {
 #[test]
 fn a_program_that_crashes_ends_it_with_its_last_words() {
     let output = fathom(&["why", "--", "sh", "-c", "echo alas >&2; kill -SEGV $$"]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{told}");
-    assert!(told.contains("was ended by SIGSEGV in"), "{told}");
-    assert!(told.contains("  | alas"), "{told}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("was ended by SIGSEGV in"), "{said}");
+    assert!(said.contains("  | alas"), "{said}");
     assert!(output.stdout.is_empty());
 }
 
@@ -254,10 +254,10 @@ fn a_crash_that_is_ignored_is_not_passed_over() {
         "-c",
         "kill -SEGV $$",
     ]);
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{told}");
-    assert!(told.contains("signal 11 in 2 of 2 runs"), "{told}");
-    assert!(!told.contains("Nothing stands out"), "{told}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("signal 11 in 2 of 2 runs"), "{said}");
+    assert!(!said.contains("Nothing stands out"), "{said}");
 }
 
 #[test]

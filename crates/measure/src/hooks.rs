@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
@@ -79,27 +80,37 @@ impl Hook {
     }
 }
 
-/// Waits; `None` if the user interrupted, in which case the whole group was ended.
+/// Waits; `None` if there came a reason to stop, in which case the whole group was ended.
 fn wait(child: &mut std::process::Child) -> std::io::Result<Option<ExitStatus>> {
     let id = child.id() as libc::pid_t;
+    // SAFETY: takes numbers; the child is our own and not reaped elsewhere.
+    let ended = unsafe { libc::syscall(libc::SYS_pidfd_open, id, 0) } as libc::c_int;
+    if ended < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: just made, owned by nobody else.
+    let ended = unsafe { OwnedFd::from_raw_fd(ended) };
+    // `--cleanup` runs after what stopped the others; another signal ends it.
+    let watched = if crate::interrupt::stopped() { 1 } else { 2 };
     loop {
-        let mut status = 0;
-        // SAFETY: our own child, not reaped elsewhere; one int.
-        let got = unsafe { libc::waitpid(id, &raw mut status, 0) };
-        if got == id {
-            return Ok(Some(ExitStatus::from_raw(status)));
+        let watch = |fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let mut polled = [
+            watch(ended.as_raw_fd()),
+            watch(crate::interrupt::descriptor()),
+        ];
+        // SAFETY: at most as many entries as there are.
+        unsafe { libc::poll(polled.as_mut_ptr(), watched, -1) };
+        if polled[0].revents != 0 {
+            return child.wait().map(Some);
         }
-        let error = std::io::Error::last_os_error();
-        if error.kind() != std::io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-        if crate::interrupt::received().is_some() {
+        if crate::interrupt::stopped() {
             // SAFETY: the group that we made for it.
-            unsafe {
-                libc::kill(-id, libc::SIGKILL);
-                libc::waitpid(id, &raw mut status, 0);
-            }
-            return Ok(None);
+            unsafe { libc::kill(-id, libc::SIGKILL) };
+            return child.wait().map(|_| None);
         }
     }
 }
@@ -113,7 +124,6 @@ fn describe(status: ExitStatus) -> String {
 }
 
 fn unnamed_file() -> std::io::Result<std::fs::File> {
-    use std::os::fd::FromRawFd;
     // SAFETY: a string that ends with zero; the descriptor is new.
     unsafe {
         let file = libc::memfd_create(c"fathom-hook-errors".as_ptr(), libc::MFD_CLOEXEC);

@@ -13,8 +13,8 @@ use crate::sweep;
 use crate::unit::Unit;
 
 impl Checker<'_> {
-    /// Every claim is judged once, against results that are all 1: what is then wrong is wrong whatever
-    /// is measured.
+    /// Every claim is judged once, against results that are all 1: what is then wrong is wrong
+    /// whatever is measured.
     pub(super) fn claims(&self) {
         let results = pretended(self.experiment);
         let combinations = sweep::all_combinations(self.experiment);
@@ -132,7 +132,7 @@ fn pretended(experiment: &Experiment) -> Results {
     let mut results = Results::default();
     let combinations = sweep::all_combinations(experiment);
     for measure in &experiment.measures {
-        let mut seen = BTreeSet::new();
+        let mut done = BTreeSet::new();
         for combination in &combinations {
             if !sweep::allowed(&measure.only, combination) {
                 continue;
@@ -152,7 +152,7 @@ fn pretended(experiment: &Experiment) -> Results {
                     known.subject.clone(),
                     combination.clone(),
                 );
-                if restricted || !seen.insert(key) {
+                if restricted || !done.insert(key) {
                     continue;
                 }
                 results.samples.push(Samples {

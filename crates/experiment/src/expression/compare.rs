@@ -9,7 +9,7 @@ use super::tree::Relation;
 /// Differences up to this share count as none where a claim names no margin.
 pub(super) const MARGIN: f64 = 0.01;
 
-/// Where a ratio lies, seen from 1.
+/// Where a ratio lies, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// Its whole interval is above the margin.

@@ -70,8 +70,8 @@ pub enum Fault {
 /// Judges an expression.
 ///
 /// # Errors
-/// [`Fault::Wrong`] where the expression can't be right whatever is measured, [`Fault::Elsewhere`] where
-/// it says nothing under this combination. What is missing otherwise is an [`Outcome`].
+/// [`Fault::Wrong`] where the expression can't be right whatever is measured, [`Fault::Elsewhere`]
+/// where it says nothing under this combination. What is missing otherwise is an [`Outcome`].
 pub fn judge(expression: &Expression, context: Context<'_>) -> Result<Judgement, Fault> {
     Judge::new(expression, context).statement(&expression.root)
 }
@@ -240,7 +240,7 @@ impl<'e, 'r> Judge<'e, 'r> {
                 measured,
             });
         }
-        // Two results of the same rounds: their paired ratio tells more than their two intervals.
+        // Two results of the same rounds: their paired ratio says more than their two intervals.
         if let (Some(above), Some(below)) = (left.samples, right.samples)
             && let Some((estimate, weak)) = paired(above, below)
         {

@@ -25,7 +25,7 @@ const SIGNS: [&str; 13] = [
     ">=", "<=", "==", ">", "<", "+", "-", "*", "/", "(", ")", ",", ":",
 ];
 
-/// Takes the text apart.
+/// Splits the text into tokens.
 ///
 /// # Errors
 /// For a character that can't begin anything.

@@ -10,8 +10,8 @@ use crate::results::{Cause, Lookup, Samples};
 use crate::unit::Unit;
 
 impl<'r> Judge<'_, 'r> {
-    /// A bare number next to bytes or a declared unit such as ops/s is taken in that unit. Times are not:
-    /// a bare 2 could be two of anything.
+    /// A bare number next to bytes or a declared unit such as ops/s is taken in that unit. Times
+    /// are not: a bare 2 could be two of anything.
     pub(super) fn same_units(
         &self,
         left_node: &Node,

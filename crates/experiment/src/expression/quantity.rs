@@ -86,8 +86,8 @@ pub fn point(value: f64) -> Estimate {
     }
 }
 
-/// Order statistics of fewer than six values can't have 95 %. Two to five values get Student's interval
-/// on their logarithms instead, which assumes more; one value has no interval.
+/// Order statistics of fewer than six values can't have 95 %. Two to five values get Student's
+/// interval on their logarithms instead, which assumes more; one value has no interval.
 pub fn supported(estimate: Estimate, values: &[f64], exact: bool) -> (Estimate, Option<String>) {
     let all_equal = values.windows(2).all(|pair| pair[0] == pair[1]);
     if exact || (all_equal && values.len() >= 3) || estimate.level >= LEVEL {

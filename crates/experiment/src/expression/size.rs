@@ -7,9 +7,9 @@ use super::evaluate::{Context, Judge, Outcome};
 use super::tree::{Expression, Kind, Relation};
 use crate::unit::Unit;
 
-/// A measured size within this factor of the published one counts as the published size. Sizes differ
-/// between machines; of an effect that is twice as large, or half as large, the published figure says no
-/// more than its direction.
+/// A measured size within this factor of the published one counts as the published size. Sizes
+/// differ between machines; of an effect that is twice as large, or half as large, the published
+/// figure says no more than its direction.
 const FACTOR: f64 = 2.0;
 
 /// The quantity that a one-sided comparison is about.
@@ -23,9 +23,9 @@ pub struct Compared {
     is_ratio: bool,
 }
 
-/// The quantity that an expression bounds from one side: the measured side of `a >= 10`, the ratio of
-/// both in `wall.a < wall.b`. `None` where the whole expression is no such comparison, or where nothing
-/// is known of it: a range that is written with `and` says by itself what sizes it allows.
+/// The quantity that an expression bounds from one side: the measured side of `a >= 10`, the ratio
+/// of both in `wall.a < wall.b`. `None` where the whole expression is no such comparison, or where
+/// nothing is known of it: a range that is written with `and` says by itself what sizes it allows.
 pub fn compared(expression: &Expression, context: Context<'_>) -> Option<Compared> {
     let Kind::Comparison {
         left: left_node,
@@ -61,8 +61,9 @@ pub fn compared(expression: &Expression, context: Context<'_>) -> Option<Compare
 }
 
 impl Compared {
-    /// What is said where the size is more than [`FACTOR`] away from the published one, which is in the
-    /// bases of `unit`: the outcome, and by how much. `None` where the size is the published one.
+    /// What is said where the size is more than [`FACTOR`] away from the published one, which is in
+    /// the bases of `unit`: the outcome, and by how much. `None` where the size is the published
+    /// one.
     pub fn against_published(&self, published: f64) -> Option<(Outcome, String)> {
         let Estimate {
             value, low, high, ..

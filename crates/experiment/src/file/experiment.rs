@@ -266,7 +266,7 @@ impl Take {
     ];
 }
 
-/// Where a pattern looks.
+/// Where a pattern searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum From {
     /// Standard output.
@@ -385,8 +385,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The published size in seconds, bytes or bare numbers, where the claim is about a size: a limit
-    /// and a budget are not.
+    /// The published size in seconds, bytes or bare numbers, where the claim is about a size: a
+    /// limit and a budget are not.
     pub fn published_size(&self) -> Option<f64> {
         let published = self.published.as_ref()?;
         if self.layer != Layer::Size || self.budget || published.limit {
@@ -396,7 +396,8 @@ impl Claim {
         Some(published.value? * size)
     }
 
-    /// The unit of the published value, and how many bases one of it is. `None` where nothing was published.
+    /// The unit of the published value, and how many bases one of it is. `None` where nothing was
+    /// published.
     pub fn published_unit(&self) -> Option<(Unit, f64)> {
         let text = self.published.as_ref()?.unit.as_deref().unwrap_or("");
         // The reader has refused texts that are no units.

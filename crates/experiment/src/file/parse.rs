@@ -15,7 +15,8 @@ use crate::unit;
 /// The one version of the format.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// Reads the text of a file, without looking whether its parts fit each other; see [`crate::check`].
+/// Reads the text of a file, without looking whether its parts fit each other; see
+/// [`crate::check`].
 ///
 /// # Errors
 /// Everything that is wrong, with its place.

@@ -9,7 +9,7 @@ pub enum Piece {
     Name(String, usize),
 }
 
-/// Takes a text apart.
+/// Splits a text into its parts.
 ///
 /// # Errors
 /// The byte and the sentence for a brace that is neither doubled nor part of a placeholder.
@@ -51,7 +51,7 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, (usize, String)> {
     Ok(all)
 }
 
-/// The names in a text; none if it can't be taken apart.
+/// The names in a text; none if it can't be split.
 pub fn names(text: &str) -> Vec<String> {
     pieces(text)
         .unwrap_or_default()
@@ -66,7 +66,8 @@ pub fn names(text: &str) -> Vec<String> {
 /// The text with every name replaced by what `value` says.
 ///
 /// # Errors
-/// A sentence for a name without a value or a brace that is out of place. A checked file has neither.
+/// A sentence for a name without a value or a brace that is out of place. A checked file has
+/// neither.
 pub fn fill(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut filled = String::new();
     for piece in pieces(text).map_err(|(_, message)| message)? {

@@ -28,9 +28,9 @@ pub(super) fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
     format!("{name} is missing ({how})")
 }
 
-/// Gets the packages that are named, with those of their dependencies that the system lacks, and unpacks
-/// them into the folder that is the shell's `$0`. Nothing is installed and none of their scripts is run,
-/// so it takes no privilege.
+/// Gets the packages that are named, with those of their dependencies that the system lacks, and
+/// unpacks them into the folder that is the shell's `$0`. Nothing is installed and none of their
+/// scripts is run, so it takes no privilege.
 const UNPACK_PACKAGES: &str = "cd \"$0\" \
 && names=$(apt-get --simulate --no-install-recommends install \"$@\" | sed -n 's/^Inst \\([^ ]*\\).*/\\1/p') \
 && apt-get download ${names:-\"$@\"} && for file in *.deb; do dpkg-deb -x \"$file\" . || exit 1; done";

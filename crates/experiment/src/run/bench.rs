@@ -1,12 +1,13 @@
 //! `how = "bench"`: all subjects in one session, in rounds.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
+use fathom_conduct::{BenchPlan, ConductError, Event, fresh_seed};
+use fathom_measure::MeasureError;
 use fathom_model::{BenchRecord, Exit, Metric};
 
 use super::command::{self, CommandError, execute};
-use super::verb;
+use super::verb::{self, End, Verb};
 use super::{Interrupted, NO_TIME, Yield};
 use crate::file::experiment::Measure;
 use crate::metrics::unit_text;
@@ -50,8 +51,8 @@ pub fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
-/// Runs every target once, unmeasured. Those that fail are gaps and are left out; the seconds that one
-/// round takes are known then.
+/// Runs every target once, unmeasured. Those that fail are gaps and are left out; the seconds that
+/// one round takes are known then.
 pub fn try_out(
     targets: Vec<Target>,
     measure: &Measure,
@@ -120,65 +121,8 @@ pub fn no_time(measure: &Measure, target: &Target) -> Gap {
     }
 }
 
-/// The options that say how a job is run, for verbs that take several commands in quotes.
-pub fn run_options(jobs: &[&Job]) -> Vec<String> {
-    let mut words = Vec::new();
-    for job in jobs {
-        let input = job.input.as_ref();
-        words.push(format!(
-            "--input={}",
-            input.map_or("null".to_string(), |path| path.display().to_string())
-        ));
-        words.push(format!(
-            "--output={}",
-            match &job.output {
-                Sink::Null => "null".to_string(),
-                Sink::Pipe => "pipe".to_string(),
-                Sink::File(path) => path.display().to_string(),
-            }
-        ));
-        words.push(format!("--cwd={}", job.directory.display()));
-        let assignments: Vec<String> = job
-            .variables
-            .iter()
-            .map(|(name, value)| shell_words::quote(&format!("{name}={value}")).into_owned())
-            .collect();
-        words.push(format!("--env={}", assignments.join(" ")));
-    }
-    let longest = jobs.iter().filter_map(|job| job.timeout).max();
-    if let Some(timeout) = longest {
-        words.push(format!("--timeout={}ms", timeout.as_millis().max(1)));
-    }
-    words
-}
-
-/// The words after `fathom` of a session.
-pub fn arguments(targets: &[Target], rounds: u64, warmup: u64, record: &Path) -> Vec<String> {
-    let mut words = vec![
-        "bench".to_string(),
-        "--style=none".to_string(),
-        format!("--json={}", record.display()),
-        format!("--runs={rounds}"),
-        format!("--warmup={warmup}"),
-    ];
-    let jobs: Vec<&Job> = targets.iter().map(|target| &target.job).collect();
-    words.extend(run_options(&jobs));
-    if targets.iter().any(|target| target.may_fail) {
-        words.push("--ignore-failure".to_string());
-    }
-    words.extend(
-        targets
-            .iter()
-            .map(|target| format!("--command-name={}", target.label())),
-    );
-    // Nothing behind this can be taken for an option of ours: each is one quoted command.
-    words.extend(targets.iter().map(|target| target.job.line()));
-    words
-}
-
-/// Measures and reads the record.
+/// Compares the targets in rounds.
 pub fn run(
-    program: &Path,
     measure: &Measure,
     targets: Vec<Target>,
     amount: Amount,
@@ -196,59 +140,31 @@ pub fn run(
             amount.rounds
         ));
     }
-    for target in &targets {
-        if let Sink::File(path) = &target.job.output
-            && let Some(folder) = path.parent()
-        {
-            // Where it can't be made, `bench` says why.
-            let _ = std::fs::create_dir_all(folder);
-        }
-    }
-    let name = format!("records/{}.json", measure.id.value);
-    let record = folders.work.join(&name);
-    // A record of an earlier run is no evidence of this one.
-    let _ = std::fs::remove_file(&record);
-    let words = arguments(&targets, rounds, measure.warmup, &record);
-    let log = folders
-        .work
-        .join("logs")
-        .join(format!("{}.err", measure.id.value));
-    let mut cut = false;
-    match verb::run(program, &words, &log, amount.deadline) {
-        Ok(end) if end.cut => {
-            cut = true;
-            outcome.notes.push("cut short: its time was up".to_string());
-        }
-        Ok(end) if end.code == 130 => outcome.interrupted = true,
-        Ok(end) if end.code != 0 => {
-            outcome.failed = true;
-            outcome.notes.push(format!("bench: {}", end.said.trim()));
-        }
-        Ok(_) => {}
-        Err(error) => {
-            outcome.failed = true;
-            outcome
-                .notes
-                .push(format!("bench can't be started: {error}"));
-        }
-    }
-    let text = std::fs::read_to_string(&record).unwrap_or_default();
-    match serde_json::from_str::<BenchRecord>(&text) {
-        Ok(read) => {
-            outcome.records.push(name);
-            outcome.results.samples = samples(&read, &targets, &measure.id.value);
-            read.runs
+    let verb = Verb::new(&measure.id.value, amount, folders);
+    let measured = plan(measure, &targets, rounds, &verb)
+        .and_then(|plan| Ok(fathom_conduct::bench(&plan, &mut |_: Event<'_>| ())?));
+    let end = verb.ended();
+    let failure = match measured {
+        Ok(measured) => {
+            let record = measured.record;
+            outcome.results.samples = samples(&record, &targets, &measure.id.value);
+            record
+                .runs
                 .iter()
                 .for_each(|run| outcome.results.waits.add_run(run));
+            measured.failure.map(ConductError::from)
         }
-        // It was ended before its first round.
-        Err(_) if cut => {}
-        Err(error) => {
+        Err(error) => Some(error),
+    };
+    outcome.records.extend(verb.record());
+    outcome.interrupted = end == End::Interrupted;
+    match failure {
+        _ if end == End::Cut => outcome.notes.push("cut short: its time was up".to_string()),
+        Some(error) if !error.is_interruption() => {
             outcome.failed = true;
-            outcome
-                .notes
-                .push(format!("its record can't be read: {error}"));
+            outcome.notes.push(format!("bench: {}", verb.said(&error)));
         }
+        _ => {}
     }
     for target in &targets {
         let measured = (outcome.results.samples.iter()).any(|samples| {
@@ -266,14 +182,48 @@ pub fn run(
                 subject: Some(target.subject.clone()),
                 parameters: target.parameters.clone(),
                 reason: format!("{} was not measured ({why})", target.label()),
-                cause: match outcome.interrupted || cut {
-                    true => Cause::NotMeasured,
-                    false => Cause::Failed,
+                cause: match end {
+                    End::ByItself => Cause::Failed,
+                    End::Interrupted | End::Cut => Cause::NotMeasured,
                 },
             });
         }
     }
     Ok(outcome)
+}
+
+fn plan(
+    measure: &Measure,
+    targets: &[Target],
+    rounds: u64,
+    verb: &Verb,
+) -> Result<BenchPlan, ConductError> {
+    let found = |target: &Target| {
+        let mut found = verb::find(&target.job)?;
+        found.benchmark.name = target.label();
+        Ok(found)
+    };
+    Ok(BenchPlan {
+        targets: targets
+            .iter()
+            .map(found)
+            .collect::<Result<_, MeasureError>>()?,
+        reference: 0,
+        amount: fathom_conduct::bench::Amount {
+            runs: Some(verb::count(rounds)),
+            ..Default::default()
+        },
+        warmup: verb::count(measure.warmup),
+        seed: fresh_seed(),
+        margin: fathom_conduct::bench::MARGIN,
+        ignore_failure: verb::ignored(targets),
+        require_quiet: None,
+        canaries: true,
+        vary_environment_size: true,
+        keep_daemons: false,
+        record: Some(verb.path.clone()),
+        terms: verb.terms(targets.iter().map(|target| &target.job)),
+    })
 }
 
 /// The metrics of all runs, by round.

@@ -40,8 +40,8 @@ pub enum CommandError {
 /// Writes standard error into a file that is the shell's `$0`, and becomes the program.
 const ERRORS_TO_FILE: &str = "exec \"$@\" 2>\"$0\"";
 
-/// Runs a job. What it prints lies in `STEM.out` and `STEM.err` then, unless the job says another file
-/// for its output.
+/// Runs a job. What it prints lies in `STEM.out` and `STEM.err` then, unless the job says another
+/// file for its output.
 ///
 /// # Errors
 /// [`CommandError`]; a command that fails is no error.
@@ -143,7 +143,11 @@ pub fn describe(exit: Exit) -> String {
 
 /// The last lines of a file, joined: what a failing program said.
 pub fn last_words(path: &Path) -> String {
-    let text = tail(path, 2048);
+    last_lines(&tail(path, 2048))
+}
+
+/// The last lines with something in them, joined.
+pub fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)

@@ -1,20 +1,28 @@
-//! `why`, `startup`, `pipe` and `machine`: one child process each, and its record.
+//! `why`, `startup`, `pipe` and `machine`: each called, and what its record says.
 
-use std::path::{Path, PathBuf};
+use fathom_conduct::machine::Probes;
+use fathom_conduct::pipe::{Inputs, ObserveBy, Stages};
+use fathom_conduct::startup::{OBSERVED_RUNS, WARMUP_ROUNDS};
+use fathom_conduct::{
+    ConductError, Event, MachinePlan, PipePlan, StartupPlan, WhyPlan, Wording, fresh_seed,
+};
+use fathom_measure::{MeasureError, Output};
+use fathom_model::{ColdBy, Combination, PipeRecord, StartupRecord};
 
-use fathom_model::Combination;
-
-use super::bench::{Amount, no_time, run_options, try_out};
-use super::{Interrupted, NO_TIME, Yield, records, verb};
+use super::bench::{Amount, no_time, try_out};
+use super::verb::{self, End, Verb};
+use super::{Interrupted, NO_TIME, Yield, records};
 use crate::file::experiment::Measure;
 use crate::metrics;
 use crate::resolve::{Folders, Job, Scope, Sink, Target};
 use crate::results::{Cause, Gap, Samples};
 use crate::sweep;
 
-/// Runs a verb with a record of its own; the record's text, or why there is none.
+/// Nobody is shown what a verb is doing: the line says which measure is made.
+fn unwatched(_: Event<'_>) {}
+
+/// Calls of one verb, and what came of them.
 struct Session<'s> {
-    program: &'s Path,
     folders: &'s Folders,
     amount: Amount,
     outcome: Yield,
@@ -23,9 +31,8 @@ struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    fn new(program: &'s Path, folders: &'s Folders, amount: Amount) -> Session<'s> {
+    fn new(folders: &'s Folders, amount: Amount) -> Session<'s> {
         Session {
-            program,
             folders,
             amount,
             outcome: Yield::default(),
@@ -33,35 +40,31 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// `name` is the record's, without its ending.
-    fn record(&mut self, name: &str, words: Vec<String>) -> Result<String, String> {
-        let relative = format!("records/{name}.json");
-        let path = self.folders.work.join(&relative);
-        let _ = std::fs::remove_file(&path);
-        let log = self.folders.work.join("logs").join(format!("{name}.err"));
+    /// What `conduct` returns, or why there is nothing. `name` is the record's, without its ending.
+    fn call<R>(
+        &mut self,
+        name: &str,
+        conduct: impl FnOnce(&Verb) -> Result<R, ConductError>,
+    ) -> Result<R, String> {
+        let verb = Verb::new(name, self.amount, self.folders);
         if self.amount.is_over() {
             self.cut = true;
             return Err(NO_TIME.to_string());
         }
-        let end = verb::run(self.program, &words, &log, self.amount.deadline)
-            .map_err(|error| error.to_string())?;
-        self.cut = end.cut;
-        if end.cut {
+        let result = conduct(&verb);
+        let end = verb.ended();
+        self.cut = end == End::Cut;
+        self.outcome.interrupted |= end == End::Interrupted;
+        self.outcome.records.extend(verb.record());
+        if self.cut {
             let note = format!("{name} was cut short: its time was up");
             self.outcome.notes.push(note);
-        } else if end.code == 130 {
-            self.outcome.interrupted = true;
         }
-        match std::fs::read_to_string(&path) {
-            Ok(text) => {
-                self.outcome.records.push(relative);
-                self.outcome.notes.extend(records::said_of_load(&text));
-                Ok(text)
-            }
-            Err(_) if end.cut => Err(NO_TIME.to_string()),
-            Err(_) if end.code == 130 => Err("interrupted".to_string()),
-            Err(_) => Err(first_sentence(&end.said)),
-        }
+        result.map_err(|error| match end {
+            End::Cut => NO_TIME.to_string(),
+            End::Interrupted => "interrupted".to_string(),
+            End::ByItself => verb.said(&error),
+        })
     }
 
     fn gap(
@@ -90,42 +93,15 @@ impl<'s> Session<'s> {
     }
 }
 
-fn first_sentence(said: &str) -> String {
-    let line = said.lines().find(|line| !line.trim().is_empty());
-    line.unwrap_or("it left no record")
-        .trim_start_matches("error: ")
-        .to_string()
-}
-
-fn record_path(folders: &Folders, name: &str) -> PathBuf {
-    folders.records().join(format!("{name}.json"))
-}
-
-/// The words of `fathom why` for a target.
-pub fn why_arguments(target: &Target, rounds: u64, folders: &Folders, name: &str) -> Vec<String> {
-    let mut words = vec![
-        "why".to_string(),
-        format!("--json={}", record_path(folders, name).display()),
-        format!("--runs={rounds}"),
-    ];
-    if target.may_fail {
-        words.push("--ignore-failure".to_string());
-    }
-    words.extend(run_options(&[&target.job]));
-    words.push("--".to_string());
-    words.extend(target.job.words.iter().cloned());
-    words
-}
-
 /// Explains each target.
 pub fn why(
-    program: &Path,
     measure: &Measure,
     targets: &[Target],
     amount: Amount,
     scope: &Scope<'_>,
+    wording: Wording,
 ) -> Yield {
-    let mut session = Session::new(program, scope.folders, amount);
+    let mut session = Session::new(scope.folders, amount);
     // Each metric once: the list has them for each subject.
     let asked: Vec<String> = metrics::of(scope.experiment, measure)
         .into_iter()
@@ -147,20 +123,30 @@ pub fn why(
             session.outcome.results.gaps.push(no_time(measure, target));
             continue;
         }
-        make_folder_of(&target.job);
         let name = format!("{}.{}", measure.id.value, target.file_part());
-        let words = why_arguments(target, amount.rounds, scope.folders, &name);
-        let read = session.record(&name, words).and_then(|text| {
-            records::why(
-                &text,
-                &measure.id.value,
-                &target.subject,
-                &target.parameters,
-                &asked,
-            )
+        let explanation = session.call(&name, |verb| {
+            let plan = WhyPlan {
+                target: verb::find(&target.job)?,
+                runs: Some(verb::count(amount.rounds)),
+                ignore_failure: verb::ignored(std::slice::from_ref(target)),
+                tier: None,
+                measure_limits: false,
+                terms: verb.terms(std::iter::once(&target.job)),
+                wording,
+            };
+            let explained = fathom_conduct::why(&plan, &mut unwatched)?;
+            verb.write(&explained.explanation)?;
+            Ok(explained.explanation)
         });
-        match read {
-            Ok((samples, findings)) => {
+        match explanation {
+            Ok(explanation) => {
+                let (samples, findings) = records::why(
+                    &explanation,
+                    &measure.id.value,
+                    &target.subject,
+                    &target.parameters,
+                    &asked,
+                );
                 session.outcome.results.samples.extend(samples);
                 if let Some(limited) = &findings.limited {
                     // Named where a claim asks for a count that this tier does not make.
@@ -180,61 +166,14 @@ pub fn why(
     session.outcome
 }
 
-fn make_folder_of(job: &Job) {
-    if let Sink::File(path) = &job.output
-        && let Some(folder) = path.parent()
-    {
-        // Where it can't be made, the verb says why.
-        let _ = std::fs::create_dir_all(folder);
-    }
-}
-
-/// The words of `fathom startup` for all targets.
-pub fn startup_arguments(
-    measure: &Measure,
-    targets: &[Target],
-    rounds: u64,
-    folders: &Folders,
-) -> Vec<String> {
-    let mut words = vec![
-        "startup".to_string(),
-        format!(
-            "--json={}",
-            record_path(folders, &measure.id.value).display()
-        ),
-        format!("--rounds={rounds}"),
-    ];
-    if targets.iter().any(|target| target.may_fail) {
-        words.push("--ignore-failure".to_string());
-    }
-    let caches: Vec<&str> = measure
-        .cache
-        .iter()
-        .map(|cache| cache.value.as_str())
-        .collect();
-    if caches.contains(&"cold") {
-        words.push("--cold".to_string());
-    }
-    let jobs: Vec<&Job> = targets.iter().map(|target| &target.job).collect();
-    words.extend(
-        run_options(&jobs)
-            .into_iter()
-            // First output is taken where it is written: the verb chooses the sink itself.
-            .filter(|word| !word.starts_with("--output=")),
-    );
-    words.extend(targets.iter().map(|target| target.job.line()));
-    words
-}
-
 /// First output and exit of all targets.
 pub fn startup(
-    program: &Path,
     measure: &Measure,
     targets: Vec<Target>,
     amount: Amount,
     scope: &Scope<'_>,
 ) -> Result<Yield, Interrupted> {
-    let mut session = Session::new(program, scope.folders, amount);
+    let mut session = Session::new(scope.folders, amount);
     // One that fails would end the session of all.
     let (targets, seconds) = try_out(
         targets,
@@ -255,18 +194,23 @@ pub fn startup(
         ));
     }
     let targets = targets.as_slice();
-    let words = startup_arguments(measure, targets, rounds, scope.folders);
-    let subjects: Vec<(String, Combination)> = targets
-        .iter()
-        .map(|target| (target.subject.clone(), target.parameters.clone()))
-        .collect();
-    let read = session
-        .record(&measure.id.value, words)
-        .and_then(|text| records::startup(&text, &measure.id.value, &subjects));
-    match read {
-        Ok((samples, waits)) => {
-            session.outcome.results.samples = samples;
-            session.outcome.results.waits.extend(&waits);
+    let measured = session.call(&measure.id.value, |verb| {
+        let plan = startup_plan(measure, targets, rounds, verb)?;
+        let measured = fathom_conduct::startup(&plan, &mut unwatched)?;
+        let failure = measured.failure.map(ConductError::from);
+        Ok((measured.record, failure.map(|error| verb.said(&error))))
+    });
+    match measured {
+        Ok((record, failure)) => {
+            let subjects: Vec<(String, Combination)> = targets
+                .iter()
+                .map(|target| (target.subject.clone(), target.parameters.clone()))
+                .collect();
+            take_startup(&mut session.outcome, &record, measure, &subjects);
+            if let Some(why) = failure {
+                session.outcome.failed = true;
+                session.outcome.notes.push(why);
+            }
         }
         Err(why) => {
             for target in targets {
@@ -277,30 +221,54 @@ pub fn startup(
     Ok(session.outcome)
 }
 
-/// The words of `fathom pipe` for one pipeline.
-pub fn pipe_arguments(
+fn take_startup(
+    outcome: &mut Yield,
+    record: &StartupRecord,
     measure: &Measure,
-    stages: &[Vec<String>],
+    subjects: &[(String, Combination)],
+) {
+    let (samples, waits) = records::startup(&record.runs, &measure.id.value, subjects);
+    outcome.results.samples = samples;
+    outcome.results.waits.extend(&waits);
+    outcome.notes.extend(records::of_load(record));
+}
+
+fn startup_plan(
+    measure: &Measure,
+    targets: &[Target],
     rounds: u64,
-    scope: &Scope<'_>,
-    name: &str,
-) -> Vec<String> {
-    let mut words = vec![
-        "pipe".to_string(),
-        format!("--json={}", record_path(scope.folders, name).display()),
-        format!("--rounds={rounds}"),
-        format!("--cwd={}", scope.folders.here.display()),
-    ];
-    if let Some(timeout) = measure.timeout {
-        words.push(format!("--timeout={}ms", timeout.as_millis().max(1)));
-    }
-    words.extend(stages.iter().map(shell_words::join));
-    words
+    verb: &Verb,
+) -> Result<StartupPlan, MeasureError> {
+    let found = |target: &Target| {
+        let mut found = verb::find(&target.job)?;
+        // Only what goes into a pipe is watched for its first byte.
+        found.command.output = Output::Pipe;
+        Ok(found)
+    };
+    let is_cold = measure.cache.iter().any(|cache| cache.value == "cold");
+    Ok(StartupPlan {
+        targets: targets
+            .iter()
+            .map(found)
+            .collect::<Result<_, MeasureError>>()?,
+        rounds: Some(verb::count(rounds)),
+        time: None,
+        warmup: WARMUP_ROUNDS,
+        margin: fathom_conduct::bench::MARGIN,
+        seed: fresh_seed(),
+        ignore_failure: verb::ignored(targets),
+        cold: is_cold.then_some(ColdBy::Evict),
+        observed_runs: OBSERVED_RUNS,
+        tier: None,
+        budget: None,
+        record: Some(verb.path.clone()),
+        terms: verb.terms(targets.iter().map(|target| &target.job)),
+    })
 }
 
 /// Each pipeline with its stages.
-pub fn pipe(program: &Path, measure: &Measure, amount: Amount, scope: &Scope<'_>) -> Yield {
-    let mut session = Session::new(program, scope.folders, amount);
+pub fn pipe(measure: &Measure, amount: Amount, scope: &Scope<'_>, wording: Wording) -> Yield {
+    let mut session = Session::new(scope.folders, amount);
     let pipelines = match scope.pipelines(measure) {
         Ok(pipelines) => pipelines,
         Err(why) => {
@@ -311,25 +279,16 @@ pub fn pipe(program: &Path, measure: &Measure, amount: Amount, scope: &Scope<'_>
     let names = metrics::stage_names(measure);
     for (parameters, stages) in pipelines {
         let name = format!("{}{}", measure.id.value, sweep::file_part(&parameters));
-        let words = pipe_arguments(measure, &stages, amount.rounds, scope, &name);
-        let read = session
-            .record(&name, words)
-            .and_then(|text| records::pipe(&text, &measure.id.value, &names, &parameters));
-        match read {
-            Ok(samples) => {
-                let waits = samples.iter().any(|samples| samples.metric == "wait_input");
-                session.outcome.results.samples.extend(samples);
-                if !waits {
-                    let why = "its waits were not seen, or observing slowed it by more than 10 %: only share_wait_input and share_wait_output are quoted then";
-                    session.outcome.results.gaps.push(Gap {
-                        measure: Some(measure.id.value.clone()),
-                        subject: None,
-                        parameters: parameters.clone(),
-                        reason: why.to_string(),
-                        cause: Cause::Missing,
-                    });
-                }
-            }
+        let measured = session.call(&name, |verb| {
+            let jobs: Vec<Job> = stages
+                .into_iter()
+                .map(|words| stage(words, measure, scope))
+                .collect();
+            let plan = pipe_plan(&jobs, amount, verb, wording)?;
+            fathom_conduct::pipe(&plan, &mut unwatched)
+        });
+        match measured {
+            Ok(record) => take_pipe(&mut session.outcome, &record, measure, &names, &parameters),
             Err(why) => session.gap(measure, None, &parameters, &why),
         }
         if session.outcome.interrupted {
@@ -339,28 +298,79 @@ pub fn pipe(program: &Path, measure: &Measure, amount: Amount, scope: &Scope<'_>
     session.outcome
 }
 
-/// The words of `fathom machine`.
-pub fn machine_arguments(measure: &Measure, folders: &Folders) -> Vec<String> {
-    let mut words = vec![
-        "machine".to_string(),
-        format!(
-            "--json={}",
-            record_path(folders, &measure.id.value).display()
-        ),
-    ];
-    if measure.full {
-        words.push("--full".to_string());
+fn take_pipe(
+    outcome: &mut Yield,
+    record: &PipeRecord,
+    measure: &Measure,
+    names: &[String],
+    parameters: &Combination,
+) {
+    let samples = records::pipe(record, &measure.id.value, names, parameters);
+    let waits = samples.iter().any(|samples| samples.metric == "wait_input");
+    outcome.results.samples.extend(samples);
+    outcome.notes.extend(records::of_pipe_load(record));
+    if !waits {
+        let why = "its waits were not seen, or observing slowed it by more than 10 %: only share_wait_input and share_wait_output are quoted then";
+        outcome.results.gaps.push(Gap {
+            measure: Some(measure.id.value.clone()),
+            subject: None,
+            parameters: parameters.clone(),
+            reason: why.to_string(),
+            cause: Cause::Missing,
+        });
     }
-    words
+}
+
+fn stage(words: Vec<String>, measure: &Measure, scope: &Scope<'_>) -> Job {
+    Job {
+        words,
+        directory: scope.folders.here.clone(),
+        variables: Vec::new(),
+        input: None,
+        output: Sink::Null,
+        timeout: measure.timeout,
+    }
+}
+
+fn pipe_plan(
+    jobs: &[Job],
+    amount: Amount,
+    verb: &Verb,
+    wording: Wording,
+) -> Result<PipePlan, ConductError> {
+    let found: Result<_, MeasureError> = jobs.iter().map(verb::find).collect();
+    Ok(PipePlan {
+        stages: Stages::of(found?)?,
+        rounds: Some(verb::count(amount.rounds)),
+        observed_rounds: None,
+        observe_by: ObserveBy::Best,
+        delays: None,
+        inputs: Some(Inputs::default()),
+        seed: fresh_seed(),
+        ignore_failure: false,
+        record: Some(verb.path.clone()),
+        terms: verb.terms(jobs.iter()),
+        wording,
+    })
 }
 
 /// The probes of this machine.
-pub fn machine(program: &Path, measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
-    let mut session = Session::new(program, folders, amount);
-    let words = machine_arguments(measure, folders);
-    let read = session
-        .record(&measure.id.value, words)
-        .and_then(|text| records::machine(&text, &measure.id.value));
+pub fn machine(measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
+    let mut session = Session::new(folders, amount);
+    let read = session.call(&measure.id.value, |verb| {
+        let plan = MachinePlan {
+            probes: match measure.full {
+                true => Probes::Full,
+                false => Probes::Default,
+            },
+            directory: None,
+            deadline: amount.deadline,
+        };
+        let record = fathom_conduct::machine(&plan, &mut unwatched);
+        verb.write(&record)?;
+        Ok(record.results)
+    });
+    let read = read.and_then(|results| records::machine(&results, &measure.id.value));
     match read {
         Ok((samples, without)) => {
             session.outcome.results.samples = samples;

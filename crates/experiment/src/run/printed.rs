@@ -16,8 +16,8 @@ use crate::sweep;
 /// Most that is read of what a program prints, in bytes.
 const MOST_OUTPUT: u64 = 16 << 20;
 
-/// Runs the targets in rounds and reads their numbers. The order of a round turns by one from round to
-/// round, so that each target stands in each place equally often.
+/// Runs the targets in rounds and reads their numbers. The order of a round turns by one from round
+/// to round, so that each target stands in each place equally often.
 pub fn run(
     measure: &Measure,
     targets: &[Target],
@@ -120,7 +120,8 @@ impl Reading<'_> {
                 .work
                 .join("logs")
                 .join(format!("{}-{}", measure.id.value, target.file_part()));
-        // A pattern needs the output in a file, whatever the subject's output is for other measures.
+        // A pattern needs the output in a file, whatever the subject's output is for other
+        // measures.
         let job = Job {
             output: Sink::Null,
             ..target.job.clone()

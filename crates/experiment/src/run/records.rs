@@ -1,8 +1,11 @@
-//! The records of the other verbs, read as far as an experiment needs them. What a record lacks is
-//! absent here; nothing is guessed.
+//! What an experiment takes of the records of the other verbs. What a record lacks is absent here;
+//! nothing is guessed.
 
-use fathom_model::{Combination, CpuWaits, Explanation};
-use serde::Deserialize;
+use fathom_machine::ProbeResult;
+use fathom_model::{
+    Cache, Combination, CpuWaits, Exit, Explanation, PipeRecord, PipeRound, StageRun,
+    StartupRecord, StartupRun,
+};
 use serde_json::Value;
 
 use crate::results::{Findings, Samples};
@@ -42,19 +45,16 @@ impl Sampler<'_> {
     }
 }
 
-/// Counts, parts of the account and findings of a `why` record. A call that was not made has the count 0:
+/// Counts, parts of the account and findings of a `why` record. A call that was not made has the
+/// count 0:
 /// `asked` are the metrics that the file asks for.
-///
-/// # Errors
-/// When the text is no such record.
 pub fn why(
-    text: &str,
+    explanation: &Explanation,
     measure: &str,
     subject: &str,
     parameters: &Combination,
     asked: &[String],
-) -> Result<(Vec<Samples>, Findings), String> {
-    let explanation: Explanation = serde_json::from_str(text).map_err(|error| error.to_string())?;
+) -> (Vec<Samples>, Findings) {
     let mut sampler = Sampler {
         measure,
         parameters,
@@ -121,9 +121,9 @@ pub fn why(
             .iter()
             .map(|f| f.id.to_string())
             .collect(),
-        limited: limited(&explanation),
+        limited: limited(explanation),
     };
-    Ok((sampler.all, findings))
+    (sampler.all, findings)
 }
 
 /// What keeps a tier from seeing every cause.
@@ -136,83 +136,32 @@ fn limited(explanation: &Explanation) -> Option<String> {
     })
 }
 
-/// What a record of `startup` or `pipe` says of a machine that is too busy, in its own words.
-pub fn said_of_load(text: &str) -> Vec<String> {
-    /// First bytes that were seen late; a stage that had no CPU.
-    const IDS: [&str; 2] = ["late_stamps", "no_cpu"];
-    #[derive(Deserialize)]
-    struct Said {
-        id: String,
-        message: String,
-    }
-    #[derive(Deserialize)]
-    struct Record {
-        #[serde(default, alias = "notes")]
-        warnings: Vec<Said>,
-    }
-    // What is no such record has been reported where its numbers were read.
-    serde_json::from_str::<Record>(text)
-        .map(|record| record.warnings)
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|said| IDS.contains(&said.id.as_str()))
-        .map(|said| said.message)
-        .collect()
+/// What a record of `startup` says of a machine that is too busy: first bytes that were stamped
+/// late.
+pub fn of_load(record: &StartupRecord) -> Vec<String> {
+    let warnings = record.warnings.iter();
+    let late = warnings.filter(|warning| warning.id == "late_stamps");
+    late.map(|warning| warning.message.clone()).collect()
 }
 
-#[derive(Deserialize)]
-struct Startup {
-    #[serde(default)]
-    runs: Vec<StartupRun>,
+/// What a record of `pipe` says of it: a stage that had no CPU.
+pub fn of_pipe_load(record: &PipeRecord) -> Vec<String> {
+    let notes = record.notes.iter().filter(|note| note.id == "no_cpu");
+    notes.map(|note| note.message.clone()).collect()
 }
 
-#[derive(Deserialize)]
-struct StartupRun {
-    program: usize,
-    #[serde(default)]
-    round: u32,
-    #[serde(default)]
-    cache: Option<String>,
-    #[serde(default)]
-    first_output_ns: Option<f64>,
-    #[serde(default)]
-    exit_ns: Option<f64>,
-    #[serde(default)]
-    major_faults: Option<f64>,
-    #[serde(default)]
-    read_bytes: Option<f64>,
-    #[serde(default)]
-    run_queue_wait_ns: Option<u64>,
-    #[serde(default)]
-    void: Option<Value>,
-    #[serde(default)]
-    exit: Option<Value>,
+/// When it ended by itself; of a run that the time limit ended nobody knows.
+fn own_exit_ns(run: &StartupRun) -> Option<u64> {
+    (run.exit != Exit::TimedOut).then_some(run.exit_ns)
 }
 
-impl StartupRun {
-    /// When it ended by itself; of a run that the time limit ended nobody knows.
-    fn own_exit_ns(&self) -> Option<f64> {
-        let ended = self.exit.as_ref().is_some_and(|exit| exit == "timed_out");
-        self.exit_ns.filter(|_| !ended)
-    }
-
-    /// A run that the verb itself says is no measurement.
-    fn is_void(&self) -> bool {
-        !matches!(&self.void, None | Some(Value::Null | Value::Bool(false)))
-    }
-}
-
-/// First output and exit of a `startup` record, and what its runs waited for a CPU. `subjects` are in the
-/// order of its programs.
-///
-/// # Errors
-/// When the text is no such record.
+/// First output and exit of the runs of a `startup` record, and what they waited for a CPU.
+/// `subjects` are in the order of its programs.
 pub fn startup(
-    text: &str,
+    runs: &[StartupRun],
     measure: &str,
     subjects: &[(String, Combination)],
-) -> Result<(Vec<Samples>, CpuWaits), String> {
-    let record: Startup = serde_json::from_str(text).map_err(|error| error.to_string())?;
+) -> (Vec<Samples>, CpuWaits) {
     let mut all = Vec::new();
     for (index, (subject, parameters)) in subjects.iter().enumerate() {
         let mut sampler = Sampler {
@@ -220,24 +169,22 @@ pub fn startup(
             parameters,
             all: Vec::new(),
         };
-        for (cache, prefix) in [("warm", ""), ("cold", "cold_")] {
-            let runs: Vec<&StartupRun> = record
-                .runs
+        for (cache, prefix) in [(Cache::Warm, ""), (Cache::Cold, "cold_")] {
+            let runs: Vec<&StartupRun> = runs
                 .iter()
-                .filter(|run| run.program == index && !run.is_void())
-                .filter(|run| run.cache.as_deref().unwrap_or("warm") == cache)
+                .filter(|run| run.program == index && run.cache == cache && !run.void)
                 .collect();
-            type Pick = fn(&StartupRun) -> Option<f64>;
+            type Pick = fn(&StartupRun) -> Option<u64>;
             let metrics: [(&str, &str, f64, Pick); 4] = [
                 ("first_output", "s", 1e9, |run| run.first_output_ns),
-                ("exit", "s", 1e9, StartupRun::own_exit_ns),
-                ("major_faults", "", 1.0, |run| run.major_faults),
+                ("exit", "s", 1e9, own_exit_ns),
+                ("major_faults", "", 1.0, |run| Some(run.major_faults)),
                 ("read_bytes", "B", 1.0, |run| run.read_bytes),
             ];
             for (metric, unit, scale, pick) in metrics {
                 let values = runs
                     .iter()
-                    .filter_map(|run| Some((run.round, pick(run)? / scale)))
+                    .filter_map(|run| Some((run.round, pick(run)? as f64 / scale)))
                     .collect();
                 let primary = metric == "first_output" && prefix.is_empty();
                 sampler.add(
@@ -252,115 +199,63 @@ pub fn startup(
         }
         all.append(&mut sampler.all);
     }
-    Ok((all, waits(&record.runs)))
+    (all, waits(runs))
 }
 
 /// What the programs waited for a CPU, as far as it is known.
 fn waits(runs: &[StartupRun]) -> CpuWaits {
     let mut all = CpuWaits::default();
     for run in runs {
-        if let (Some(waited), Some(took)) = (run.run_queue_wait_ns, run.exit_ns) {
-            all.add(waited, took as u64);
+        if let Some(waited) = run.run_queue_wait_ns {
+            all.add(waited, run.exit_ns);
         }
     }
     all
 }
 
-#[derive(Deserialize)]
-struct Pipe {
-    #[serde(default)]
-    rounds: Vec<PipeRound>,
-    #[serde(default)]
-    explained: Vec<PipeRound>,
-    #[serde(default)]
-    explaining: Option<PipeExplaining>,
-    #[serde(default)]
-    alone: Vec<Alone>,
-}
-
-#[derive(Deserialize)]
-struct PipeExplaining {
-    #[serde(default)]
-    times_are_quoted: bool,
-}
-
-#[derive(Deserialize)]
-struct PipeRound {
-    #[serde(default)]
-    wall_ns: Option<f64>,
-    #[serde(default)]
-    stages: Vec<PipeStage>,
-}
-
-#[derive(Deserialize)]
-struct PipeStage {
-    #[serde(default)]
-    cpu_ns: Option<f64>,
-    #[serde(default)]
-    wait_input_ns: Option<f64>,
-    #[serde(default)]
-    wait_output_ns: Option<f64>,
-    #[serde(default)]
-    start_ns: Option<f64>,
-    #[serde(default)]
-    end_ns: Option<f64>,
-}
-
-impl PipeStage {
-    /// Part of the stage's own life, 0 to 1.
-    fn share(&self, ns: Option<f64>) -> Option<f64> {
-        let life = self.end_ns? - self.start_ns?;
-        (life > 0.0).then_some(ns? / life)
-    }
-}
-
-#[derive(Deserialize)]
-struct Alone {
-    stage: usize,
-    #[serde(default)]
-    wall_ns: Vec<Option<f64>>,
+/// Part of the stage's own wall time, 0 to 1.
+fn share(stage: &StageRun, ns: Option<u64>) -> Option<f64> {
+    let wall = stage.wall_ns();
+    (wall > 0).then_some(ns? as f64 / wall as f64)
 }
 
 /// The whole line and its stages of a `pipe` record.
-///
-/// # Errors
-/// When the text is no such record.
 pub fn pipe(
-    text: &str,
+    record: &PipeRecord,
     measure: &str,
     names: &[String],
     parameters: &Combination,
-) -> Result<Vec<Samples>, String> {
-    let record: Pipe = serde_json::from_str(text).map_err(|error| error.to_string())?;
+) -> Vec<Samples> {
     let mut sampler = Sampler {
         measure,
         parameters,
         all: Vec::new(),
     };
-    let seconds = |(round, ns): (usize, f64)| (round as u32, ns / 1e9);
+    let seconds = |(round, ns): (usize, u64)| (round as u32, ns as f64 / 1e9);
     let walls: Vec<(u32, f64)> = record
         .rounds
         .iter()
         .enumerate()
-        .filter_map(|(round, row)| Some(seconds((round, row.wall_ns?))))
+        .map(|(round, row)| seconds((round, row.wall_ns)))
         .collect();
     // Its own name stands for the whole line: wall.ID, and ID.wall.
     sampler.add("wall", Some(measure), "s", false, true, walls.clone());
     sampler.add("wall", None, "s", false, false, walls);
     for (stage, name) in names.iter().enumerate() {
-        type Pick = fn(&PipeStage) -> Option<f64>;
-        let mut add = |metric: &str, rounds: &[PipeRound], unit: &str, scale: f64, pick: Pick| {
+        type Pick = fn(&StageRun) -> Option<f64>;
+        let mut add = |metric: &str, rounds: &[PipeRound], unit: &str, pick: Pick| {
             let values = rounds
                 .iter()
                 .enumerate()
-                .filter_map(|(round, row)| {
-                    Some((round as u32, pick(row.stages.get(stage)?)? / scale))
-                })
+                .filter_map(|(round, row)| Some((round as u32, pick(row.stages.get(stage)?)?)))
                 .collect();
             sampler.add(metric, Some(name), unit, false, false, values);
         };
-        add("cpu", &record.rounds, "s", 1e9, |stage| stage.cpu_ns);
-        // Waits are seen in rounds of their own. Where observing slowed those, only shares are quoted.
+        add("cpu", &record.rounds, "s", |stage| {
+            Some(stage.cpu_ns as f64 / 1e9)
+        });
+        // Waits are observed in rounds of their own. Where observing slowed those, only shares are
+        // quoted.
         let explained = match record.explained.is_empty() {
             true => &record.rounds,
             false => &record.explained,
@@ -368,79 +263,62 @@ pub fn pipe(
         let quoted =
             (record.explaining.as_ref()).is_none_or(|explaining| explaining.times_are_quoted);
         if quoted {
-            add("wait_input", explained, "s", 1e9, |stage| {
-                stage.wait_input_ns
+            add("wait_input", explained, "s", |stage| {
+                stage.wait_input_ns.map(|ns| ns as f64 / 1e9)
             });
-            add("wait_output", explained, "s", 1e9, |stage| {
-                stage.wait_output_ns
+            add("wait_output", explained, "s", |stage| {
+                stage.wait_output_ns.map(|ns| ns as f64 / 1e9)
             });
         }
-        add("share_wait_input", explained, "", 1.0, |stage| {
-            stage.share(stage.wait_input_ns)
+        add("share_wait_input", explained, "", |stage| {
+            share(stage, stage.wait_input_ns)
         });
-        add("share_wait_output", explained, "", 1.0, |stage| {
-            stage.share(stage.wait_output_ns)
+        add("share_wait_output", explained, "", |stage| {
+            share(stage, stage.wait_output_ns)
         });
         let alone = record
             .alone
             .iter()
             .filter(|alone| alone.stage == stage)
             .flat_map(|alone| alone.wall_ns.iter().enumerate())
-            .filter_map(|(round, ns)| Some(seconds((round, (*ns)?))))
+            .map(|(round, ns)| seconds((round, *ns)))
             .collect();
         sampler.add("alone", Some(name), "s", false, false, alone);
     }
-    Ok(sampler.all)
+    sampler.all
 }
 
 /// Probes with a value, and the ids of the others with why they have none.
 pub type Probes = (Vec<Samples>, Vec<(String, String)>);
 
-/// The probes of a `machine` record that have a value; the others with why they have none.
+/// The probes that have a value; the others with why they have none.
 ///
 /// # Errors
-/// When the text is no such record.
-pub fn machine(text: &str, measure: &str) -> Result<Probes, String> {
-    let record: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let lists = match &record {
-        Value::Array(list) => vec![list],
-        Value::Object(object) => object.values().filter_map(Value::as_array).collect(),
-        _ => Vec::new(),
-    };
+/// When there are no probes.
+pub fn machine(results: &[ProbeResult], measure: &str) -> Result<Probes, String> {
+    if results.is_empty() {
+        return Err("it has no probes".to_string());
+    }
     let mut all = Vec::new();
     let mut without = Vec::new();
-    for probe in lists.into_iter().flatten() {
-        let Some(id) = probe.get("id").and_then(Value::as_str) else {
+    for probe in results {
+        let Some(value) = probe.value else {
+            let why = probe.note.as_deref().unwrap_or("no answer");
+            without.push((probe.id.clone(), why.to_string()));
             continue;
         };
-        let text = probe
-            .get("unit")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let (unit, scale) = unit::parse(text).unwrap_or_else(|_| (unit::Unit::plain(), 1.0));
-        match probe.get("value").and_then(Value::as_f64) {
-            Some(value) => all.push(Samples {
-                measure: measure.to_string(),
-                metric: id.to_string(),
-                subject: None,
-                parameters: Vec::new(),
-                unit: unit.to_string(),
-                values: vec![(0, value * scale)],
-                exact: true,
-                primary: false,
-                is_share: false,
-            }),
-            None => {
-                let why = probe
-                    .get("note")
-                    .and_then(Value::as_str)
-                    .unwrap_or("no answer");
-                without.push((id.to_string(), why.to_string()));
-            }
-        }
-    }
-    if all.is_empty() && without.is_empty() {
-        return Err("it has no probes".to_string());
+        let (unit, scale) = unit::parse(&probe.unit).unwrap_or((unit::Unit::plain(), 1.0));
+        all.push(Samples {
+            measure: measure.to_string(),
+            metric: probe.id.clone(),
+            subject: None,
+            parameters: Vec::new(),
+            unit: unit.to_string(),
+            values: vec![(0, value * scale)],
+            exact: true,
+            primary: false,
+            is_share: false,
+        });
     }
     Ok((all, without))
 }

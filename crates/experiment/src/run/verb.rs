@@ -1,102 +1,152 @@
-//! The other verbs as child processes: their JSON is the evidence that stays.
+//! The other verbs, called: their records stay as files, which are the evidence.
 
-use std::fs::File;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Instant;
 
-use fathom_measure::interrupt;
+use fathom_conduct::{CommandPlan, ConductError, RunTerms, write_record};
+use fathom_measure::{IgnoreFailure, Input, MeasureError, Output, interrupt};
+use serde::Serialize;
+
+use super::bench::{Amount, is_over};
+use super::command::last_lines;
+use crate::resolve::{Folders, Job, Sink, Target};
 
 /// How a verb ended.
-#[derive(Debug)]
-pub struct VerbEnd {
-    /// Its exit code; 128 and more for signals.
-    pub code: i32,
-    /// What it said to standard error.
-    pub said: String,
-    /// It was ended because its time was up; what it has measured by then is in its record.
-    pub cut: bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// It was done, or failed.
+    ByItself,
+    /// The user interrupted it.
+    Interrupted,
+    /// Its time was up; what it has measured by then is in its record.
+    Cut,
 }
 
-/// How long a verb that was told to end may take to write what it has. It ends its runs at once; a record
-/// takes milliseconds, closing the last tracepoint 100 to 230 ms.
-const TO_CONCLUDE: Duration = Duration::from_secs(5);
+/// One call of a verb.
+#[derive(Debug)]
+pub struct Verb {
+    /// Of the record, in the work folder.
+    relative: String,
+    /// Of the record.
+    pub path: PathBuf,
+    /// What went wrong is written here.
+    log: PathBuf,
+    deadline: Option<Instant>,
+}
 
-/// Runs `program` (Fathom itself) with these arguments and waits. A signal that only this process got is
-/// handed on, so that the verb ends its runs and keeps what it has. So is the end of the time.
+impl Verb {
+    /// `name` is the record's, without its ending. One of an earlier run is taken away: it is no evidence
+    /// of this one.
+    pub fn new(name: &str, amount: Amount, folders: &Folders) -> Verb {
+        let relative = format!("records/{name}.json");
+        let path = folders.work.join(&relative);
+        let _ = std::fs::remove_file(&path);
+        Verb {
+            relative,
+            path,
+            log: folders.work.join("logs").join(format!("{name}.err")),
+            deadline: amount.deadline,
+        }
+    }
+
+    /// How it ended, asked right after it has.
+    pub fn ended(&self) -> End {
+        match interrupt::received() {
+            Some(_) => End::Interrupted,
+            None if is_over(self.deadline) => End::Cut,
+            None => End::ByItself,
+        }
+    }
+
+    /// The name of the record, if it left one.
+    pub fn record(&self) -> Option<String> {
+        self.path.is_file().then(|| self.relative.clone())
+    }
+
+    /// What went wrong, with the end of what the failing command said; it is kept in the log.
+    pub fn said(&self, error: &ConductError) -> String {
+        let stderr = match error {
+            ConductError::Measure(
+                MeasureError::RunFailed { stderr, .. }
+                | MeasureError::StageFailed { stderr, .. }
+                | MeasureError::HookFailed { stderr, .. },
+            ) => String::from_utf8_lossy(stderr),
+            _ => "".into(),
+        };
+        // A log that can't be written is no failure: the record says the same.
+        let text = error.to_string();
+        let _ = std::fs::write(&self.log, format!("{text}\n{stderr}"));
+        let first = text.lines().next().unwrap_or_default();
+        match last_lines(&stderr) {
+            words if words.is_empty() => first.to_string(),
+            words => format!("{first}: {words}"),
+        }
+    }
+
+    /// Writes the record of a verb that has no file that grows.
+    ///
+    /// # Errors
+    /// [`MeasureError::Journal`].
+    pub fn write(&self, record: &impl Serialize) -> Result<(), MeasureError> {
+        write_record(&self.path, record).map_err(|error| MeasureError::Journal {
+            path: self.path.clone(),
+            error,
+        })
+    }
+
+    /// How these jobs are run: one limit for all of them.
+    pub fn terms<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> RunTerms {
+        RunTerms {
+            timeout: jobs.filter_map(|job| job.timeout).max(),
+            deadline: self.deadline,
+            ..RunTerms::default()
+        }
+    }
+}
+
+/// The program of a job, and its input.
 ///
 /// # Errors
-/// When it can't be started.
-pub fn run(
-    program: &Path,
-    arguments: &[String],
-    log: &Path,
-    deadline: Option<Instant>,
-) -> std::io::Result<VerbEnd> {
-    let errors = File::create(log)?;
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(errors);
-    let parent = std::process::id();
-    // SAFETY: only async-signal-safe calls between fork and exec.
-    unsafe {
-        command.pre_exec(move || {
-            // If Fathom is killed, the verb dies, and its own guards end what it runs.
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            if libc::getppid() as u32 != parent {
-                libc::_exit(127);
-            }
-            Ok(())
-        });
+/// When one of them is not there.
+pub fn find(job: &Job) -> Result<fathom_conduct::Target, MeasureError> {
+    if let Sink::File(path) = &job.output
+        && let Some(folder) = path.parent()
+    {
+        // Where it can't be made, the verb says why.
+        let _ = std::fs::create_dir_all(folder);
     }
-    let child = command.spawn()?;
-    let (status, cut) = wait(child.id() as libc::pid_t, deadline)?;
-    Ok(VerbEnd {
-        code: status
-            .code()
-            .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
-        said: super::command::head(log, 4096),
-        cut,
-    })
+    let plan = CommandPlan {
+        text: job.line(),
+        words: job.words.iter().map(Into::into).collect(),
+        shell: None,
+        parameters: Vec::new(),
+        directory: Some(job.directory.clone()),
+        variables: job
+            .variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+        input: job.input.clone().map_or(Input::Null, Input::File),
+        output: match &job.output {
+            Sink::Null => Output::Null,
+            Sink::Pipe => Output::Pipe,
+            Sink::File(path) => Output::File(path.clone()),
+        },
+        expect: None,
+        show_output: false,
+    };
+    plan.find()
 }
 
-/// The child's end, and whether it came because the time was up.
-fn wait(id: libc::pid_t, deadline: Option<Instant>) -> std::io::Result<(ExitStatus, bool)> {
-    let mut told = false;
-    let mut cut = false;
-    let mut killed = false;
-    loop {
-        let late = deadline.map(|deadline| Instant::now().saturating_duration_since(deadline));
-        let over = late.is_some_and(|late| !late.is_zero());
-        if (interrupt::received().is_some() || over) && !told {
-            cut = interrupt::received().is_none();
-            // SAFETY: our own child, not reaped yet.
-            unsafe { libc::kill(id, libc::SIGINT) };
-            told = true;
-        }
-        if cut && !killed && late.is_some_and(|late| late > TO_CONCLUDE) {
-            // Its guards end what it runs when it dies.
-            // SAFETY: our own child, not reaped yet.
-            unsafe { libc::kill(id, libc::SIGKILL) };
-            killed = true;
-        }
-        let mut status = 0;
-        // SAFETY: our own child; one int. WNOHANG, since a signal may come just before the call.
-        let got = unsafe { libc::waitpid(id, &raw mut status, libc::WNOHANG) };
-        if got == id {
-            return Ok((ExitStatus::from_raw(status), cut));
-        }
-        if got < 0 {
-            let error = std::io::Error::last_os_error();
-            if error.kind() != std::io::ErrorKind::Interrupted {
-                return Err(error);
-            }
-        }
-        // The verb measures meanwhile: 50 looks a second cost it nothing that could be seen.
-        std::thread::sleep(std::time::Duration::from_millis(20));
+/// Which failures are let pass, where all targets are measured together.
+pub fn ignored(targets: &[Target]) -> IgnoreFailure {
+    match targets.iter().any(|target| target.may_fail) {
+        true => IgnoreFailure::All,
+        false => IgnoreFailure::Never,
     }
+}
+
+/// A number of rounds as verbs take it.
+pub fn count(rounds: u64) -> u32 {
+    u32::try_from(rounds).unwrap_or(u32::MAX)
 }

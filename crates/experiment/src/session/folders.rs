@@ -16,7 +16,7 @@ pub fn default_work(file: &Path) -> PathBuf {
 /// The folders of a run, absolute.
 ///
 /// # Errors
-/// When the current directory can't be told.
+/// When the current directory is not known.
 pub fn folders(experiment: &Experiment, work: &Path) -> Result<Folders, RunError> {
     let failed = |error| RunError::Work {
         path: work.to_path_buf(),

@@ -18,7 +18,7 @@ impl Running<'_> {
         measures_left: usize,
     ) -> Result<Yield, Interrupted> {
         let scope = self.scope;
-        let program = &self.options.program;
+        let wording = self.options.wording;
         let amount = Amount {
             rounds: plan::rounds(measure, scope.quick),
             time: self.left().map(|left| left / measures_left.max(1) as u32),
@@ -45,12 +45,12 @@ impl Running<'_> {
         let nothing = measure.how.has_subjects() && targets.is_empty();
         let mut outcome = match measure.how {
             _ if nothing => Yield::default(),
-            How::Bench => bench::run(program, measure, targets, amount, scope.folders)?,
+            How::Bench => bench::run(measure, targets, amount, scope.folders)?,
             How::Value => printed::run(measure, &targets, amount, scope.folders)?,
-            How::Why => observed::why(program, measure, &targets, amount, &scope),
-            How::Startup => observed::startup(program, measure, targets, amount, &scope)?,
-            How::Pipe => observed::pipe(program, measure, amount, &scope),
-            How::Machine => observed::machine(program, measure, amount, scope.folders),
+            How::Why => observed::why(measure, &targets, amount, &scope, wording),
+            How::Startup => observed::startup(measure, targets, amount, &scope)?,
+            How::Pipe => observed::pipe(measure, amount, &scope, wording),
+            How::Machine => observed::machine(measure, amount, scope.folders),
             How::Static => printed::run_static(measure, amount, &scope, prepared)?,
         };
         outcome.failed |= lacking.failed;

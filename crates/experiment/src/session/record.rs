@@ -1,6 +1,6 @@
 //! The record of a run: what was measured, and what is judged by it.
 
-use fathom_machine::environment;
+use fathom_conduct::fingerprint::environment;
 use fathom_model::{ExperimentRecord, Picture, ResultRow, SCHEMA_VERSION};
 
 use super::{Running, sha256};
@@ -10,8 +10,9 @@ use crate::results::{Cause, Gap, Results};
 use crate::verdict;
 
 impl Running<'_> {
-    /// Whether something that this run was to measure was not: interrupted, or out of time. What the machine
-    /// lacks is no part of it, and neither is what the quick set leaves to the full one.
+    /// Whether something that this run was to measure was not: interrupted, or out of time. What
+    /// the machine lacks is no part of it, and neither is what the quick set leaves to the full
+    /// one.
     fn was_left_out(&self, gap: &Gap) -> bool {
         let measures = &self.scope.experiment.measures;
         let measure = measures

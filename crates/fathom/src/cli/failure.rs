@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
+use fathom_conduct::ConductError;
 use fathom_measure::MeasureError;
+use fathom_model::TimedRuns;
 use fathom_report::escape;
 use fathom_trace::TraceError;
 
@@ -42,6 +44,31 @@ pub enum Failure {
     },
 }
 
+impl From<ConductError> for Failure {
+    fn from(error: ConductError) -> Failure {
+        match error {
+            ConductError::Measure(error) => Failure::Measure(error),
+            ConductError::Trace(error) => Failure::Trace(error),
+            ConductError::Refused(text) => Failure::Usage(text),
+            ConductError::Untrusted(text) => Failure::Untrusted(text),
+            ConductError::NothingTimed => Failure::Interrupted(NOTHING_TIMED.to_string()),
+            ConductError::NothingObserved(timed) => Failure::Interrupted(nothing_observed(&timed)),
+        }
+    }
+}
+
+/// What is said to who interrupts before there is a time.
+const NOTHING_TIMED: &str = "interrupted before the first timed run had ended. A command that doesn't end by itself, such as a \
+     server, is explained with a time limit: fathom why --timeout 10s -- COMMAND";
+
+/// What a session that was ended leaves, in words.
+fn nothing_observed(timed: &TimedRuns) -> String {
+    format!(
+        "interrupted before the command was observed: nothing is explained. Before that: {}",
+        fathom_report::untraced(timed)
+    )
+}
+
 impl Failure {
     /// The code for [`std::process::exit`].
     pub fn exit_code(&self) -> i32 {
@@ -72,7 +99,7 @@ impl Failure {
     }
 
     /// Prints it to standard error and returns the exit code.
-    pub fn tell(&self) -> i32 {
+    pub fn print(&self) -> i32 {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let mut text = format!("{red}error{red:#}: {}\n", escape_lines(&self.to_string()));
         if let Failure::Measure(error) = self {

@@ -1,17 +1,14 @@
-//! Parsing and calling, no measuring: one folder or file per verb, and what verbs share.
+//! Parsing, calling and printing, no measuring: one folder or file per verb, and what verbs share.
 
-mod apart;
 mod bench;
-mod command_words;
 mod failure;
-mod fingerprint;
 mod given_commands;
 mod machine;
-mod null_output;
+mod machine_changed;
 mod parameters;
+mod path_conflicts;
 mod pipe;
 mod quantities;
-mod quiet;
 mod run;
 mod run_options;
 mod screen;
@@ -23,6 +20,13 @@ mod write;
 use clap::builder::StyledStr;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
+use fathom_conduct::Wording;
+
+/// How records say some things.
+const WORDING: Wording = Wording {
+    timed_runs: fathom_report::untraced,
+    pipe_notes: fathom_report::pipe_statements,
+};
 
 /// A performance laboratory for whole programs whose numbers are true, and which says why.
 #[derive(Debug, Parser)]
@@ -95,5 +99,5 @@ pub fn run() -> i32 {
         Verb::Pipe(arguments) => pipe::run(&arguments),
         Verb::Machine(arguments) => machine::run(&arguments),
     };
-    outcome.unwrap_or_else(|failure: Failure| failure.tell())
+    outcome.unwrap_or_else(|failure: Failure| failure.print())
 }

@@ -39,8 +39,8 @@ pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Para
     let steps = 0..=(last - first) / step;
     let values = steps
         .map(|i| {
-            // Written as it is given, and then with what the step adds to it: as hyperfine does, so that files named
-            // after the values are the same.
+            // Written as it is given, and then with what the step adds to it: as hyperfine does, so
+            // that files named after the values are the same.
             let shown = match i {
                 0 => decimals_of(min),
                 _ => decimals_of(min).max(of_step),

@@ -37,7 +37,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| "that is too long a time".to_string())
 }
 
-/// The same with its unit: of a limit for something that takes milliseconds nobody means seconds by a bare number.
+/// The same with its unit: of a limit for something that takes milliseconds nobody means seconds by
+/// a bare number.
 ///
 /// # Errors
 /// As [`duration`].

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use fathom_conduct::RunTerms;
 use fathom_measure::{Input, Output};
 
 use crate::cli::quantities;
@@ -16,8 +17,8 @@ pub struct RunOptions {
     #[arg(long, value_name = "null|FILE")]
     pub input: Vec<String>,
 
-    /// Where standard output goes: 'null', 'pipe' (drained by Fathom), 'inherit', or a file. Once for
-    /// all commands or once for each. It changes what programs do, so it is part of the result
+    /// Where standard output goes: 'null', 'pipe' (drained by Fathom), 'inherit', or a file. Once
+    /// for all commands or once for each. It changes what programs do, so it is part of the result
     #[arg(
         long,
         value_name = "null|pipe|inherit|FILE",
@@ -29,8 +30,8 @@ pub struct RunOptions {
     #[arg(long)]
     pub show_output: bool,
 
-    /// Variables for the command's environment, as 'NAME=VALUE OTHER="a b"'. Once for all commands or
-    /// once for each
+    /// Variables for the command's environment, as 'NAME=VALUE OTHER="a b"'. Once for all commands
+    /// or once for each
     #[arg(long, value_name = "ASSIGNMENTS")]
     pub env: Vec<String>,
 
@@ -64,6 +65,16 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// How commands are run.
+    pub fn terms(&self) -> RunTerms {
+        RunTerms {
+            timeout: self.timeout,
+            pin: self.pin.clone().unwrap_or_default(),
+            show_output: self.show_output,
+            deadline: None,
+        }
+    }
+
     /// The words of the shell that interprets commands; `None` for none.
     ///
     /// # Errors

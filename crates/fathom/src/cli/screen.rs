@@ -30,6 +30,15 @@ pub fn redraw(draws: bool, text: &str) {
     }
 }
 
+/// Draws why measuring waits; nothing when it goes on.
+pub fn waits_for_quiet(problem: Option<&str>) {
+    let line = problem.map(|problem| {
+        let line = format!("waiting until the machine is quiet ({problem}) …");
+        fathom_report::escape(&line)
+    });
+    redraw(can_draw(), line.as_deref().unwrap_or_default());
+}
+
 /// Columns of the terminal behind `descriptor`.
 fn width(descriptor: libc::c_int, is_terminal: bool) -> usize {
     const DEFAULT: usize = 80;

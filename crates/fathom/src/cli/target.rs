@@ -1,14 +1,12 @@
-//! One command with everything that belongs to it: words, shell, files, variables, directory.
+//! From the options to one command with everything that belongs to it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use fathom_measure::{CommandLine, Expectation, Hook, Input, MeasureError, lookup};
-use fathom_model::{Benchmark, InputFrom, OutputTo};
+use fathom_conduct::{CommandPlan, Target, command_words};
+use fathom_measure::{CommandLine, Expectation, Hook};
 
-use crate::cli::command_words;
 use crate::cli::failure::Failure;
 use crate::cli::parameters::{self, Assignment};
 use crate::cli::run_options::{self, RunOptions, for_command};
@@ -21,55 +19,30 @@ pub enum Source {
     Words(Vec<OsString>),
 }
 
-/// A command that is ready to be run.
-pub struct Target {
-    /// For the record.
-    pub benchmark: Benchmark,
-    /// For the executor.
-    pub command: CommandLine,
-    /// The shell that interprets it, if any.
-    pub shell: Option<Vec<String>>,
-    /// `--prepare`.
-    pub prepare: Option<Hook>,
-}
-
-impl Target {
-    /// A command around the runs of this one, with its shell, directory and variables.
-    pub fn hook(&self, role: &'static str, text: String, options: &RunOptions) -> Hook {
-        let (directory, variables) = (&self.command.directory, &self.command.variables);
-        hook(
-            role,
-            text,
-            self.shell.as_deref(),
-            directory,
-            variables,
-            options,
-        )
-    }
-}
-
-fn hook(
+/// A command around the runs of another one, with that one's directory and variables, through its
+/// shell.
+pub fn hook(
     role: &'static str,
     text: String,
-    shell: Option<&[String]>,
-    directory: &Option<PathBuf>,
-    variables: &[(OsString, OsString)],
+    command: &CommandLine,
     options: &RunOptions,
-) -> Hook {
-    Hook {
+) -> Result<Hook, Failure> {
+    let shell = options.shell_words().map_err(Failure::Usage)?;
+    let shell = shell.unwrap_or_else(|| vec!["/bin/sh".to_string()]);
+    Ok(Hook {
         role,
-        arguments: through(shell.unwrap_or(&["/bin/sh".to_string()]), &text),
+        arguments: through(&shell, &text),
         text,
-        directory: directory.clone(),
-        variables: variables.to_vec(),
+        directory: command.directory.clone(),
+        variables: command.variables.clone(),
         show_output: options.show_output,
-    }
+    })
 }
 
 /// A command in quotes.
 ///
 /// # Errors
-/// When it isn't UTF-8: quotes can't be told then.
+/// When it isn't UTF-8: there are no quotes to be found then.
 pub fn line(command: &OsStr) -> Result<Source, Failure> {
     command
         .to_str()
@@ -82,23 +55,10 @@ pub fn line(command: &OsStr) -> Result<Source, Failure> {
         })
 }
 
-/// Whether a file can be input. A named pipe without a writer is opened when the command begins, after
-/// `--prepare`, which may start one.
-fn readable(path: &Path) -> std::io::Result<()> {
-    let kind = std::fs::metadata(path)?.file_type();
-    if kind.is_dir() {
-        return Err(std::io::ErrorKind::IsADirectory.into());
-    }
-    if !kind.is_fifo() {
-        std::fs::File::open(path)?;
-    }
-    Ok(())
-}
-
 /// Everything about one command, its program found and its files there.
 ///
 /// # Errors
-/// Usage errors, and [`MeasureError`]s for programs and inputs that aren't there.
+/// Usage errors, and errors of [`CommandPlan::find`] for programs and inputs that aren't there.
 pub fn target(
     options: &RunOptions,
     expect: Option<Expectation>,
@@ -152,75 +112,24 @@ pub fn target(
             directory.display()
         )));
     }
-    let variables = assignments_of(value("--env", &options.env)?.as_deref())?;
-    let input = run_options::input(value("--input", &options.input)?.as_deref());
-    if let Input::File(path) = &input {
-        readable(path).map_err(|error| MeasureError::Input {
-            path: path.clone(),
-            error,
-        })?;
-    }
-    let output = run_options::output(value("--output", &options.output)?.as_deref());
-    let search_path = variables
-        .iter()
-        .find(|(name, _)| name == "PATH")
-        .map(|(_, value)| value.clone())
-        .or_else(|| std::env::var_os("PATH"))
-        .unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let program = lookup::find(&words[0], &search_path, directory.as_deref())
-        .map_err(|error| looked_for_in(error, &variables))?;
-
-    let prepare = value("--prepare", &options.prepare)?.map(|text| {
-        hook(
-            "--prepare",
-            text,
-            shell.as_deref(),
-            &directory,
-            &variables,
-            options,
-        )
-    });
-    let benchmark = Benchmark {
-        name: text.clone(),
-        command: text,
-        arguments: words
-            .iter()
-            .map(|w| w.to_string_lossy().into_owned())
-            .collect(),
-        arguments_bytes: bytes_if_lossy(&words),
-        shell: shell.as_ref().map(|words| words.join(" ")),
-        parameters: assignment.clone(),
-        input: match &input {
-            Input::Null => InputFrom::Null,
-            Input::File(path) => InputFrom::File(path.display().to_string()),
-        },
-        output: recorded_output(&output, options.show_output, expect.is_some()),
-        working_directory: directory.as_ref().map(|d| d.display().to_string()),
-        environment_variables: variables
-            .iter()
-            .map(|(n, v)| {
-                (
-                    n.to_string_lossy().into_owned(),
-                    v.to_string_lossy().into_owned(),
-                )
-            })
-            .collect(),
-    };
-    let command = CommandLine {
-        arguments: words,
-        program,
-        directory,
-        variables,
-        input,
-        output,
-        expect,
-    };
-    Ok(Target {
-        benchmark,
-        command,
+    let mut target = CommandPlan {
+        text,
+        words,
         shell,
-        prepare,
-    })
+        parameters: assignment.clone(),
+        directory,
+        variables: assignments_of(value("--env", &options.env)?.as_deref())?,
+        input: run_options::input(value("--input", &options.input)?.as_deref()),
+        output: run_options::output(value("--output", &options.output)?.as_deref()),
+        expect,
+        show_output: options.show_output,
+    }
+    .find()?;
+    target.hooks.prepare = match value("--prepare", &options.prepare)? {
+        Some(text) => Some(hook("--prepare", text, &target.command, options)?),
+        None => None,
+    };
+    Ok(target)
 }
 
 fn words_of(text: &str) -> Result<Vec<OsString>, Failure> {
@@ -267,30 +176,6 @@ fn quoted(word: &OsStr) -> String {
     })
 }
 
-/// The words as bytes, if text would lose something of them.
-fn bytes_if_lossy(words: &[OsString]) -> Option<Vec<Vec<u8>>> {
-    let is_lossy = words.iter().any(|word| word.to_str().is_none());
-    is_lossy.then(|| words.iter().map(|word| word.as_bytes().to_vec()).collect())
-}
-
-/// Says of a program that isn't found that it was looked for in a PATH of the user's own.
-fn looked_for_in(error: MeasureError, variables: &[(OsString, OsString)]) -> MeasureError {
-    let path = variables.iter().find(|(name, _)| name == "PATH");
-    match (error, path) {
-        (MeasureError::NoSuchProgram { name, hint }, Some((_, path))) if !name.contains('/') => {
-            let hint = hint.unwrap_or_default();
-            let path = path.to_string_lossy();
-            MeasureError::NoSuchProgram {
-                name,
-                hint: Some(format!(
-                    "{hint}; it was looked for in the PATH of --env, {path:?}"
-                )),
-            }
-        }
-        (error, _) => error,
-    }
-}
-
 fn assignments_of(text: Option<&str>) -> Result<Vec<(OsString, OsString)>, Failure> {
     let text = text.unwrap_or("");
     let words = shell_words::split(text)
@@ -304,16 +189,4 @@ fn assignments_of(text: Option<&str>) -> Result<Vec<(OsString, OsString)>, Failu
             ))),
         })
         .collect()
-}
-
-fn recorded_output(output: &fathom_measure::Output, show: bool, checked: bool) -> OutputTo {
-    use fathom_measure::Output;
-    match output {
-        _ if checked => OutputTo::Pipe,
-        _ if show => OutputTo::Inherit,
-        Output::Null => OutputTo::Null,
-        Output::Pipe => OutputTo::Pipe,
-        Output::Inherit => OutputTo::Inherit,
-        Output::File(path) => OutputTo::File(path.display().to_string()),
-    }
 }

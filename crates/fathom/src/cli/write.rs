@@ -10,8 +10,19 @@ pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// The file, if it is one in which a record can grow while it is measured.
+pub fn grows(path: Option<&Path>) -> Option<PathBuf> {
+    path.filter(|path| is_replaceable(path))
+        .map(Path::to_path_buf)
+}
+
+/// The file, if what is written to it is written at the end.
+pub fn not_grown(path: Option<&Path>) -> Option<&Path> {
+    path.filter(|path| !is_replaceable(path))
+}
+
 /// True if the file is, or will be, one that can be written over and renamed: no pipe, no device.
-pub fn is_replaceable(path: &Path) -> bool {
+fn is_replaceable(path: &Path) -> bool {
     !is_stdout(path) && std::fs::metadata(path).map_or(true, |about| about.is_file())
 }
 
@@ -64,22 +75,22 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}", std::process::id()))
 }
 
-/// Makes a file beside `path`, as it is going to be written, and takes it away again: that a folder is there
-/// doesn't say that files can be made in it.
+/// Makes a file beside `path`, as it is going to be written, and takes it away again: that a folder
+/// is there doesn't say that files can be made in it.
 fn try_beside(path: &Path) -> Result<(), Failure> {
     let beside = beside(path);
     let tried = std::fs::File::create(&beside).and_then(|_| std::fs::remove_file(&beside));
     tried.map_err(|error| Failure::Usage(format!("can't write {}: {error}", path.display())))
 }
 
-/// Writes to standard output; a reader that has seen enough is no error.
+/// Writes to standard output; a reader that has had enough is no error.
 ///
 /// # Errors
 /// [`Failure::Write`].
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        // The reader has seen enough: `fathom … | head`.
+        // The reader has had enough: `fathom … | head`.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| Failure::Write {
             path: "standard output".into(),
@@ -88,7 +99,8 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes beside the target and renames, so that a file is whole or not there; `-` is standard output.
+/// Writes beside the target and renames, so that a file is whole or not there; `-` is standard
+/// output.
 ///
 /// # Errors
 /// [`Failure::Write`].

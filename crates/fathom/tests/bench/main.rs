@@ -4,5 +4,5 @@
 mod ended;
 mod recorded;
 mod refused;
-mod told;
+mod reported;
 mod world;

@@ -50,7 +50,7 @@ fn lines(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len() / 2)
 }
 
-/// Waits until the file has so many lines; its folder tells of every change.
+/// Waits until the file has so many lines; its folder reports every change.
 fn wait_for_lines(path: &Path, count: u64) {
     let folder = CString::new(text(path.parent().unwrap())).unwrap();
     // SAFETY: takes numbers, returns a new descriptor.

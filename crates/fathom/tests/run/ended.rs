@@ -55,7 +55,7 @@ fn wait_for<T>(answer: impl Fn() -> Option<T>) -> T {
         if let Some(answer) = answer() {
             return answer;
         }
-        // Between looks the processor is for what is waited for.
+        // Between polls the processor is for what is waited for.
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -101,7 +101,7 @@ fn a_killed_run_leaves_nothing_running_and_can_be_resumed() {
         signal(child.id(), "KILL");
         child.wait().expect("ends");
         wait_for(|| is_gone(pid));
-        // The first measure is done. Its kept value is changed, so that it is seen whether it is used.
+        // The first measure is done. Its kept value is changed, so that it shows whether it is used.
         let state = folder.path().join(".fathom/experiment/state.json");
         let kept = std::fs::read_to_string(&state).expect("kept");
         assert!(kept.contains("5.0"), "{kept}");

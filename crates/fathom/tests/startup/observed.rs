@@ -1,4 +1,4 @@
-//! What is seen when a program is observed: what ran, its phases, its files, and who may see them.
+//! What an observed program shows: what ran, its phases, its files, and who may see them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -81,8 +81,8 @@ fn only_what_reaches_standard_output_is_a_first_write() {
             "tier {tier}: {silent:?}"
         );
         let late = phases(1);
-        let ended_by = |told: &str| {
-            let mut until = late.iter().take_while(|(name, _)| name != told);
+        let ended_by = |wanted: &str| {
+            let mut until = late.iter().take_while(|(name, _)| name != wanted);
             until.any(|(_, ns)| *ns >= 150_000_000)
         };
         // Several of its processes run programs: by stops there are no phases.
@@ -230,7 +230,7 @@ fn another_user_gets_files_and_phases_by_stops() {
     for file in record["cold"][0]["files"].as_array().unwrap() {
         assert!(
             file["pages_left"].is_null(),
-            "files of root: the kernel tells nobody, {file}"
+            "files of root: the kernel shows nobody, {file}"
         );
     }
     if let Some(trace) = record["traces"].as_array().unwrap().first() {

@@ -69,14 +69,14 @@ fn every_run_tells_its_cpu_and_whether_its_core_was_shared() {
     for run in record["runs"].as_array().unwrap() {
         assert_eq!(run["cpu"], cpu, "{run}");
         let cycles = run["cycles_per_addition"].as_f64();
-        // Told where there is machine code to tell by.
+        // Known where there is machine code that knows it.
         assert_eq!(
             cycles.is_some(),
             cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
         );
         assert!(cycles.is_none_or(|cycles| cycles > 0.0), "{run}");
     }
-    // Three runs are too few to tell by.
+    // Three runs are too few to judge by.
     assert!(record["summaries"][0]["by_core"].is_null());
 }
 

@@ -14,7 +14,7 @@ pub fn fathom(arguments: &[&str]) -> Command {
         .env_remove("NO_COLOR")
         // No profile of the machine is remembered there, so none is held against it.
         .env("XDG_CACHE_HOME", "/no/such/folder")
-        // Cargo sets it, and the loader then looks for libraries in vain a hundred times.
+        // Cargo sets it, and the loader then looks for libraries a hundred times where there are none.
         .env_remove("LD_LIBRARY_PATH")
         .stdin(Stdio::null());
     command

@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
             }
             kinds.shuffle(&mut random);
             for kind in &kinds {
-                if interrupt::received().is_some() {
+                if interrupt::stopped() {
                     return Err(MeasureError::Interrupted);
                 }
                 if let Kind::Alone(stage) = kind

@@ -132,6 +132,6 @@ impl Executor for ProcessExecutor {
     }
 
     fn interrupted(&self) -> bool {
-        crate::interrupt::received().is_some()
+        crate::interrupt::stopped()
     }
 }

@@ -21,7 +21,7 @@ pub use interpreters::files_of;
 pub use paths::ResolvedPaths;
 pub use session::{CoreProbe, Keeper, Rounds, StartupSession, Subject, measure, warm_up};
 pub use terminal::first_output_on_a_terminal;
-pub use trace_starts::{Purpose, STDOUT, TracedStart, best_tier, trace_starts};
+pub use trace_starts::{Purpose, STDOUT, TracedStart, trace_starts};
 
 /// Limits of traced runs.
 #[derive(Debug, Clone)]

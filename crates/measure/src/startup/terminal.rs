@@ -91,7 +91,7 @@ fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
 fn wait_for_byte(terminal: &OwnedFd, until: Instant) -> bool {
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() || crate::interrupt::received().is_some() {
+        if left.is_zero() || crate::interrupt::stopped() {
             return false;
         }
         let mut polled = libc::pollfd {

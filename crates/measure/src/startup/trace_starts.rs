@@ -5,9 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fathom_trace::{
-    Io, Tier, TimelineOptions, Trace, TraceCommand, TraceError, TraceOptions, detect,
-};
+use fathom_trace::{Io, Tier, TimelineOptions, Trace, TraceCommand, TraceError, TraceOptions};
 
 use super::paths::ResolvedPaths;
 use super::session::Subject;
@@ -47,15 +45,6 @@ pub struct TracedStart {
     pub paths: ResolvedPaths,
 }
 
-/// How a program may be traced here: the best tier that names files; `None` if none is allowed.
-pub fn best_tier() -> Option<Tier> {
-    let all = detect::detect();
-    let allowed = |tier: Tier| all.iter().any(|one| one.tier == tier && one.available);
-    [Tier::Kernel, Tier::Stops]
-        .into_iter()
-        .find(|t| allowed(*t))
-}
-
 /// Runs `subject` and traces it: `runs` times in tier `kernel`, and once more in tier `stops`,
 /// where files and times can't be had of the same run. Output is watched as in the timed runs.
 /// `each` gets every run.
@@ -76,7 +65,7 @@ pub fn trace_starts(
         _ => vec![Purpose::FilesAndTimes; runs as usize],
     };
     for (round, purpose) in (0..).zip(purposes) {
-        if crate::interrupt::received().is_some() {
+        if crate::interrupt::stopped() {
             break;
         }
         if let Some(prepare) = &subject.prepare {

@@ -132,8 +132,8 @@ pub struct Arguments {
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true, help_heading = "What is run, and how")]
     pub ignore_failure: Option<String>,
 
-    /// Let processes that a command leaves running live until the end, such as the daemon of a build
-    /// tool that its next run talks to; otherwise they are ended before the next run
+    /// Let processes that a command leaves running live until the end, such as the daemon of a
+    /// build tool that its next run talks to; otherwise they are ended before the next run
     #[arg(long, help_heading = "What is run, and how")]
     pub keep_daemons: bool,
 
@@ -176,8 +176,8 @@ pub struct Arguments {
     )]
     pub time_unit: Option<TimeUnit>,
 
-    /// Write the complete record: every run with every metric. Whole after every run, even if killed.
-    /// '-' is standard output
+    /// Write the complete record: every run with every metric. Whole after every run, even if
+    /// killed. '-' is standard output
     #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
     pub json: Option<PathBuf>,
 

@@ -1,30 +1,20 @@
 //! From arguments to benchmarks: commands times parameters, with what is run around them.
 
-use fathom_measure::{CommandLine, Hook, Hooks};
-use fathom_model::Benchmark;
+use fathom_conduct::Target;
+use fathom_measure::{Hook, Hooks};
 
 use super::arguments::Arguments;
 use super::expectation;
 use crate::cli::failure::Failure;
 use crate::cli::parameters::{self, Assignment, Parameter};
 use crate::cli::run_options::for_command;
-use crate::cli::target::{Source, line, target};
-
-/// A benchmark as it is recorded, and as it is run.
-pub struct Prepared {
-    /// For the record.
-    pub benchmark: Benchmark,
-    /// For the executor.
-    pub command: CommandLine,
-    /// What is run around it.
-    pub hooks: Hooks,
-}
+use crate::cli::target::{self, Source, line, target};
 
 /// All benchmarks, and the index of the one that is compared with.
 ///
 /// # Errors
-/// Usage errors, and [`MeasureError`]s for programs and inputs that aren't there.
-pub fn prepare(arguments: &Arguments) -> Result<(Vec<Prepared>, usize), Failure> {
+/// Usage errors, and errors for programs and inputs that aren't there.
+pub fn prepare(arguments: &Arguments) -> Result<(Vec<Target>, usize), Failure> {
     let (sources, reference) = sources(arguments)?;
     check_parameters_are_used(arguments)?;
     let assignments =
@@ -128,7 +118,7 @@ fn one(
     index: usize,
     commands: usize,
     assignment: &Assignment,
-) -> Result<Prepared, Failure> {
+) -> Result<Target, Failure> {
     let options = &arguments.run_options;
     let value = |option: &str, values: &[String]| -> Result<Option<String>, Failure> {
         let value = for_command(option, values, index, commands).map_err(Failure::Usage)?;
@@ -138,26 +128,28 @@ fn one(
         Some(given) => Some(expectation::read(&given)?),
         None => None,
     };
-    let target = target(options, expect, source, index, commands, assignment)?;
+    let mut target = target(options, expect, source, index, commands, assignment)?;
     let hook = |role: &'static str, values: &[String]| -> Result<Option<Hook>, Failure> {
-        Ok(value(role, values)?.map(|text| target.hook(role, text, options)))
+        match value(role, values)? {
+            Some(text) => target::hook(role, text, &target.command, options).map(Some),
+            None => Ok(None),
+        }
     };
-    let hooks = Hooks {
-        setup: hook("--setup", &arguments.setup)?,
-        prepare: target.prepare.clone(),
-        conclude: hook("--conclude", &arguments.conclude)?,
-        cleanup: hook("--cleanup", &arguments.cleanup)?,
+    let setup = hook("--setup", &arguments.setup)?;
+    let conclude = hook("--conclude", &arguments.conclude)?;
+    let cleanup = hook("--cleanup", &arguments.cleanup)?;
+    target.hooks = Hooks {
+        setup,
+        conclude,
+        cleanup,
+        ..target.hooks
     };
-    Ok(Prepared {
-        benchmark: target.benchmark,
-        command: target.command,
-        hooks,
-    })
+    Ok(target)
 }
 
 /// Gives every benchmark its name: from `-n`, else the command, with its parameters where the
-/// command alone doesn't tell them apart.
-fn name_them(arguments: &Arguments, all: &mut [Prepared], commands: usize) -> Result<(), Failure> {
+/// command alone doesn't distinguish them.
+fn name_them(arguments: &Arguments, all: &mut [Target], commands: usize) -> Result<(), Failure> {
     let names = &arguments.command_name;
     if names.len() > commands && names.len() > all.len() {
         return Err(Failure::Usage(format!(
@@ -168,26 +160,26 @@ fn name_them(arguments: &Arguments, all: &mut [Prepared], commands: usize) -> Re
     }
     let per_benchmark = names.len() > commands;
     let count = all.len() / commands;
-    for (index, prepared) in all.iter_mut().enumerate() {
+    for (index, target) in all.iter_mut().enumerate() {
         let place = if per_benchmark { index } else { index / count };
         if let Some(name) = names.get(place) {
-            prepared.benchmark.name = parameters::fill(name, &prepared.benchmark.parameters);
+            target.benchmark.name = parameters::fill(name, &target.benchmark.parameters);
         }
     }
-    let plain: Vec<String> = all.iter().map(|p| p.benchmark.name.clone()).collect();
-    for (index, prepared) in all.iter_mut().enumerate() {
+    let plain: Vec<String> = all.iter().map(|one| one.benchmark.name.clone()).collect();
+    for (index, target) in all.iter_mut().enumerate() {
         let twin = plain
             .iter()
             .enumerate()
             .any(|(i, name)| i != index && *name == plain[index]);
-        if twin && !prepared.benchmark.parameters.is_empty() {
-            let shown: Vec<String> = prepared
+        if twin && !target.benchmark.parameters.is_empty() {
+            let shown: Vec<String> = target
                 .benchmark
                 .parameters
                 .iter()
                 .map(|(n, v)| format!("{n}={v}"))
                 .collect();
-            prepared
+            target
                 .benchmark
                 .name
                 .push_str(&format!(" ({})", shown.join(", ")));

@@ -1,60 +1,53 @@
-//! The progress line on standard error, and the record on disk, run by run.
+//! The progress line on standard error.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use fathom_measure::assess::verdicts;
-use fathom_measure::{Journal, MeasureError, Observer, Plan, Question, StopRule};
-use fathom_model::Run;
+use fathom_conduct::bench::SoFar;
+use fathom_conduct::{Event, Observer};
+use fathom_measure::{Plan, StopRule};
+use fathom_model::{Estimate, Run};
 use fathom_report::{Progress, progress_line};
-use fathom_stats::sequential;
+
+use crate::cli::{machine_changed, screen};
 
 /// The line is drawn this often at most, and only between runs.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Estimates for the line come from the last runs only: they cost time between runs.
-const LOOKED_AT: usize = 400;
 
 /// From this limit on it is worth saying how to lower it.
 const LONG: Duration = Duration::from_secs(60);
 /// For so long at the beginning.
 const ADVISED_SECONDS: f64 = 10.0;
 
-/// Draws and records.
-pub struct Watcher<'a> {
-    /// The record on disk, if one was asked for.
-    pub journal: Option<Journal>,
-    /// What is being measured.
-    pub plan: &'a Plan,
-    /// Whether to draw.
-    pub draws: bool,
+/// Draws, if it may.
+pub struct Line<'a> {
+    plan: &'a Plan,
+    draws: bool,
     /// Columns of the terminal.
-    pub width: usize,
+    width: usize,
     /// When the line was drawn last.
-    drawn: Instant,
+    drawn: Option<Instant>,
+    /// When the first round began.
     began: Instant,
     round: u32,
     warmup: bool,
     line: Option<String>,
-    estimate: Option<(f64, f64, f64)>,
-    ratio: Option<(f64, f64, f64)>,
+    so_far: SoFar,
 }
 
-impl<'a> Watcher<'a> {
+impl<'a> Line<'a> {
     /// Draws nothing until the first run.
-    pub fn new(plan: &'a Plan, journal: Option<Journal>, draws: bool, width: usize) -> Self {
-        let now = Instant::now();
-        Watcher {
-            journal,
+    pub fn new(plan: &'a Plan, draws: bool, width: usize) -> Self {
+        Line {
             plan,
             draws,
             width,
-            drawn: now.checked_sub(INTERVAL).unwrap_or(now),
-            began: now,
+            drawn: None,
+            began: Instant::now(),
             round: 0,
             warmup: false,
             line: None,
-            estimate: None,
-            ratio: None,
+            so_far: SoFar::default(),
         }
     }
 
@@ -67,16 +60,17 @@ impl<'a> Watcher<'a> {
     }
 
     fn draw(&mut self, benchmark: usize) {
-        let question: &Question = &self.plan.question;
-        let name = question.names.get(benchmark).map_or("", String::as_str);
+        let triple = |e: Estimate| (e.value, e.low, e.high);
+        let names = &self.plan.question.names;
+        let name = names.get(benchmark).map_or("", String::as_str);
         let elapsed = self.began.elapsed().as_secs_f64();
         let text = progress_line(
             &Progress {
                 round: self.round + 1,
                 rounds_planned: self.planned(),
                 benchmark_name: if self.warmup { "warm-up" } else { name },
-                estimate_seconds: self.estimate,
-                leading_ratio: self.ratio,
+                estimate_seconds: self.so_far.median.map(triple),
+                leading_ratio: self.so_far.ratio.map(triple),
                 elapsed_seconds: elapsed,
                 remaining_seconds: self.remaining(elapsed),
                 may_end_sooner: matches!(self.plan.stop, StopRule::Answer(_)),
@@ -86,7 +80,7 @@ impl<'a> Watcher<'a> {
         );
         let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
         self.line = Some(text);
-        self.drawn = Instant::now();
+        self.drawn = Some(Instant::now());
     }
 
     fn planned(&self) -> Option<u32> {
@@ -118,37 +112,35 @@ impl<'a> Watcher<'a> {
     }
 }
 
-impl Observer for Watcher<'_> {
-    fn round(&mut self, round: u32, warmup: bool) {
+impl Line<'_> {
+    fn is_due(&self) -> bool {
+        self.draws && self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL)
+    }
+
+    fn begins(&mut self, round: u32, warmup: bool) {
+        if self.drawn.is_none() && self.round == 0 && round == 0 {
+            self.began = Instant::now();
+        }
         self.round = round;
         self.warmup = warmup;
     }
 
-    fn starts(&mut self, benchmark: usize) {
-        if self.draws && self.drawn.elapsed() >= INTERVAL {
-            self.draw(benchmark);
+    fn learns(&mut self, runs: &[Run]) {
+        if self.is_due() {
+            self.so_far = SoFar::of(runs, &self.plan.question);
         }
     }
+}
 
-    fn ran(&mut self, _run: &Run) -> Result<(), MeasureError> {
-        Ok(())
-    }
-
-    fn record(&mut self, run: &Run) -> Result<(), MeasureError> {
-        self.journal
-            .as_mut()
-            .map_or(Ok(()), |journal| journal.append(run))
-    }
-
-    fn round_done(&mut self, runs: &[Run], _round: u32, _elapsed: Duration) {
-        if !self.draws || self.drawn.elapsed() < INTERVAL {
-            return;
+impl Observer for Line<'_> {
+    fn on(&mut self, event: Event<'_>) {
+        match event {
+            Event::MachineChanged(changes) => machine_changed::warn(changes),
+            Event::WaitsForQuiet(problem) => screen::waits_for_quiet(problem),
+            Event::Round { round, warmup } => self.begins(round, warmup),
+            Event::RunStarts(benchmark) if self.is_due() => self.draw(benchmark),
+            Event::RoundDone(runs) => self.learns(runs),
+            _ => {}
         }
-        let recent = &runs[runs.len().saturating_sub(LOOKED_AT)..];
-        let allowance = sequential::last(self.plan.question.alpha, &[]);
-        let now = verdicts(recent, &self.plan.question, allowance);
-        let triple = |e: &fathom_model::Estimate| (e.value, e.low, e.high);
-        self.estimate = now.medians.first().and_then(|m| m.as_ref()).map(triple);
-        self.ratio = now.comparisons.first().map(|c| triple(&c.ratio));
     }
 }

@@ -1,17 +1,17 @@
 //! `fathom machine`: what this machine can do at most, and whether it is quiet enough.
 
-mod against_itself;
 mod arguments;
-mod record;
 mod tuning;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 pub use arguments::Arguments;
+use fathom_conduct::machine::{Checked, Probes};
+use fathom_conduct::{CheckPlan, Event, MachinePlan};
 use fathom_experiment::did_you_mean;
-use fathom_machine::remembered::{self, Profile};
-use fathom_machine::{Fitness, Options, ProbeResult};
-use fathom_measure::interrupt;
+use fathom_machine::Fitness;
+use fathom_measure::{CommandLine, Input, Output, interrupt};
 
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
@@ -19,8 +19,8 @@ use crate::cli::{screen, write};
 /// Exit code after Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Time of the look at the machine in `--check`.
-const CHECKED: Duration = Duration::from_secs(1);
+/// Time of one run of the work that `--check` runs against itself, without its start.
+const WORK: Duration = Duration::from_millis(5);
 
 /// Measures, checks or mends, and prints. Returns the exit code.
 ///
@@ -43,29 +43,22 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
         return list();
     }
     known(&arguments.only)?;
-    let options = options(arguments)?;
+    check_directory(arguments)?;
     interrupt::catch();
     match arguments.check {
-        true => check(arguments, &options),
-        false => measure(arguments, &options),
+        true => check(arguments),
+        false => measure(arguments),
     }
 }
 
-fn options(arguments: &Arguments) -> Result<Options, Failure> {
-    let mut options = Options {
-        stop: Some(|| interrupt::received().is_some()),
-        ..Options::default()
-    };
-    if let Some(directory) = &arguments.directory {
-        if !directory.is_dir() {
-            return Err(Failure::Usage(format!(
-                "--directory: {} is not a directory",
-                directory.display()
-            )));
-        }
-        options.directory.clone_from(directory);
+fn check_directory(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.directory {
+        Some(directory) if !directory.is_dir() => Err(Failure::Usage(format!(
+            "--directory: {} is not a directory",
+            directory.display()
+        ))),
+        _ => Ok(()),
     }
-    Ok(options)
 }
 
 /// All that `--only` can name.
@@ -95,109 +88,88 @@ fn known(ids: &[String]) -> Result<(), Failure> {
     }
 }
 
-fn measure(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
-    let draws = screen::can_draw();
-    let mut progress = |what: &str| screen::redraw(draws, &format!("{what} …"));
-    let (name, mut results) = match (arguments.quick, arguments.full) {
-        (true, _) => ("quick", fathom_machine::quick(options, &mut progress)),
-        (_, patient) if !arguments.only.is_empty() => (
-            "only",
-            fathom_machine::only(&arguments.only, patient, options, &mut progress),
-        ),
-        (_, true) => ("full", fathom_machine::full(options, &mut progress)),
-        _ => (
-            "default",
-            fathom_machine::everything(options, &mut progress),
-        ),
+fn measure(arguments: &Arguments) -> Result<i32, Failure> {
+    let plan = MachinePlan {
+        probes: match (arguments.quick, arguments.full) {
+            (true, _) => Probes::Quick,
+            (_, patient) if !arguments.only.is_empty() => {
+                Probes::Only(arguments.only.clone(), patient)
+            }
+            (_, true) => Probes::Full,
+            _ => Probes::Default,
+        },
+        directory: arguments.directory.clone(),
+        deadline: None,
     };
+    let draws = screen::can_draw();
+    let record = fathom_conduct::machine(&plan, &mut |event: Event<'_>| {
+        if let Event::Probes(what) = event {
+            screen::redraw(draws, &format!("{what} …"));
+        }
+    });
     screen::redraw(draws, "");
-    let complete = interrupt::received().is_none();
-    if complete {
-        remember(name, &mut results);
-    }
     if let Some(path) = &arguments.html {
-        let page = fathom_report::machine_html(&results, complete);
+        let page = fathom_report::machine_html(&record.results, record.complete);
         write::export(path, page)?;
     }
     let shown = fathom_report::MachineOptions {
         methods: arguments.methods,
         curves: arguments.curves,
     };
-    let text = fathom_report::machine_terminal(&results, shown);
-    finish(
-        arguments,
-        &record::Profile::new(name, complete, &results),
-        &text,
-    )?;
-    if !complete {
+    let text = fathom_report::machine_terminal(&record.results, shown);
+    finish(arguments, &record, &text)?;
+    if !record.complete {
         eprintln!("interrupted: what had ended is there; the rest has no figure or is missing");
         return Ok(INTERRUPTED);
     }
     Ok(0)
 }
 
-/// Holds the figures against what earlier runs showed, and keeps the fingerprint for `why` and `bench`. A cache
-/// that can't be written is no failure.
-fn remember(kind: &str, results: &mut [ProbeResult]) {
-    let Some(folder) = remembered::default_folder() else {
-        return;
+fn check(arguments: &Arguments) -> Result<i32, Failure> {
+    let plan = CheckPlan {
+        directory: arguments.directory.clone(),
+        work: own_work()?,
     };
-    let before = remembered::load(&folder);
-    let mut seen = before
-        .as_ref()
-        .map(|profile| profile.seen.clone())
-        .unwrap_or_default();
-    // What was measured on some of the CPUs is no measure of what is on others.
-    let kind = format!("{kind} on {:?}", fathom_machine::allowed_cpus());
-    seen.judge(results, &kind, remembered::seconds_now());
-    let now = Profile::now(results.iter().map(without_curve).collect());
-    let kept = if now.is_whole() { Some(now) } else { before };
-    if let Some(profile) = kept {
-        let _ = remembered::save(&folder, &Profile { seen, ..profile });
-    }
-}
-
-/// Figures are remembered, curves are not.
-fn without_curve(result: &ProbeResult) -> ProbeResult {
-    ProbeResult {
-        points: None,
-        points_over: None,
-        points_unit: None,
-        ..result.clone()
-    }
-}
-
-fn check(arguments: &Arguments, options: &Options) -> Result<i32, Failure> {
     let draws = screen::can_draw();
     screen::redraw(
         draws,
         "looking at the machine, then a program against itself …",
     );
-    let mut failure = None;
-    let mut against_itself = || match against_itself::smallest_difference() {
-        Ok(told) => Some(told),
-        Err(error) => {
-            failure = Some(error);
-            None
-        }
-    };
-    let report = fathom_machine::check(CHECKED, &options.directory, Some(&mut against_itself));
+    let Checked { record, failure } = fathom_conduct::check(&plan);
     screen::redraw(draws, "");
-    let complete = interrupt::received().is_none();
-    if let Some(failure) = failure.filter(|_| complete) {
-        // The rest of the check stands; only its last line is missing.
+    if let Some(failure) = failure {
         eprintln!("warning: a program could not be run against itself: {failure}");
     }
     finish(
         arguments,
-        &record::Check::new(complete, &report),
-        &fathom_report::machine_check_terminal(&report),
+        &record,
+        &fathom_report::machine_check_terminal(&record.report),
     )?;
-    if !complete {
+    if !record.complete {
         eprintln!("interrupted: no program was run against itself for as long as it takes");
         return Ok(INTERRUPTED);
     }
-    Ok(i32::from(report.fitness == Fitness::Unfit))
+    Ok(i32::from(record.report.fitness == Fitness::Unfit))
+}
+
+/// This program, doing nothing but fixed work.
+fn own_work() -> Result<CommandLine, Failure> {
+    let own = std::env::current_exe().map_err(|error| {
+        Failure::Untrusted(format!("the program can't find itself to run it: {error}"))
+    })?;
+    let turns = fathom_machine::work_turns(WORK);
+    let words = ["machine", "--work", &turns.to_string()].map(OsString::from);
+    Ok(CommandLine {
+        arguments: std::iter::once(own.clone().into_os_string())
+            .chain(words)
+            .collect(),
+        program: own,
+        directory: None,
+        variables: Vec::new(),
+        input: Input::Null,
+        output: Output::Null,
+        expect: None,
+    })
 }
 
 fn finish(arguments: &Arguments, value: &impl serde::Serialize, text: &str) -> Result<(), Failure> {

@@ -49,8 +49,8 @@ pub fn fix() -> Result<i32, Failure> {
 /// Puts everything back and shows it.
 ///
 /// # Errors
-/// Without root, when it can't be seen whether there is something to put back, and when a setting refuses; the
-/// others are put back all the same.
+/// Without root, when it is not known whether there is something to put back, and when a setting
+/// refuses; the others are put back all the same.
 pub fn restore() -> Result<i32, Failure> {
     let is_there = Path::new(STATE).try_exists();
     let is_there = is_there.map_err(|error| {

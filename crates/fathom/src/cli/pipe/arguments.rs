@@ -95,7 +95,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
     pub html: Option<PathBuf>,
 
-    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard output
+    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard
+    /// output
     #[arg(long, value_name = "FILE", help_heading = "What is shown and written")]
     pub json: Option<PathBuf>,
 }
@@ -105,11 +106,11 @@ pub struct Arguments {
 pub enum Tier {
     /// Counted and timed in the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
-    /// Switches recorded by the kernel, threads looked at (any user)
+    /// Switches recorded by the kernel, threads sampled (any user)
     Perf,
-    /// Threads looked at 1,000 times a second (any user)
+    /// Threads sampled 1,000 times a second (any user)
     Sample,
-    /// Not observed: only what the kernel tells of ended processes
+    /// Not observed: only what the kernel says of ended processes
     Accounts,
 }
 

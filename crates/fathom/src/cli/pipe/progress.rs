@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use fathom_measure::pipeline::{Kind, PipePlan};
+use fathom_conduct::{Event, Observer};
+use fathom_measure::pipeline::Kind;
+use fathom_model::PipeStage;
 use fathom_report::{escape, shorten};
 
-use crate::cli::screen;
+use crate::cli::{machine_changed, screen};
 
 /// The line is drawn this often at most.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -20,9 +22,9 @@ pub struct Progress {
 
 impl Progress {
     /// Draws nothing until the first run.
-    pub fn new(plan: &PipePlan) -> Progress {
+    pub fn new(stages: &[PipeStage]) -> Progress {
         Progress {
-            names: plan.names.clone(),
+            names: stages.iter().map(|stage| stage.name.clone()).collect(),
             draws: screen::can_draw(),
             drawn: None,
         }
@@ -37,7 +39,7 @@ impl Progress {
     }
 
     /// Says what is run now.
-    pub fn say(&mut self, what: &str) {
+    fn say(&mut self, what: &str) {
         if !self.draws || self.drawn.is_some_and(|at| at.elapsed() < INTERVAL) {
             return;
         }
@@ -48,7 +50,7 @@ impl Progress {
     }
 
     /// Says which run starts.
-    pub fn starts(&mut self, round: u32, kind: Kind) {
+    fn starts(&mut self, round: u32, kind: Kind) {
         let what = match kind {
             Kind::First => "the first run, which does not count".to_string(),
             Kind::Live => format!("round {}: the pipeline", round + 1),
@@ -56,5 +58,16 @@ impl Progress {
             Kind::Alone(stage) => format!("round {}: {} alone", round + 1, self.names[stage]),
         };
         self.say(&what);
+    }
+}
+
+impl Observer for Progress {
+    fn on(&mut self, event: Event<'_>) {
+        match event {
+            Event::MachineChanged(changes) => machine_changed::warn(changes),
+            Event::PipelineStarts(round, kind) => self.starts(round, kind),
+            Event::PipelineObserved(round) => self.say(&format!("observed round {}", round + 1)),
+            _ => {}
+        }
     }
 }

@@ -3,32 +3,17 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use fathom_conduct::Target;
+use fathom_conduct::pipe::Stages;
 use fathom_measure::pipeline::MOST_STAGES;
-use fathom_measure::{CommandLine, Hook};
-use fathom_model::{InputFrom, OutputTo, PipeStage};
+use fathom_model::PipeStage;
 
 use super::arguments::Arguments;
 use super::line;
 use crate::cli::failure::Failure;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
-use crate::cli::target::{self, Source, Target};
-
-/// The stages, ready to be run.
-pub struct Stages {
-    /// In the order of the pipeline.
-    pub commands: Vec<CommandLine>,
-    /// For the record.
-    pub described: Vec<PipeStage>,
-    /// Standard input of the first.
-    pub input: InputFrom,
-    /// Standard output of the last.
-    pub output: OutputTo,
-    /// The shell that interprets each, if any.
-    pub shell: Option<String>,
-    /// `--prepare`.
-    pub prepare: Option<Hook>,
-}
+use crate::cli::target::{self, Source};
 
 /// Splits, finds the programs, names them.
 ///
@@ -59,25 +44,7 @@ pub fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
             &Vec::new(),
         )?);
     }
-    let names = names(&targets, shell.is_some());
-    let described = targets
-        .iter()
-        .zip(names)
-        .map(|(target, name)| PipeStage {
-            name,
-            command: target.benchmark.command.clone(),
-            arguments: target.benchmark.arguments.clone(),
-            working_directory: target.benchmark.working_directory.clone(),
-        })
-        .collect();
-    Ok(Stages {
-        input: targets[0].benchmark.input.clone(),
-        output: targets[last].benchmark.output.clone(),
-        shell: shell.map(|words| words.join(" ")),
-        prepare: targets[0].prepare.clone(),
-        described,
-        commands: targets.into_iter().map(|target| target.command).collect(),
-    })
+    Ok(Stages::of(targets)?)
 }
 
 fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
@@ -156,36 +123,6 @@ fn options_of(options: &RunOptions, index: usize, last: usize) -> RunOptions {
         own.show_output = false;
     }
     own
-}
-
-/// File name of each program; with `#2` and so on where two stages would have the same.
-fn names(targets: &[Target], by_shell: bool) -> Vec<String> {
-    let plain: Vec<String> = targets
-        .iter()
-        .map(|target| {
-            let first = if by_shell {
-                target
-                    .benchmark
-                    .command
-                    .split_whitespace()
-                    .next()
-                    .unwrap_or("sh")
-                    .to_string()
-            } else {
-                target.benchmark.arguments[0].clone()
-            };
-            first.rsplit('/').next().unwrap_or(&first).to_string()
-        })
-        .collect();
-    let mut names: Vec<String> = Vec::new();
-    for (index, name) in plain.iter().enumerate() {
-        let before = plain[..index].iter().filter(|other| *other == name).count();
-        names.push(match before {
-            0 => name.clone(),
-            more => format!("{name}#{}", more + 1),
-        });
-    }
-    names
 }
 
 /// The delay of each stage; `None` if none was given.

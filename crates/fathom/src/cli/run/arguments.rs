@@ -87,7 +87,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "list"])]
     pub html: Option<PathBuf>,
 
-    /// Write the record as JSON ('-' is standard output); with --plan or --list, the plan or the list
+    /// Write the record as JSON ('-' is standard output); with --plan or --list, the plan or the
+    /// list
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }

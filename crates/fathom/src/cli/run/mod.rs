@@ -20,12 +20,12 @@ use fathom_report as report;
 use progress::Line;
 
 use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED};
-use crate::cli::{fingerprint, screen, write};
+use crate::cli::{WORDING, screen, write};
 
 /// Exit code when a claim that is a budget does not hold.
 const BUDGET_FAILED: i32 = 1;
-/// The quick set of a whole catalogue is to fit into 10 minutes, builds included; looking for tools and
-/// writing records come on top.
+/// The quick set of a whole catalogue is to fit into 10 minutes, builds included; looking for tools
+/// and writing records come on top.
 const QUICK_SET: Duration = Duration::from_secs(8 * 60);
 /// What an experiment may take for builds beyond its share: the Go and Rust programs of
 /// `startup-showdown` take some 10 s on a machine that is busy.
@@ -56,7 +56,6 @@ pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
         readme::check(&experiments)?;
     }
     interrupt::catch();
-    fingerprint::take();
     let mut records = Vec::new();
     let mut code = 0;
     let began = Instant::now();
@@ -91,8 +90,8 @@ fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
     Ok(arguments.experiments.clone())
 }
 
-/// The experiments of a folder: a catalogue, the clone that has one, or a single experiment. `how` is what
-/// to type with the folder behind it.
+/// The experiments of a folder: a catalogue, the clone that has one, or a single experiment. `how`
+/// is what to type with the folder behind it.
 fn catalogue_files(folder: &Path, how: &str) -> Result<Vec<PathBuf>, Failure> {
     if folder.join("experiment.toml").is_file() {
         return Ok(vec![folder.join("experiment.toml")]);
@@ -156,10 +155,10 @@ fn work_of(arguments: &Arguments, experiment: &Experiment) -> PathBuf {
 
 /// Two experiments must not share a folder.
 fn check_work(arguments: &Arguments, experiments: &[Experiment]) -> Result<(), Failure> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut taken = std::collections::BTreeSet::new();
     for experiment in experiments {
         let work = work_of(arguments, experiment);
-        if arguments.work.is_some() && !seen.insert(work.clone()) {
+        if arguments.work.is_some() && !taken.insert(work.clone()) {
             return Err(Failure::Usage(format!(
                 "two experiments would share the folder {}; run them one by one, each with its --work",
                 work.display()
@@ -236,8 +235,8 @@ struct Limits {
 }
 
 impl Limits {
-    /// What the next of `left` experiments may take: its share of the time that is left. Those that need
-    /// little leave more to the others.
+    /// What the next of `left` experiments may take: its share of the time that is left. Those that
+    /// need little leave more to the others.
     fn of(arguments: &Arguments, began: Instant, left: usize) -> Limits {
         // Packages come as fast as the network brings them: nothing promises when they end.
         let is_set = arguments.all && arguments.quick && !arguments.install;
@@ -252,7 +251,8 @@ impl Limits {
         if arguments.quick {
             share = share.min(session::QUICK_TIME);
         }
-        // The share is for measuring. Builds may take as much again, and not the time of all the others.
+        // The share is for measuring. Builds may take as much again, and not the time of all the
+        // others.
         let most = (share * 2 + FOR_BUILDS).min(rest);
         Limits {
             time: Some(arguments.time.map_or(share, |own| own.min(share))),
@@ -262,11 +262,8 @@ impl Limits {
 }
 
 fn one(arguments: &Arguments, experiment: &Experiment, limits: Limits) -> Result<End, Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::Untrusted(format!("Fathom's own program can't be found: {error}"))
-    })?;
     let options = Options {
-        program,
+        wording: WORDING,
         work: work_of(arguments, experiment),
         quick: arguments.quick,
         install: arguments.install,
@@ -278,9 +275,7 @@ fn one(arguments: &Arguments, experiment: &Experiment, limits: Limits) -> Result
     let mut line = Line::new(&name_of(&experiment.path));
     let end = session::run(experiment, &options, &mut |event| line.show(&event));
     line.clear();
-    let mut end = end.map_err(failure_of)?;
-    end.record.environment.fingerprint = fingerprint::environment().fingerprint;
-    Ok(end)
+    end.map_err(failure_of)
 }
 
 fn exit_code(end: &End) -> i32 {

@@ -6,7 +6,7 @@ use fathom_experiment::prepare::StepKind;
 use fathom_experiment::session::Event;
 use fathom_report::{escape, shorten};
 
-use crate::cli::screen;
+use crate::cli::{machine_changed, screen};
 
 /// One line on standard error, redrawn; nothing where it can't be drawn.
 pub struct Line {
@@ -26,6 +26,7 @@ impl Line {
     /// Shows what begins now.
     pub fn show(&mut self, event: &Event<'_>) {
         let text = match event {
+            Event::MachineChanged(changes) => return machine_changed::warn(changes),
             Event::Preparing(kind, name) => {
                 let what = match kind {
                     StepKind::Check => "looking for",

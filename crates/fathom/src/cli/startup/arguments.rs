@@ -50,7 +50,7 @@ pub struct Arguments {
         short,
         long,
         value_name = "N",
-        default_value_t = 3,
+        default_value_t = fathom_conduct::startup::WARMUP_ROUNDS,
         help_heading = MEASURED
     )]
     pub warmup: u32,
@@ -77,7 +77,7 @@ pub struct Arguments {
     pub drop_caches: bool,
 
     /// Runs of each program that are observed for phases and files; 0 for none
-    #[arg(long, alias = "explain", value_name = "N", default_value_t = 5, help_heading = MEASURED)]
+    #[arg(long, alias = "explain", value_name = "N", default_value_t = fathom_conduct::startup::OBSERVED_RUNS, help_heading = MEASURED)]
     pub traced: u32,
 
     /// How to observe: the best that is allowed, unless you say
@@ -96,7 +96,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
-    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard output
+    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard
+    /// output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 }
@@ -106,7 +107,8 @@ pub struct Arguments {
 pub enum Tier {
     /// In the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
-    /// By ptrace (any user): files in one run with every call stopped, phases in runs with two stops
+    /// By ptrace (any user): files in one run with every call stopped, phases in runs with two
+    /// stops
     #[value(name = "ptrace", alias = "stops")]
     Stops,
 }

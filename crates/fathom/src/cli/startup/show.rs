@@ -34,17 +34,17 @@ pub fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure
     Ok(())
 }
 
-/// Into the file that was asked for, if one was.
+/// Where JSON was asked for and no file has grown with the runs.
 ///
 /// # Errors
 /// When it can't be written.
 pub fn write_json(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
-    let Some(path) = &arguments.json else {
+    let Some(path) = write::not_grown(arguments.json.as_deref()) else {
         return Ok(());
     };
     let mut bytes = Vec::new();
     report::startup_json(record, &mut bytes).map_err(|error| Failure::Write {
-        path: path.clone(),
+        path: path.to_path_buf(),
         error,
     })?;
     write::export(path, bytes)

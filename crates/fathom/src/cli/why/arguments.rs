@@ -34,8 +34,8 @@ pub struct Arguments {
     #[arg(short, long, value_name = "N", value_parser = crate::cli::quantities::at_least_one)]
     pub runs: Option<u32>,
 
-    /// Go on when a timed run fails, and count it: all failures, or only these exit codes. A run that is
-    /// ended by --timeout is always explained, up to there
+    /// Go on when a timed run fails, and count it: all failures, or only these exit codes. A run
+    /// that is ended by --timeout is always explained, up to there
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true)]
     pub ignore_failure: Option<String>,
 
@@ -76,8 +76,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write what was timed and traced, which the findings are made from: a test of them, or a report
-    /// of a wrong one, begins with it
+    /// Write what was timed and traced, which the findings are made from: a test of them, or a
+    /// report of a wrong one, begins with it
     #[arg(long, value_name = "FILE", hide = true)]
     pub save_observation: Option<PathBuf>,
 
@@ -91,11 +91,11 @@ pub struct Arguments {
 pub enum Tier {
     /// Counted and timed in the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
-    /// Switches, forks and ends recorded by the kernel, threads looked at (any user)
+    /// Switches, forks and ends recorded by the kernel, threads sampled (any user)
     Perf,
-    /// Threads looked at 1,000 times a second (any user)
+    /// Threads sampled 1,000 times a second (any user)
     Sample,
-    /// Every call stopped and looked at, for a while (any user)
+    /// Every call stopped at (ptrace), for a while (any user)
     #[value(name = "ptrace", alias = "stops")]
     Stops,
 }

@@ -1,0 +1,223 @@
+//! `bench`: commands are timed and compared.
+
+mod amount;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use amount::Amount;
+use fathom_measure::assess::verdicts;
+use fathom_measure::{
+    Frame, IgnoreFailure, Journal, MeasureError, Plan, ProcessExecutor, ProcessOptions, Question,
+    assess, conduct, interrupt, now_rfc3339, write_bench,
+};
+use fathom_model::{BenchRecord, Conditions, Estimate, Run, SCHEMA_VERSION, StopReason};
+use fathom_stats::sequential;
+
+use crate::quiet::wait_until_quiet;
+use crate::{ConductError, Conducted, Event, Observer, RunTerms, Target, fingerprint, null_output};
+
+/// How often identical programs may be called different.
+pub const ALPHA: f64 = 0.05;
+/// Differences up to this share count as none, unless something else is said.
+pub const MARGIN: f64 = 0.01;
+
+/// Estimates while measuring come from the last runs only: they cost time between runs.
+const RECENT_RUNS: usize = 400;
+
+/// What is to be compared, and how.
+#[derive(Debug, Clone)]
+pub struct BenchPlan {
+    /// The commands, at least one.
+    pub targets: Vec<Target>,
+    /// Index of the one that the others are compared with.
+    pub reference: usize,
+    /// How much is measured.
+    pub amount: Amount,
+    /// Warm-up rounds.
+    pub warmup: u32,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Differences up to this share count as none.
+    pub margin: f64,
+    /// Failures that are counted instead of ending everything.
+    pub ignore_failure: IgnoreFailure,
+    /// Wait until the machine is quiet, at most this long.
+    pub require_quiet: Option<Duration>,
+    /// Look first whether the machine is as fast as when its profile was taken.
+    pub canaries: bool,
+    /// Vary the size of the environment from run to run.
+    pub vary_environment_size: bool,
+    /// Let processes that a run leaves behind live until the end.
+    pub keep_daemons: bool,
+    /// A file that holds the whole record after every run.
+    pub record: Option<PathBuf>,
+    /// How the commands are run.
+    pub terms: RunTerms,
+}
+
+impl BenchPlan {
+    /// The rounds that are made.
+    pub fn rounds(&self) -> Plan {
+        Plan {
+            benchmarks: self.targets.len(),
+            warmup: self.warmup,
+            seed: self.seed,
+            stop: self.amount.stop_rule(self.targets.len()),
+            question: Question {
+                names: self
+                    .targets
+                    .iter()
+                    .map(|target| target.benchmark.name.clone())
+                    .collect(),
+                reference: self.reference,
+                margin: self.margin,
+                alpha: ALPHA,
+            },
+            ignore_failure: self.ignore_failure.clone(),
+        }
+    }
+
+    fn empty_record(&self, started_at: String) -> BenchRecord {
+        BenchRecord {
+            schema_version: SCHEMA_VERSION,
+            kind: "bench".to_string(),
+            fathom_version: env!("CARGO_PKG_VERSION").to_string(),
+            started_at,
+            environment: fingerprint::environment(),
+            conditions: Conditions {
+                seed: self.seed,
+                warmup_runs: self.warmup,
+                pinned_cpus: self.terms.pinned_cpus(),
+                timeout_seconds: self.terms.timeout_seconds(),
+                margin: self.margin,
+                environment_size_randomised: self.vary_environment_size,
+            },
+            benchmarks: self
+                .targets
+                .iter()
+                .map(|one| one.benchmark.clone())
+                .collect(),
+            runs: Vec::new(),
+            complete: false,
+            outcome: None,
+        }
+    }
+}
+
+/// Measures in rounds until there is enough, and judges.
+///
+/// # Errors
+/// What keeps it from being measured at all. A run that fails ends measuring; the record then has
+/// what was measured before.
+pub fn bench(
+    plan: &BenchPlan,
+    observer: &mut dyn Observer,
+) -> Result<Conducted<BenchRecord>, ConductError> {
+    let _limit = interrupt::until(plan.terms.deadline);
+    let started_at = now_rfc3339();
+    if let Some(patience) = plan.require_quiet {
+        wait_until_quiet(patience, observer)?;
+    }
+    if plan.canaries {
+        fingerprint::take(observer);
+    }
+    let mut record = plan.empty_record(started_at);
+    let journal = match &plan.record {
+        Some(path) => Some(Journal::create(path, Frame::of_bench(&record))?),
+        None => None,
+    };
+    let commands = plan.targets.iter();
+    let mut executor = ProcessExecutor::recording(
+        commands
+            .map(|target| (target.command.clone(), target.hooks.clone()))
+            .collect(),
+        ProcessOptions {
+            vary_environment_size: plan.vary_environment_size,
+            keep_daemons: plan.keep_daemons,
+            ..plan.terms.process_options(plan.seed)
+        },
+        journal.as_ref().map(Journal::file),
+    )?;
+    let rounds = plan.rounds();
+    let mut recorder = Recorder { journal, observer };
+    let session = conduct(&rounds, &mut executor, &mut recorder);
+    // Whatever is left of the commands ends before anything else is done.
+    drop(executor);
+
+    let mut outcome = assess(
+        &session.runs,
+        &record.benchmarks,
+        &rounds.question,
+        session.allowance,
+        session.stop,
+        &session.floor_ns,
+    );
+    let benchmarks = record.benchmarks.iter().enumerate();
+    let silenced = benchmarks.filter_map(|(index, one)| null_output::warning(index, one));
+    outcome.warnings.extend(silenced);
+    record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
+    record.runs = session.runs;
+    record.outcome = Some(outcome);
+    if let Some(journal) = recorder.journal.take() {
+        journal.finish(|out| write_bench(&record, out))?;
+    }
+    if session.failure.is_none() && record.runs.is_empty() {
+        return Err(MeasureError::Interrupted.into());
+    }
+    Ok(Conducted {
+        record,
+        failure: session.failure,
+    })
+}
+
+/// What is known while it is measured: the median of the first command, and the first ratio.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SoFar {
+    /// Wall time in seconds.
+    pub median: Option<Estimate>,
+    /// To the reference.
+    pub ratio: Option<Estimate>,
+}
+
+impl SoFar {
+    /// Of these runs; takes some time.
+    pub fn of(runs: &[Run], question: &Question) -> SoFar {
+        let recent = &runs[runs.len().saturating_sub(RECENT_RUNS)..];
+        let now = verdicts(recent, question, sequential::last(question.alpha, &[]));
+        SoFar {
+            median: now.medians.first().copied().flatten(),
+            ratio: now.comparisons.first().map(|comparison| comparison.ratio),
+        }
+    }
+}
+
+/// Keeps each run in the file, and reports to the observer.
+struct Recorder<'o> {
+    journal: Option<Journal>,
+    observer: &'o mut dyn Observer,
+}
+
+impl fathom_measure::Observer for Recorder<'_> {
+    fn round(&mut self, round: u32, warmup: bool) {
+        self.observer.on(Event::Round { round, warmup });
+    }
+
+    fn starts(&mut self, benchmark: usize) {
+        self.observer.on(Event::RunStarts(benchmark));
+    }
+
+    fn ran(&mut self, _run: &Run) -> Result<(), MeasureError> {
+        Ok(())
+    }
+
+    fn record(&mut self, run: &Run) -> Result<(), MeasureError> {
+        self.journal
+            .as_mut()
+            .map_or(Ok(()), |journal| journal.append(run))
+    }
+
+    fn round_done(&mut self, runs: &[Run], _round: u32, _elapsed: Duration) {
+        self.observer.on(Event::RoundDone(runs));
+    }
+}

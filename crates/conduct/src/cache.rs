@@ -1,0 +1,79 @@
+//! What is found out once and kept.
+//!
+//! Files in the folder of [`remembered`], each with a stamp of what it depends on. A stamp that
+//! differs, or a file that can't be read, is as good as none; not being able to write one is no
+//! error.
+
+use std::path::PathBuf;
+
+use fathom_machine::remembered::{self, Identity};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct Kept<T> {
+    stamp: String,
+    value: T,
+}
+
+/// What was kept under this name with this stamp.
+pub(crate) fn load<T: DeserializeOwned>(name: &str, stamp: &str) -> Option<T> {
+    let text = std::fs::read(file(name)?).ok()?;
+    let kept: Kept<T> = serde_json::from_slice(&text).ok()?;
+    (kept.stamp == stamp).then_some(kept.value)
+}
+
+/// Keeps a value; another process never sees half of it.
+pub(crate) fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
+    let Some(file) = file(name) else { return };
+    let kept = Kept {
+        stamp: stamp.to_owned(),
+        value,
+    };
+    let Ok(text) = serde_json::to_vec(&kept) else {
+        return;
+    };
+    let beside = file.with_extension(format!("new.{}", std::process::id()));
+    let folder = file.parent().map(std::fs::create_dir_all);
+    if matches!(folder, Some(Ok(()))) && std::fs::write(&beside, text).is_ok() {
+        // Without it the next run finds out again.
+        let _ = std::fs::rename(&beside, &file);
+    }
+}
+
+/// Who asks, on which machine since its start: what tiers depend on.
+pub(crate) fn rights_stamp() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let rights = status.lines().filter(|line| {
+        ["Uid:", "CapEff:", "Seccomp:"]
+            .iter()
+            .any(|key| line.starts_with(key))
+    });
+    let rights: Vec<&str> = rights.collect();
+    // A container may share this folder with its host.
+    let numbers = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!(
+        "{} {:?} {} {}",
+        env!("CARGO_PKG_VERSION"),
+        Identity::here(),
+        rights.join(" "),
+        numbers.display()
+    )
+}
+
+fn file(name: &str) -> Option<PathBuf> {
+    remembered::default_folder().map(|folder| folder.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_holds_the_kernel_and_who_asks() {
+        let stamp = rights_stamp();
+        let kernel = Identity::here().kernel.unwrap();
+        assert!(stamp.contains(&kernel), "{stamp}");
+        assert!(stamp.contains("CapEff:"), "{stamp}");
+    }
+}

@@ -1,0 +1,47 @@
+//! What is going on, for who wants to show it.
+
+use fathom_machine::remembered::Change;
+use fathom_measure::pipeline::Kind;
+use fathom_model::Run;
+use fathom_trace::Tier;
+
+/// Something begins, or is known now. Most come between two runs: what they are answered with
+/// delays the next one.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'e> {
+    /// The machine is not as it was when its profile was taken.
+    MachineChanged(&'e [Change]),
+    /// Measuring waits for the machine to be quiet; `None` when it goes on.
+    WaitsForQuiet(Option<&'e str>),
+    /// A round of runs begins; those to warm up do not count.
+    Round {
+        /// From 0.
+        round: u32,
+        /// Whether it does not count.
+        warmup: bool,
+    },
+    /// A run of this benchmark is about to start.
+    RunStarts(usize),
+    /// A round of runs has ended; these are all that count so far.
+    RoundDone(&'e [Run]),
+    /// A run is observed by these means.
+    Observes(Tier),
+    /// A run of a pipeline is about to start, in this round.
+    PipelineStarts(u32, Kind),
+    /// A round of a pipeline is observed; its number from 0.
+    PipelineObserved(u32),
+    /// A probe of the machine begins.
+    Probes(&'e str),
+}
+
+/// Is called with every [`Event`].
+pub trait Observer {
+    /// Must be quick, and not fail: what can't be shown is no reason to stop measuring.
+    fn on(&mut self, event: Event<'_>);
+}
+
+impl<F: FnMut(Event<'_>)> Observer for F {
+    fn on(&mut self, event: Event<'_>) {
+        self(event);
+    }
+}

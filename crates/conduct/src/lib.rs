@@ -1,0 +1,54 @@
+//! Conducts: one function a verb, a plan in, a record out.
+//!
+//! [`bench()`], [`why()`], [`pipe()`], [`startup()`], [`machine()`] and [`check()`] measure, trace
+//! and diagnose through the rooms below. An [`Observer`] gets what is going on as an [`Event`];
+//! nothing is printed here. A [`Target`] is a command with its program found: [`CommandPlan::find`]
+//! makes it.
+//!
+//! Must be called on a thread that lives until they return: what measures ends with the thread that
+//! started it. [`fathom_measure::interrupt::catch`] first, where Ctrl-C is to end with what is
+//! there.
+
+pub mod bench;
+mod cache;
+pub mod command_words;
+mod error;
+mod event;
+pub mod fingerprint;
+pub mod machine;
+mod null_output;
+pub mod pipe;
+mod quiet;
+mod record_file;
+mod seed;
+mod slowdown;
+pub mod startup;
+mod target;
+mod terms;
+pub mod tiers;
+pub mod why;
+mod wording;
+
+pub use bench::{BenchPlan, bench};
+pub use error::ConductError;
+pub use event::{Event, Observer};
+pub use machine::{CheckPlan, MachinePlan, check, machine};
+pub use pipe::{PipePlan, pipe};
+pub use record_file::write_record;
+pub use seed::fresh_seed;
+pub use startup::{StartupPlan, startup};
+pub use target::{CommandPlan, Target};
+pub use terms::RunTerms;
+pub use why::{Explained, WhyPlan, why};
+pub use wording::Wording;
+
+use fathom_measure::MeasureError;
+
+/// A record, and what went wrong before it was complete.
+#[derive(Debug)]
+pub struct Conducted<R> {
+    /// What was measured; all of it if nothing went wrong.
+    pub record: R,
+    /// Why measuring ended early, if it did so by a failure.
+    pub failure: Option<MeasureError>,
+}

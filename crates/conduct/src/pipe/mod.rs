@@ -1,0 +1,251 @@
+//! `pipe`: a pipeline is timed, its stages alone are, and it is observed: who waits for whom.
+
+mod conclude;
+mod journal;
+mod observe;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use conclude::{Parts, begun, conclude};
+use fathom_measure::pipeline::{self, HowMany, MOST_STAGES, Staging};
+use fathom_measure::{CommandLine, Hook, interrupt, now_rfc3339};
+use fathom_model::{InputFrom, OutputTo, PipeRecord, PipeStage, StopReason};
+use fathom_trace::Tier;
+use journal::Recorder;
+use observe::Observed;
+
+use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint};
+
+/// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
+const PATIENCE: Duration = Duration::from_secs(5);
+const FEWEST: u32 = 5;
+const MOST: u32 = 30;
+/// Most memory that staged inputs may take unless the user says more.
+const MOST_STAGED: u64 = 1 << 30;
+
+/// The stages, ready to be run.
+#[derive(Debug, Clone)]
+pub struct Stages {
+    /// In the order of the pipeline.
+    pub commands: Vec<CommandLine>,
+    /// For the record.
+    pub described: Vec<PipeStage>,
+    /// Standard input of the first.
+    pub input: InputFrom,
+    /// Standard output of the last.
+    pub output: OutputTo,
+    /// The shell that interprets each, if any.
+    pub shell: Option<String>,
+    /// Run before each run, observed or not.
+    pub prepare: Option<Hook>,
+}
+
+impl Stages {
+    /// Of the stages' commands. Input and `--prepare` are those of the first, the output is that of
+    /// the last.
+    ///
+    /// # Errors
+    /// When so few or so many are no pipeline that can be run.
+    pub fn of(targets: Vec<Target>) -> Result<Stages, ConductError> {
+        if !(2..=MOST_STAGES).contains(&targets.len()) {
+            return Err(ConductError::Refused(format!(
+                "a pipeline has 2 to {MOST_STAGES} stages, not {}",
+                targets.len()
+            )));
+        }
+        let names = names(&targets);
+        let (first, last) = (&targets[0], &targets[targets.len() - 1]);
+        let described = targets.iter().zip(names).map(|(target, name)| PipeStage {
+            name,
+            command: target.benchmark.command.clone(),
+            arguments: target.benchmark.arguments.clone(),
+            working_directory: target.benchmark.working_directory.clone(),
+        });
+        Ok(Stages {
+            described: described.collect(),
+            input: first.benchmark.input.clone(),
+            output: last.benchmark.output.clone(),
+            shell: first.benchmark.shell.clone(),
+            prepare: first.hooks.prepare.clone(),
+            commands: targets.into_iter().map(|target| target.command).collect(),
+        })
+    }
+}
+
+/// File name of each program; with `#2` and so on where two stages would have the same.
+fn names(targets: &[Target]) -> Vec<String> {
+    let plain: Vec<String> = targets
+        .iter()
+        .map(|target| {
+            let benchmark = &target.benchmark;
+            let first = match benchmark.shell {
+                Some(_) => benchmark.command.split_whitespace().next().unwrap_or("sh"),
+                None => &benchmark.arguments[0],
+            };
+            first.rsplit('/').next().unwrap_or(first).to_string()
+        })
+        .collect();
+    let mut names: Vec<String> = Vec::new();
+    for (index, name) in plain.iter().enumerate() {
+        let before = plain[..index].iter().filter(|other| *other == name).count();
+        names.push(match before {
+            0 => name.clone(),
+            more => format!("{name}#{}", more + 1),
+        });
+    }
+    names
+}
+
+/// By which means rounds are observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ObserveBy {
+    /// The best tier that is allowed.
+    #[default]
+    Best,
+    /// This one.
+    Tier(Tier),
+    /// Not at all: only what the kernel says of ended processes.
+    Accounts,
+}
+
+/// How the inputs of the stages are kept, to run each stage alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inputs {
+    /// Most bytes of all together; a quarter of the free memory, at most 1 GiB, if absent.
+    pub limit_bytes: Option<u64>,
+    /// The folder in which they stay.
+    pub folder: Option<PathBuf>,
+}
+
+/// What is to be measured, and how.
+#[derive(Debug, Clone)]
+pub struct PipePlan {
+    /// The pipeline.
+    pub stages: Stages,
+    /// Exactly this many timed rounds; 5 to 30, about 5 s, if absent.
+    pub rounds: Option<u32>,
+    /// This many observed rounds; 3, or 1 of a long pipeline, if absent.
+    pub observed_rounds: Option<u32>,
+    /// By which means.
+    pub observe_by: ObserveBy,
+    /// Delay of each stage, if there is to be a comparison with a late start.
+    pub delays: Option<Vec<Duration>>,
+    /// How inputs are kept; `None`: they are not, and no stage is run alone.
+    pub inputs: Option<Inputs>,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Failing stages are counted instead of ending everything.
+    pub ignore_failure: bool,
+    /// A file that holds the whole record after every run.
+    pub record: Option<PathBuf>,
+    /// How the stages are run.
+    pub terms: RunTerms,
+    /// How the record says some things.
+    pub wording: Wording,
+}
+
+impl PipePlan {
+    fn timed(&self) -> pipeline::PipePlan {
+        let described = self.stages.described.iter();
+        pipeline::PipePlan {
+            names: described.map(|stage| stage.name.clone()).collect(),
+            delays: self.delays.clone(),
+            staging: self.inputs.as_ref().map(|inputs| Staging {
+                limit_bytes: inputs.limit_bytes.unwrap_or_else(usual_limit),
+                keep: inputs.folder.clone(),
+            }),
+            rounds: match self.rounds {
+                Some(count) => HowMany::Exactly(count),
+                None => HowMany::Until {
+                    minimum: FEWEST,
+                    maximum: MOST,
+                    soft: PATIENCE,
+                },
+            },
+            timeout: self.terms.timeout,
+            pin: self.terms.pin.clone(),
+            show_output: self.terms.show_output,
+            seed: self.seed,
+            ignore_failure: self.ignore_failure,
+            prepare: self.stages.prepare.clone(),
+            stages: self.stages.commands.clone(),
+        }
+    }
+}
+
+/// Times the pipeline and each stage alone, then observes the pipeline.
+///
+/// # Errors
+/// When a stage can't be run or observed, fails, or takes too long, and when there came a reason to
+/// stop before a round was finished.
+pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, ConductError> {
+    let _limit = interrupt::until(plan.terms.deadline);
+    let timed = plan.timed();
+    let means = observe::means(plan)?;
+    fingerprint::take(observer);
+    let begun = begun(&timed, &plan.stages, now_rfc3339());
+    let mut recorder = Recorder::new(observer, plan.record.as_deref(), &begun)?;
+    let session = pipeline::conduct(&timed, &mut recorder)?;
+    let observed = match session.stop {
+        StopReason::Interrupted => Observed::default(),
+        _ => observe::observe(plan, &timed, &session, means, &mut recorder)?,
+    };
+    let mut record = conclude(Parts {
+        plan: &timed,
+        record: begun,
+        session,
+        observed,
+        interrupted: interrupt::stopped(),
+    });
+    record.notes = (plan.wording.pipe_notes)(&record);
+    recorder.complete(&record)?;
+    Ok(record)
+}
+
+/// A quarter of the memory that is free, at most 1 GiB.
+fn usual_limit() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map_or(MOST_STAGED / 4, |kib| (kib * 1024 / 4).min(MOST_STAGED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CommandPlan;
+    use fathom_measure::{Input, Output};
+
+    fn target(words: &[&str]) -> Target {
+        let plan = CommandPlan {
+            text: words.join(" "),
+            words: words.iter().map(Into::into).collect(),
+            shell: None,
+            parameters: Vec::new(),
+            directory: None,
+            variables: Vec::new(),
+            input: Input::Null,
+            output: Output::Null,
+            expect: None,
+            show_output: false,
+        };
+        plan.find().unwrap()
+    }
+
+    #[test]
+    fn stages_are_named_after_their_programs_and_twins_are_numbered() {
+        let commands = [&["/bin/cat", "f"][..], &["cat"], &["sh", "-c", "wc"]];
+        let stages = Stages::of(commands.map(target).to_vec()).unwrap();
+        let names: Vec<&str> = stages.described.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["cat", "cat#2", "sh"]);
+    }
+
+    #[test]
+    fn one_command_is_no_pipeline() {
+        let error = Stages::of(vec![target(&["cat"])]).unwrap_err();
+        assert!(error.to_string().contains("not 1"), "{error}");
+    }
+}

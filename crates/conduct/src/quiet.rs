@@ -1,0 +1,42 @@
+//! `--require-quiet`: no measuring while the machine is busy.
+
+use std::time::{Duration, Instant};
+
+use fathom_measure::{MeasureError, interrupt};
+
+use crate::{ConductError, Event, Observer};
+
+/// Time of one check.
+const CHECK: Duration = Duration::from_millis(500);
+
+/// Waits until the machine is quiet, at most `patience`.
+///
+/// # Errors
+/// [`ConductError::Untrusted`], naming what still disturbs; interrupted.
+pub(crate) fn wait_until_quiet(
+    patience: Duration,
+    observer: &mut dyn Observer,
+) -> Result<(), ConductError> {
+    let began = Instant::now();
+    loop {
+        let report = fathom_machine::check(CHECK, &std::env::temp_dir(), None);
+        let problem = fathom_machine::disturbance(&report);
+        observer.on(Event::WaitsForQuiet(None));
+        if interrupt::stopped() {
+            return Err(MeasureError::Interrupted.into());
+        }
+        let Some(problem) = problem else {
+            return Ok(());
+        };
+        let left = patience.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return Err(ConductError::Untrusted(format!(
+                "the machine is not quiet after {:.0} s: {problem}\n'fathom machine --check' says more; \
+                 --require-quiet=TIME waits longer",
+                began.elapsed().as_secs_f64()
+            )));
+        }
+        observer.on(Event::WaitsForQuiet(Some(&problem)));
+        std::thread::sleep(left.min(CHECK));
+    }
+}

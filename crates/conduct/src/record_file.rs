@@ -1,0 +1,35 @@
+//! A complete record in a file.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use fathom_measure::{Journal, MeasureError};
+use serde::Serialize;
+
+/// Writes a record as indented JSON with a line end beside the file and renames it, so that it is
+/// there whole or not at all.
+///
+/// # Errors
+/// When it can't be written.
+pub fn write_record(path: &Path, record: &impl Serialize) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    write_json(record, &mut bytes)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        // Nothing half-written stays.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}
+
+/// Puts the complete record in the place of the one that grew.
+pub(crate) fn complete(journal: Journal, record: &impl Serialize) -> Result<(), MeasureError> {
+    journal.finish(|out| write_json(record, out))
+}
+
+fn write_json(record: &impl Serialize, mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut out, record)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,33 @@
+//! Which files a cold run must not find in memory.
+
+use std::path::Path;
+
+use fathom_measure::startup::{self, ColdFiles};
+
+use super::observe::Observations;
+use crate::Target;
+
+/// What the observed runs opened; where nothing could observe, the program and its interpreter.
+pub(super) fn files(targets: &[Target], observations: &Observations) -> Vec<ColdFiles> {
+    targets
+        .iter()
+        .zip(&observations.programs)
+        .map(|(target, observed)| match observed {
+            Some(observed) => ColdFiles {
+                found_by: observed.trace.tier.clone(),
+                files: observed.files.clone(),
+            },
+            None => {
+                let directory = target.command.directory.as_deref();
+                let directory = std::path::absolute(directory.unwrap_or(Path::new(".")));
+                ColdFiles {
+                    found_by: "none".to_string(),
+                    files: startup::files_of(
+                        &target.command.program,
+                        &directory.unwrap_or_else(|_| "/".into()),
+                    ),
+                }
+            }
+        })
+        .collect()
+}

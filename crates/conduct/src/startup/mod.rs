@@ -1,0 +1,240 @@
+//! `startup`: from exec to the first byte of output, warm and cold.
+
+mod cold;
+mod journal;
+mod observe;
+mod warnings;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fathom_diagnose::startup::{budget, compare_with_timed, comparisons, summaries};
+use fathom_measure::startup::{self, Chill, Evictor, Rounds, StartupSession, Subject};
+use fathom_measure::{IgnoreFailure, MeasureError, ProcessOptions, interrupt, now_rfc3339};
+use fathom_model::{
+    ColdBy, SCHEMA_VERSION, StartupConditions, StartupMetric, StartupProgram, StartupRecord,
+    StopReason,
+};
+use fathom_trace::Tier;
+use journal::Recorder;
+use observe::Observations;
+
+use crate::bench::ALPHA;
+use crate::{ConductError, Conducted, Observer, RunTerms, Target, fingerprint};
+
+/// Enough for a p99 that isn't the maximum.
+const MOST_ROUNDS: u32 = 200;
+/// Enough for a median and a p90.
+const LEAST_ROUNDS: u32 = 20;
+/// 200 rounds of four hellos, with room for a Java.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Warm-up rounds, unless something else is said.
+pub const WARMUP_ROUNDS: u32 = 3;
+/// Observed runs of each program, unless something else is said.
+pub const OBSERVED_RUNS: u32 = 5;
+
+/// What is to be started, and how often.
+#[derive(Debug, Clone)]
+pub struct StartupPlan {
+    /// The programs. Standard output of each is a pipe: only that is watched.
+    pub targets: Vec<Target>,
+    /// Exactly this many rounds; as many as fit into `time`, 20 to 200, if absent.
+    pub rounds: Option<u32>,
+    /// No further round is begun after this time, once 20 were made; 10 s if absent.
+    pub time: Option<Duration>,
+    /// Warm-up rounds.
+    pub warmup: u32,
+    /// Differences up to this share count as none.
+    pub margin: f64,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Failures that are counted instead of ending everything.
+    pub ignore_failure: IgnoreFailure,
+    /// Also cold runs, made cold in this way.
+    pub cold: Option<ColdBy>,
+    /// Observed runs of each program; 0 for none.
+    pub observed_runs: u32,
+    /// The way of observing; the best that is allowed if absent.
+    pub tier: Option<Tier>,
+    /// The longest time to the first byte, and the quantile that it holds for.
+    pub budget: Option<(Duration, &'static str)>,
+    /// A file that holds the whole record after every run.
+    pub record: Option<PathBuf>,
+    /// How the programs are run.
+    pub terms: RunTerms,
+}
+
+impl StartupPlan {
+    fn rounds(&self) -> Rounds {
+        Rounds {
+            warmup: self.warmup,
+            most: self.rounds.unwrap_or(MOST_ROUNDS),
+            least: LEAST_ROUNDS,
+            time: match self.rounds {
+                Some(_) => None,
+                None => Some(self.time.unwrap_or(TIME)),
+            },
+            seed: self.seed,
+            ignore_failure: self.ignore_failure.clone(),
+        }
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        let subject = |target: &Target| Subject {
+            name: target.benchmark.name.clone(),
+            command: target.command.clone(),
+            prepare: target.hooks.prepare.clone(),
+        };
+        self.targets.iter().map(subject).collect()
+    }
+
+    fn options(&self) -> ProcessOptions {
+        ProcessOptions {
+            show_output: false,
+            ..self.terms.process_options(self.seed)
+        }
+    }
+
+    /// The record of these runs; what was observed is not in it yet.
+    fn record(&self, started_at: String, session: StartupSession) -> StartupRecord {
+        let programs = self.targets.len();
+        let summaries = summaries(&session.runs, programs);
+        let budget = self.budget.map(|(limit, quantile)| {
+            let seconds = limit.as_secs_f64();
+            budget(&session.runs, programs, &summaries, seconds, quantile)
+        });
+        let made = session.runs.iter().map(|run| run.round + 1).max();
+        StartupRecord {
+            schema_version: SCHEMA_VERSION,
+            kind: "startup".to_string(),
+            fathom_version: env!("CARGO_PKG_VERSION").to_string(),
+            started_at,
+            environment: fingerprint::environment(),
+            conditions: StartupConditions {
+                seed: self.seed,
+                warmup_rounds: self.warmup,
+                rounds: made.unwrap_or(0),
+                pinned_cpus: self.terms.pinned_cpus(),
+                timeout_seconds: self.terms.timeout_seconds(),
+                margin: self.margin,
+                cold_by: self.cold,
+                watching_cpus: session.watching_cpus,
+            },
+            programs: self.targets.iter().map(program).collect(),
+            complete: !matches!(session.stop, StopReason::Interrupted | StopReason::Failed),
+            stop: session.stop,
+            comparisons: comparisons(&session.runs, programs, self.margin, ALPHA),
+            warnings: warnings::of(&session.runs, programs),
+            summaries,
+            floor: session.floor,
+            traces: Vec::new(),
+            cold: Vec::new(),
+            budget,
+            runs: session.runs,
+        }
+    }
+}
+
+fn program(target: &Target) -> StartupProgram {
+    StartupProgram {
+        name: target.benchmark.name.clone(),
+        command: target.benchmark.command.clone(),
+        arguments: target.benchmark.arguments.clone(),
+        ran: Vec::new(),
+    }
+}
+
+/// Starts the programs in rounds, and observes further runs of them.
+///
+/// # Errors
+/// What keeps it from being measured at all. A run that fails ends measuring; the record then has
+/// what was measured before.
+pub fn startup(
+    plan: &StartupPlan,
+    observer: &mut dyn Observer,
+) -> Result<Conducted<StartupRecord>, ConductError> {
+    if plan.cold == Some(ColdBy::DropCaches) && !Evictor::may_drop_caches() {
+        return Err(ConductError::Refused(
+            "--drop-caches needs root; --cold evicts the programs' own files and needs no privilege"
+                .to_string(),
+        ));
+    }
+    let _limit = interrupt::until(plan.terms.deadline);
+    fingerprint::take(observer);
+    let started_at = now_rfc3339();
+    let subjects = plan.subjects();
+    let begun = plan.record(started_at.clone(), StartupSession::begun());
+    let mut recorder = Recorder::new(plan.record.as_deref(), begun)?;
+    // The files that cold runs need are found by observing; else observing comes last, since it
+    // slows the whole machine. What an earlier session evicted is read again before.
+    let first = match plan.cold {
+        Some(_) => {
+            startup::warm_up(&subjects, plan.options())?;
+            Some(observe::observe(plan, &subjects, &mut recorder, observer)?)
+        }
+        None => None,
+    };
+    let mut evictor = first.as_ref().map(|observations| {
+        let drops = plan.cold == Some(ColdBy::DropCaches);
+        Evictor::new(cold::files(&plan.targets, observations), drops)
+    });
+    let mut session = startup::measure(
+        &subjects,
+        &plan.rounds(),
+        plan.options(),
+        evictor.as_mut().map(|evictor| evictor as &mut dyn Chill),
+        &fathom_machine::cycles_per_addition,
+        &mut recorder,
+    )?;
+    let failure = session.failure.take();
+    if session.runs.is_empty() {
+        return Err(failure.unwrap_or(MeasureError::Interrupted).into());
+    }
+    let mut record = plan.record(started_at, session);
+    if failure.is_none() {
+        let observations = match first {
+            Some(observations) => observations,
+            None => observe::observe(plan, &subjects, &mut recorder, observer)?,
+        };
+        record.cold = evictor.map_or_else(Vec::new, Evictor::evidence);
+        add(&mut record, observations);
+        ask_a_terminal(&mut record, &subjects);
+    }
+    recorder.complete(&record)?;
+    Ok(Conducted { record, failure })
+}
+
+/// Says of programs whose output came at their end whether it was held back.
+fn ask_a_terminal(record: &mut StartupRecord, subjects: &[Subject]) {
+    for (program, subject) in subjects.iter().enumerate() {
+        if !warnings::may_be_held_back(&record.runs, program) || interrupt::stopped() {
+            continue;
+        }
+        let median = record
+            .summaries
+            .iter()
+            .find(|s| s.program == program && s.metric == StartupMetric::FirstOutput)
+            .map_or(0.0, |summary| summary.p50.value);
+        let most = Duration::from_secs_f64(median);
+        // A program that doesn't run on a terminal has shown nothing; its other numbers stand.
+        let on_terminal = startup::first_output_on_a_terminal(&subject.command, most);
+        if let Ok(Some(earlier)) = on_terminal {
+            let warning = warnings::held_back(program, median * 1e9, earlier);
+            record.warnings.extend(warning);
+        }
+    }
+}
+
+/// What was observed, and beside it how much slower that made the programs.
+fn add(record: &mut StartupRecord, observations: Observations) {
+    for (program, observed) in observations.programs.into_iter().enumerate() {
+        let Some(mut observed) = observed else {
+            continue;
+        };
+        compare_with_timed(&mut observed, &record.runs);
+        record.programs[program].ran = observed.ran;
+        record.traces.push(observed.trace);
+    }
+    record.warnings.extend(observations.warnings);
+}

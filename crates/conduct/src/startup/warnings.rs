@@ -1,0 +1,252 @@
+//! What must be known to trust the numbers. Pure.
+
+use fathom_model::{Cache, Exit, StampedBy, StartupRun, Warning};
+
+/// From this share of its life on, a first byte came so late that it was held back.
+const LATE_SHARE: f64 = 0.9;
+/// A shorter run has little that could be held back, and in a single run on a terminal that would
+/// be noise.
+const WORTH_ASKING_NS: u64 = 20_000_000;
+/// Twice as early on a terminal is no noise of a single run.
+const EARLIER_SHARE: f64 = 0.5;
+/// The two ways of stamping the first byte are to agree within this.
+const EXACT_NS: u64 = 50_000;
+/// Of longer starts 50 µs are less than a thousandth.
+const MATTERS_NS: u64 = 50_000_000;
+
+/// One sentence for each thing worth saying.
+pub(super) fn of(runs: &[StartupRun], programs: usize) -> Vec<Warning> {
+    (0..programs)
+        .flat_map(|program| {
+            let mine: Vec<&StartupRun> = runs.iter().filter(|run| run.program == program).collect();
+            about(program, &mine)
+        })
+        .collect()
+}
+
+fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let mut say = |id: &str, message: String| {
+        found.push(Warning {
+            id: id.to_string(),
+            benchmark: Some(program),
+            message,
+        });
+    };
+    let all = runs.len();
+    let silent = runs.iter().filter(|r| r.first_output_ns.is_none()).count();
+    let ended = runs.iter().filter(|run| was_ended(run)).count();
+    if silent > 0 && silent == all && ended == all {
+        say(
+            "no_output",
+            "it wrote nothing to standard output before it was ended: none of its times is known"
+                .to_string(),
+        );
+    } else if silent > 0 && silent == all {
+        say(
+            "no_output",
+            "it wrote nothing to standard output: only the time to its exit is known".to_string(),
+        );
+    } else if silent > 0 {
+        say(
+            "no_output",
+            format!(
+                "{silent} of {all} runs wrote nothing to standard output; it is judged by its exit"
+            ),
+        );
+    }
+    let loose = runs.iter().filter(|run| is_loose(run)).count();
+    if loose * 10 > all {
+        say(
+            "late_stamps",
+            format!(
+                "{loose} of {all} first bytes were seen late by an unknown time, above 50 µs: the machine \
+                 is busy"
+            ),
+        );
+    }
+    let left = runs.iter().filter(|run| run.left_behind > 0).count();
+    if left > 0 {
+        say(
+            "left_behind",
+            format!(
+                "{left} of {all} runs left processes running (a daemon?): the exit is that of the command \
+                 itself, and what it left was ended after each run"
+            ),
+        );
+    }
+    if ended > 0 {
+        say(
+            "failures",
+            format!(
+                "{ended} of {all} runs were ended by --timeout: the times to the exit are without them"
+            ),
+        );
+    }
+    let failed = runs.iter().filter(|run| !run.exit.is_success()).count() - ended;
+    if failed > 0 {
+        say("failures", format!("{failed} of {all} runs failed"));
+    }
+    let cold: Vec<_> = runs.iter().filter(|r| r.cache == Cache::Cold).collect();
+    let void = cold.iter().filter(|run| run.void).count();
+    if void > 0 {
+        say(
+            "void_cold_runs",
+            format!(
+                "{void} of {} cold runs read nothing from the device: they were not cold, are void, and \
+                 count for nothing",
+                cold.len()
+            ),
+        );
+    }
+    let read = runs
+        .iter()
+        .filter(|run| run.cache == Cache::Warm && run.major_faults > 0)
+        .count();
+    if read * 10 > all {
+        say(
+            "warm_runs_read",
+            format!("{read} warm runs had to read from the device: they were not quite warm"),
+        );
+    }
+    found
+}
+
+/// Fathom ended it: its time was up.
+fn was_ended(run: &StartupRun) -> bool {
+    run.exit == Exit::TimedOut
+}
+
+/// When the first byte came is not known within 50 µs, and that matters.
+fn is_loose(run: &StartupRun) -> bool {
+    run.first_output_ns.is_some_and(|first| first < MATTERS_NS)
+        && match run.first_output_by {
+            Some(StampedBy::Watch) => run
+                .first_output_uncertainty_ns
+                .is_none_or(|ns| ns > EXACT_NS),
+            Some(StampedBy::WokenReader) => false,
+            Some(StampedBy::LateReader) | None => true,
+        }
+}
+
+/// Whether the first bytes came so late in the runs that they may have been held back: within the
+/// last tenth. A run on a terminal shows it then.
+pub(super) fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
+    let mine: Vec<&StartupRun> = runs
+        .iter()
+        .filter(|run| run.program == program && run.cache == Cache::Warm)
+        .collect();
+    let late = |run: &&&StartupRun| {
+        !was_ended(run)
+            && run.exit_ns > WORTH_ASKING_NS
+            && run
+                .first_output_ns
+                .is_some_and(|first| first as f64 > LATE_SHARE * run.exit_ns as f64)
+    };
+    mine.iter().filter(late).count() * 2 > mine.len()
+}
+
+/// What a run on a terminal showed: that the first byte comes much earlier there.
+pub(super) fn held_back(program: usize, pipe_ns: f64, terminal_ns: u64) -> Option<Warning> {
+    let much_earlier = (terminal_ns as f64) < EARLIER_SHARE * pipe_ns;
+    much_earlier.then(|| Warning {
+        id: "output_held_back".to_string(),
+        benchmark: Some(program),
+        message: format!(
+            "into a pipe it writes what it has buffered when it exits, after {:.0} ms; on a terminal its \
+             first byte comes after {:.0} ms (one run). Flush after the first line to be seen earlier",
+            pipe_ns / 1e6,
+            terminal_ns as f64 / 1e6
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(first_output_ns: Option<u64>, exit_ns: u64) -> StartupRun {
+        StartupRun {
+            program: 0,
+            round: 0,
+            position: 0,
+            cache: Cache::Warm,
+            first_output_ns,
+            first_output_by: Some(StampedBy::Watch),
+            first_output_uncertainty_ns: Some(400),
+            exit_ns,
+            exit_corrected: true,
+            output_bytes: 6,
+            run_queue_wait_ns: Some(0),
+            wait_is_exact: true,
+            cpu_ns: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            cpu: None,
+            cycles_per_addition: None,
+            read_bytes: Some(0),
+            void: false,
+            left_behind: 0,
+            exit: Exit::Code(0),
+        }
+    }
+
+    fn ids(runs: &[StartupRun]) -> Vec<String> {
+        of(runs, 1).into_iter().map(|warning| warning.id).collect()
+    }
+
+    #[test]
+    fn a_plain_hello_gets_no_warning() {
+        assert!(ids(&[run(Some(500_000), 520_000)]).is_empty());
+    }
+
+    #[test]
+    fn silence_late_output_and_daemons_get_a_warning() {
+        assert_eq!(ids(&[run(None, 500_000)]), ["no_output"]);
+        let late = run(Some(990_000_000), 1_000_000_000);
+        assert!(may_be_held_back(&[late], 0));
+        assert!(!may_be_held_back(&[run(Some(500_000), 520_000)], 0));
+        assert!(held_back(0, 990e6, 20_000_000).is_some());
+        assert!(held_back(0, 990e6, 900_000_000).is_none());
+        let daemon = StartupRun {
+            left_behind: 1,
+            ..run(Some(500_000), 520_000)
+        };
+        assert_eq!(ids(&[daemon]), ["left_behind"]);
+    }
+
+    #[test]
+    fn runs_that_were_ended_are_no_runs_that_failed() {
+        let ended = |first| StartupRun {
+            exit: Exit::TimedOut,
+            ..run(first, 1_000_000_000)
+        };
+        let failed = StartupRun {
+            exit: Exit::Code(7),
+            ..run(Some(500_000), 520_000)
+        };
+        let messages: Vec<String> = of(&[ended(None), ended(None)], 1)
+            .into_iter()
+            .map(|warning| warning.message)
+            .collect();
+        assert!(messages[0].contains("before it was ended"), "{messages:?}");
+        assert!(
+            messages[1].starts_with("2 of 2 runs were ended by --timeout"),
+            "{messages:?}"
+        );
+        assert_eq!(messages.len(), 2);
+        let both = [ended(Some(990_000_000)), failed];
+        assert_eq!(ids(&both), ["failures", "failures"]);
+        assert!(!may_be_held_back(&both[..1], 0), "its end is not its own");
+    }
+
+    #[test]
+    fn a_cold_run_that_read_nothing_is_void() {
+        let void = StartupRun {
+            cache: Cache::Cold,
+            void: true,
+            ..run(Some(500_000), 520_000)
+        };
+        assert_eq!(ids(&[void]), ["void_cold_runs"]);
+    }
+}

@@ -1,0 +1,169 @@
+//! One command with everything that belongs to it: words, shell, files, variables, directory.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use fathom_measure::{CommandLine, Expectation, Hooks, Input, MeasureError, Output, lookup};
+use fathom_model::{Benchmark, InputFrom, OutputTo};
+
+/// Where programs are looked for where nothing says where.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A command that is ready to be run: its program was found, and its input is there.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// For the record.
+    pub benchmark: Benchmark,
+    /// For the executor.
+    pub command: CommandLine,
+    /// What is run around it.
+    pub hooks: Hooks,
+}
+
+impl Target {
+    /// The words, with the program as it was found, so that the same file is observed as was timed.
+    pub(crate) fn words_as_found(&self) -> Vec<OsString> {
+        let mut words = self.command.arguments.clone();
+        words[0] = self.command.program.clone().into_os_string();
+        words
+    }
+}
+
+/// A command that is to be found.
+#[derive(Debug, Clone)]
+pub struct CommandPlan {
+    /// As it was given, for people.
+    pub text: String,
+    /// Program and arguments, the shell's included; at least one.
+    pub words: Vec<OsString>,
+    /// The shell that interprets it, if any.
+    pub shell: Option<Vec<String>>,
+    /// Parameters that were filled in.
+    pub parameters: Vec<(String, String)>,
+    /// Working directory.
+    pub directory: Option<PathBuf>,
+    /// Variables that are added to the environment.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Standard input.
+    pub input: Input,
+    /// Standard output.
+    pub output: Output,
+    /// What standard output must be.
+    pub expect: Option<Expectation>,
+    /// Let it write to the terminal.
+    pub show_output: bool,
+}
+
+impl CommandPlan {
+    /// Finds the program, and checks that the input is there. There are no hooks yet.
+    ///
+    /// # Errors
+    /// When one of them is not there or may not be used.
+    pub fn find(self) -> Result<Target, MeasureError> {
+        if let Some(directory) = &self.directory
+            && !directory.is_dir()
+        {
+            return Err(MeasureError::Directory {
+                path: directory.clone(),
+                error: std::io::ErrorKind::NotADirectory.into(),
+            });
+        }
+        if let Input::File(path) = &self.input {
+            readable(path).map_err(|error| MeasureError::Input {
+                path: path.clone(),
+                error,
+            })?;
+        }
+        let own_path = self.variables.iter().find(|(name, _)| name == "PATH");
+        let search = own_path
+            .map(|(_, value)| value.clone())
+            .or_else(|| std::env::var_os("PATH"))
+            .unwrap_or_else(|| USUAL_PATH.into());
+        let program = lookup::find(&self.words[0], &search, self.directory.as_deref())
+            .map_err(|error| looked_for_in(error, &self.variables))?;
+        let benchmark = self.benchmark();
+        Ok(Target {
+            benchmark,
+            command: CommandLine {
+                arguments: self.words,
+                program,
+                directory: self.directory,
+                variables: self.variables,
+                input: self.input,
+                output: self.output,
+                expect: self.expect,
+            },
+            hooks: Hooks::default(),
+        })
+    }
+
+    fn benchmark(&self) -> Benchmark {
+        let text = |word: &OsString| word.to_string_lossy().into_owned();
+        Benchmark {
+            name: self.text.clone(),
+            command: self.text.clone(),
+            arguments: self.words.iter().map(text).collect(),
+            arguments_bytes: bytes_if_lossy(&self.words),
+            shell: self.shell.as_ref().map(|words| words.join(" ")),
+            parameters: self.parameters.clone(),
+            input: match &self.input {
+                Input::Null => InputFrom::Null,
+                Input::File(path) => InputFrom::File(path.display().to_string()),
+            },
+            output: match &self.output {
+                _ if self.expect.is_some() => OutputTo::Pipe,
+                _ if self.show_output => OutputTo::Inherit,
+                Output::Null => OutputTo::Null,
+                Output::Pipe => OutputTo::Pipe,
+                Output::Inherit => OutputTo::Inherit,
+                Output::File(path) => OutputTo::File(path.display().to_string()),
+            },
+            working_directory: self.directory.as_ref().map(|d| d.display().to_string()),
+            environment_variables: self
+                .variables
+                .iter()
+                .map(|(name, value)| (text(name), text(value)))
+                .collect(),
+        }
+    }
+}
+
+/// Whether a file can be input. A named pipe without a writer is opened when the command begins,
+/// after
+/// `--prepare`, which may start one.
+fn readable(path: &Path) -> std::io::Result<()> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
+    }
+    if !kind.is_fifo() {
+        std::fs::File::open(path)?;
+    }
+    Ok(())
+}
+
+/// The words as bytes, if text would lose something of them.
+fn bytes_if_lossy(words: &[OsString]) -> Option<Vec<Vec<u8>>> {
+    let is_lossy = words.iter().any(|word| word.to_str().is_none());
+    is_lossy.then(|| words.iter().map(|word| word.as_bytes().to_vec()).collect())
+}
+
+/// Says of a program that isn't found that it was looked for in a PATH of the user's own.
+fn looked_for_in(error: MeasureError, variables: &[(OsString, OsString)]) -> MeasureError {
+    let path = variables.iter().find(|(name, _)| name == "PATH");
+    match (error, path) {
+        (MeasureError::NoSuchProgram { name, hint }, Some((_, path))) if !name.contains('/') => {
+            let hint = hint.unwrap_or_default();
+            let path = path.to_string_lossy();
+            MeasureError::NoSuchProgram {
+                name,
+                hint: Some(format!(
+                    "{hint}; it was looked for in the PATH of --env, {path:?}"
+                )),
+            }
+        }
+        (error, _) => error,
+    }
+}

@@ -1,0 +1,118 @@
+//! Which ways of observing this machine allows, and which of them is used.
+
+use fathom_trace::Tier;
+use fathom_trace::detect::{self, Availability};
+
+use crate::{ConductError, cache};
+
+/// Where the tiers that were found to work are kept.
+const FILE: &str = "tiers.json";
+
+/// Every tier, best first, as it was found before, or tried now.
+#[derive(Debug)]
+pub(crate) struct Tiers {
+    /// Best first.
+    pub all: Vec<Availability>,
+    /// What was found before may hold no more: a limit that no stamp holds.
+    pub is_kept: bool,
+}
+
+impl Tiers {
+    /// As an earlier call found them; tried now where none did.
+    pub fn known() -> Tiers {
+        match cache::load(FILE, &cache::rights_stamp()) {
+            Some(all) => Tiers { all, is_kept: true },
+            None => Tiers::tried_and_kept(),
+        }
+    }
+
+    /// As they are now, which takes 30 ms.
+    pub fn tried() -> Tiers {
+        Tiers {
+            all: detect::detect(),
+            is_kept: false,
+        }
+    }
+
+    /// The same, for later calls.
+    pub fn tried_and_kept() -> Tiers {
+        Tiers {
+            all: detect(),
+            is_kept: false,
+        }
+    }
+
+    /// Whether this one works here.
+    pub fn allows(&self, tier: Tier) -> bool {
+        self.all.iter().any(|one| one.tier == tier && one.available)
+    }
+
+    /// The best of those in `among`.
+    ///
+    /// # Errors
+    /// Why each of them does not work.
+    pub fn best(&self, among: &[Tier]) -> Result<Tier, Vec<String>> {
+        let usable = || self.all.iter().filter(|one| among.contains(&one.tier));
+        match usable().find(|one| one.available) {
+            Some(found) => Ok(found.tier),
+            None => Err(usable().map(|one| one.why_not.clone()).collect()),
+        }
+    }
+
+    /// Refuses a tier that does not work here.
+    pub fn check(&self, wanted: Tier) -> Result<(), ConductError> {
+        match self.all.iter().find(|one| one.tier == wanted) {
+            Some(found) if !found.available => Err(ConductError::Untrusted(format!(
+                "this tier does not work here: {}; {}",
+                found.why_not, found.remedy
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Tries every tier, which takes 30 ms, and keeps the answer.
+pub fn detect() -> Vec<Availability> {
+    let all = detect::detect();
+    cache::store(FILE, &cache::rights_stamp(), &all);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tiers(allowed: &[Tier]) -> Tiers {
+        let one = |tier: Tier| Availability {
+            tier,
+            available: allowed.contains(&tier),
+            errno: None,
+            why_not: format!("no {}", tier.name()),
+            remedy: "ask root".to_string(),
+        };
+        Tiers {
+            all: [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Stops]
+                .map(one)
+                .to_vec(),
+            is_kept: false,
+        }
+    }
+
+    #[test]
+    fn the_best_is_the_first_that_is_allowed_and_asked_for() {
+        let some = tiers(&[Tier::Perf, Tier::Stops]);
+        let all = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Stops];
+        assert_eq!(some.best(&all), Ok(Tier::Perf));
+        assert_eq!(some.best(&[Tier::Kernel, Tier::Stops]), Ok(Tier::Stops));
+        let why_not = some.best(&[Tier::Kernel, Tier::Sample]).unwrap_err();
+        assert_eq!(why_not, ["no kernel", "no sample"]);
+    }
+
+    #[test]
+    fn a_tier_that_does_not_work_is_refused_with_what_to_do() {
+        let some = tiers(&[Tier::Sample]);
+        assert!(some.check(Tier::Sample).is_ok());
+        let refused = some.check(Tier::Kernel).unwrap_err().to_string();
+        assert!(refused.contains("no kernel; ask root"), "{refused}");
+    }
+}

@@ -1,0 +1,152 @@
+//! What a program is written in, by what its compiler leaves in it.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use fathom_diagnose::Language;
+
+/// As much of a program as is read; compilers leave their marks in the read-only data, which
+/// lies early in the file.
+const READ_BYTES: u64 = 64 << 20;
+
+/// The language of the program in this file, for a script that of its first line; `None` where
+/// nothing shows it (the interpreter's name does then).
+pub(super) fn language_of(program: &Path) -> Option<Language> {
+    let mut content = Vec::new();
+    // What is a pipe by now would hold us up.
+    if !program.metadata().ok()?.is_file() || runs_scripts(program) {
+        return None;
+    }
+    File::open(program)
+        .ok()?
+        .take(READ_BYTES)
+        .read_to_end(&mut content)
+        .ok()?;
+    by_marks(&content)
+}
+
+/// Whether the command has `PYTHONUNBUFFERED` set to something: by `variables`, which are added to
+/// Fathom's own environment, or by that.
+pub(super) fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
+    const NAME: &str = "PYTHONUNBUFFERED";
+    let added = variables.iter().rev().find(|(name, _)| name == NAME);
+    let value = added.map(|(_, value)| value.clone());
+    value
+        .or_else(|| std::env::var_os(NAME))
+        .is_some_and(|value| !value.is_empty())
+}
+
+/// The language of the interpreter that a script's first line names, by itself or as an argument of
+/// `env`.
+fn of_script(content: &[u8]) -> Option<Language> {
+    let line = content
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_ascii_whitespace();
+    let interpreter = words.next()?;
+    if !interpreter.ends_with("/env") {
+        return Language::from_program_name(interpreter);
+    }
+    let is_option = |word: &&str| word.starts_with('-') || word.contains('=');
+    Language::from_program_name(words.find(|word| !is_option(word))?)
+}
+
+fn by_marks(content: &[u8]) -> Option<Language> {
+    if content.starts_with(b"#!") {
+        return of_script(content);
+    }
+    if !content.starts_with(b"\x7fELF") {
+        return None;
+    }
+    // Rust leaves the path of its own sources in panics; Go writes the magic of its build
+    // information.
+    if contains(content, b"/rustc/") {
+        return Some(Language::Rust);
+    }
+    if contains(content, b"\xff Go buildinf:") {
+        return Some(Language::Go);
+    }
+    let is_c = C_COMPILERS.iter().any(|mark| contains(content, mark));
+    let of_others = || OTHERS.iter().any(|mark| contains(content, mark));
+    (is_c && !of_others()).then_some(Language::C)
+}
+
+/// What C and C++ compilers write into `.comment`, which distributions take out of their packages.
+const C_COMPILERS: [&[u8]; 2] = [b"GCC: (", b"clang version "];
+
+/// What other languages leave whose programs are linked with the C compiler's start: Fortran,
+/// OCaml, Haskell, D, Ada, Swift, Nim, Pascal, Zig, Crystal.
+const OTHERS: [&[u8]; 10] = [
+    b"_gfortran_",
+    b"caml_startup",
+    b"stg_ap_",
+    b"_d_run_main",
+    b"__gnat_",
+    b"swift_retain",
+    b"NimMain",
+    b"FPC_",
+    b"zig ",
+    b"__crystal_main",
+];
+
+/// Interpreters written in C: their users write something else, which nobody has advice for.
+const INTERPRETERS: [&str; 12] = [
+    "lua", "luajit", "php", "awk", "gawk", "mawk", "tclsh", "R", "guile", "julia", "gdb", "make",
+];
+
+fn runs_scripts(program: &Path) -> bool {
+    let name = program.file_name().and_then(|name| name.to_str());
+    let stem = name.map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'));
+    stem.is_some_and(|stem| INTERPRETERS.contains(&stem))
+}
+
+fn contains(content: &[u8], mark: &[u8]) -> bool {
+    memchr::memmem::find(content, mark).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_is_as_good_as_none_and_the_commands_own_goes_first() {
+        let set = |value: &str| [(OsString::from("PYTHONUNBUFFERED"), OsString::from(value))];
+        assert!(python_unbuffered(&set("1")));
+        assert!(!python_unbuffered(&set("")));
+    }
+
+    #[test]
+    fn a_script_is_known_by_its_first_line() {
+        let python = Some(Language::Python);
+        assert_eq!(by_marks(b"#!/opt/3.11/bin/python3.11\nimport sys"), python);
+        assert_eq!(by_marks(b"#! /usr/bin/env -S python3 -B\n"), python);
+        assert_eq!(by_marks(b"#!/usr/bin/env\n"), None);
+        assert_eq!(by_marks(b"#!"), None);
+    }
+
+    #[test]
+    fn compilers_are_known_by_their_marks() {
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(
+            language_of(&own),
+            Some(Language::Rust),
+            "this test is written in Rust"
+        );
+        assert_eq!(
+            by_marks(b"\x7fELF...\xff Go buildinf:\x08"),
+            Some(Language::Go)
+        );
+        let c = b"\x7fELF...GCC: (Debian 12.2.0) 12.2.0";
+        assert_eq!(by_marks(c), Some(Language::C));
+        assert_eq!(by_marks(b"\x7fELF_gfortran_st_write GCC: (GNU) 13"), None);
+        assert_eq!(by_marks(b"\x7fELF nobody knows by whom"), None);
+        assert!(runs_scripts(Path::new("/usr/local/bin/lua5.4")));
+        assert!(!runs_scripts(Path::new("/usr/local/bin/luau-lsp")));
+        assert_eq!(by_marks(b"#!/bin/awk # /rustc/"), None);
+        assert_eq!(language_of(Path::new("/no/such/file")), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! `why`: a command is timed, observed and explained.
+
+mod language;
+mod limits;
+mod observe;
+mod representative;
+mod timing;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use fathom_diagnose::{Language, Languages, Limits, Observation};
+use fathom_measure::{CommandLine, IgnoreFailure, interrupt};
+use fathom_model::{Exit, Explaining, Explanation, Run, SCHEMA_VERSION};
+use fathom_trace::{Tier, Trace};
+use timing::Timing;
+
+use crate::slowdown::is_quotable;
+use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint, null_output};
+
+/// More than a picture can show; the page merges what is shorter than a pixel.
+const TIMELINE_STRETCHES: usize = 50_000;
+/// Of a tree: so many processes and different programs are asked what they are written in.
+const MOST_PROCESSES: usize = 1_000;
+const MOST_PROGRAMS: usize = 24;
+
+/// What is to be explained, and how.
+#[derive(Debug, Clone)]
+pub struct WhyPlan {
+    /// The command.
+    pub target: Target,
+    /// Exactly this many timed runs; until the median is known well if absent.
+    pub runs: Option<u32>,
+    /// Failures of timed runs that are counted instead of ending everything.
+    pub ignore_failure: IgnoreFailure,
+    /// The way of observing; the best that is allowed if absent.
+    pub tier: Option<Tier>,
+    /// Measure the limits of the machine if they are not known (3 s, at most 8).
+    pub measure_limits: bool,
+    /// How the command is run.
+    pub terms: RunTerms,
+    /// How the record says some things.
+    pub wording: Wording,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Explained {
+    /// The record.
+    pub explanation: Explanation,
+    /// What it was made from.
+    pub observation: Observation,
+}
+
+/// Times, then observes, then explains.
+///
+/// # Errors
+/// When the command can't be run or observed, and when there came a reason to stop before it was.
+pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, ConductError> {
+    let _limit = interrupt::until(plan.terms.deadline);
+    fingerprint::take(observer);
+    let mut timing = timing::time(plan, observer)?;
+    if interrupt::stopped() {
+        return Err(ConductError::NothingObserved(Box::new(timing.timed)));
+    }
+    let trace = observe::observe(plan, &timing.runs, observer)?;
+    let is_cut = interrupt::stopped() && trace.end.cut_short;
+    // A run that was ended is a part of what was timed: it is explained for itself.
+    let cut_after = is_cut.then(|| timing.take());
+    let floor = timing.timed.floor.map(|floor| floor.value);
+    let limits = limits::limits(plan.measure_limits, floor, &trace);
+    let observation = observation(&plan.target, &timing, trace, limits);
+    let mut explanation = explain(&plan.target, &timing, &observation);
+    if let Some(before) = cut_after {
+        let before = (plan.wording.timed_runs)(&before);
+        explanation.end = format!(
+            "by a signal to Fathom: what it did until then is explained; before that: {before}"
+        );
+    }
+    Ok(Explained {
+        explanation,
+        observation,
+    })
+}
+
+/// The file that the command ran in the end: a version manager's shim becomes another program,
+/// which may be named relative to where the command began. That it went elsewhere meanwhile isn't
+/// known here.
+fn program_of(command: &CommandLine, last: Option<&str>) -> PathBuf {
+    let named = last.map(|path| command.folder().join(path));
+    let named = named.filter(|path| path.is_file());
+    named.unwrap_or_else(|| from_here(command))
+}
+
+/// A program that is named relative to where the command runs (`--cwd`) lies elsewhere from here.
+fn from_here(command: &CommandLine) -> PathBuf {
+    command.folder().join(&command.program)
+}
+
+/// What the other programs of the tree are written in, as far as their files show it and their
+/// names don't.
+fn languages(target: &Target, trace: &Trace) -> Languages {
+    let mut programs = trace
+        .processes
+        .iter()
+        .map(|process| process.execs.last().map(|exec| &exec.path));
+    // The command's own is asked for by itself.
+    let own = programs.next().flatten();
+    let programs = programs.flatten().filter(|path| Some(*path) != own);
+    let unknown = |path: &&String| Language::from_program_name(path).is_none();
+    let programs: BTreeSet<&String> = programs.filter(unknown).take(MOST_PROCESSES).collect();
+    let folder = target.command.folder();
+    let known = programs
+        .into_iter()
+        .take(MOST_PROGRAMS)
+        .filter_map(|path| Some((path.clone(), language::language_of(&folder.join(path))?)));
+    known.collect()
+}
+
+/// What was timed and traced, with what the files of its programs say.
+fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -> Observation {
+    let languages = languages(target, &trace);
+    let root = trace.processes.first();
+    let last = root.and_then(|process| process.execs.last());
+    let program = program_of(&target.command, last.map(|exec| exec.path.as_str()));
+    Observation {
+        timed: timing.runs.clone(),
+        floor_seconds: timing.timed.floor.map(|floor| floor.value),
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+        limits,
+        language: language::language_of(&program),
+        languages,
+        python_unbuffered: language::python_unbuffered(&target.command.variables),
+        trace,
+    }
+}
+
+fn explain(target: &Target, timing: &Timing, observation: &Observation) -> Explanation {
+    let trace = &observation.trace;
+    let mut diagnosis = fathom_diagnose::diagnose(observation);
+    let less_work = null_output::warning(0, &target.benchmark);
+    diagnosis.warnings.extend(less_work.map(|it| it.message));
+    let slowdown = slowdown(timing, trace);
+    Explanation {
+        schema_version: SCHEMA_VERSION,
+        kind: "why".to_string(),
+        fathom_version: env!("CARGO_PKG_VERSION").to_string(),
+        started_at: timing.started_at.clone(),
+        environment: fingerprint::environment(),
+        command: target.benchmark.command.clone(),
+        arguments: target.benchmark.arguments.clone(),
+        end: end_of(&timing.runs, trace),
+        timed: timing.timed.clone(),
+        explaining: Explaining {
+            tier: trace.tier.map_or("none", Tier::name).to_string(),
+            wall_ns: trace.duration_ns,
+            slowdown,
+            times_are_quoted: is_quotable(slowdown),
+            not_visible: trace.not_visible.clone(),
+            lost: observe::losses(&trace.lost),
+        },
+        account: diagnosis.account,
+        threads: diagnosis.threads,
+        io: diagnosis.io,
+        calls: diagnosis.calls,
+        own_code: diagnosis.own_code,
+        processes: fathom_diagnose::process_rows(trace),
+        phases: fathom_diagnose::phases(trace),
+        findings: diagnosis.findings,
+        timeline: fathom_diagnose::timeline(trace, TIMELINE_STRETCHES),
+        warnings: diagnosis.warnings,
+    }
+}
+
+/// How much longer the observed run took than the median of the timed ones, waiting for a CPU
+/// included in both: what a reader gets who divides the two.
+fn slowdown(timing: &Timing, trace: &Trace) -> f64 {
+    match timing.timed.wall.value {
+        timed if timed > 0.0 => trace.duration_ns as f64 / 1e9 / timed,
+        _ => 1.0,
+    }
+}
+
+/// How the timed runs ended, if not all of them ended well; else how the observed one did.
+fn end_of(runs: &[Run], trace: &Trace) -> String {
+    let bad: Vec<&Run> = runs.iter().filter(|run| !run.exit.is_success()).collect();
+    let Some(first) = bad.first() else {
+        return observe::bad_end(&trace.end);
+    };
+    let how = match first.exit {
+        Exit::Code(code) => format!("exit code {code}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::TimedOut => "ended by --timeout".to_string(),
+    };
+    format!("{how} in {} of {} runs", bad.len(), runs.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_measure::{Input, Output};
+    use std::path::Path;
+
+    fn command(program: &str, folder: Option<&str>) -> CommandLine {
+        CommandLine {
+            arguments: vec![program.into()],
+            program: program.into(),
+            directory: folder.map(PathBuf::from),
+            variables: Vec::new(),
+            input: Input::Null,
+            output: Output::Null,
+            expect: None,
+        }
+    }
+
+    #[test]
+    fn a_program_is_looked_for_where_the_command_runs() {
+        let found = |program: &str, folder| from_here(&command(program, folder));
+        assert_eq!(found("./prog", Some("/srv")), Path::new("/srv/prog"));
+        assert_eq!(found("./prog", None), Path::new("./prog"));
+        assert_eq!(found("/bin/true", Some("/srv")), Path::new("/bin/true"));
+    }
+
+    #[test]
+    fn what_a_script_becomes_is_looked_for_there_too() {
+        let folder = env!("CARGO_MANIFEST_DIR");
+        let script = command("./script.sh", Some(folder));
+        let ran = |last: Option<&str>| program_of(&script, last);
+        let here = Path::new(folder);
+        assert_eq!(ran(Some("./Cargo.toml")), here.join("./Cargo.toml"));
+        assert_eq!(ran(Some("./is-elsewhere")), here.join("./script.sh"));
+        assert_eq!(ran(None), here.join("./script.sh"));
+    }
+}

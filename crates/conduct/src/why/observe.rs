@@ -1,0 +1,311 @@
+//! The observed run: the best tier that is allowed, under the same conditions as the timed runs.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fathom_diagnose::Language;
+use fathom_measure::{Iteration, MeasureError, Output, interrupt, traced_input};
+use fathom_model::Run;
+use fathom_trace::{
+    End, Exec, Io, Losses, Tier, TimelineOptions, Trace, TraceCommand, TraceOptions,
+};
+
+use super::representative::{self, Reference};
+use super::{WhyPlan, from_here, language};
+use crate::tiers::Tiers;
+use crate::{ConductError, Event, Observer, Target};
+
+/// All of them: each says something of a command.
+const TIERS: [Tier; 4] = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Stops];
+
+/// What is run and observed.
+struct Subject<'a> {
+    plan: &'a WhyPlan,
+    timed: &'a [Run],
+    /// The command's own program, if it is written in Go.
+    go: Option<PathBuf>,
+    observer: &'a mut dyn Observer,
+}
+
+/// Runs the command once more and observes it; again, if that run was far from the timed ones.
+///
+/// # Errors
+/// When no tier is allowed, or the command can't be started.
+pub(super) fn observe(
+    plan: &WhyPlan,
+    timed: &[Run],
+    observer: &mut dyn Observer,
+) -> Result<Trace, ConductError> {
+    let mut subject = Subject {
+        plan,
+        timed,
+        // Once, before anything prepares a run: it reads the program, which may be to be cold.
+        go: go_program(&plan.target),
+        observer,
+    };
+    if let Some(tier) = plan.tier {
+        return subject.most_representative(tier);
+    }
+    let tiers = Tiers::known();
+    match subject.by_the_best(&tiers) {
+        // What was allowed may be so no more: a limit that no stamp holds.
+        Err(ConductError::Trace(_)) if tiers.is_kept => {
+            subject.by_the_best(&Tiers::tried_and_kept())
+        }
+        outcome => outcome,
+    }
+}
+
+/// A run that is stopped at its calls may take so many times as long as the longest timed one, and
+/// this beside it. One that traces its own children can't go on at all.
+const TIMES_AS_LONG: u32 = 10;
+const STOPPED_AT_LEAST: Duration = Duration::from_secs(15);
+
+/// CPU time between two samples of own code: a multiple of nothing that programs and kernels do by
+/// the millisecond. A quarter of it made memory-bound code 3 to 6 % slower in a virtual machine
+/// within another.
+const SAMPLES: Duration = Duration::from_nanos(3_989_000);
+/// The same where a whole run would have a few dozen of them.
+const MANY_SAMPLES: Duration = Duration::from_nanos(997_000);
+/// CPU time of such a run, ns.
+const SHORT_NS: u64 = 250_000_000;
+
+impl Subject<'_> {
+    fn by_the_best(&mut self, tiers: &Tiers) -> Result<Trace, ConductError> {
+        let tier = tiers.best(&TIERS).map_err(|why_not| {
+            ConductError::Untrusted(format!(
+                "nothing here allows a program to be observed: {}",
+                why_not.join("; ")
+            ))
+        })?;
+        let mut trace = self.most_representative(tier)?;
+        // Samples show what was waited for; which calls were made only a run that stops at them
+        // shows.
+        if tier.only_looks() && tiers.allows(Tier::Stops) && !interrupt::stopped() {
+            let own = self.plan.terms.timeout;
+            let limit = own.unwrap_or_else(|| self.longest() * TIMES_AS_LONG + STOPPED_AT_LEAST);
+            let calls = self.once(Tier::Stops, SAMPLES, Some(limit))?;
+            match why_not_added(&trace, &calls, own.is_some()) {
+                None => fathom_diagnose::add_calls(&mut trace, calls),
+                Some(why) => trace
+                    .not_visible
+                    .push(format!("which calls were made: {why}")),
+            }
+        }
+        Ok(trace)
+    }
+
+    fn longest(&self) -> Duration {
+        let longest = self.timed.iter().map(|run| run.wall_ns).max();
+        Duration::from_nanos(longest.unwrap_or(0))
+    }
+
+    /// The observed run that is most like the timed ones.
+    fn most_representative(&mut self, tier: Tier) -> Result<Trace, ConductError> {
+        let samples = self.between_samples(tier);
+        let limit = self.plan.terms.timeout;
+        let mut best = self.once(tier, samples, limit)?;
+        let Some(reference) = Reference::of(self.timed) else {
+            return Ok(best);
+        };
+        for _ in 1..representative::MOST_RUNS {
+            if !reference.is_far_from(&best) || interrupt::stopped() {
+                break;
+            }
+            let trace = self.once(tier, samples, limit)?;
+            // One that a signal cut short is like no other.
+            let is_whole = !trace.end.cut_short;
+            if is_whole && reference.distance(&trace) < reference.distance(&best) {
+                best = trace;
+            }
+        }
+        Ok(best)
+    }
+
+    /// In the perf tier the clock runs with the program. In the kernel tier it does on every CPU,
+    /// also on the idle one, and what starts in 50 ms would be 5 % slower by it.
+    fn between_samples(&self, tier: Tier) -> Duration {
+        let is_short = self.timed.iter().all(|run| run.cpu_ns < SHORT_NS);
+        match tier {
+            Tier::Perf if is_short && !self.timed.is_empty() => MANY_SAMPLES,
+            _ => SAMPLES,
+        }
+    }
+
+    /// One observed run.
+    fn once(
+        &mut self,
+        tier: Tier,
+        samples: Duration,
+        limit: Option<Duration>,
+    ) -> Result<Trace, ConductError> {
+        let target = &self.plan.target;
+        self.observer.on(Event::Observes(tier));
+        if let Some(hook) = &target.hooks.prepare {
+            hook.run(Some(Iteration::Run(0)))?;
+        }
+        let mut command = TraceCommand::new(target.words_as_found());
+        let added = &target.command.variables;
+        let own =
+            std::env::vars_os().filter(|(name, _)| added.iter().all(|(added, _)| added != name));
+        command.env = Some(own.chain(added.iter().cloned()).collect());
+        command.cwd = target.command.directory.clone();
+        command.timeout = limit;
+        command.stdin = traced_input(&target.command.input)?;
+        let drain = output(&mut command, self.plan)?;
+        let options = TraceOptions {
+            timeline: matches!(tier, Tier::Kernel | Tier::Perf).then(TimelineOptions::default),
+            profile: Some(samples),
+            mutexes_of: self.go.clone().filter(|_| tier == Tier::Kernel),
+            stop: Some(interrupt::flag()),
+            ..TraceOptions::default()
+        };
+        let mut trace = fathom_trace::trace(&command, tier, &options)?;
+        name_the_command(&mut trace, target);
+        if self.go.is_some() && tier.only_looks() {
+            let not_visible = "how goroutines wait for mutexes: the kernel tier sees it";
+            trace.not_visible.insert(0, not_visible.to_owned());
+        }
+        // Closes the writing end, so that the drain comes to its end.
+        drop(command);
+        if let Some(drain) = drain {
+            // It only reads; if it failed the command saw a closed pipe.
+            let _ = drain.join();
+        }
+        Ok(trace)
+    }
+}
+
+/// Why the calls of a second run, which was stopped at them, say nothing of the first. `limited`:
+/// the user set a time limit, by which both may have been ended.
+fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String> {
+    if interrupt::stopped() {
+        // Calls of a part of a run are no counts.
+        let why = "a signal to Fathom ended the run that was stopped at them";
+        return Some(why.to_owned());
+    }
+    if limited && stopped.end.cut_short {
+        return None;
+    }
+    let ended = |end: &End| (end.code, end.signal, end.cut_short);
+    (ended(&first.end) != ended(&stopped.end)).then(|| {
+        let how = match stopped.end.cut_short {
+            true => "did not come to its end".to_owned(),
+            false => match how_it_ended(&stopped.end) {
+                end if end.is_empty() => "ended well, which the first did not".to_owned(),
+                end => format!("ended with {end}"),
+            },
+        };
+        format!(
+            "the run that was stopped at them {how}; programs that trace others, or look for a tracer, do so"
+        )
+    })
+}
+
+/// The command's own program if it is written in Go.
+fn go_program(target: &Target) -> Option<PathBuf> {
+    let program = from_here(&target.command);
+    let language = language::language_of(&program);
+    (language == Some(Language::Go)).then_some(program)
+}
+
+type Drain = std::thread::JoinHandle<()>;
+
+fn output(command: &mut TraceCommand, plan: &WhyPlan) -> Result<Option<Drain>, ConductError> {
+    let show = plan.terms.show_output;
+    command.stderr = if show { Io::Inherit } else { Io::Null };
+    let mut drain = None;
+    command.stdout = match &plan.target.command.output {
+        _ if show => Io::Inherit,
+        Output::Null => Io::Null,
+        Output::Inherit => Io::Inherit,
+        Output::File(path) => match File::create(path) {
+            Ok(file) => Io::Fd(file.into()),
+            Err(error) => {
+                return Err(MeasureError::Output {
+                    path: path.clone(),
+                    error,
+                }
+                .into());
+            }
+        },
+        Output::Pipe => {
+            let failed = |error| MeasureError::Output {
+                path: "a pipe".into(),
+                error,
+            };
+            let (mut reader, writer) = std::io::pipe().map_err(failed)?;
+            drain = Some(std::thread::spawn(move || {
+                // The content doesn't matter; when the pipe is closed this ends.
+                let _ = std::io::copy(&mut reader, &mut std::io::sink());
+            }));
+            Io::Fd(OwnedFd::from(writer))
+        }
+    };
+    Ok(drain)
+}
+
+/// The sampler of an unprivileged user may not see what the command executed; who started it knows.
+fn name_the_command(trace: &mut Trace, target: &Target) {
+    let Some(root) = trace.processes.first_mut() else {
+        return;
+    };
+    if !root.execs.is_empty() {
+        return;
+    }
+    let words = target.words_as_found();
+    let text = |word: &OsString| word.to_string_lossy().into_owned();
+    root.execs.push(Exec {
+        at_ns: root.started_ns,
+        path: text(&words[0]),
+        arguments: words.iter().map(text).collect(),
+        ..Exec::default()
+    });
+}
+
+/// How the observed run ended, if not well.
+pub(super) fn bad_end(end: &End) -> String {
+    match how_it_ended(end) {
+        how if how.is_empty() => how,
+        how => format!("{how} in the explaining run"),
+    }
+}
+
+fn how_it_ended(end: &End) -> String {
+    match end {
+        End {
+            cut_short: true, ..
+        } => "ended by --timeout".to_owned(),
+        End {
+            signal: Some(signal),
+            ..
+        } => format!("signal {signal}"),
+        End {
+            code: Some(code), ..
+        } if *code != 0 => format!("exit code {code}"),
+        _ => String::new(),
+    }
+}
+
+/// What was lost, in words.
+pub(super) fn losses(lost: &Losses) -> Vec<String> {
+    let kinds = [
+        (lost.calls, "calls found the table of calls full"),
+        (lost.off_cpu, "waits found their table full"),
+        (
+            lost.records,
+            "opens, forks, execs or exits found the ring full",
+        ),
+        (lost.threads, "threads could not be followed"),
+        (lost.names, "file names are not kept"),
+        (lost.intervals, "waits are not in the timeline"),
+    ];
+    kinds
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect()
+}

@@ -1,0 +1,136 @@
+//! The timed runs: never observed, the times that count.
+
+use std::time::Duration;
+
+use fathom_measure::{
+    Hooks, Limits, MeasureError, Plan, ProcessExecutor, Question, StopRule, conduct, interrupt,
+    now_rfc3339,
+};
+use fathom_model::{Estimate, Exit, Metric, Run, TimedRuns};
+
+use super::WhyPlan;
+use crate::bench::{ALPHA, MARGIN};
+use crate::{ConductError, Event, Observer};
+
+/// The order of one command's runs is no choice.
+const SEED: u64 = 1;
+/// Enough to know a median for an explanation.
+const PRECISION: f64 = 0.01;
+/// Long enough for thirty runs of 100 ms, short enough to wait for.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// A program of ten seconds is timed three times.
+const AT_MOST: Duration = Duration::from_secs(30);
+
+/// What came of it.
+pub(super) struct Timing {
+    /// Every run.
+    pub runs: Vec<Run>,
+    /// Their summary.
+    pub timed: TimedRuns,
+    /// When it began.
+    pub started_at: String,
+}
+
+impl Timing {
+    /// Leaves no runs, and returns the summary of those that were there.
+    pub(super) fn take(&mut self) -> TimedRuns {
+        self.runs.clear();
+        let none = summarized(&[], self.timed.floor);
+        std::mem::replace(&mut self.timed, none)
+    }
+}
+
+/// Ends the session after the first run that took too long: more of them say no more.
+struct FirstTimeOut<'o> {
+    observer: &'o mut dyn Observer,
+}
+
+impl fathom_measure::Observer for FirstTimeOut<'_> {
+    fn round(&mut self, round: u32, warmup: bool) {
+        self.observer.on(Event::Round { round, warmup });
+    }
+    fn starts(&mut self, _: usize) {}
+    fn ran(&mut self, run: &Run) -> Result<(), MeasureError> {
+        match run.exit {
+            Exit::TimedOut => Err(MeasureError::Interrupted),
+            _ => Ok(()),
+        }
+    }
+    fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
+}
+
+/// Times the command.
+///
+/// # Errors
+/// When it can't be run at all, or a run fails and that isn't to be ignored. A run that takes too
+/// long is what is to be explained.
+pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing, ConductError> {
+    let started_at = now_rfc3339();
+    let hooks = Hooks {
+        prepare: plan.target.hooks.prepare.clone(),
+        ..Hooks::default()
+    };
+    let mut executor = ProcessExecutor::new(
+        vec![(plan.target.command.clone(), hooks)],
+        plan.terms.process_options(SEED),
+    )?;
+    let rounds = Plan {
+        benchmarks: 1,
+        // With a time limit the first run may be one that never ends: once is enough.
+        warmup: u32::from(plan.terms.timeout.is_none()),
+        seed: SEED,
+        stop: match plan.runs {
+            Some(runs) => StopRule::Runs(runs),
+            None => StopRule::Answer(Limits {
+                minimum: 3,
+                maximum: Some(30),
+                at_least: Duration::ZERO,
+                soft: PATIENCE,
+                hard: AT_MOST,
+                precision: Some(PRECISION),
+            }),
+        },
+        question: Question {
+            names: vec![plan.target.benchmark.name.clone()],
+            reference: 0,
+            margin: MARGIN,
+            alpha: ALPHA,
+        },
+        ignore_failure: plan.ignore_failure.clone(),
+    };
+    let mut session = conduct(&rounds, &mut executor, &mut FirstTimeOut { observer });
+    if let Some(error) = session.failure.take() {
+        return Err(error.into());
+    }
+    if session.runs.is_empty() && interrupt::stopped() {
+        return Err(ConductError::NothingTimed);
+    }
+    let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
+    Ok(Timing {
+        timed: summarized(&session.runs, fathom_stats::median_interval(&floor, 0.95)),
+        runs: session.runs,
+        started_at,
+    })
+}
+
+fn summarized(runs: &[Run], floor: Option<Estimate>) -> TimedRuns {
+    let summary = |metric: Metric| {
+        let values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
+        fathom_stats::median_interval(&values, 0.95).unwrap_or(NOTHING)
+    };
+    TimedRuns {
+        runs: runs.len(),
+        wall: summary(Metric::Wall),
+        cpu: summary(Metric::Cpu),
+        peak_memory: summary(Metric::PeakMemory),
+        floor,
+    }
+}
+
+/// Of no run at all.
+const NOTHING: Estimate = Estimate {
+    value: 0.0,
+    low: 0.0,
+    high: 0.0,
+    level: 0.0,
+};

@@ -1,0 +1,155 @@
+//! What to type to make a measure by hand: `--plan` shows it. An experiment calls the verbs itself.
+
+use std::path::{Path, PathBuf};
+
+use crate::file::experiment::Measure;
+use crate::resolve::{Folders, Job, Scope, Sink, Target};
+
+fn record_path(folders: &Folders, name: &str) -> PathBuf {
+    folders.records().join(format!("{name}.json"))
+}
+
+/// The options that say how a job is run, for verbs that take several commands in quotes.
+fn run_options(jobs: &[&Job]) -> Vec<String> {
+    let mut words = Vec::new();
+    for job in jobs {
+        let input = job.input.as_ref();
+        words.push(format!(
+            "--input={}",
+            input.map_or("null".to_string(), |path| path.display().to_string())
+        ));
+        words.push(format!(
+            "--output={}",
+            match &job.output {
+                Sink::Null => "null".to_string(),
+                Sink::Pipe => "pipe".to_string(),
+                Sink::File(path) => path.display().to_string(),
+            }
+        ));
+        words.push(format!("--cwd={}", job.directory.display()));
+        let assignments: Vec<String> = job
+            .variables
+            .iter()
+            .map(|(name, value)| shell_words::quote(&format!("{name}={value}")).into_owned())
+            .collect();
+        words.push(format!("--env={}", assignments.join(" ")));
+    }
+    let longest = jobs.iter().filter_map(|job| job.timeout).max();
+    if let Some(timeout) = longest {
+        words.push(format!("--timeout={}ms", timeout.as_millis().max(1)));
+    }
+    words
+}
+
+/// The words of `fathom bench` for all targets.
+pub fn bench(targets: &[Target], rounds: u64, warmup: u64, record: &Path) -> Vec<String> {
+    let mut words = vec![
+        "bench".to_string(),
+        "--style=none".to_string(),
+        format!("--json={}", record.display()),
+        format!("--runs={rounds}"),
+        format!("--warmup={warmup}"),
+    ];
+    let jobs: Vec<&Job> = targets.iter().map(|target| &target.job).collect();
+    words.extend(run_options(&jobs));
+    if targets.iter().any(|target| target.may_fail) {
+        words.push("--ignore-failure".to_string());
+    }
+    words.extend(
+        targets
+            .iter()
+            .map(|target| format!("--command-name={}", target.label())),
+    );
+    // Nothing behind this can be taken for an option of ours: each is one quoted command.
+    words.extend(targets.iter().map(|target| target.job.line()));
+    words
+}
+
+/// The words of `fathom why` for a target.
+pub fn why(target: &Target, rounds: u64, folders: &Folders, name: &str) -> Vec<String> {
+    let mut words = vec![
+        "why".to_string(),
+        format!("--json={}", record_path(folders, name).display()),
+        format!("--runs={rounds}"),
+    ];
+    if target.may_fail {
+        words.push("--ignore-failure".to_string());
+    }
+    words.extend(run_options(&[&target.job]));
+    words.push("--".to_string());
+    words.extend(target.job.words.iter().cloned());
+    words
+}
+
+/// The words of `fathom startup` for all targets.
+pub fn startup(
+    measure: &Measure,
+    targets: &[Target],
+    rounds: u64,
+    folders: &Folders,
+) -> Vec<String> {
+    let mut words = vec![
+        "startup".to_string(),
+        format!(
+            "--json={}",
+            record_path(folders, &measure.id.value).display()
+        ),
+        format!("--rounds={rounds}"),
+    ];
+    if targets.iter().any(|target| target.may_fail) {
+        words.push("--ignore-failure".to_string());
+    }
+    let caches: Vec<&str> = measure
+        .cache
+        .iter()
+        .map(|cache| cache.value.as_str())
+        .collect();
+    if caches.contains(&"cold") {
+        words.push("--cold".to_string());
+    }
+    let jobs: Vec<&Job> = targets.iter().map(|target| &target.job).collect();
+    words.extend(
+        run_options(&jobs)
+            .into_iter()
+            // First output is taken where it is written: the verb chooses the sink itself.
+            .filter(|word| !word.starts_with("--output=")),
+    );
+    words.extend(targets.iter().map(|target| target.job.line()));
+    words
+}
+
+/// The words of `fathom pipe` for one pipeline.
+pub fn pipe(
+    measure: &Measure,
+    stages: &[Vec<String>],
+    rounds: u64,
+    scope: &Scope<'_>,
+    name: &str,
+) -> Vec<String> {
+    let mut words = vec![
+        "pipe".to_string(),
+        format!("--json={}", record_path(scope.folders, name).display()),
+        format!("--rounds={rounds}"),
+        format!("--cwd={}", scope.folders.here.display()),
+    ];
+    if let Some(timeout) = measure.timeout {
+        words.push(format!("--timeout={}ms", timeout.as_millis().max(1)));
+    }
+    words.extend(stages.iter().map(shell_words::join));
+    words
+}
+
+/// The words of `fathom machine`.
+pub fn machine(measure: &Measure, folders: &Folders) -> Vec<String> {
+    let mut words = vec![
+        "machine".to_string(),
+        format!(
+            "--json={}",
+            record_path(folders, &measure.id.value).display()
+        ),
+    ];
+    if measure.full {
+        words.push("--full".to_string());
+    }
+    words
+}

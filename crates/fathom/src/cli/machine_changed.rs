@@ -1,0 +1,54 @@
+//! A warning that the machine is not as it was when its profile was taken.
+
+use fathom_machine::remembered::Change;
+
+/// On standard error, in one line.
+pub fn warn(changes: &[Change]) {
+    anstream::eprintln!("warning: {}", sentence(changes));
+}
+
+/// All that moved, in one line.
+fn sentence(changes: &[Change]) -> String {
+    let moved: Vec<String> = changes
+        .iter()
+        .map(|change| {
+            let figure = |value| fathom_report::machine_figure(value, &change.unit);
+            let (before, now) = (figure(change.before), figure(change.now));
+            format!("{} was {before} and is {now}", change.title)
+        })
+        .collect();
+    format!(
+        "the machine is not as 'fathom machine' found it: {}; neighbours do that at times, and \
+         'fathom machine --quick' takes it anew",
+        moved.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(title: &str, before: f64, now: f64) -> Change {
+        Change {
+            id: title.into(),
+            title: title.into(),
+            unit: "ns".into(),
+            before,
+            now,
+        }
+    }
+
+    #[test]
+    fn changes_are_reported_in_one_line_with_both_figures() {
+        let changes = [
+            change("load, memory", 118.0, 190.0),
+            change("system call", 185.0, 411.0),
+        ];
+        assert_eq!(
+            sentence(&changes),
+            "the machine is not as 'fathom machine' found it: load, memory was 118 ns and is 190 ns, \
+             system call was 185 ns and is 411 ns; neighbours do that at times, and \
+             'fathom machine --quick' takes it anew"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! Files that are read and files that are written are never the same: else a measurement would
+//! empty its own input, or put a report where the user's data was.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use fathom_measure::{CommandLine, Input, Output};
+
+use crate::cli::failure::Failure;
+use crate::cli::write;
+
+/// Refuses before anything runs. `written` are the files that Fathom writes itself; `-` is none.
+///
+/// # Errors
+/// [`Failure::Usage`] naming the file and both its uses.
+pub fn check<'a>(
+    commands: impl IntoIterator<Item = &'a CommandLine>,
+    written: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Failure> {
+    let (mut inputs, mut outputs): (Vec<&Path>, Vec<&Path>) = (Vec::new(), Vec::new());
+    for command in commands {
+        if let Input::File(path) = &command.input {
+            inputs.push(path);
+        }
+        if let Output::File(path) = &command.output {
+            outputs.push(path);
+        }
+    }
+    let written: Vec<&Path> = written
+        .into_iter()
+        .filter(|path| !write::is_stdout(path))
+        .collect();
+    let refuse = |path: &Path, why: &str| {
+        let path = path.display();
+        Err(Failure::Usage(format!("{path} {why}; name another file")))
+    };
+    if let Some(path) = shared(&inputs, &outputs) {
+        return refuse(
+            path,
+            "is both --input and --output: it would be emptied before it is read",
+        );
+    }
+    if let Some(path) = shared(&inputs, &written) {
+        return refuse(path, "is the input and would be overwritten by a result");
+    }
+    if let Some(path) = shared(&outputs, &written) {
+        return refuse(
+            path,
+            "is the program's output and would be overwritten by a result",
+        );
+    }
+    Ok(())
+}
+
+fn shared<'a>(some: &[&'a Path], others: &[&Path]) -> Option<&'a Path> {
+    let others: Vec<Identity> = others.iter().filter_map(|path| identity(path)).collect();
+    some.iter()
+        .find(|path| identity(path).is_some_and(|own| others.contains(&own)))
+        .copied()
+}
+
+/// What makes two paths the same file.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    /// Device and inode of a file that is there.
+    There(u64, u64),
+    /// Where it will be.
+    NotYet(PathBuf),
+}
+
+/// None for devices and pipes: nothing in them can be lost.
+fn identity(path: &Path) -> Option<Identity> {
+    match std::fs::metadata(path) {
+        Ok(about) if about.is_file() => Some(Identity::There(about.dev(), about.ino())),
+        Ok(_) => None,
+        Err(_) => {
+            let folder = match path.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+            let folder = folder.canonicalize().unwrap_or(folder.to_path_buf());
+            let name = path.file_name().unwrap_or_default();
+            Some(Identity::NotYet(folder.join(name)))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `fathom why --tiers`: which ways of observing this machine allows.
+
+use fathom_report as report;
+use fathom_trace::Tier;
+
+use crate::cli::failure::Failure;
+use crate::cli::write;
+
+/// Tries each and prints it. Returns the exit code.
+///
+/// # Errors
+/// When standard output can't be written.
+pub fn print() -> Result<i32, Failure> {
+    let mut text = String::new();
+    for tier in fathom_conduct::tiers::detect() {
+        let name = tier.tier.name();
+        let what = description(tier.tier);
+        if tier.available {
+            text.push_str(&format!("{name:<8} yes  {what}\n"));
+            continue;
+        }
+        text.push_str(&format!("{name:<8} no   {what}\n"));
+        for line in [&tier.why_not, &tier.remedy] {
+            if !line.is_empty() {
+                text.push_str(&format!("              {}\n", report::escape(line)));
+            }
+        }
+    }
+    write::print(text.as_bytes())?;
+    Ok(0)
+}
+
+/// What a tier is, in a line.
+fn description(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Kernel => "every call counted and timed in the kernel; under 0.5 µs a call",
+        Tier::Perf => {
+            "every wait timed by the kernel, its call known by sampling; 1.2 µs a context switch"
+        }
+        Tier::Sample => "threads sampled 1,000 times a second; shares, no counts; costs nothing",
+        Tier::Stops => {
+            "every call stopped and looked at, for up to 20,000 calls; 10 to 90 µs a call"
+        }
+    }
+}
