@@ -91,7 +91,7 @@ mod tests {
             remedy: "ask root".to_string(),
         };
         Tiers {
-            all: [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Stops]
+            all: [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Ptrace]
                 .map(one)
                 .to_vec(),
             is_kept: false,
@@ -100,10 +100,10 @@ mod tests {
 
     #[test]
     fn the_best_is_the_first_that_is_allowed_and_asked_for() {
-        let some = tiers(&[Tier::Perf, Tier::Stops]);
-        let all = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Stops];
+        let some = tiers(&[Tier::Perf, Tier::Ptrace]);
+        let all = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Ptrace];
         assert_eq!(some.best(&all), Ok(Tier::Perf));
-        assert_eq!(some.best(&[Tier::Kernel, Tier::Stops]), Ok(Tier::Stops));
+        assert_eq!(some.best(&[Tier::Kernel, Tier::Ptrace]), Ok(Tier::Ptrace));
         let why_not = some.best(&[Tier::Kernel, Tier::Sample]).unwrap_err();
         assert_eq!(why_not, ["no kernel", "no sample"]);
     }

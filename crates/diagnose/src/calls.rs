@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 pub(crate) use fathom_trace::calls::is_poll;
 
 /// Takes bytes from a descriptor.
@@ -84,9 +84,9 @@ const UNLINK: u32 = CHANGE_FOLDER | REMOVE | CHANGE_PATH | JOURNAL;
 type Row = (&'static str, f64, u32);
 
 /// All calls that something is known of, by what CPU time in them counts as.
-const CALLS: &[(Spent, &[Row])] = &[
+const CALLS: &[(TimeCategory, &[Row])] = &[
     (
-        Spent::KernelIo,
+        TimeCategory::KernelIo,
         &[
             ("read", 1.0, READ | READ_ON),
             ("write", 1.0, WRITE),
@@ -119,7 +119,7 @@ const CALLS: &[(Spent, &[Row])] = &[
         ],
     ),
     (
-        Spent::KernelFiles,
+        TimeCategory::KernelFiles,
         &[
             ("open", 6.0, OPEN | JOURNAL | REDIRECT | LOAD),
             ("openat", 6.0, OPEN | JOURNAL | REDIRECT | LOAD),
@@ -181,7 +181,7 @@ const CALLS: &[(Spent, &[Row])] = &[
         ],
     ),
     (
-        Spent::KernelMemory,
+        TimeCategory::KernelMemory,
         &[
             ("mmap", 5.0, LOAD),
             ("munmap", 8.0, LOAD | GIVE_BACK),
@@ -197,7 +197,7 @@ const CALLS: &[(Spent, &[Row])] = &[
         ],
     ),
     (
-        Spent::KernelProcesses,
+        TimeCategory::KernelProcesses,
         &[
             ("fork", 300.0, CHILD_WAIT),
             ("vfork", 300.0, CHILD_WAIT),
@@ -219,7 +219,7 @@ const CALLS: &[(Spent, &[Row])] = &[
         ],
     ),
     (
-        Spent::KernelWaiting,
+        TimeCategory::KernelWaiting,
         &[
             ("poll", 2.0, SCAN | AWAIT),
             ("ppoll", 2.0, SCAN | AWAIT),
@@ -258,7 +258,7 @@ const CALLS: &[(Spent, &[Row])] = &[
         ],
     ),
     (
-        Spent::KernelOther,
+        TimeCategory::KernelOther,
         &[
             ("vmsplice", 1.0, PUT_WITHIN_KERNEL),
             ("accept", 30.0, SOCKET | AWAIT),
@@ -278,7 +278,7 @@ const CALLS: &[(Spent, &[Row])] = &[
 /// What is known of one call.
 #[derive(Clone, Copy)]
 struct Call {
-    on_cpu: Spent,
+    on_cpu: TimeCategory,
     weight: f64,
     does: u32,
 }
@@ -303,7 +303,7 @@ static BY_NAME: LazyLock<HashMap<&str, Call>> = LazyLock::new(|| {
 fn find(call: &str) -> Call {
     let name = call.strip_suffix(" (32-bit)").unwrap_or(call);
     BY_NAME.get(name).copied().unwrap_or(Call {
-        on_cpu: Spent::KernelOther,
+        on_cpu: TimeCategory::KernelOther,
         weight: 1.0,
         does: 0,
     })
@@ -319,18 +319,18 @@ pub(crate) fn weight(call: &str) -> f64 {
 }
 
 /// What CPU time in this call counts as.
-pub(crate) fn on_cpu(call: &str) -> Spent {
+pub(crate) fn on_cpu(call: &str) -> TimeCategory {
     find(call).on_cpu
 }
 
 /// Whether it is about files by their names.
 pub(crate) fn is_on_files(call: &str) -> bool {
-    on_cpu(call) == Spent::KernelFiles
+    on_cpu(call) == TimeCategory::KernelFiles
 }
 
 /// Whether it takes memory or gives it back.
 pub(crate) fn is_memory(call: &str) -> bool {
-    on_cpu(call) == Spent::KernelMemory
+    on_cpu(call) == TimeCategory::KernelMemory
 }
 
 /// Questions about calls by their names, each answered by the table.
@@ -394,13 +394,13 @@ mod tests {
 
     #[test]
     fn cpu_time_in_calls_is_grouped_by_what_they_do() {
-        assert_eq!(on_cpu("pread64"), Spent::KernelIo);
-        assert_eq!(on_cpu("newfstatat"), Spent::KernelFiles);
-        assert_eq!(on_cpu("brk"), Spent::KernelMemory);
-        assert_eq!(on_cpu("execve"), Spent::KernelProcesses);
-        assert_eq!(on_cpu("sched_yield"), Spent::KernelWaiting);
-        assert_eq!(on_cpu("getpid"), Spent::KernelOther);
-        assert_eq!(on_cpu("read (32-bit)"), Spent::KernelIo);
+        assert_eq!(on_cpu("pread64"), TimeCategory::KernelIo);
+        assert_eq!(on_cpu("newfstatat"), TimeCategory::KernelFiles);
+        assert_eq!(on_cpu("brk"), TimeCategory::KernelMemory);
+        assert_eq!(on_cpu("execve"), TimeCategory::KernelProcesses);
+        assert_eq!(on_cpu("sched_yield"), TimeCategory::KernelWaiting);
+        assert_eq!(on_cpu("getpid"), TimeCategory::KernelOther);
+        assert_eq!(on_cpu("read (32-bit)"), TimeCategory::KernelIo);
     }
 
     #[test]

@@ -111,22 +111,22 @@ pub(crate) fn of(
     cpu_factor: f64,
 ) -> EntryExitOverhead {
     let own = EntryExitOverhead {
-        call_ns: trace.call_edges.map_or(ENTRY_EXIT_NS, |e| e.outside_ns),
+        call_ns: trace.call_overhead.map_or(ENTRY_EXIT_NS, |e| e.outside_ns),
         fault_ns: 0.0,
     };
     let calls = calls(trace);
     let faults = timed_faults(trace);
     // Without their time, faults would be taken for calls.
     let faults_known =
-        trace.fault_edges.is_some() || trace.accounts.minor_faults as f64 * 50.0 < calls;
+        trace.fault_overhead.is_some() || trace.accounts.minor_faults as f64 * 50.0 < calls;
     let ticks = Ticks::of_runs(runs);
-    if trace.call_edges.is_none() || ticks.count() < ENOUGH_TICKS || !faults_known {
+    if trace.call_overhead.is_none() || ticks.count() < ENOUGH_TICKS || !faults_known {
         return own;
     }
     let share = ticks.system_share();
     let own_cpu_timed = own_cpu * cpu_factor;
     let faults_took = ns_in_faults(trace, fault_tracing);
-    let late = trace.fault_edges.and_then(|edges| edges.late_share);
+    let late = trace.fault_overhead.and_then(|edges| edges.tick_skid_share);
     let of_fault = late.map_or(UNTICKED_FAULT, |share| Unticked {
         each_ns: share * faults_took * cpu_factor / faults.max(1.0),
         scatter_ns: LATE_FAULT_SCATTER_NS,
@@ -135,7 +135,7 @@ pub(crate) fn of(
         Some(_) => OWN_FAULTS_AGAIN_SCATTER_NS,
         None => OWN_FAULTS_SCATTER_NS,
     };
-    let late = trace.call_edges.and_then(|edges| edges.late_ns);
+    let late = trace.call_overhead.and_then(|edges| edges.tick_skid_ns);
     let of_call = late.map_or(UNTICKED_CALL, |each_ns| Unticked {
         each_ns,
         scatter_ns: LATE_CALL_SCATTER_NS,
@@ -190,7 +190,7 @@ fn calls(trace: &Trace) -> f64 {
 
 fn timed_faults(trace: &Trace) -> f64 {
     let of = |thread: &fathom_trace::Thread| thread.timed_faults.unwrap_or(0);
-    match trace.fault_edges {
+    match trace.fault_overhead {
         Some(_) => trace.threads.iter().map(of).sum::<u64>() as f64,
         None => 0.0,
     }
@@ -205,7 +205,7 @@ fn ns_in_faults(trace: &Trace, fault_tracing: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_trace::CallEdges;
+    use fathom_trace::CallOverhead;
 
     const MS: u64 = 1_000_000;
 
@@ -216,10 +216,10 @@ mod tests {
                 total_ns: total_ms * MS,
                 ..SyscallRow::default()
             }],
-            call_edges: Some(CallEdges {
+            call_overhead: Some(CallOverhead {
                 outside_ns,
                 tracer_ns: 500.0,
-                late_ns: None,
+                tick_skid_ns: None,
             }),
             ..Trace::default()
         }
@@ -241,7 +241,7 @@ mod tests {
         let reported = around(&trace);
         assert!((-115.0..-105.0).contains(&reported), "{reported}");
         // Where the ways back were measured to take 30 ns more.
-        trace.call_edges.as_mut().unwrap().late_ns = Some(70.0);
+        trace.call_overhead.as_mut().unwrap().tick_skid_ns = Some(70.0);
         let later = around(&trace) - reported;
         assert!((24.0..32.0).contains(&later), "{later}");
     }
@@ -252,10 +252,10 @@ mod tests {
         // which 85 ns were counted as the program's: of the 145 between them two thirds are
         // believed.
         let mut trace = trace(1_000, 1, -20.0);
-        trace.fault_edges = Some(fathom_trace::FaultEdges {
+        trace.fault_overhead = Some(fathom_trace::FaultOverhead {
             outside_ns: 100.0,
             tracer_ns: 0.0,
-            late_share: None,
+            tick_skid_share: None,
         });
         trace.threads = vec![fathom_trace::Thread {
             timed_faults: Some(200_000),

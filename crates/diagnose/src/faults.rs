@@ -7,14 +7,14 @@ use fathom_trace::{Thread, Trace};
 ///
 /// `more` is what each took beside what the tracer's own faults took, ns.
 pub(crate) fn traced_ns(trace: &Trace, thread: &Thread, more: f64) -> Option<f64> {
-    let outside = trace.fault_edges?.outside_ns + more;
+    let outside = trace.fault_overhead?.outside_ns + more;
     let ns = thread.fault_ns? as f64 + thread.timed_faults? as f64 * outside;
     Some(ns.max(0.0))
 }
 
 /// CPU time that the tracer added to the faults of a thread.
 pub(crate) fn tracer_of_ns(trace: &Trace, thread: &Thread) -> f64 {
-    let each = trace.fault_edges.map_or(0.0, |edges| edges.tracer_ns);
+    let each = trace.fault_overhead.map_or(0.0, |edges| edges.tracer_ns);
     thread.timed_faults.unwrap_or(0) as f64 * each
 }
 

@@ -80,7 +80,7 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
     let findings = findings(&analysis);
     Diagnosis {
         threads: match observation.trace.tier {
-            Some(Tier::Stops) => Vec::new(),
+            Some(Tier::Ptrace) => Vec::new(),
             _ => thread_account::all(&observation.trace, &analysis.threads),
         },
         warnings: analysis.warnings(&findings),

@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{Spent, TimeAccount};
+use fathom_model::{TimeAccount, TimeCategory};
 
 use crate::cpu_split::CpuSplit;
 use crate::sums::Sums;
@@ -41,17 +41,17 @@ pub(crate) struct Known {
 }
 
 /// Nobody outside the tree gets slower when it is traced.
-fn keeps_its_length(spent: Spent) -> bool {
+fn keeps_its_length(spent: TimeCategory) -> bool {
     matches!(
         spent,
-        Spent::Sleeping
-            | Spent::Network
-            | Spent::WaitingForInput
-            | Spent::WaitingForOutput
-            | Spent::WaitingForChild
-            | Spent::WaitingForEvents
-            | Spent::Signals
-            | Spent::OtherWait
+        TimeCategory::Sleeping
+            | TimeCategory::Network
+            | TimeCategory::WaitingForInput
+            | TimeCategory::WaitingForOutput
+            | TimeCategory::WaitingForChild
+            | TimeCategory::WaitingForEvents
+            | TimeCategory::Signals
+            | TimeCategory::OtherWait
     )
 }
 
@@ -60,15 +60,15 @@ fn keeps_its_length(spent: Spent) -> bool {
 const PACE_SCATTER: f64 = 0.5;
 
 /// How long these waits are is decided outside of the tree, and may differ from run to run.
-fn is_paced_outside(spent: Spent) -> bool {
+fn is_paced_outside(spent: TimeCategory) -> bool {
     matches!(
         spent,
-        Spent::Network
-            | Spent::Disk
-            | Spent::WaitingForInput
-            | Spent::WaitingForOutput
-            | Spent::WaitingForEvents
-            | Spent::OtherWait
+        TimeCategory::Network
+            | TimeCategory::Disk
+            | TimeCategory::WaitingForInput
+            | TimeCategory::WaitingForOutput
+            | TimeCategory::WaitingForEvents
+            | TimeCategory::OtherWait
     )
 }
 
@@ -77,13 +77,13 @@ fn is_paced_outside(spent: Spent) -> bool {
 pub(crate) fn charged(wall_ns: f64, cpu_ns: f64, in_kernel: f64) -> TimeAccount {
     let busy_ns = cpu_ns.min(wall_ns);
     let mut sums = Sums::default();
-    sums.add(Spent::UserCode, busy_ns * (1.0 - in_kernel));
-    sums.add(Spent::Kernel, busy_ns * in_kernel);
+    sums.add(TimeCategory::UserCode, busy_ns * (1.0 - in_kernel));
+    sums.add(TimeCategory::Kernel, busy_ns * in_kernel);
     sums.into_account(wall_ns.round() as u64)
 }
 
-fn takes_cpu(spent: Spent) -> bool {
-    spent == Spent::UserCode || spent.is_in_kernel()
+fn takes_cpu(spent: TimeCategory) -> bool {
+    spent == TimeCategory::UserCode || spent.is_in_kernel()
 }
 
 /// All parts of an account that are time on a CPU.
@@ -94,36 +94,42 @@ pub(crate) fn on_cpu_ns(account: &TimeAccount) -> f64 {
 }
 
 /// The account of an untraced run, and the factor by which each part of the traced one became its.
-pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashMap<Spent, f64>) {
+pub(crate) fn account(
+    traced: &TimeAccount,
+    known: Known,
+) -> (TimeAccount, HashMap<TimeCategory, f64>) {
     let mut room = known.wall_ns;
     let mut sums = Sums::default();
-    let ns = |spent: Spent| traced.ns(spent) as f64;
-    let of = |wanted: &dyn Fn(Spent) -> bool| -> Vec<(Spent, f64)> {
+    let ns = |spent: TimeCategory| traced.ns(spent) as f64;
+    let of = |wanted: &dyn Fn(TimeCategory) -> bool| -> Vec<(TimeCategory, f64)> {
         let parts = traced.parts.iter().filter(|part| wanted(part.spent));
         parts.map(|part| (part.spent, part.ns as f64)).collect()
     };
     // The tracer works outside of the times of calls: as if the program itself had computed. Only
     // what is more than the program ever computed was in the calls.
-    let in_kernel: f64 = of(&Spent::is_in_kernel).iter().map(|part| part.1).sum();
-    let too_much = (known.tracing_ns - ns(Spent::UserCode)).clamp(0.0, in_kernel);
+    let in_kernel: f64 = of(&TimeCategory::is_in_kernel)
+        .iter()
+        .map(|part| part.1)
+        .sum();
+    let too_much = (known.tracing_ns - ns(TimeCategory::UserCode)).clamp(0.0, in_kernel);
     let kernel_factor =
         known.cpu_factor * known.parts.kernel * (1.0 - too_much / in_kernel.max(1.0));
     let own_factor = known.cpu_factor * known.parts.own;
-    let cpu = |(spent, ns): (Spent, f64)| match spent {
-        Spent::UserCode => (spent, (ns - known.tracing_ns).max(0.0) * own_factor),
-        Spent::PageFaults => (
+    let cpu = |(spent, ns): (TimeCategory, f64)| match spent {
+        TimeCategory::UserCode => (spent, (ns - known.tracing_ns).max(0.0) * own_factor),
+        TimeCategory::PageFaults => (
             spent,
             (ns - known.tracing_faults_ns).max(0.0) * kernel_factor,
         ),
         _ => (spent, ns * kernel_factor),
     };
-    let bends = |spent: Spent| {
-        let fills = matches!(spent, Spent::Ready | Spent::Unaccounted);
+    let bends = |spent: TimeCategory| {
+        let fills = matches!(spent, TimeCategory::Ready | TimeCategory::Unaccounted);
         !keeps_its_length(spent) && !takes_cpu(spent) && !fills
     };
     // CPU time is what the kernel charged; how long locks and disks were waited for depends on who
     // else was at them.
-    let on_cpu: Vec<(Spent, f64)> = of(&takes_cpu).into_iter().map(cpu).collect();
+    let on_cpu: Vec<(TimeCategory, f64)> = of(&takes_cpu).into_iter().map(cpu).collect();
     for parts in [of(&keeps_its_length), on_cpu, of(&bends)] {
         let total: f64 = parts.iter().map(|(_, ns)| ns).sum();
         let fit = (room / total.max(1.0)).min(1.0);
@@ -133,9 +139,9 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
         room -= total * fit;
     }
     // Never more than was measured, in either kind of run.
-    let ready = ns(Spent::Ready).max(known.queued_ns).min(room);
-    sums.add(Spent::Ready, ready);
-    room -= ready + ns(Spent::Unaccounted);
+    let ready = ns(TimeCategory::Ready).max(known.queued_ns).min(room);
+    sums.add(TimeCategory::Ready, ready);
+    room -= ready + ns(TimeCategory::Unaccounted);
     let traced_cpu: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
     // Where the observed run had more of it, as threads have that search for work longer, that may
     // have been beside the path.
@@ -151,7 +157,7 @@ pub(crate) fn account(traced: &TimeAccount, known: Known) -> (TimeAccount, HashM
     // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer
     // as it was quicker, and somewhat more: their pace is not the same in each run.
     let waited = known.wall_ns - known.cpu_ns - ready;
-    let reported = sums.of(|spent| !takes_cpu(spent) && spent != Spent::Ready);
+    let reported = sums.of(|spent| !takes_cpu(spent) && spent != TimeCategory::Ready);
     let quicker = traced_cpu - sums.of(takes_cpu);
     let longer = quicker.max(PACE_SCATTER * sums.of(is_paced_outside));
     sums.lengthen(is_paced_outside, room.min(waited - reported).min(longer));
@@ -168,7 +174,7 @@ mod tests {
     use super::*;
     use fathom_model::AccountPart;
 
-    fn traced(parts: &[(Spent, u64)]) -> TimeAccount {
+    fn traced(parts: &[(TimeCategory, u64)]) -> TimeAccount {
         TimeAccount {
             wall_ns: parts.iter().map(|part| part.1).sum(),
             parts: parts
@@ -196,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_the_observed_run_burnt_beside_the_path_is_not_missing_on_it() {
-        let traced_cpu = traced(&[(Spent::UserCode, 320), (Spent::Ready, 0)]);
+        let traced_cpu = traced(&[(TimeCategory::UserCode, 320), (TimeCategory::Ready, 0)]);
         let known = Known {
             cpu_factor: 0.67,
             cpu_ns: 384.0,
@@ -204,7 +210,7 @@ mod tests {
             ..known(318.0)
         };
         let (account, _) = account(&traced_cpu, known);
-        assert_eq!(account.ns(Spent::UserCode), 318);
+        assert_eq!(account.ns(TimeCategory::UserCode), 318);
         // Of one thread alone nothing more is known than what it was charged.
         let alone = Known {
             cpu_ns: 214.0,
@@ -212,88 +218,97 @@ mod tests {
             ..known
         };
         let (account, _) = super::account(&traced_cpu, alone);
-        assert_eq!(account.ns(Spent::UserCode), 214);
+        assert_eq!(account.ns(TimeCategory::UserCode), 214);
     }
 
     #[test]
     fn a_sleep_keeps_its_length_and_computing_gives_way() {
-        let traced = traced(&[(Spent::Sleeping, 80_140), (Spent::UserCode, 100_000)]);
+        let traced = traced(&[
+            (TimeCategory::Sleeping, 80_140),
+            (TimeCategory::UserCode, 100_000),
+        ]);
         let (account, _) = account(&traced, known(150_000.0));
-        assert_eq!(account.ns(Spent::Sleeping), 80_140);
-        assert_eq!(account.ns(Spent::UserCode), 69_860);
+        assert_eq!(account.ns(TimeCategory::Sleeping), 80_140);
+        assert_eq!(account.ns(TimeCategory::UserCode), 69_860);
         assert_eq!(account.wall_ns, 150_000);
     }
 
     #[test]
     fn what_the_tracer_did_is_not_the_programs_own_code() {
-        let traced = traced(&[(Spent::UserCode, 900), (Spent::KernelIo, 500)]);
+        let traced = traced(&[(TimeCategory::UserCode, 900), (TimeCategory::KernelIo, 500)]);
         let with = Known {
             tracing_ns: 700.0,
             ..known(700.0)
         };
         let (account, _) = account(&traced, with);
-        assert_eq!(account.ns(Spent::UserCode), 200);
-        assert_eq!(account.ns(Spent::KernelIo), 500);
+        assert_eq!(account.ns(TimeCategory::UserCode), 200);
+        assert_eq!(account.ns(TimeCategory::KernelIo), 500);
     }
 
     #[test]
     fn what_the_tracer_did_in_calls_is_not_the_calls_own() {
-        let traced = traced(&[(Spent::UserCode, 100), (Spent::KernelIo, 500)]);
+        let traced = traced(&[(TimeCategory::UserCode, 100), (TimeCategory::KernelIo, 500)]);
         let with = Known {
             tracing_ns: 350.0,
             ..known(250.0)
         };
         let (account, factors) = account(&traced, with);
-        assert_eq!(account.ns(Spent::KernelIo), 250);
-        assert_eq!(factors[&Spent::KernelIo], 0.5);
+        assert_eq!(account.ns(TimeCategory::KernelIo), 250);
+        assert_eq!(factors[&TimeCategory::KernelIo], 0.5);
     }
 
     #[test]
     fn a_run_that_was_quicker_than_the_others_explains_no_more_than_it_saw() {
-        let traced = traced(&[(Spent::UserCode, 70)]);
+        let traced = traced(&[(TimeCategory::UserCode, 70)]);
         let with = Known {
             queued_ns: 50.0,
             cpu_ns: 90.0,
             ..known(160.0)
         };
         let (account, _) = account(&traced, with);
-        assert_eq!(account.ns(Spent::UserCode), 70);
-        assert_eq!(account.ns(Spent::Ready), 50);
-        assert_eq!(account.ns(Spent::Unaccounted), 40);
+        assert_eq!(account.ns(TimeCategory::UserCode), 70);
+        assert_eq!(account.ns(TimeCategory::Ready), 50);
+        assert_eq!(account.ns(TimeCategory::Unaccounted), 40);
     }
 
     #[test]
     fn no_more_is_taken_for_the_tracers_than_the_kernel_charged_too_much() {
-        let traced = traced(&[(Spent::UserCode, 10), (Spent::KernelIo, 500)]);
+        let traced = traced(&[(TimeCategory::UserCode, 10), (TimeCategory::KernelIo, 500)]);
         let with = Known {
             tracing_ns: 300.0,
             cpu_ns: 390.0,
             ..known(400.0)
         };
         let (account, factors) = account(&traced, with);
-        assert_eq!(account.ns(Spent::KernelIo), 390);
-        assert_eq!(factors[&Spent::KernelIo], 0.78);
-        assert_eq!(account.ns(Spent::Unaccounted), 10);
+        assert_eq!(account.ns(TimeCategory::KernelIo), 390);
+        assert_eq!(factors[&TimeCategory::KernelIo], 0.78);
+        assert_eq!(account.ns(TimeCategory::Unaccounted), 10);
     }
 
     #[test]
     fn who_is_quicker_waits_longer_for_a_slow_writer() {
-        let traced = traced(&[(Spent::WaitingForInput, 600), (Spent::UserCode, 400)]);
+        let traced = traced(&[
+            (TimeCategory::WaitingForInput, 600),
+            (TimeCategory::UserCode, 400),
+        ]);
         let with = Known {
             tracing_ns: 300.0,
             cpu_ns: 100.0,
             ..known(1000.0)
         };
         let (account, _) = account(&traced, with);
-        assert_eq!(account.ns(Spent::WaitingForInput), 900);
-        assert_eq!(account.ns(Spent::UserCode), 100);
+        assert_eq!(account.ns(TimeCategory::WaitingForInput), 900);
+        assert_eq!(account.ns(TimeCategory::UserCode), 100);
         // Where it is no quicker, nobody knows what it was, but for half of what others took.
         let slow = Known {
             tracing_ns: 0.0,
             cpu_ns: 400.0,
             ..known(1400.0)
         };
-        assert_eq!(self::account(&traced, slow).0.ns(Spent::Unaccounted), 100);
+        assert_eq!(
+            self::account(&traced, slow).0.ns(TimeCategory::Unaccounted),
+            100
+        );
         // Nor where others of the tree may have been on a CPU meanwhile.
         let (account, _) = self::account(
             &traced,
@@ -304,17 +319,17 @@ mod tests {
                 ..with
             },
         );
-        assert_eq!(account.ns(Spent::WaitingForInput), 700);
-        assert_eq!(account.ns(Spent::UserCode), 300);
+        assert_eq!(account.ns(TimeCategory::WaitingForInput), 700);
+        assert_eq!(account.ns(TimeCategory::UserCode), 300);
     }
 
     #[test]
     fn without_tracing_nothing_changes() {
         let traced = traced(&[
-            (Spent::UserCode, 500),
-            (Spent::Ready, 300),
-            (Spent::Disk, 150),
-            (Spent::Unaccounted, 50),
+            (TimeCategory::UserCode, 500),
+            (TimeCategory::Ready, 300),
+            (TimeCategory::Disk, 150),
+            (TimeCategory::Unaccounted, 50),
         ]);
         assert_eq!(account(&traced, known(1000.0)).0, traced);
     }

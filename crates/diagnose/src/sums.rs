@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{AccountPart, Spent, TimeAccount};
+use fathom_model::{AccountPart, TimeAccount, TimeCategory};
 
 /// Sums by what time was spent on, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Sums(BTreeMap<Spent, f64>);
+pub(crate) struct Sums(BTreeMap<TimeCategory, f64>);
 
 impl Sums {
-    pub(crate) fn add(&mut self, spent: Spent, ns: f64) {
+    pub(crate) fn add(&mut self, spent: TimeCategory, ns: f64) {
         if ns > 0.0 {
             *self.0.entry(spent).or_default() += ns;
         }
     }
 
-    pub(crate) fn get(&self, spent: Spent) -> f64 {
+    pub(crate) fn get(&self, spent: TimeCategory) -> f64 {
         self.0.get(&spent).copied().unwrap_or(0.0)
     }
 
     /// Takes out up to `ns` and returns how much it was.
-    pub(crate) fn take(&mut self, spent: Spent, ns: f64) -> f64 {
+    pub(crate) fn take(&mut self, spent: TimeCategory, ns: f64) -> f64 {
         let Some(there) = self.0.get_mut(&spent) else {
             return 0.0;
         };
@@ -33,7 +33,7 @@ impl Sums {
         self.0.values().sum()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Spent, f64)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (TimeCategory, f64)> + '_ {
         self.0.iter().map(|(spent, ns)| (*spent, *ns))
     }
 
@@ -44,14 +44,14 @@ impl Sums {
     }
 
     /// Of the parts that `fit`.
-    pub(crate) fn of(&self, fit: impl Fn(Spent) -> bool) -> f64 {
+    pub(crate) fn of(&self, fit: impl Fn(TimeCategory) -> bool) -> f64 {
         let parts = self.iter().filter(|(spent, _)| fit(*spent));
         parts.map(|(_, ns)| ns).sum()
     }
 
     /// Makes the parts that `fit` longer by `ns` together, each by its share, and returns by how
     /// much: not at all where there are none.
-    pub(crate) fn lengthen(&mut self, fit: impl Fn(Spent) -> bool, ns: f64) -> f64 {
+    pub(crate) fn lengthen(&mut self, fit: impl Fn(TimeCategory) -> bool, ns: f64) -> f64 {
         let total = self.of(&fit);
         if total <= 0.0 || ns <= 0.0 {
             return 0.0;
@@ -76,7 +76,7 @@ impl Sums {
         if total > wall {
             self.stretch_to(wall);
         } else {
-            self.add(Spent::Unaccounted, wall - total);
+            self.add(TimeCategory::Unaccounted, wall - total);
         }
         let mut parts: Vec<AccountPart> = self
             .iter()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fathom_model::{Spent, ThreadAccount};
+use fathom_model::{ThreadAccount, TimeCategory};
 use fathom_trace::{Cause, Tier, Trace};
 
 use crate::calls;
@@ -97,7 +97,7 @@ pub(crate) fn times(
         let on_cpu = on_cpu.or(running.get(&thread.tid).copied()).unwrap_or(0.0);
         // Samples show what was waited for; how long in all, the kernel's own counts know better.
         let ready = thread.ready_ns.map(|ns| ns as f64);
-        let ready = ready.filter(|_| trace.tier.is_some_and(Tier::only_looks));
+        let ready = ready.filter(|_| trace.tier.is_some_and(Tier::only_samples));
         if let Some(ready) = ready {
             sums.stretch_to((life_ns - on_cpu - ready).max(0.0));
         }
@@ -113,7 +113,7 @@ pub(crate) fn times(
         // it lives and isn't off the CPU.
         let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
         let ran = on_cpu * (1.0 - stolen);
-        sums.add(Spent::Stolen, on_cpu - ran);
+        sums.add(TimeCategory::Stolen, on_cpu - ran);
         let faults =
             faults::traced_ns(trace, thread, entry_exit.fault_ns).unwrap_or(0.0) * (1.0 - stolen);
         match in_calls
@@ -130,17 +130,20 @@ pub(crate) fn times(
                 sums.add_scaled(calls, fit * (1.0 - stolen));
                 let outside = ran - total.min(ran);
                 let in_faults = faults.min(outside);
-                sums.add(Spent::PageFaults, in_faults);
-                sums.add(Spent::UserCode, outside - in_faults);
+                sums.add(TimeCategory::PageFaults, in_faults);
+                sums.add(TimeCategory::UserCode, outside - in_faults);
             }
             None => {
                 let in_faults = faults.min(ran);
-                sums.add(Spent::PageFaults, in_faults);
-                sums.add(Spent::UserCode, (ran - in_faults) * (1.0 - kernel_share));
-                sums.add(Spent::Kernel, ran * kernel_share);
+                sums.add(TimeCategory::PageFaults, in_faults);
+                sums.add(
+                    TimeCategory::UserCode,
+                    (ran - in_faults) * (1.0 - kernel_share),
+                );
+                sums.add(TimeCategory::Kernel, ran * kernel_share);
                 // Running or ready: what no account says was run was waited for.
                 let looked = running.get(&thread.tid).copied().unwrap_or(0.0);
-                sums.add(Spent::Ready, ready.unwrap_or(looked - on_cpu));
+                sums.add(TimeCategory::Ready, ready.unwrap_or(looked - on_cpu));
             }
         }
         ThreadTimes {
@@ -172,8 +175,8 @@ fn charged_before_switch(trace: &Trace, thread: &fathom_trace::Thread, sums: &mu
     let Some(queued) = thread.ready_ns.filter(|_| trace.tier == Some(Tier::Kernel)) else {
         return TakenUp::default();
     };
-    let ready = sums.get(Spent::Ready);
-    let ns = sums.take(Spent::Ready, ready - queued as f64);
+    let ready = sums.get(TimeCategory::Ready);
+    let ns = sums.take(TimeCategory::Ready, ready - queued as f64);
     TakenUp {
         ns,
         share: ns / ready.max(1.0),
@@ -224,7 +227,13 @@ mod tests {
             ESTIMATES,
         );
         let ms = |spent| (threads[0].sums.get(spent) / MS as f64).round() as u64;
-        let reported = [Spent::Disk, Spent::Ready, Spent::KernelIo, Spent::UserCode].map(ms);
+        let reported = [
+            TimeCategory::Disk,
+            TimeCategory::Ready,
+            TimeCategory::KernelIo,
+            TimeCategory::UserCode,
+        ]
+        .map(ms);
         // 10 ms of the calls seemed to be on a CPU; 8 more were.
         assert_eq!(reported, [40, 2, 18, 40]);
     }
@@ -249,9 +258,9 @@ mod tests {
             .map(|part| (part.spent, part.ns / MS))
             .collect();
         let all = [
-            (Spent::Sleeping, 50),
-            (Spent::UserCode, 30),
-            (Spent::Ready, 20),
+            (TimeCategory::Sleeping, 50),
+            (TimeCategory::UserCode, 30),
+            (TimeCategory::Ready, 20),
         ];
         assert_eq!(reported, all);
     }
@@ -268,7 +277,7 @@ mod tests {
             let descriptors = Descriptors::new(&fake.trace);
             let classifier = Classifier::new(&fake.trace, &descriptors);
             let threads = times(&fake.trace, &classifier, ESTIMATES);
-            (threads[1].sums.get(Spent::Locks) / MS as f64).round() as u64
+            (threads[1].sums.get(TimeCategory::Locks) / MS as f64).round() as u64
         };
         assert!(locks(Tier::Perf) > 0);
         assert_eq!(locks(Tier::Kernel), 0, "a time limit ended them");

@@ -72,7 +72,7 @@ pub(crate) fn system_of(runs: &[Run], cpu_ns: f64) -> f64 {
 
 /// The kernel's part of CPU time, 0 to 1, for the tiers that see no calls.
 pub(crate) fn kernel_share(trace: &Trace, runs: &[Run]) -> f64 {
-    if !trace.tier.is_some_and(Tier::only_looks) {
+    if !trace.tier.is_some_and(Tier::only_samples) {
         return 0.0;
     }
     let timed = Ticks::of_runs(runs);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Spent, Stretch};
+use fathom_model::{Stretch, TimeCategory};
 use fathom_trace::{Interval, Trace};
 
 use crate::classify::Classifier;
@@ -11,7 +11,7 @@ use crate::intervals::woken_ns;
 
 /// Stretches of all threads in the order of thread and time, at most about `most`.
 ///
-/// Between two waits a thread is on a CPU ([`Spent::UserCode`], kernel work included). Waits that
+/// Between two waits a thread is on a CPU ([`TimeCategory::UserCode`], kernel work included). Waits that
 /// are shorter than a picture can show are folded into what surrounds them: the shortest length
 /// is raised until all fit. Empty if the trace has no timeline.
 pub fn timeline(trace: &Trace, most: usize) -> Vec<Stretch> {
@@ -61,11 +61,11 @@ fn all(
                 Some(fd) => format!("{call} on descriptor {fd}"),
                 None => call.clone(),
             });
-            line.push(interval.from_ns, Spent::UserCode, None);
+            line.push(interval.from_ns, TimeCategory::UserCode, None);
             line.push(waited_to, spent, detail);
-            line.push(interval.to_ns, Spent::Ready, None);
+            line.push(interval.to_ns, TimeCategory::Ready, None);
         }
-        line.push(end, Spent::UserCode, None);
+        line.push(end, TimeCategory::UserCode, None);
         stretches.append(&mut line.out);
     }
     stretches
@@ -80,7 +80,7 @@ struct Line {
 
 impl Line {
     /// Up to `to`, this. Joined with what came before if it is the same.
-    fn push(&mut self, to: u64, spent: Spent, detail: Option<String>) {
+    fn push(&mut self, to: u64, spent: TimeCategory, detail: Option<String>) {
         if to <= self.at {
             return;
         }

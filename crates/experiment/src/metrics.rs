@@ -165,7 +165,7 @@ fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
     all
 }
 
-/// Names of the parts of an account, as `fathom_model::Spent` is written in JSON.
+/// Names of the parts of an account, as `fathom_model::TimeCategory` is written in JSON.
 pub const PARTS: [&str; 23] = [
     "user_code",
     "kernel_io",

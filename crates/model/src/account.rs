@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What a stretch of wall time was spent on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Spent {
+pub enum TimeCategory {
     /// On a CPU in the program's own code.
     UserCode,
     /// On a CPU in the kernel, in calls that read or write.
@@ -55,7 +55,7 @@ pub enum Spent {
     Unaccounted,
 }
 
-impl Spent {
+impl TimeCategory {
     /// Every part that an account can have, in order.
     pub const ALL: [Self; 23] = [
         Self::UserCode,
@@ -104,7 +104,7 @@ impl Spent {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AccountPart {
     /// On what.
-    pub spent: Spent,
+    pub spent: TimeCategory,
     /// Nanoseconds.
     pub ns: u64,
 }
@@ -123,7 +123,7 @@ pub struct TimeAccount {
 
 impl TimeAccount {
     /// Nanoseconds spent on this; 0 if it isn't a part.
-    pub fn ns(&self, spent: Spent) -> u64 {
+    pub fn ns(&self, spent: TimeCategory) -> u64 {
         self.parts
             .iter()
             .filter(|part| part.spent == spent)
@@ -132,7 +132,7 @@ impl TimeAccount {
     }
 
     /// Share of the wall time, 0 to 1.
-    pub fn share(&self, spent: Spent) -> f64 {
+    pub fn share(&self, spent: TimeCategory) -> f64 {
         if self.wall_ns == 0 {
             0.0
         } else {

@@ -156,7 +156,7 @@ pub struct Stretch {
     /// To.
     pub to_ns: u64,
     /// On what.
-    pub spent: crate::Spent,
+    pub spent: crate::TimeCategory,
     /// The call and its descriptor in words, if it was in one; not trustworthy: escape it.
     pub detail: Option<String>,
 }

@@ -21,7 +21,7 @@ mod run;
 mod sample;
 mod startup;
 
-pub use account::{AccountPart, Spent, ThreadAccount, TimeAccount};
+pub use account::{AccountPart, ThreadAccount, TimeAccount, TimeCategory};
 pub use comparison::{Comparison, MoreRounds, Shift, Verdict};
 pub use environment::{Environment, Fingerprint, MachineFigure};
 pub use experiment::{

@@ -4,7 +4,7 @@ mod explained;
 
 use explained::tree::many;
 use explained::{MS, clean, findings, hostile, stretch};
-use fathom_model::{Explanation, Spent};
+use fathom_model::{Explanation, TimeCategory};
 use fathom_report::{explain_html, explain_markdown};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -182,7 +182,7 @@ fn a_long_history_stays_small_and_says_what_was_merged() {
     let mut explanation = findings();
     explanation.timeline = (0..300_000u64)
         .map(|at| {
-            let spent = [Spent::UserCode, Spent::KernelIo][at as usize % 2];
+            let spent = [TimeCategory::UserCode, TimeCategory::KernelIo][at as usize % 2];
             let detail = format!("write {at} /srv/data/with/a/long/path/{at}.txt");
             stretch(4120, at * 2000, at * 2000 + 2000, spent, Some(&detail))
         })
@@ -252,10 +252,10 @@ fn an_explanation_of_nothing_is_still_a_page() {
 fn stretches_may_overlap_or_lie_backwards() {
     let mut explanation = clean();
     explanation.timeline = vec![
-        stretch(4120, 5 * MS, 9 * MS, Spent::UserCode, None),
-        stretch(4120, 7 * MS, 8 * MS, Spent::KernelIo, None),
-        stretch(4120, 6 * MS, 2 * MS, Spent::Disk, None),
-        stretch(7, 0, MS, Spent::Disk, None),
+        stretch(4120, 5 * MS, 9 * MS, TimeCategory::UserCode, None),
+        stretch(4120, 7 * MS, 8 * MS, TimeCategory::KernelIo, None),
+        stretch(4120, 6 * MS, 2 * MS, TimeCategory::Disk, None),
+        stretch(7, 0, MS, TimeCategory::Disk, None),
     ];
     let data = data(&explain_html(&explanation));
     let lanes = data["timeline"]["lanes"].as_array().expect("a list");

@@ -6,7 +6,7 @@ mod walker;
 
 use explained::tree::many;
 use explained::{clean, findings, hostile};
-use fathom_model::{Explanation, Spent};
+use fathom_model::{Explanation, TimeCategory};
 use fathom_report::explain_json;
 use fingerprinted::fingerprint;
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn explanations() -> Vec<Explanation> {
     sparse.calls[0].blocked_ns = None;
     sparse.findings[0].place.pid = None;
     let mut all = clean();
-    all.timeline = Spent::ALL
+    all.timeline = TimeCategory::ALL
         .iter()
         .enumerate()
         .map(|(at, spent)| explained::stretch(4120, at as u64, at as u64 + 1, *spent, None))
@@ -61,12 +61,12 @@ fn the_parts_of_the_schema_are_those_of_the_program() {
         .iter()
         .map(|alternative| &alternative["const"])
         .collect();
-    let written: Vec<Value> = Spent::ALL
+    let written: Vec<Value> = TimeCategory::ALL
         .iter()
         .map(|spent| serde_json::to_value(spent).expect("a part is JSON"))
         .collect();
     assert_eq!(named, written.iter().collect::<Vec<_>>());
-    assert_eq!(Spent::Unaccounted as usize + 1, written.len());
+    assert_eq!(TimeCategory::Unaccounted as usize + 1, written.len());
 }
 
 #[test]

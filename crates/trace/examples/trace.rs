@@ -45,7 +45,7 @@ fn arguments() -> Result<Arguments, String> {
                     Some("kernel") => Tier::Kernel,
                     Some("perf") => Tier::Perf,
                     Some("sample") => Tier::Sample,
-                    Some("ptrace" | "stops") => Tier::Stops,
+                    Some("ptrace" | "stops") => Tier::Ptrace,
                     _ => return Err("--tier takes kernel, perf, sample or ptrace".to_owned()),
                 }
             }

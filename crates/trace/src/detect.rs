@@ -37,7 +37,7 @@ pub fn detect() -> Vec<Availability> {
         verdict(Tier::Kernel, try_kernel(), kernel_remedy),
         verdict(Tier::Perf, try_perf(), perf_remedy),
         verdict(Tier::Sample, try_sample(), child_remedy),
-        verdict(Tier::Stops, ptrace::attempt(), child_remedy),
+        verdict(Tier::Ptrace, ptrace::attempt(), child_remedy),
     ]
 }
 
@@ -117,16 +117,16 @@ fn try_kernel() -> Result<(), TraceError> {
 }
 
 fn try_perf() -> Result<(), TraceError> {
-    let child = looked_at()?;
+    let child = examined()?;
     Recorder::attach(&[child.pid], &TraceOptions::default()).map(drop)
 }
 
 fn try_sample() -> Result<(), TraceError> {
-    looked_at().map(drop)
+    examined().map(drop)
 }
 
 /// A held child whose files in `/proc` can be read.
-fn looked_at() -> Result<Held, TraceError> {
+fn examined() -> Result<Held, TraceError> {
     let mut child = spawn::hold(&TraceCommand::nothing(), None)?;
     child.wait_ready()?;
     let read = |name: &str| fs::read(format!("/proc/{}/task/{0}/{name}", child.pid));

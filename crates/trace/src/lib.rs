@@ -52,9 +52,9 @@ pub use mutexes::MutexRow;
 pub use profile::{FunctionRow, Profile};
 pub use ptrace::TIMES_HOLD_STOPS;
 pub use result::{
-    Accounts, CallEdges, Cause, DescriptorRow, End, Entered, Exec, FaultEdges, FileRow, GroupTrace,
-    Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process, SIZE_LIMITS,
-    Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
+    Accounts, CallOverhead, Cause, DescriptorRow, End, Entered, Exec, FaultOverhead, FileRow,
+    GroupTrace, Interval, Lines, LookupRow, Losses, MemberEnd, OffCpuRow, PollEnds, Process,
+    SIZE_LIMITS, Sampling, StopReading, SyscallRow, Thread, Tier, Trace,
 };
 pub use sample::NO_CALLS;
 pub use uses::{Flow, Moved, UseRow};
@@ -74,7 +74,7 @@ pub fn trace(
     match tier {
         Tier::Kernel => kernel::observe(command, options),
         Tier::Perf | Tier::Sample => sample::observe(command, tier, options),
-        Tier::Stops => ptrace::observe(command, options),
+        Tier::Ptrace => ptrace::observe(command, options),
     }
 }
 
@@ -95,6 +95,6 @@ pub fn trace_group(
     match tier {
         Tier::Kernel => kernel::observe_group(members, options),
         Tier::Perf | Tier::Sample => sample::observe_group(members, tier, options),
-        Tier::Stops => Err(TraceError::Group),
+        Tier::Ptrace => Err(TraceError::Group),
     }
 }

@@ -210,7 +210,7 @@ pub struct CallTotals {
     pub first_moved: u64,
     pub last_moved: u64,
     /// Writes whose last byte was examined, and of these the ones that ended a line.
-    pub looked_at: u64,
+    pub examined: u64,
     pub lines: u64,
     /// Tries to read a last byte, those included that found the memory not there yet.
     pub examinations: u64,
@@ -239,7 +239,7 @@ impl CallTotals {
         self.errors += later.errors;
         self.would_block += later.would_block;
         self.unfinished += later.unfinished;
-        self.looked_at += later.looked_at;
+        self.examined += later.examined;
         self.lines += later.lines;
         self.examinations += later.examinations;
         self.next_place = later.next_place;
@@ -267,7 +267,7 @@ impl CallTotals {
             first: u64_at(bytes, call::FIRST)?,
             first_moved: u64_at(bytes, call::FIRST_MOVED)?,
             last_moved: u64_at(bytes, call::LAST_MOVED)?,
-            looked_at: u64_at(bytes, call::EXAMINED)?,
+            examined: u64_at(bytes, call::EXAMINED)?,
             lines: u64_at(bytes, call::LINES)?,
             examinations: u64_at(bytes, call::EXAMINATIONS)?,
             next_place: u64_at(bytes, call::NEXT_PLACE)?,

@@ -132,7 +132,7 @@ fn the_kernel_tier_sees_them_as_what_they_are() {
 
 #[test]
 fn the_stops_tier_sees_them_as_what_they_are() {
-    if let Some(trace) = traced(Tier::Stops) {
+    if let Some(trace) = traced(Tier::Ptrace) {
         is_seen_as_what_it_is(&trace);
     }
 }

@@ -93,7 +93,7 @@ fn faults_of_own_code_are_timed_by_thread() {
         let (faults, on_cpu) = (thread.fault_ns, thread.on_cpu_ns);
         assert!(faults > Some(0) && faults <= on_cpu, "{thread:?}");
     }
-    assert!(t.fault_edges.is_some());
+    assert!(t.fault_overhead.is_some());
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn who_does_not_ask_gets_no_times() {
         ..TraceOptions::default()
     };
     let t = helper("helper_touches", &options);
-    assert_eq!(t.fault_edges, None);
+    assert_eq!(t.fault_overhead, None);
     assert!(t.threads.iter().all(|thread| thread.fault_ns.is_none()));
     assert!(faults(&t).0 >= 2 * PAGES as u64, "they are counted");
 }

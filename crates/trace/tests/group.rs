@@ -170,6 +170,6 @@ fn a_member_that_cannot_be_run_ends_all() {
 
 #[test]
 fn stopping_at_every_call_is_refused_for_a_group() {
-    let error = trace_group(Vec::new(), Tier::Stops, &TraceOptions::default());
+    let error = trace_group(Vec::new(), Tier::Ptrace, &TraceOptions::default());
     assert!(matches!(error, Err(TraceError::Group)));
 }

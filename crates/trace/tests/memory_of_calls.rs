@@ -6,7 +6,7 @@ mod common;
 use common::{available, run};
 use fathom_trace::{Lines, Tier, Trace};
 
-const TIERS: [Tier; 2] = [Tier::Kernel, Tier::Stops];
+const TIERS: [Tier; 2] = [Tier::Kernel, Tier::Ptrace];
 
 /// How many of the polls on a descriptor ended by their time limit.
 fn limits(trace: &Trace, calls: &[&str], fd: Option<i32>) -> u64 {
@@ -25,8 +25,8 @@ fn writes_that_end_a_line_are_distinguished_from_pieces() {
             let rows = trace.syscalls.iter();
             let writes = rows.filter(|row| row.name == "write" && row.fd == Some(1));
             let lines: Vec<Lines> = writes.filter_map(|row| row.lines).collect();
-            lines.iter().fold((0, 0), |(looked_at, ended), row| {
-                (looked_at + row.looked_at, ended + row.ended)
+            lines.iter().fold((0, 0), |(examined, ended), row| {
+                (examined + row.examined, ended + row.ended)
             })
         };
         assert_eq!(written("echo word"), (10, 10), "{tier:?}");

@@ -10,7 +10,7 @@ use fathom_trace::{Cause, Tier, TraceOptions, trace};
 
 #[test]
 fn stops_count_exactly_up_to_the_end() {
-    if !available(Tier::Stops) {
+    if !available(Tier::Ptrace) {
         return;
     }
     let options = TraceOptions {
@@ -18,7 +18,7 @@ fn stops_count_exactly_up_to_the_end() {
         ..TraceOptions::default()
     };
     let command = quiet(&["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=300"]);
-    let t = trace(&command, Tier::Stops, &options).expect("traced");
+    let t = trace(&command, Tier::Ptrace, &options).expect("traced");
     let (read, write) = (sum(&t, "read", Some(0)), sum(&t, "write", Some(1)));
     assert_eq!((read.calls, read.sizes[1], write.bytes), (300, 300, 300));
     let zero = t
@@ -37,7 +37,7 @@ fn stops_count_exactly_up_to_the_end() {
 
 #[test]
 fn stops_let_go_when_their_budget_is_spent() {
-    if !available(Tier::Stops) {
+    if !available(Tier::Ptrace) {
         return;
     }
     let options = TraceOptions {
@@ -46,7 +46,7 @@ fn stops_let_go_when_their_budget_is_spent() {
         ..TraceOptions::default()
     };
     let command = quiet(&["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=200000"]);
-    let t = trace(&command, Tier::Stops, &options).expect("traced");
+    let t = trace(&command, Tier::Ptrace, &options).expect("traced");
     let seen: u64 = t.syscalls.iter().map(|r| r.calls + r.unfinished).sum();
     assert_eq!(seen, 200);
     assert_eq!(t.end.code, Some(0));
@@ -59,7 +59,7 @@ fn stops_let_go_when_their_budget_is_spent() {
 
 #[test]
 fn stops_follow_children_and_execs() {
-    if !available(Tier::Stops) {
+    if !available(Tier::Ptrace) {
         return;
     }
     let options = TraceOptions {
@@ -68,7 +68,7 @@ fn stops_follow_children_and_execs() {
         ..TraceOptions::default()
     };
     let command = quiet(&["sh", "-c", "/bin/true | /bin/true; /bin/false"]);
-    let t = trace(&command, Tier::Stops, &options).expect("traced");
+    let t = trace(&command, Tier::Ptrace, &options).expect("traced");
     assert_eq!(t.processes.len(), 4);
     let codes = t.processes.iter().map(|p| p.end.and_then(|e| e.code));
     assert_eq!(codes.flatten().sum::<i32>(), 2, "{:?}", t.processes);
@@ -77,7 +77,7 @@ fn stops_follow_children_and_execs() {
 
 #[test]
 fn stops_say_what_was_asked_for_beside_what_came_of_it() {
-    if !available(Tier::Stops) {
+    if !available(Tier::Ptrace) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -102,7 +102,7 @@ fn stops_say_what_was_asked_for_beside_what_came_of_it() {
             stops_time: Duration::from_secs(3600),
             ..TraceOptions::default()
         };
-        let t = trace(&command, Tier::Stops, &options).expect("traced");
+        let t = trace(&command, Tier::Ptrace, &options).expect("traced");
         let execs = &t.processes[0].execs;
         assert_eq!(execs.len(), 2, "{execs:?}");
         assert_eq!(execs[1].asked.as_ref(), Some(&inner));
@@ -114,7 +114,7 @@ fn stops_say_what_was_asked_for_beside_what_came_of_it() {
 #[test]
 fn stops_name_who_ran_without_its_rights() {
     // SAFETY: takes nothing, returns a number.
-    if unsafe { libc::geteuid() } != 0 || !available(Tier::Stops) {
+    if unsafe { libc::geteuid() } != 0 || !available(Tier::Ptrace) {
         fathom_test_log::skipped("only root can make a set-uid program of another user");
         return;
     }
@@ -124,13 +124,13 @@ fn stops_name_who_ran_without_its_rights() {
     std::fs::copy("/bin/true", &program).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o4755)).unwrap();
     // Root traces, so that it gets them.
-    let t = common::run(Tier::Stops, &[program.to_str().unwrap()]);
+    let t = common::run(Tier::Ptrace, &[program.to_str().unwrap()]);
     assert_eq!(t.without_rights, Vec::<String>::new());
 }
 
 #[test]
 fn stops_that_let_go_with_children_alive_still_end() {
-    if !available(Tier::Stops) {
+    if !available(Tier::Ptrace) {
         return;
     }
     let script = "for i in 1 2 3 4 5 6 7 8 9; do (exec /bin/true) & done; wait";
@@ -140,7 +140,7 @@ fn stops_that_let_go_with_children_alive_still_end() {
             stops_time: Duration::from_secs(3600),
             ..TraceOptions::default()
         };
-        let t = trace(&quiet(&["sh", "-c", script]), Tier::Stops, &options).expect("traced");
+        let t = trace(&quiet(&["sh", "-c", script]), Tier::Ptrace, &options).expect("traced");
         assert_eq!(t.end.code, Some(0), "after {most_stops} stops");
     }
 }
@@ -172,7 +172,7 @@ fn samples_name_the_call_and_descriptor_that_is_waited_for() {
 
 #[test]
 fn unprivileged_tiers_end_what_never_ends() {
-    for tier in [Tier::Perf, Tier::Sample, Tier::Stops] {
+    for tier in [Tier::Perf, Tier::Sample, Tier::Ptrace] {
         if !available(tier) {
             continue;
         }

@@ -12,7 +12,7 @@ use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer};
 
 /// Those that name files.
-const TIERS: [Tier; 2] = [Tier::Kernel, Tier::Stops];
+const TIERS: [Tier; 2] = [Tier::Kernel, Tier::Ptrace];
 
 /// What was observed of each program; `None` for one that nothing could observe.
 pub(super) struct Observations {
@@ -83,7 +83,7 @@ pub(super) fn observe(
         all.warnings
             .extend(why.map(|why| warning(Some(program), format!("no phases: {why}"))));
     }
-    if tier == Tier::Stops {
+    if tier == Tier::Ptrace {
         all.warnings.push(warning(
             None,
             "observed by stops (ptrace): files and look-ups in one run in which every call is stopped; phases \

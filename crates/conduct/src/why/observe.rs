@@ -19,7 +19,7 @@ use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer, Target};
 
 /// All of them: each says something of a command.
-const TIERS: [Tier; 4] = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Stops];
+const TIERS: [Tier; 4] = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Ptrace];
 
 /// What is run and observed.
 struct Subject<'a> {
@@ -84,10 +84,10 @@ impl Subject<'_> {
         let mut trace = self.most_representative(tier)?;
         // Samples show what was waited for; which calls were made only a run that stops at them
         // shows.
-        if tier.only_looks() && tiers.allows(Tier::Stops) && !interrupt::stopped() {
+        if tier.only_samples() && tiers.allows(Tier::Ptrace) && !interrupt::stopped() {
             let own = self.plan.terms.timeout;
             let limit = own.unwrap_or_else(|| self.longest() * TIMES_AS_LONG + STOPPED_AT_LEAST);
-            let calls = self.once(Tier::Stops, SAMPLES, Some(limit))?;
+            let calls = self.once(Tier::Ptrace, SAMPLES, Some(limit))?;
             match why_not_added(&trace, &calls, own.is_some()) {
                 None => fathom_diagnose::add_calls(&mut trace, calls),
                 Some(why) => trace
@@ -165,7 +165,7 @@ impl Subject<'_> {
         };
         let mut trace = fathom_trace::trace(&command, tier, &options)?;
         name_the_command(&mut trace, target);
-        if self.go.is_some() && tier.only_looks() {
+        if self.go.is_some() && tier.only_samples() {
             let not_visible = "how goroutines wait for mutexes: the kernel tier sees it";
             trace.not_visible.insert(0, not_visible.to_owned());
         }

@@ -64,7 +64,7 @@ impl Reference {
 /// What tracing its calls and faults may have added to a run, CPU time, ns: in the caches of a
 /// program it takes more than in those of the tracer's own.
 fn may_have_added_ns(trace: &Trace) -> u64 {
-    let (Some(calls), Some(faults)) = (trace.call_edges, trace.fault_edges) else {
+    let (Some(calls), Some(faults)) = (trace.call_overhead, trace.fault_overhead) else {
         return u64::MAX / 2;
     };
     let of_calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
@@ -102,7 +102,7 @@ fn missed_switches_ns(trace: &Trace) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_trace::{CallEdges, FaultEdges, Thread};
+    use fathom_trace::{CallOverhead, FaultOverhead, Thread};
 
     const MS: u64 = 1_000_000;
 
@@ -184,15 +184,15 @@ mod tests {
             "nobody knows what tracing takes"
         );
         let (outside_ns, tracer_ns) = (0.0, 300.0);
-        observed.call_edges = Some(CallEdges {
+        observed.call_overhead = Some(CallOverhead {
             outside_ns,
             tracer_ns,
-            late_ns: None,
+            tick_skid_ns: None,
         });
-        observed.fault_edges = Some(FaultEdges {
+        observed.fault_overhead = Some(FaultOverhead {
             outside_ns,
             tracer_ns,
-            late_share: None,
+            tick_skid_share: None,
         });
         assert!(REFERENCE.is_far_from(&observed));
         // 150,000 faults of which each may have taken 600 ns more.

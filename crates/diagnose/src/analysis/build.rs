@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Run, Spent, TimeAccount};
+use fathom_model::{Run, TimeAccount, TimeCategory};
 use fathom_trace::{Tier, Trace};
 
 use super::Analysis;
@@ -44,10 +44,12 @@ fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
 /// How the CPU time of the whole tree was divided in the traced run, without what the tracer added
 /// to calls, which counts as computing, and to faults.
 fn divided(threads: &[ThreadTimes], in_calls_ns: f64, in_faults_ns: f64) -> CpuSplit {
-    let of = |fits: fn(Spent) -> bool| threads.iter().map(|times| times.sums.of(fits)).sum::<f64>();
+    let of = |fits: fn(TimeCategory) -> bool| {
+        threads.iter().map(|times| times.sums.of(fits)).sum::<f64>()
+    };
     CpuSplit {
-        own: (of(|spent| spent == Spent::UserCode) - in_calls_ns).max(0.0),
-        kernel: (of(Spent::is_in_kernel) - in_faults_ns).max(0.0),
+        own: (of(|spent| spent == TimeCategory::UserCode) - in_calls_ns).max(0.0),
+        kernel: (of(TimeCategory::is_in_kernel) - in_faults_ns).max(0.0),
     }
 }
 
@@ -133,12 +135,12 @@ fn quiet_part(
     let root = trace.processes.first();
     let of_pool = root.is_some_and(|root| pools.contains(&root.pid));
     let ready = match of_pool {
-        true => traced.share(Spent::Ready).min(ready_share(threads)),
-        false => traced.share(Spent::Ready),
+        true => traced.share(TimeCategory::Ready).min(ready_share(threads)),
+        false => traced.share(TimeCategory::Ready),
     };
     if is_oversubscribed(threads, observation.cpus, trace) {
         1.0
-    } else if trace.tier == Some(Tier::Stops) {
+    } else if trace.tier == Some(Tier::Ptrace) {
         // It sees no waits; the timed runs know how long they waited for a CPU.
         1.0 - queued_share(&observation.timed).min(0.95)
     } else {
@@ -197,7 +199,7 @@ impl<'a> Analysis<'a> {
             on_path: part_on_path(&traced, &threads),
         };
         let (account, factors) = match trace.tier {
-            Some(Tier::Stops) => {
+            Some(Tier::Ptrace) => {
                 let in_kernel = ticks::Ticks::of_runs(&observation.timed).system_share();
                 let charged = overhead_correction::charged(timed_ns, cpu_ns, in_kernel);
                 (charged, HashMap::new())

@@ -287,7 +287,7 @@ mod tests {
     /// 20 000 calls were traced, half of them late; the run's ticks and its reads measure the rest.
     fn partly_traced(calls: &[(&str, u64)]) -> Fake {
         let mut fake = Fake::new(1000);
-        fake.trace.calls_from = Some(Tier::Stops);
+        fake.trace.calls_from = Some(Tier::Ptrace);
         fake.trace.calls_cut = true;
         for (name, calls) in calls {
             let fd = calls::is_read(name).then_some(3);
@@ -383,7 +383,7 @@ mod tests {
     fn what_no_usual_call_takes_is_of_those_that_may() {
         let cost = |name: &str, calls: u64| {
             let mut fake = Fake::new(1000);
-            fake.trace.calls_from = Some(Tier::Stops);
+            fake.trace.calls_from = Some(Tier::Ptrace);
             fake.calls("fcntl", Some(3), 12_000, 0, 90_000);
             fake.calls(name, None, calls, 0, 90_000);
             let timed = [Run {
@@ -402,7 +402,7 @@ mod tests {
         assert!(cost("openat", 90) < 10e6, "too few");
         // Beside calls to a device nobody knows whose it is.
         let mut fake = Fake::new(1000);
-        fake.trace.calls_from = Some(Tier::Stops);
+        fake.trace.calls_from = Some(Tier::Ptrace);
         fake.calls("ioctl", Some(3), 12_000, 0, 90_000);
         fake.calls("poll", None, 700, 0, 90_000);
         let timed = [Run {

@@ -31,7 +31,7 @@ impl Analysis<'_> {
 
 fn measured(analysis: &Analysis<'_>) -> Option<FaultCost> {
     let trace = analysis.trace;
-    trace.fault_edges?;
+    trace.fault_overhead?;
     let (mut ns, mut count) = (0.0, 0.0);
     for thread in &trace.threads {
         let took = traced_ns(trace, thread, analysis.entry_exit.fault_ns);
@@ -97,8 +97,8 @@ fn modelled_each_ns(analysis: &Analysis<'_>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use fathom_model::Spent;
-    use fathom_trace::FaultEdges;
+    use fathom_model::TimeCategory;
+    use fathom_trace::FaultOverhead;
 
     use super::*;
     use crate::fake::Fake;
@@ -110,10 +110,10 @@ mod tests {
         thread.minor_faults = Some(100_000);
         thread.timed_faults = Some(100_000);
         thread.fault_ns = Some(90_000_000);
-        fake.trace.fault_edges = Some(FaultEdges {
+        fake.trace.fault_overhead = Some(FaultOverhead {
             outside_ns: 300.0,
             tracer_ns: 200.0,
-            late_share: None,
+            tick_skid_share: None,
         });
         fake
     }
@@ -122,7 +122,7 @@ mod tests {
     fn measured_time_is_a_part_of_the_account_without_the_tracers() {
         let fake = timed();
         let account = crate::diagnose(&fake.observation(&[])).account;
-        assert_eq!(account.ns(Spent::PageFaults), 100_000_000);
+        assert_eq!(account.ns(TimeCategory::PageFaults), 100_000_000);
         assert_eq!(account.wall_ns, 200_000_000);
     }
 
@@ -151,12 +151,14 @@ mod tests {
     #[test]
     fn without_times_the_cost_is_modelled() {
         let mut fake = timed();
-        fake.trace.fault_edges = None;
+        fake.trace.fault_overhead = None;
         let observation = fake.observation(&[]);
         let cost = Analysis::new(&observation).fault_cost();
         assert!(!cost.measured);
         assert_eq!(
-            crate::diagnose(&observation).account.ns(Spent::PageFaults),
+            crate::diagnose(&observation)
+                .account
+                .ns(TimeCategory::PageFaults),
             0
         );
     }
@@ -166,7 +168,7 @@ mod tests {
         let mut fake = timed();
         fake.trace.threads[0].fault_ns = Some(900_000_000);
         let account = crate::diagnose(&fake.observation(&[])).account;
-        assert!(account.ns(Spent::PageFaults) <= 200_000_000);
-        assert_eq!(account.ns(Spent::UserCode), 0);
+        assert!(account.ns(TimeCategory::PageFaults) <= 200_000_000);
+        assert_eq!(account.ns(TimeCategory::UserCode), 0);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::SyscallRow;
 
 use super::Analysis;
@@ -133,8 +133,9 @@ impl Analysis<'_> {
     /// what their making takes in the library of the process that made so many, likewise.
     pub(crate) fn work_of_threads_ns(&self, pid: Option<u32>, made: u64) -> f64 {
         let threads = self.threads.iter();
-        let own =
-            threads.map(|times| times.sums.get(Spent::UserCode) * self.factor(Spent::UserCode));
+        let own = threads.map(|times| {
+            times.sums.get(TimeCategory::UserCode) * self.factor(TimeCategory::UserCode)
+        });
         let own: f64 = own.sum();
         let mut making = Done::by(self.language(pid));
         making.add(made as f64, around_thread(making.language));
@@ -155,7 +156,7 @@ impl Analysis<'_> {
             .iter()
             .filter(|times| done.contains_key(&times.pid))
         {
-            *own.entry(times.pid).or_default() += self.as_untraced(times, Spent::UserCode);
+            *own.entry(times.pid).or_default() += self.as_untraced(times, TimeCategory::UserCode);
         }
         let around = done.iter().map(|(pid, done)| {
             let own = own.get(pid).copied().unwrap_or(0.0);
@@ -168,12 +169,12 @@ impl Analysis<'_> {
     /// untraced run.
     pub(crate) fn own_ns(&self, pid: u32) -> f64 {
         let threads = self.threads_of(pid);
-        let parts = [Spent::UserCode, Spent::PageFaults];
+        let parts = [TimeCategory::UserCode, TimeCategory::PageFaults];
         let ran = threads.flat_map(|times| parts.map(|spent| self.as_untraced(times, spent)));
         ran.sum()
     }
 
-    fn as_untraced(&self, times: &ThreadTimes, spent: Spent) -> f64 {
+    fn as_untraced(&self, times: &ThreadTimes, spent: TimeCategory) -> f64 {
         times.sums.get(spent) * self.weight(times.tid) * self.factor(spent)
     }
 }

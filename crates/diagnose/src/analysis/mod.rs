@@ -17,7 +17,7 @@ mod warnings;
 
 use std::collections::HashMap;
 
-use fathom_model::{Exit, Run, Spent, TimeAccount};
+use fathom_model::{Exit, Run, TimeAccount, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, Tier, Trace};
 
 pub(crate) use oversubscription::is_runnable;
@@ -41,7 +41,7 @@ pub(crate) struct Analysis<'a> {
     pub trace: &'a Trace,
     pub descriptors: Descriptors<'a>,
     /// What each off-CPU row of the trace counts as.
-    off_spent: Vec<Spent>,
+    off_spent: Vec<TimeCategory>,
     /// How often the time limit of a poll came where an answer was awaited, and how long these
     /// took, ns, as traced.
     pub unanswered: (u64, u64),
@@ -51,7 +51,7 @@ pub(crate) struct Analysis<'a> {
     /// Where [`Analysis::timed_ns`] goes: the one account that is shown and quoted.
     pub account: TimeAccount,
     /// By what the parts of the traced run's account became those of [`Analysis::account`].
-    factors: HashMap<Spent, f64>,
+    factors: HashMap<TimeCategory, f64>,
     /// Median wall time of the untraced runs, or the trace's own if there are none: the whole of
     /// every share that is reported.
     pub timed_ns: f64,
@@ -106,7 +106,7 @@ impl Analysis<'_> {
     }
 
     /// Time on the critical path spent on this, in time of an untraced run.
-    pub(crate) fn spent_ns(&self, spent: Spent) -> f64 {
+    pub(crate) fn spent_ns(&self, spent: TimeCategory) -> f64 {
         self.account.ns(spent) as f64
     }
 
@@ -129,7 +129,7 @@ impl Analysis<'_> {
     }
 
     /// By what this part of the traced run is to be multiplied for an untraced one.
-    fn factor(&self, spent: Spent) -> f64 {
+    fn factor(&self, spent: TimeCategory) -> f64 {
         self.factors.get(&spent).copied().unwrap_or(1.0)
     }
 
@@ -158,7 +158,7 @@ impl Analysis<'_> {
 
     /// How often something was waited for that counts as this, by whichever thread; `None` where
     /// that isn't known.
-    pub(crate) fn waits_for(&self, spent: Spent) -> Option<u64> {
+    pub(crate) fn waits_for(&self, spent: TimeCategory) -> Option<u64> {
         let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
         let rows = rows.filter(|(_, counts_as)| **counts_as == spent);
         let count = rows.map(|(row, _)| row.count).sum();
@@ -277,7 +277,7 @@ mod tests {
         let finding = &diagnosis.findings[0];
         assert_eq!(finding.id, FindingId::UnbufferedInput);
         // 200,000 calls of 245 ns are 49 ms of 800, however little of them the program had a CPU.
-        let share = diagnosis.account.share(Spent::KernelIo);
+        let share = diagnosis.account.share(TimeCategory::KernelIo);
         assert!((finding.share - 0.061).abs() < 0.001, "{}", finding.share);
         assert!((finding.share - share).abs() < 0.001, "{share}");
         assert!(

@@ -1,6 +1,6 @@
 //! Does the command want more CPUs than there are?
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::Trace;
 
 use super::Analysis;
@@ -21,7 +21,7 @@ pub(crate) fn runnable_threads(threads: &[ThreadTimes], trace: &Trace) -> f64 {
 
 /// A thread that wanted a CPU for half of its life, and lived long enough to count.
 pub(crate) fn is_runnable(times: &ThreadTimes, trace: &Trace) -> bool {
-    let wants = times.on_cpu_ns + times.sums.get(Spent::Ready);
+    let wants = times.on_cpu_ns + times.sums.get(TimeCategory::Ready);
     wants >= 0.5 * times.ns() && times.ns() >= 0.2 * trace.duration_ns as f64
 }
 
@@ -30,8 +30,9 @@ pub(crate) fn is_runnable(times: &ThreadTimes, trace: &Trace) -> bool {
 /// neighbours took.
 pub(super) fn ready_share(threads: &[ThreadTimes]) -> f64 {
     let cpu_ns: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
-    let part =
-        |times: &ThreadTimes| times.on_cpu_ns * times.sums.get(Spent::Ready) / times.ns().max(1.0);
+    let part = |times: &ThreadTimes| {
+        times.on_cpu_ns * times.sums.get(TimeCategory::Ready) / times.ns().max(1.0)
+    };
     threads.iter().map(part).sum::<f64>() / cpu_ns.max(1.0)
 }
 

@@ -1,6 +1,6 @@
 //! In which functions is the own code of the critical path?
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::FunctionRow;
 
 use super::Analysis;
@@ -25,7 +25,7 @@ impl Analysis<'_> {
             }
         }
         match of_fitting >= t::LEAST_SAMPLES_OF_NAMED && all > 0.0 {
-            true => self.spent_ns(Spent::UserCode) * fitting / all,
+            true => self.spent_ns(TimeCategory::UserCode) * fitting / all,
             false => 0.0,
         }
     }
@@ -53,7 +53,7 @@ impl Analysis<'_> {
             )
         });
         match all >= t::LEAST_SAMPLES {
-            true => times.sums.get(Spent::UserCode) * spun as f64 / all as f64,
+            true => times.sums.get(TimeCategory::UserCode) * spun as f64 / all as f64,
             false => 0.0,
         }
     }

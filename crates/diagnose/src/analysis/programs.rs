@@ -67,7 +67,7 @@ pub(super) fn pools(observation: &Observation) -> HashSet<u32> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_model::Spent;
+    use fathom_model::TimeCategory;
 
     use super::*;
 
@@ -84,7 +84,7 @@ mod tests {
         fake.wait_for(202, "nanosleep", None, (30, 980, 980), None);
         let sleeping = |fake: &crate::fake::Fake| {
             let account = crate::diagnose(&fake.observation(&[])).account;
-            account.ns(Spent::Sleeping) / 1_000_000
+            account.ns(TimeCategory::Sleeping) / 1_000_000
         };
         assert_eq!(sleeping(&fake), 660);
         let go = ("/bin/child".to_owned(), crate::Language::Go);

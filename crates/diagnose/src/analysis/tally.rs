@@ -37,7 +37,7 @@ impl Analysis<'_> {
     /// Whether the calls were traced by stopping at each: then their times hold the stops, and
     /// those after the budget was spent are missing.
     pub(crate) fn by_stops(&self) -> bool {
-        self.trace.calls_from.or(self.trace.tier) == Some(Tier::Stops)
+        self.trace.calls_from.or(self.trace.tier) == Some(Tier::Ptrace)
     }
 
     /// By what CPU time in this call is to be multiplied for an untraced run.
@@ -114,7 +114,7 @@ mod tests {
         let mut fake = crate::fake::Fake::new(400);
         fake.calls("read", Some(4), 10, 832, 0);
         fake.calls("read", Some(3), 19_990, 1, 0);
-        fake.trace.tier = Some(Tier::Stops);
+        fake.trace.tier = Some(Tier::Ptrace);
         let mut run = crate::fake::run(400_000_000, 300_000_000);
         run.io = Some(fathom_model::IoCounts {
             read_calls: 300_010,
@@ -146,7 +146,7 @@ mod tests {
     fn stops_take_the_cost_of_a_call_from_the_kernels_ticks() {
         let cost = |system_ms: u64| {
             let mut fake = Fake::new(1000);
-            fake.trace.tier = Some(Tier::Stops);
+            fake.trace.tier = Some(Tier::Ptrace);
             fake.calls("getrusage", None, 20_000, 0, 90_000);
             let timed = [Run {
                 system_ns: system_ms * 1_000_000,

@@ -1,6 +1,6 @@
 //! What must be known to trust the answer?
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::{Cause, Tier};
 
 use super::Analysis;
@@ -16,7 +16,7 @@ impl Analysis<'_> {
     fn neighbours(&self) -> Option<String> {
         let waits = self.observation.timed.iter();
         let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
-        let ready = self.account.share(Spent::Ready);
+        let ready = self.account.share(TimeCategory::Ready);
         let own = runnable_threads(&self.threads, self.trace)
             > self.observation.cpus.max(1) as f64 * t::ONE_FOR_EACH;
         if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
@@ -153,10 +153,10 @@ impl Analysis<'_> {
         let other_rights = self.with_other_rights();
         let unsampled = match other_rights {
             Some(_) => 0.0,
-            None => self.account.share(Spent::Unaccounted),
+            None => self.account.share(TimeCategory::Unaccounted),
         };
         reported.extend(other_rights);
-        if self.trace.tier.is_some_and(Tier::only_looks) && unsampled >= t::UNSAMPLED_SHARE {
+        if self.trace.tier.is_some_and(Tier::only_samples) && unsampled >= t::UNSAMPLED_SHARE {
             reported.push(format!(
                 "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
                 100.0 * unsampled
@@ -173,7 +173,7 @@ impl Analysis<'_> {
 mod tests {
     use fathom_model::Run;
 
-    use fathom_model::Spent;
+    use fathom_model::TimeCategory;
     use fathom_trace::Cause;
 
     use crate::fake::{MS, ROOT};
@@ -190,7 +190,7 @@ mod tests {
     fn calls_that_nobody_traced_are_reported_however_few_they_may_be() {
         let reported = |cut| {
             let mut fake = crate::fake::Fake::new(240);
-            fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+            fake.trace.calls_from = Some(fathom_trace::Tier::Ptrace);
             fake.trace.calls_cut = cut;
             fake.calls("ioctl", None, 20_000, 0, 1_000);
             let timed = [fake.run()];
@@ -259,7 +259,7 @@ mod tests {
         let row = fake.trace.off_cpu.last_mut().expect("the wait");
         (row.cause, row.call) = (Cause::Unseen, None);
         let reported = crate::diagnose(&fake.observation(&[]));
-        assert_eq!(reported.account.ns(Spent::Unaccounted), 350 * MS);
+        assert_eq!(reported.account.ns(TimeCategory::Unaccounted), 350 * MS);
         assert_eq!(reported.warnings.len(), 1, "{:?}", reported.warnings);
         assert!(reported.warnings[0].contains("took on other rights"));
     }

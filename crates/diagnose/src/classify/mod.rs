@@ -5,7 +5,7 @@ mod timers;
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::{Cause, Interval, OffCpuRow, Tier, Trace};
 
 pub(crate) use polls::PollContext;
@@ -32,53 +32,59 @@ pub(crate) struct Off<'a> {
 pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool {
     match (cause, call) {
         (Cause::Disk, _) => true,
-        (Cause::Uninterruptible, call) if trace.tier.is_some_and(Tier::only_looks) => match call {
-            Some(call) => {
-                calls::is_sync(call) || calls::moves_bytes(call) || calls::is_on_files(call)
+        (Cause::Uninterruptible, call) if trace.tier.is_some_and(Tier::only_samples) => {
+            match call {
+                Some(call) => {
+                    calls::is_sync(call) || calls::moves_bytes(call) || calls::is_on_files(call)
+                }
+                None => trace.accounts.major_faults > 0,
             }
-            None => trace.accounts.major_faults > 0,
-        },
+        }
         _ => false,
     }
 }
 
 /// What time off the CPU counts as.
-pub(crate) fn off_cpu(off: Off<'_>, descriptors: &Descriptors<'_>, polls: PollContext) -> Spent {
+pub(crate) fn off_cpu(
+    off: Off<'_>,
+    descriptors: &Descriptors<'_>,
+    polls: PollContext,
+) -> TimeCategory {
     match off.cause {
-        Cause::Preempted | Cause::Ready => return Spent::Ready,
-        Cause::Running => return Spent::UserCode,
-        Cause::Disk => return Spent::Disk,
-        Cause::Stopped => return Spent::OtherWait,
-        Cause::Unseen => return Spent::Unaccounted,
+        Cause::Preempted | Cause::Ready => return TimeCategory::Ready,
+        Cause::Running => return TimeCategory::UserCode,
+        Cause::Disk => return TimeCategory::Disk,
+        Cause::Stopped => return TimeCategory::OtherWait,
+        Cause::Unseen => return TimeCategory::Unaccounted,
         Cause::Asleep | Cause::Uninterruptible => {}
     }
     let Some(call) = off.call else {
-        return Spent::OtherWait;
+        return TimeCategory::OtherWait;
     };
     if calls::is_sync(call) {
-        Spent::Disk
+        TimeCategory::Disk
     } else if calls::is_signal_wait(call) && polls.children {
-        Spent::WaitingForChild
+        TimeCategory::WaitingForChild
     } else if calls::is_signal_wait(call) {
-        Spent::Signals
+        TimeCategory::Signals
     } else if calls::is_sleep(call) {
-        Spent::Sleeping
+        TimeCategory::Sleeping
     } else if calls::is_lock(call) {
         if off.timed_out {
-            Spent::Sleeping
+            TimeCategory::Sleeping
         } else {
-            Spent::Locks
+            TimeCategory::Locks
         }
     } else if calls::is_file_lock(call) {
-        Spent::Locks
+        TimeCategory::Locks
     } else if calls::is_child_wait(call) {
-        Spent::WaitingForChild
+        TimeCategory::WaitingForChild
     } else if calls::is_poll(call) {
         polls.spent()
     } else if let Some(fd) = off.fd {
         on_descriptor(off, fd, call, descriptors)
     } else {
-        Spent::OtherWait
+        TimeCategory::OtherWait
     }
 }
 
@@ -118,7 +124,7 @@ impl Classifier<'_> {
     }
 
     /// What a row of the off-CPU table counts as.
-    pub(crate) fn row(&self, row: &OffCpuRow) -> Spent {
+    pub(crate) fn row(&self, row: &OffCpuRow) -> TimeCategory {
         self.off(Off {
             pid: row.pid,
             tid: row.tid,
@@ -130,7 +136,7 @@ impl Classifier<'_> {
     }
 
     /// What the part of an interval before its wake-up counts as.
-    pub(crate) fn interval(&self, interval: &Interval) -> Spent {
+    pub(crate) fn interval(&self, interval: &Interval) -> TimeCategory {
         self.off(Off {
             pid: interval.pid,
             tid: interval.tid,
@@ -141,9 +147,9 @@ impl Classifier<'_> {
         })
     }
 
-    fn off(&self, off: Off<'_>) -> Spent {
+    fn off(&self, off: Off<'_>) -> TimeCategory {
         if from_disk(self.trace, off.cause, off.call) {
-            return Spent::Disk;
+            return TimeCategory::Disk;
         }
         let mut polls = self.polls.get(&off.pid).copied().unwrap_or_default();
         // One thread's event loop says nothing of another one's.
@@ -152,14 +158,14 @@ impl Classifier<'_> {
     }
 }
 
-fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> Spent {
+fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_>) -> TimeCategory {
     let pid = off.pid;
     // Nothing is asked of a peer where the writing itself has to wait.
     if calls::is_write(call) && descriptors.is_local_socket(pid, fd) {
-        return Spent::WaitingForOutput;
+        return TimeCategory::WaitingForOutput;
     }
     if calls::is_of_sockets(call) && descriptors.waited_for(pid, fd) != WaitKind::Pipe {
-        return Spent::Network;
+        return TimeCategory::Network;
     }
     let kind = match descriptors.waited_for(pid, fd) {
         // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a
@@ -170,19 +176,19 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
     let of_command = descriptors.is_of_command(pid, fd);
     let fifo = || descriptors.is_outer_fifo(pid, fd, calls::is_read(call));
     if calls::is_read(call) && (fd == 0 && of_command && kind != WaitKind::File || fifo()) {
-        return Spent::WaitingForInput;
+        return TimeCategory::WaitingForInput;
     }
     let standard = fd == 1 || fd == 2;
     if calls::is_write(call) && (standard && of_command && kind != WaitKind::File || fifo()) {
-        return Spent::WaitingForOutput;
+        return TimeCategory::WaitingForOutput;
     }
     match kind {
-        WaitKind::Socket => Spent::Network,
-        WaitKind::Pipe | WaitKind::Terminal => Spent::WaitingForPipe,
-        WaitKind::Timer => Spent::Sleeping,
-        WaitKind::Events => Spent::WaitingForEvents,
-        WaitKind::File | WaitKind::Unknown if calls::moves_bytes(call) => Spent::Disk,
-        WaitKind::File | WaitKind::Unknown => Spent::OtherWait,
+        WaitKind::Socket => TimeCategory::Network,
+        WaitKind::Pipe | WaitKind::Terminal => TimeCategory::WaitingForPipe,
+        WaitKind::Timer => TimeCategory::Sleeping,
+        WaitKind::Events => TimeCategory::WaitingForEvents,
+        WaitKind::File | WaitKind::Unknown if calls::moves_bytes(call) => TimeCategory::Disk,
+        WaitKind::File | WaitKind::Unknown => TimeCategory::OtherWait,
     }
 }
 
@@ -212,7 +218,10 @@ mod tests {
     #[test]
     fn children_of_the_shell_that_became_the_program_are_nobody_it_waits_for() {
         // A shim asks two children something, becomes the program, and that sleeps in polls.
-        for (last_exec_ms, wanted) in [(50, Spent::Sleeping), (0, Spent::WaitingForChild)] {
+        for (last_exec_ms, wanted) in [
+            (50, TimeCategory::Sleeping),
+            (0, TimeCategory::WaitingForChild),
+        ] {
             let mut fake = Fake::new(1000);
             fake.child(200, 0, 45, 40);
             fake.child(300, 5, 45, 40);
@@ -234,6 +243,9 @@ mod tests {
         fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 60_000);
         let descriptors = Descriptors::new(&fake.trace);
         let classifier = Classifier::new(&fake.trace, &descriptors);
-        assert_eq!(classifier.row(&fake.trace.off_cpu[0]), Spent::Sleeping);
+        assert_eq!(
+            classifier.row(&fake.trace.off_cpu[0]),
+            TimeCategory::Sleeping
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::{PollEnds, Process, SyscallRow, Trace};
 
 use crate::calls::{is_of_sockets, is_poll, is_read, is_write};
@@ -73,28 +73,28 @@ pub(crate) struct PollContext {
 }
 
 impl PollContext {
-    pub(super) fn spent(self) -> Spent {
+    pub(super) fn spent(self) -> TimeCategory {
         let pipes = if self.children { self.pipes } else { 0 };
         let (sockets, output) = self.at_sockets();
         let kinds = [
-            (self.input, Spent::WaitingForInput),
-            (self.output + output, Spent::WaitingForOutput),
-            (sockets, Spent::Network),
-            (pipes, Spent::WaitingForPipe),
+            (self.input, TimeCategory::WaitingForInput),
+            (self.output + output, TimeCategory::WaitingForOutput),
+            (sockets, TimeCategory::Network),
+            (pipes, TimeCategory::WaitingForPipe),
         ];
         let all: u64 = kinds.iter().map(|(events, _)| events).sum();
         if self.known_ends().is_some_and(Ends::are_unanswered) {
-            return Spent::Network;
+            return TimeCategory::Network;
         }
         if self.only_naps(all) {
-            return Spent::Sleeping;
+            return TimeCategory::Sleeping;
         }
-        let rules = |(events, _): &&(u64, Spent)| is_most(*events, all);
+        let rules = |(events, _): &&(u64, TimeCategory)| is_most(*events, all);
         match kinds.iter().find(rules) {
-            _ if all == 0 && self.children => Spent::WaitingForChild,
-            _ if all == 0 && self.sleeps() => Spent::Sleeping,
+            _ if all == 0 && self.children => TimeCategory::WaitingForChild,
+            _ if all == 0 && self.sleeps() => TimeCategory::Sleeping,
             Some((_, spent)) if all > 0 => *spent,
-            _ => Spent::WaitingForEvents,
+            _ => TimeCategory::WaitingForEvents,
         }
     }
 
@@ -272,34 +272,34 @@ mod tests {
     #[test]
     fn a_poll_waits_for_what_the_process_then_does() {
         let context = PollContext::default();
-        assert_eq!(context.spent(), Spent::Sleeping);
+        assert_eq!(context.spent(), TimeCategory::Sleeping);
         let reported = |events| PollContext {
             events,
             polls: 100,
             ..context
         };
-        assert_eq!(reported(5).spent(), Spent::Sleeping);
-        assert_eq!(reported(90).spent(), Spent::WaitingForEvents);
+        assert_eq!(reported(5).spent(), TimeCategory::Sleeping);
+        assert_eq!(reported(90).spent(), TimeCategory::WaitingForEvents);
         let reads = PollContext {
             input: 100,
             ..context
         };
-        assert_eq!(reads.spent(), Spent::WaitingForInput);
+        assert_eq!(reads.spent(), TimeCategory::WaitingForInput);
         let asks = PollContext {
             sockets: 100,
             ..context
         };
-        assert_eq!(asks.spent(), Spent::Network);
+        assert_eq!(asks.spent(), TimeCategory::Network);
         let both = PollContext {
             sockets: 100,
             ..reads
         };
-        assert_eq!(both.spent(), Spent::WaitingForEvents);
+        assert_eq!(both.spent(), TimeCategory::WaitingForEvents);
         let mostly = PollContext {
             sockets: 2000,
             ..reads
         };
-        assert_eq!(mostly.spent(), Spent::Network);
+        assert_eq!(mostly.spent(), TimeCategory::Network);
     }
 
     #[test]
@@ -316,19 +316,19 @@ mod tests {
             }),
             ..PollContext::default()
         };
-        assert_eq!(ended(0).spent(), Spent::WaitingForEvents);
-        assert_eq!(ended(900).spent(), Spent::Sleeping);
+        assert_eq!(ended(0).spent(), TimeCategory::WaitingForEvents);
+        assert_eq!(ended(900).spent(), TimeCategory::Sleeping);
         // Messages of workers come before the end of each pause, and don't end the waiting.
         let reported = PollContext {
             events: 90,
             ..ended(900)
         };
-        assert_eq!(reported.spent(), Spent::Sleeping);
+        assert_eq!(reported.spent(), TimeCategory::Sleeping);
         let timerfd = PollContext {
             timers: 100,
             ..ended(0)
         };
-        assert_eq!(timerfd.spent(), Spent::Sleeping);
+        assert_eq!(timerfd.spent(), TimeCategory::Sleeping);
     }
 
     #[test]
@@ -347,13 +347,13 @@ mod tests {
             }),
             ..PollContext::default()
         };
-        assert_eq!(asks(98).spent(), Spent::Sleeping);
+        assert_eq!(asks(98).spent(), TimeCategory::Sleeping);
         // What a client gets after two empty polls ended its poll.
-        assert_eq!(asks(40).spent(), Spent::WaitingForPipe);
+        assert_eq!(asks(40).spent(), TimeCategory::WaitingForPipe);
         // Polls that take no time wait for nothing.
         let mut pauses = asks(40);
         pauses.ends.as_mut().expect("it is known").polls.by_limit_ns = 1000;
-        assert_eq!(pauses.spent(), Spent::Sleeping);
+        assert_eq!(pauses.spent(), TimeCategory::Sleeping);
     }
 
     #[test]
@@ -377,8 +377,8 @@ mod tests {
             };
             context.spent()
         };
-        assert_eq!(reported(990), Spent::Network);
-        assert_eq!(reported(0), Spent::Sleeping);
+        assert_eq!(reported(990), TimeCategory::Network);
+        assert_eq!(reported(0), TimeCategory::Sleeping);
     }
 
     #[test]
@@ -389,7 +389,7 @@ mod tests {
             full_sockets: 22,
             ..PollContext::default()
         };
-        assert_eq!(context(1).spent(), Spent::WaitingForOutput);
-        assert_eq!(context(100).spent(), Spent::Network);
+        assert_eq!(context(1).spent(), TimeCategory::WaitingForOutput);
+        assert_eq!(context(100).spent(), TimeCategory::Network);
     }
 }

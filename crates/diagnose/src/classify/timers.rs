@@ -58,7 +58,7 @@ pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let in_locks = trace.threads.iter().filter(|t| waiting.contains(&t.tid));
     let processes: HashSet<u32> = in_locks.map(|thread| thread.pid).collect();
     // Samples see only threads of the same process end a wait for a lock.
-    let all_wakers_known = !trace.tier.is_some_and(Tier::only_looks) || processes.len() < 2;
+    let all_wakers_known = !trace.tier.is_some_and(Tier::only_samples) || processes.len() < 2;
     let sleeps = |thread: &&fathom_trace::Thread| {
         let end = thread.ended_ns.unwrap_or(trace.duration_ns);
         let times = end.saturating_sub(thread.started_ns);

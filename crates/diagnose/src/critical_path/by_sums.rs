@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::{Tier, Trace};
 
 use super::path::{self, CriticalPath};
@@ -79,7 +79,7 @@ impl Walk<'_> {
     }
 
     fn through_children(&mut self, pid: u32, sums: &mut Sums, weight: f64, depth: u32) {
-        let wait = sums.get(Spent::WaitingForChild) + sums.get(Spent::WaitingForPipe);
+        let wait = sums.get(TimeCategory::WaitingForChild) + sums.get(TimeCategory::WaitingForPipe);
         let end = self.trace.duration_ns;
         let mut children: Vec<(u32, u64, u64)> = self
             .trace
@@ -102,8 +102,8 @@ impl Walk<'_> {
             let inner = self.process(*child, weight * factor, depth + 1);
             // The time from the fork to the first record of the thread is the child's too.
             let known = inner.total().max(1.0);
-            let first = sums.take(Spent::WaitingForChild, known * factor);
-            let rest = sums.take(Spent::WaitingForPipe, known * factor - first);
+            let first = sums.take(TimeCategory::WaitingForChild, known * factor);
+            let rest = sums.take(TimeCategory::WaitingForPipe, known * factor - first);
             sums.add_scaled(&inner, (first + rest) / known);
         }
     }
@@ -119,7 +119,7 @@ impl Walk<'_> {
             .filter(|times| times.tid != main.tid)
             .copied()
             .collect();
-        let waits = sums.get(Spent::Locks) >= t::JOIN_SHARE * main.ns();
+        let waits = sums.get(TimeCategory::Locks) >= t::JOIN_SHARE * main.ns();
         let idles =
             (2..5).map(|rank| rank_ns(sums, rank)).sum::<f64>() >= t::JOIN_SHARE * main.ns();
         if others.is_empty() {
@@ -153,7 +153,7 @@ impl Walk<'_> {
             }
             taken.push((times.from_ns, times.to_ns));
             let whole = times.sums.total().max(1.0);
-            let part = sums.take(Spent::Locks, whole) / whole;
+            let part = sums.take(TimeCategory::Locks, whole) / whole;
             let inner = self.thread(times, weight * part);
             sums.add_scaled(&inner, part);
         }
@@ -166,7 +166,7 @@ impl Walk<'_> {
         let mut pool = Sums::default();
         for times in threads.iter().filter(|times| !self.is_watcher(times)) {
             let mut inner = times.sums.clone();
-            inner.take(Spent::Sleeping, self.naps_ns(times));
+            inner.take(TimeCategory::Sleeping, self.naps_ns(times));
             pool.add_scaled(&inner, 1.0);
         }
         let busy = self.busy_ns(threads).unwrap_or(f64::INFINITY);
@@ -192,7 +192,7 @@ impl Walk<'_> {
                 }
             }
         }
-        path.add(Spent::Locks, whole - path.total());
+        path.add(TimeCategory::Locks, whole - path.total());
         *sums = path;
     }
 
@@ -255,17 +255,17 @@ fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)>
 
 /// In which order the threads of a pool account for the time; 4 for idleness. A runtime's own
 /// threads wait for events from start to end, and for a time only if the program does.
-fn rank_in_pool(spent: Spent) -> u8 {
+fn rank_in_pool(spent: TimeCategory) -> u8 {
     match spent {
-        Spent::Locks | Spent::Unaccounted => 4,
-        Spent::WaitingForEvents | Spent::Signals | Spent::OtherWait => 3,
-        Spent::Sleeping => 2,
-        Spent::WaitingForInput
-        | Spent::WaitingForOutput
-        | Spent::WaitingForPipe
-        | Spent::WaitingForChild
-        | Spent::Disk
-        | Spent::Network => 1,
+        TimeCategory::Locks | TimeCategory::Unaccounted => 4,
+        TimeCategory::WaitingForEvents | TimeCategory::Signals | TimeCategory::OtherWait => 3,
+        TimeCategory::Sleeping => 2,
+        TimeCategory::WaitingForInput
+        | TimeCategory::WaitingForOutput
+        | TimeCategory::WaitingForPipe
+        | TimeCategory::WaitingForChild
+        | TimeCategory::Disk
+        | TimeCategory::Network => 1,
         _ => 0,
     }
 }
@@ -279,7 +279,9 @@ fn rank_ns(sums: &Sums, rank: u8) -> f64 {
 
 /// What a thread did other than queue or sleep: runtimes have threads that only nap.
 fn active_ns(times: &ThreadTimes) -> f64 {
-    times.sums.total() - times.sums.get(Spent::Locks) - times.sums.get(Spent::Sleeping)
+    times.sums.total()
+        - times.sums.get(TimeCategory::Locks)
+        - times.sums.get(TimeCategory::Sleeping)
 }
 
 #[cfg(test)]

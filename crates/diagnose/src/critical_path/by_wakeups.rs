@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::{Interval, Trace};
 
 use super::by_sums;
@@ -30,7 +30,7 @@ struct Walk<'a> {
     inside: HashMap<u32, Rc<Pool<'a>>>,
     /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
     outside: HashMap<u32, f64>,
-    waits: BTreeMap<(u32, Spent), f64>,
+    waits: BTreeMap<(u32, TimeCategory), f64>,
     /// Threads whose short waits for pipes are others' time.
     handed_over: HashSet<u32>,
     /// CPU time of the tree that came after its threads' last records.
@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
             let begin = interval.from_ns.max(from);
             let woken = woken_ns(interval).clamp(begin, back);
             let ready = ((back - woken) as f64 * times.truly_ready).round() as u64;
-            self.waited(times.tid, Spent::Ready, ready);
+            self.waited(times.tid, TimeCategory::Ready, ready);
             self.ran(times.tid, back - woken - ready);
             match self.graph.waker(times, interval, woken) {
                 Some(waker) if depth < DEEPEST => {
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
     ) {
         let spent = self.graph.classifier.interval(wait);
         let worker = match spent {
-            Spent::Sleeping if depth < DEEPEST => {
+            TimeCategory::Sleeping if depth < DEEPEST => {
                 self.graph.slept_beside(times, (from, to), &self.awaited)
             }
             _ => None,
@@ -165,15 +165,15 @@ impl<'a> Walk<'a> {
     fn ended(&mut self, ns: f64) {
         let work = ns.min(self.charged_after_ends);
         self.charged_after_ends -= work;
-        self.beside.add(Spent::KernelProcesses, work);
-        self.beside.add(Spent::Ready, ns - work);
+        self.beside.add(TimeCategory::KernelProcesses, work);
+        self.beside.add(TimeCategory::Ready, ns - work);
     }
 
     fn ran(&mut self, tid: u32, ns: u64) {
         *self.outside.entry(tid).or_default() += ns as f64;
     }
 
-    fn waited(&mut self, tid: u32, spent: Spent, ns: u64) {
+    fn waited(&mut self, tid: u32, spent: TimeCategory, ns: u64) {
         *self.waits.entry((tid, spent)).or_default() += ns as f64;
     }
 
@@ -205,7 +205,7 @@ impl<'a> Walk<'a> {
         for wait in waits {
             let room = sums.of(|spent| ON_PIPES.contains(&spent));
             let ns = (wait.to - wait.from.max(begin)).min(room as u64);
-            let left = |left, spent: &Spent| left - sums.take(*spent, left);
+            let left = |left, spent: &TimeCategory| left - sums.take(*spent, left);
             ON_PIPES.iter().fold(ns as f64, left);
             self.awaited.insert(wait.by.tid);
             self.cover(wait.by, wait.to - ns, wait.to, depth + 1);
@@ -230,7 +230,7 @@ impl<'a> Walk<'a> {
                 (woken - interval.from_ns) as f64,
             );
             let ready = (interval.to_ns - woken) as f64 * times.truly_ready;
-            rest.take(Spent::Ready, ready);
+            rest.take(TimeCategory::Ready, ready);
         }
         rest
     }
@@ -262,7 +262,7 @@ impl<'a> Walk<'a> {
         self.hand_over_short_waits();
         let mut sums = std::mem::take(&mut self.beside);
         let mut weights = std::mem::take(&mut self.weights);
-        let mut waits: BTreeMap<(u32, Spent), f64> = BTreeMap::new();
+        let mut waits: BTreeMap<(u32, TimeCategory), f64> = BTreeMap::new();
         for times in self.graph.all {
             let outside = self.outside.get(&times.tid).copied().unwrap_or(0.0);
             let rest = self.rest_of(times);
@@ -271,7 +271,7 @@ impl<'a> Walk<'a> {
                 sums.add_scaled(&rest, part);
                 weights.insert(times.tid, part.min(1.0));
             } else {
-                sums.add(Spent::UserCode, outside);
+                sums.add(TimeCategory::UserCode, outside);
             }
             for (spent, whole) in times.sums.iter() {
                 let short = rest.get(spent) * part.min(1.0);
@@ -292,7 +292,7 @@ impl<'a> Walk<'a> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_model::{Spent, TimeAccount};
+    use fathom_model::{TimeAccount, TimeCategory};
 
     use crate::fake::{Fake, MS, ROOT};
 
@@ -303,7 +303,7 @@ mod tests {
         account
     }
 
-    fn is(account: &TimeAccount, spent: Spent, ms: u64) {
+    fn is(account: &TimeAccount, spent: TimeCategory, ms: u64) {
         let ns = account.ns(spent);
         assert!(
             ns.abs_diff(ms * MS) < 1000,
@@ -325,9 +325,9 @@ mod tests {
         fake.wait_for(ROOT, "wait4", None, (701, 990, 990), Some(300));
         fake.wait_for(300, "read", Some(0), (30, 690, 695), Some(200));
         let account = account(&fake);
-        is(&account, Spent::WaitingForChild, 0);
-        is(&account, Spent::WaitingForInput, 0);
-        is(&account, Spent::UserCode, 1000);
+        is(&account, TimeCategory::WaitingForChild, 0);
+        is(&account, TimeCategory::WaitingForInput, 0);
+        is(&account, TimeCategory::UserCode, 1000);
     }
 
     #[test]
@@ -337,8 +337,8 @@ mod tests {
         fake.wait_for(ROOT, "epoll_wait", Some(4), (10, 500, 500), Some(101));
         fake.wait_for(ROOT, "epoll_wait", Some(4), (501, 985, 985), Some(101));
         let account = account(&fake);
-        is(&account, Spent::Sleeping, 0);
-        is(&account, Spent::UserCode, 1000);
+        is(&account, TimeCategory::Sleeping, 0);
+        is(&account, TimeCategory::UserCode, 1000);
     }
 
     #[test]
@@ -356,8 +356,8 @@ mod tests {
         }
         fake.calls_of(102, "exit_group", None, 0, 0, 0);
         let account = account(&fake);
-        is(&account, Spent::Locks, 0);
-        is(&account, Spent::UserCode, 1000);
+        is(&account, TimeCategory::Locks, 0);
+        is(&account, TimeCategory::UserCode, 1000);
     }
 
     #[test]
@@ -378,8 +378,11 @@ mod tests {
         let intervals = fake.trace.timeline.as_mut().expect("a timeline");
         intervals.last_mut().expect("the last wait").from_ns = 800 * MS - 40_000;
         let account = account(&fake);
-        assert!(account.ns(Spent::WaitingForOutput) < MS, "{account:?}");
-        assert!(account.ns(Spent::WaitingForPipe) < MS, "{account:?}");
+        assert!(
+            account.ns(TimeCategory::WaitingForOutput) < MS,
+            "{account:?}"
+        );
+        assert!(account.ns(TimeCategory::WaitingForPipe) < MS, "{account:?}");
     }
 
     #[test]
@@ -392,8 +395,8 @@ mod tests {
         fake.wait_for(ROOT, "wait4", None, (410, 990, 990), Some(300));
         let account = account(&fake);
         // The second child sleeps on while the main thread waits for it, from 410 to 950.
-        is(&account, Spent::Sleeping, 540);
-        is(&account, Spent::UserCode, 460);
+        is(&account, TimeCategory::Sleeping, 540);
+        is(&account, TimeCategory::UserCode, 460);
     }
 
     #[test]
@@ -401,7 +404,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 990, 990);
         fake.wait_for(ROOT, "wait4", None, (10, 991, 991), None);
-        is(&account(&fake), Spent::WaitingForChild, 0);
+        is(&account(&fake), TimeCategory::WaitingForChild, 0);
     }
 
     #[test]
@@ -412,11 +415,11 @@ mod tests {
             let from = n * 50;
             fake.wait_for(ROOT, "futex", None, (from, from + 40, from + 40), Some(101));
         }
-        is(&account(&fake), Spent::Locks, 400);
+        is(&account(&fake), TimeCategory::Locks, 400);
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 900, 900);
         fake.wait_for(ROOT, "futex", None, (100, 899, 899), Some(101));
-        is(&account(&fake), Spent::Locks, 0);
+        is(&account(&fake), TimeCategory::Locks, 0);
     }
 
     #[test]
@@ -427,16 +430,16 @@ mod tests {
             let from = n * 48;
             fake.wait_for(ROOT, "futex", None, (from, from + 48, from + 48), Some(101));
         }
-        is(&account(&fake), Spent::Locks, 480);
+        is(&account(&fake), TimeCategory::Locks, 480);
         fake.wait_for(ROOT, "futex", None, (480, 482, 482), Some(101));
-        is(&account(&fake), Spent::Locks, 482);
+        is(&account(&fake), TimeCategory::Locks, 482);
         // Three turns of 10 ms, and then its end, which takes longer.
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 482, 482);
         for (from, to) in [(0, 10), (20, 30), (40, 50), (60, 70), (90, 100), (110, 482)] {
             fake.wait_for(ROOT, "futex", None, (from, to, to), Some(101));
         }
-        is(&account(&fake), Spent::Locks, 50);
+        is(&account(&fake), TimeCategory::Locks, 50);
     }
 
     #[test]
@@ -450,7 +453,7 @@ mod tests {
             let by = 101 + (job % 2) as u32;
             fake.wait_for(ROOT, "futex", None, (from, from + 49, from + 49), Some(by));
         }
-        is(&account(&fake), Spent::Locks, 0);
+        is(&account(&fake), TimeCategory::Locks, 0);
     }
 
     #[test]
@@ -471,7 +474,7 @@ mod tests {
                 let from = job * 50;
                 fake.wait_for(ROOT, "futex", None, (from, from + 37, from + 37), Some(101));
             }
-            is(&account(&fake), Spent::Locks, locks_ms);
+            is(&account(&fake), TimeCategory::Locks, locks_ms);
         }
     }
 
@@ -484,7 +487,7 @@ mod tests {
             let by = (job % 2 == 1).then_some(101);
             fake.wait_for(ROOT, "futex", None, (from, from + 99, from + 99), by);
         }
-        is(&account(&fake), Spent::Locks, 0);
+        is(&account(&fake), TimeCategory::Locks, 0);
     }
 
     #[test]
@@ -494,7 +497,7 @@ mod tests {
         fake.descriptor(3, "socket");
         fake.wait_for(200, "clock_nanosleep", None, (110, 790, 790), None);
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
-        is(&account(&fake), Spent::Network, 700);
+        is(&account(&fake), TimeCategory::Network, 700);
     }
 
     #[test]
@@ -503,20 +506,20 @@ mod tests {
         fake.thread(ROOT, 101, 0, 1000, 1000);
         fake.descriptor(3, "inet socket");
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
-        is(&account(&fake), Spent::Network, 0);
+        is(&account(&fake), TimeCategory::Network, 0);
         // Or for a child.
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 1000, 1000);
         fake.descriptor(3, "socket");
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
-        is(&account(&fake), Spent::Network, 0);
+        is(&account(&fake), TimeCategory::Network, 0);
         // One that sleeps stands for a slow answer.
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 1000);
         fake.descriptor(3, "inet socket");
         fake.wait_for(101, "clock_nanosleep", None, (110, 790, 790), None);
         fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
-        is(&account(&fake), Spent::Network, 700);
+        is(&account(&fake), TimeCategory::Network, 700);
     }
 
     #[test]
@@ -537,9 +540,9 @@ mod tests {
             fake
         };
         // 16 naps; the child ends 9 ms before the last one does.
-        is(&account(&napping(16)), Spent::Sleeping, 9);
+        is(&account(&napping(16)), TimeCategory::Sleeping, 9);
         // Four more after its end: it is not what was waited for.
-        is(&account(&napping(20)), Spent::Sleeping, 980);
+        is(&account(&napping(20)), TimeCategory::Sleeping, 980);
     }
 
     #[test]
@@ -547,9 +550,9 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.child(200, 0, 900, 900);
         fake.wait_for(ROOT, "clock_nanosleep", None, (1, 400, 400), None);
-        is(&account(&fake), Spent::Sleeping, 399);
+        is(&account(&fake), TimeCategory::Sleeping, 399);
         fake.wait_for(ROOT, "wait4", None, (401, 900, 900), Some(200));
-        is(&account(&fake), Spent::Sleeping, 0);
+        is(&account(&fake), TimeCategory::Sleeping, 0);
     }
 
     #[test]
@@ -560,7 +563,7 @@ mod tests {
         fake.trace.processes[0].execs[0].path = "/usr/bin/node".into();
         fake.thread(ROOT, 101, 0, 500, 500);
         fake.wait_for(ROOT, "epoll_pwait", Some(13), (500, 1000, 1000), None);
-        is(&account(&fake), Spent::UserCode, 500);
+        is(&account(&fake), TimeCategory::UserCode, 500);
     }
 
     #[test]
@@ -582,8 +585,8 @@ mod tests {
             fake.wait_for(300, "clock_nanosleep", None, (from, to - 1, to - 1), None);
         }
         let account = account(&fake);
-        is(&account, Spent::WaitingForPipe, 0);
-        assert!(account.ns(Spent::Sleeping) > 800 * MS, "{account:?}");
+        is(&account, TimeCategory::WaitingForPipe, 0);
+        assert!(account.ns(TimeCategory::Sleeping) > 800 * MS, "{account:?}");
     }
 
     #[test]
@@ -607,7 +610,7 @@ mod tests {
             15,
         );
         let account = account(&fake);
-        is(&account, Spent::WaitingForInput, 0);
-        assert!(account.ns(Spent::KernelIo) > 50 * MS, "{account:?}");
+        is(&account, TimeCategory::WaitingForInput, 0);
+        assert!(account.ns(TimeCategory::KernelIo) > 50 * MS, "{account:?}");
     }
 }

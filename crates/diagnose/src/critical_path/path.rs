@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 
 use crate::sums::Sums;
 use crate::thread_times::ThreadTimes;
@@ -15,7 +15,7 @@ pub(crate) struct CriticalPath {
     /// Part of each thread's time on a CPU that lies on the path, 0 to 1.
     pub weights: HashMap<u32, f64>,
     /// Part of each thread's waits for one thing that lies on the path, where that is known.
-    pub waits: Option<BTreeMap<(u32, Spent), f64>>,
+    pub waits: Option<BTreeMap<(u32, TimeCategory), f64>>,
 }
 
 impl CriticalPath {
@@ -25,7 +25,7 @@ impl CriticalPath {
     }
 
     /// Part of a thread's waits for this that is on the path.
-    pub(crate) fn wait_weight(&self, tid: u32, spent: Spent) -> f64 {
+    pub(crate) fn wait_weight(&self, tid: u32, spent: TimeCategory) -> f64 {
         match &self.waits {
             Some(waits) => waits.get(&(tid, spent)).copied().unwrap_or(0.0),
             None => self.weight(tid),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::{Interval, Trace};
 
 use super::path::{GIVING_BACK_NS, representative_thread};
@@ -14,10 +14,10 @@ use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
 /// What waits at a pipe count as; if both ends are in the tree, as what the other end did.
-pub(super) const ON_PIPES: [Spent; 3] = [
-    Spent::WaitingForPipe,
-    Spent::WaitingForInput,
-    Spent::WaitingForOutput,
+pub(super) const ON_PIPES: [TimeCategory; 3] = [
+    TimeCategory::WaitingForPipe,
+    TimeCategory::WaitingForInput,
+    TimeCategory::WaitingForOutput,
 ];
 
 /// A thread that ends so soon after waking another was joined, if it didn't wake it once more: the
@@ -62,16 +62,16 @@ pub(super) struct WaitAtPipe<'a> {
 /// Whether a thread waits outside for what it hands to this one of its process, and never queues
 /// itself: what is waited for then is what it waits for.
 fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
-    const OUTSIDE: [Spent; 4] = [
-        Spent::WaitingForInput,
-        Spent::WaitingForPipe,
-        Spent::Network,
-        Spent::Disk,
+    const OUTSIDE: [TimeCategory; 4] = [
+        TimeCategory::WaitingForInput,
+        TimeCategory::WaitingForPipe,
+        TimeCategory::Network,
+        TimeCategory::Disk,
     ];
     let outside: f64 = OUTSIDE.iter().map(|spent| waker.sums.get(*spent)).sum();
     waker.pid == times.pid
         && outside >= t::PART_OUTSIDE_OF_A_FEEDER * waker.ns()
-        && waker.sums.get(Spent::Locks) <= t::PART_IN_LOCKS_OF_A_FEEDER * waker.ns()
+        && waker.sums.get(TimeCategory::Locks) <= t::PART_IN_LOCKS_OF_A_FEEDER * waker.ns()
 }
 
 impl<'a> WakeGraph<'a> {
@@ -130,7 +130,7 @@ impl<'a> WakeGraph<'a> {
             None => {
                 let wait = self.last_interval(main.tid, main.to_ns);
                 let asleep = wait.is_some_and(|wait| {
-                    let lock = self.classifier.interval(wait) == Spent::Locks;
+                    let lock = self.classifier.interval(wait) == TimeCategory::Locks;
                     lock && wait.to_ns + GIVING_BACK_NS >= main.to_ns
                 });
                 let busiest = own().max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
@@ -149,7 +149,7 @@ impl<'a> WakeGraph<'a> {
         };
         let waits = self.intervals(last.tid);
         let mut wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
-            let lock = self.classifier.interval(wait) == Spent::Locks;
+            let lock = self.classifier.interval(wait) == TimeCategory::Locks;
             let by = wait.woken_by.filter(|_| lock)?;
             self.threads.get(&by).copied()
         });
@@ -186,19 +186,21 @@ impl<'a> WakeGraph<'a> {
             return Some(waker);
         }
         match self.classifier.interval(interval) {
-            Spent::WaitingForChild => by
+            TimeCategory::WaitingForChild => by
                 .filter(|waker| waker.pid != times.pid)
                 .or_else(|| self.child_that_ended(times.pid, interval.from_ns, at))
                 .or_else(|| self.child_at_the_end(times.pid, at)),
-            Spent::WaitingForPipe | Spent::WaitingForInput | Spent::WaitingForOutput => by,
-            Spent::Locks if self.hands_out(times) => by
+            TimeCategory::WaitingForPipe
+            | TimeCategory::WaitingForInput
+            | TimeCategory::WaitingForOutput => by,
+            TimeCategory::Locks if self.hands_out(times) => by
                 .filter(|waker| waker.pid == times.pid)
                 .or_else(|| self.worked_on(times, interval.from_ns, at)),
-            Spent::Locks => by.filter(|waker| {
+            TimeCategory::Locks => by.filter(|waker| {
                 self.is_joined(times, waker, interval, at) || brings_from_outside(times, waker)
             }),
             // One of the same command that computed what it sent: no network took that time.
-            Spent::Network => by.filter(|waker| self.ran_most(waker, interval.from_ns, at)),
+            TimeCategory::Network => by.filter(|waker| self.ran_most(waker, interval.from_ns, at)),
             _ => None,
         }
     }
@@ -272,7 +274,7 @@ impl<'a> WakeGraph<'a> {
         };
         let own = self
             .intervals(times.tid)
-            .filter(|wait| self.classifier.interval(wait) == Spent::Sleeping)
+            .filter(|wait| self.classifier.interval(wait) == TimeCategory::Sleeping)
             .map(|wait| wait.from_ns);
         let is_of_script = |nap: &&ThreadTimes| {
             let alike =
@@ -352,7 +354,7 @@ impl<'a> WakeGraph<'a> {
         let feeds = times.tid == times.pid && times.on_cpu_ns * 3.0 < times.ns();
         let hardly_waits = |other: &ThreadTimes| {
             let long = other.ns() * 2.0 > times.ns();
-            long && other.sums.get(Spent::Locks) < 0.15 * other.ns()
+            long && other.sums.get(TimeCategory::Locks) < 0.15 * other.ns()
         };
         others.any(|other| hardly_runs(times) || feeds && hardly_waits(other))
     }

@@ -1,6 +1,6 @@
 //! Memory is taken from the system and given back, again and again.
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
 use crate::calls;
@@ -64,7 +64,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 /// disk when it is touched again. (The advice itself is not traced.)
 fn reads_ahead(analysis: &Analysis<'_>, given_back: u64) -> bool {
     let advice = analysis.tally_calls(|name| name == "madvise");
-    2 * advice.calls > given_back && analysis.account.share(Spent::Disk) >= t::LEAST_SHARE
+    2 * advice.calls > given_back && analysis.account.share(TimeCategory::Disk) >= t::LEAST_SHARE
 }
 
 /// One file after another is mapped and let go of, as git does with loose objects: that is reading.

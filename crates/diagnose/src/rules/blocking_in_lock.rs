@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
 use crate::calls;
@@ -26,13 +26,13 @@ pub(super) struct Turns {
 /// What a thread waited for outside of locks and of the CPU's queue.
 fn asleep_ns(times: &ThreadTimes) -> f64 {
     let waits = [
-        Spent::Sleeping,
-        Spent::Network,
-        Spent::Disk,
-        Spent::WaitingForPipe,
-        Spent::WaitingForEvents,
-        Spent::WaitingForChild,
-        Spent::OtherWait,
+        TimeCategory::Sleeping,
+        TimeCategory::Network,
+        TimeCategory::Disk,
+        TimeCategory::WaitingForPipe,
+        TimeCategory::WaitingForEvents,
+        TimeCategory::WaitingForChild,
+        TimeCategory::OtherWait,
     ];
     times.sums.of(|spent| waits.contains(&spent))
 }
@@ -57,7 +57,8 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     // Who never had to wait for the lock may still have held it first.
     let sleeps = |times: &&&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * times.ns();
     let turns: Vec<&&ThreadTimes> = threads.iter().filter(sleeps).collect();
-    let queues = |times: &&&ThreadTimes| times.sums.get(Spent::Locks) >= t::LOCK_SHARE * times.ns();
+    let queues =
+        |times: &&&ThreadTimes| times.sums.get(TimeCategory::Locks) >= t::LOCK_SHARE * times.ns();
     let queueing: Vec<&&ThreadTimes> = turns
         .iter()
         .filter(|times| queues(times))
@@ -75,8 +76,8 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     let to = turns.iter().map(|times| times.to_ns).max()?;
     let span = (to - from) as f64;
     let asleep = sum(&asleep_ns);
-    let busy = sum(&|times| times.ns() - times.sums.get(Spent::Locks));
-    let starved = sum(&|times| times.sums.get(Spent::Ready));
+    let busy = sum(&|times| times.ns() - times.sums.get(TimeCategory::Locks));
+    let starved = sum(&|times| times.sums.get(TimeCategory::Ready));
     // One at a time: what they did adds up to the time that passed, and most of it was sleeping.
     let in_turn = (t::LEAST_OF_TURNS * span..=t::MOST_OF_TURNS * span).contains(&busy);
     let tids = |threads: &[&&ThreadTimes]| {
@@ -95,7 +96,7 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
         pid,
         threads: turns.len(),
         waits,
-        waited_ns: sum(&|times| times.sums.get(Spent::Locks)),
+        waited_ns: sum(&|times| times.sums.get(TimeCategory::Locks)),
         asleep_ns: asleep,
         saving_ns: saving.clamp(0.0, analysis.timed_ns),
     })

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, FindingId, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use super::polled_paths::{Awaited, awaited};
@@ -250,7 +250,7 @@ pub(super) fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) 
     let most =
         |ns: fn(&ThreadTimes) -> f64| others.iter().map(|times| ns(times)).fold(0.0, f64::max);
     let ran: f64 = loops.iter().map(|times| times.on_cpu_ns).sum();
-    let kept = analysis.untraced(most(|times| times.sums.get(Spent::Ready)).min(ran));
+    let kept = analysis.untraced(most(|times| times.sums.get(TimeCategory::Ready)).min(ran));
     let busiest = analysis.untraced(most(|times| times.on_cpu_ns));
     kept.min((analysis.timed_ns - busiest).max(0.0))
 }
@@ -291,7 +291,7 @@ mod tests {
     fn stops_see_only_the_first_turns() {
         let mut fake = Fake::new(1000);
         fake.trace.tier = Some(fathom_trace::Tier::Perf);
-        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Ptrace);
         fake.calls("accept4", Some(3), 900, 0, 400).would_block = 900;
         assert_eq!(fake.ids(), ["busy-polling"]);
     }
@@ -300,7 +300,7 @@ mod tests {
     fn a_loop_of_another_thread_that_was_stopped_at_is_reported_too() {
         let mut fake = Fake::new(1000);
         fake.trace.tier = Some(fathom_trace::Tier::Perf);
-        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Ptrace);
         fake.thread(crate::fake::ROOT, 101, 0, 1000, 990);
         fake.descriptor(4, "eventfd");
         fake.calls("mmap", None, 30, 0, 0);
@@ -322,7 +322,7 @@ mod tests {
     fn naps_of_a_runtimes_watcher_that_was_stopped_at_are_no_loop() {
         let mut fake = Fake::new(1000);
         fake.trace.tier = Some(fathom_trace::Tier::Perf);
-        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Ptrace);
         fake.thread(crate::fake::ROOT, 101, 0, 1000, 990);
         fake.calls("mmap", None, 30, 0, 0);
         fake.calls_of(555, "nanosleep", None, 4_000, 0, 0);

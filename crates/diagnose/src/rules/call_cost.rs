@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn calls_that_nobody_timed_cost_no_more_than_the_kernel_had() {
         let mut fake = Fake::new(1000);
-        fake.trace.tier = Some(Tier::Stops);
+        fake.trace.tier = Some(Tier::Ptrace);
         fake.calls("write", Some(1), 2_000_000, 2_000_000, 0);
         let timed = [Run {
             user_ns: 900_000_000,

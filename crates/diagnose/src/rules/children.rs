@@ -84,7 +84,7 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
         && analysis
             .trace
             .tier
-            .is_some_and(fathom_trace::Tier::only_looks)
+            .is_some_and(fathom_trace::Tier::only_samples)
     {
         return Err(program);
     }
@@ -212,12 +212,12 @@ pub(super) fn is_copy(analysis: &Analysis<'_>, process: &Process) -> bool {
     match process.execs.last() {
         None => true,
         Some(exec) => {
-            let looked_at = analysis
+            let examined = analysis
                 .trace
                 .tier
-                .is_some_and(fathom_trace::Tier::only_looks);
+                .is_some_and(fathom_trace::Tier::only_samples);
             let parent = process.parent.and_then(|pid| analysis.program_of(pid));
-            looked_at && parent == Some(&exec.path)
+            examined && parent == Some(&exec.path)
         }
     }
 }

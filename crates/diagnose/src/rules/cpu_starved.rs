@@ -1,6 +1,6 @@
 //! More threads want a CPU than there are CPUs, or than the command gets.
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, is_runnable};
@@ -24,7 +24,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         .collect();
     let ready: f64 = is_runnable
         .iter()
-        .map(|times| times.sums.get(Spent::Ready))
+        .map(|times| times.sums.get(TimeCategory::Ready))
         .sum();
     let threads: f64 = is_runnable.iter().map(|times| times.ns()).sum();
     let waiting = ready / threads.max(1.0);
@@ -81,7 +81,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 /// runs as in the observed one: it bound its threads to one CPU, or others had them. Reported only
 /// where nothing else is found.
 pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Finding> {
-    let ready = analysis.spent_ns(Spent::Ready);
+    let ready = analysis.spent_ns(TimeCategory::Ready);
     let waits: Vec<u64> = analysis
         .observation
         .timed

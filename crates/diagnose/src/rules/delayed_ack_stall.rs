@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
@@ -79,7 +79,11 @@ fn is_answered_late(
     };
     let sleeping = analysis.trace.off_cpu.iter().filter(sleeps);
     let asleep: u64 = sleeping.map(|other| other.total_ns).sum();
-    let waits = [Spent::Network, Spent::WaitingForEvents, Spent::OtherWait];
+    let waits = [
+        TimeCategory::Network,
+        TimeCategory::WaitingForEvents,
+        TimeCategory::OtherWait,
+    ];
     let on_path: f64 = waits.iter().map(|spent| analysis.spent_ns(*spent)).sum();
     asleep as f64 >= stalled_ns / 2.0 || on_path < analysis.untraced(stalled_ns) / 2.0
 }
@@ -162,7 +166,7 @@ mod tests {
     fn an_event_loop_that_sends_nothing_waits_for_something_else() {
         let mut fake = Fake::new(2100);
         fake.waits(Some("epoll_wait"), Some(3), Cause::Asleep, 10, 200_000);
-        fake.trace.calls_from = Some(fathom_trace::Tier::Stops);
+        fake.trace.calls_from = Some(fathom_trace::Tier::Ptrace);
         assert!(!fake.ids().contains(&"delayed-ack-stall"));
     }
 

@@ -215,7 +215,7 @@ mod tests {
         let reported = |function: &str| {
             let mut fake = Fake::new(1000);
             fake.trace.tier = Some(Tier::Perf);
-            fake.trace.calls_from = Some(Tier::Stops);
+            fake.trace.calls_from = Some(Tier::Ptrace);
             fake.calls("futex", None, 900, 0, 0);
             for tid in [ROOT, ROOT + 1] {
                 if tid != ROOT {

@@ -1,6 +1,6 @@
 //! Goroutines queue for a mutex: `lock-contention` of which threads and calls show nothing.
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::MutexRow;
 
 use crate::analysis::Analysis;
@@ -54,7 +54,7 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     // CPU.
     let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
     let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
-    let waking = sum(|times| times.sums.get(Spent::KernelWaiting)) / on_cpu.max(1.0);
+    let waking = sum(|times| times.sums.get(TimeCategory::KernelWaiting)) / on_cpu.max(1.0);
     let in_lock_code = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
     let holder_waits = used < t::ABLE_HOLDER;
     // Who waited queued with one that held it.
@@ -81,9 +81,9 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
 /// that, as a logger does whose reader is slow.
 fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
     let ends = [
-        Spent::WaitingForInput,
-        Spent::WaitingForOutput,
-        Spent::WaitingForPipe,
+        TimeCategory::WaitingForInput,
+        TimeCategory::WaitingForOutput,
+        TimeCategory::WaitingForPipe,
     ];
     let waited: f64 = ends.iter().map(|spent| analysis.spent_ns(*spent)).sum();
     waited >= t::PACED_BY_READER * analysis.timed_ns

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
@@ -55,7 +55,7 @@ fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
         let own = analysis.in_own_code_ns(times.tid);
         return own.is_none_or(|own| own * 2.0 >= times.on_cpu_ns);
     }
-    let moves = |spent| matches!(spent, Spent::KernelIo | Spent::KernelFiles);
+    let moves = |spent| matches!(spent, TimeCategory::KernelIo | TimeCategory::KernelFiles);
     let in_calls = times.sums.of(moves);
     in_calls * 2.0 < times.on_cpu_ns
 }
@@ -106,11 +106,11 @@ fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
 /// have several requests in flight, and their computing beside that is no work that somebody wanted
 /// to spread.
 fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
-    let sum = |kinds: &[Spent]| -> f64 {
+    let sum = |kinds: &[TimeCategory]| -> f64 {
         let of = |times: &&ThreadTimes| times.sums.of(|spent| kinds.contains(&spent));
         workers.iter().map(of).sum()
     };
-    use Spent::{Disk, Network, WaitingForChild, WaitingForEvents, WaitingForPipe};
+    use TimeCategory::{Disk, Network, WaitingForChild, WaitingForEvents, WaitingForPipe};
     let outside = sum(&[
         Network,
         Disk,
@@ -118,7 +118,7 @@ fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
         WaitingForChild,
         WaitingForEvents,
     ]);
-    outside > sum(&[Spent::Locks, Spent::Ready])
+    outside > sum(&[TimeCategory::Locks, TimeCategory::Ready])
 }
 
 /// Java names the threads of its executors `pool-1-thread-1` and so on. One that is alone in its
@@ -210,7 +210,10 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         let from = workers.iter().map(|l| l.from_ns).min()?;
         let to = workers.iter().map(|l| l.to_ns).max()?;
         let span = (to - from) as f64;
-        let ready: f64 = workers.iter().map(|l| l.sums.get(Spent::Ready)).sum();
+        let ready: f64 = workers
+            .iter()
+            .map(|l| l.sums.get(TimeCategory::Ready))
+            .sum();
         let used = (cpu + ready) / span.max(1.0);
         // One works while the rest wait, in turn or all the time.
         let alone = used < 1.25 && used > 0.7;

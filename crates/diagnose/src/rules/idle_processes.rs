@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::{Process, Tier};
 
 use crate::analysis::Analysis;
@@ -30,7 +30,7 @@ fn worker(analysis: &Analysis<'_>, process: &Process) -> Option<Worker> {
         pid: process.pid,
         from_ns: main.from_ns,
         to_ns: main.to_ns,
-        busy_ns: sum(&|times| times.on_cpu_ns + times.sums.get(Spent::Ready)),
+        busy_ns: sum(&|times| times.on_cpu_ns + times.sums.get(TimeCategory::Ready)),
         cpu_ns: analysis.cpu_of(process.pid),
         on_path: analysis.weight(main.tid),
     })
@@ -100,13 +100,13 @@ fn alone<'a>(
 /// ended the waits: by looks from outside a pool's results can come from any of its processes.
 fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
     let waits = [
-        Spent::WaitingForChild,
-        Spent::WaitingForPipe,
-        Spent::WaitingForEvents,
-        Spent::Locks,
+        TimeCategory::WaitingForChild,
+        TimeCategory::WaitingForPipe,
+        TimeCategory::WaitingForEvents,
+        TimeCategory::Locks,
     ];
     let waited: f64 = waits.iter().map(|spent| analysis.spent_ns(*spent)).sum();
-    analysis.trace.tier.is_some_and(Tier::only_looks)
+    analysis.trace.tier.is_some_and(Tier::only_samples)
         && waited >= t::BUSY_THREAD * analysis.untraced(span)
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::OffCpuRow;
 
 use crate::analysis::{Analysis, Tally};
@@ -58,14 +58,14 @@ pub(super) fn guessed(analysis: &Analysis<'_>, wait: f64) -> f64 {
     let left = analysis.outside_of_calls_ns().unwrap_or(0.0) - first_touches;
     // Something is always left: the start, and the work on what came.
     let room = 0.97 * analysis.wall_ns - wait;
-    let most = analysis.spent_ns(Spent::Kernel).min(room);
+    let most = analysis.spent_ns(TimeCategory::Kernel).min(room);
     let most = most.min(wait * t::FETCH_CPU_PER_WAIT);
     left.clamp(0.0, most.max(0.0))
 }
 
 #[cfg(test)]
 mod tests {
-    use fathom_trace::{Cause, FaultEdges};
+    use fathom_trace::{Cause, FaultOverhead};
 
     use crate::fake::{Fake, MS};
 
@@ -93,7 +93,7 @@ mod tests {
     fn what_faults_in_files_take_beyond_a_first_touch_goes_with_the_wait() {
         let mut fake = Fake::new(1000);
         fake.trace.accounts.major_faults = 4_000;
-        fake.trace.fault_edges = Some(FaultEdges::default());
+        fake.trace.fault_overhead = Some(FaultOverhead::default());
         fake.trace.threads[0].fault_ns = Some(200 * MS);
         fake.trace.threads[0].timed_faults = Some(8_000);
         fake.waits(None, None, Cause::Disk, 4_000, 100);

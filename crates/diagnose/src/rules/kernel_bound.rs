@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use super::call_cost::CallCost;
@@ -67,9 +67,9 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
         .filter(|name| calls::scans_descriptors(name) && scans_many(analysis, name))
         .collect();
     let is_plain = |name: &str| match calls::on_cpu(name) {
-        Spent::KernelFiles if asks_about_path(name) => !asks,
-        Spent::KernelFiles => !calls::is_setting(name),
-        Spent::KernelProcesses => true,
+        TimeCategory::KernelFiles if asks_about_path(name) => !asks,
+        TimeCategory::KernelFiles => !calls::is_setting(name),
+        TimeCategory::KernelProcesses => true,
         // Who gives its CPU away has nothing to do: that is a loop that asks.
         _ => calls::is_poll(name) && !long_scans.contains(&name) || name == "sched_yield",
     };
@@ -94,7 +94,7 @@ fn by_one_call(analysis: &Analysis<'_>) -> Option<Finding> {
     // Work that the kernel does for the program itself, such as making random numbers, can be asked
     // for in large pieces and still rule the time.
     let rules = |name: &str, tally: &Tally| {
-        (calls::on_cpu(name) == Spent::KernelOther || calls::scans_descriptors(name))
+        (calls::on_cpu(name) == TimeCategory::KernelOther || calls::scans_descriptors(name))
             && analysis.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL
     };
     names.retain(|name, tally| {

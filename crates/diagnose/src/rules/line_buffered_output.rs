@@ -97,7 +97,7 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.descriptor(1, "/tmp/out");
             fake.calls("write", Some(1), 500_000, bytes, 500).lines = Some(fathom_trace::Lines {
-                looked_at: 256,
+                examined: 256,
                 ended,
             });
             fake.ids()
@@ -115,7 +115,7 @@ mod tests {
             fake.language = Some(crate::Language::Rust);
             fake.descriptor(1, "/tmp/out");
             fake.calls("write", Some(1), 500_000, bytes, 500).lines = Some(fathom_trace::Lines {
-                looked_at: 256,
+                examined: 256,
                 ended: 256,
             });
             fake.ids()

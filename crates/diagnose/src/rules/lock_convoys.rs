@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 use fathom_trace::{Cause, Interval, Thread};
 
 use crate::analysis::Analysis;
@@ -187,7 +187,7 @@ fn queue(
             let on_files = analysis.file_lock_waits(times.tid);
             let waits =
                 analysis.lock_waits(times.tid) + on_files.min(file_locks(analysis, times.tid));
-            let ns = times.sums.get(Spent::Locks);
+            let ns = times.sums.get(TimeCategory::Locks);
             // Of two who lock a file the lucky one waits less; nobody waits there for anything
             // else.
             let share = match on_files >= t::MANY_FILE_LOCK_WAITS {
@@ -195,13 +195,13 @@ fn queue(
                 false => t::LOCK_SHARE,
             };
             let queues = (waits >= t::MANY_LOCK_WAITS / 3 || on_files >= t::MANY_FILE_LOCK_WAITS)
-                && ns >= share * (times.ns() - times.sums.get(Spent::Ready))
+                && ns >= share * (times.ns() - times.sums.get(TimeCategory::Ready))
                 && times.on_cpu_ns >= least_part * all_cpu;
             queues.then_some((times, waits, ns))
         })
         .collect();
     let cpu_ns: f64 = queueing.iter().map(|(times, ..)| times.on_cpu_ns).sum();
-    let ready = queueing.iter().map(|q| q.0.sums.get(Spent::Ready));
+    let ready = queueing.iter().map(|q| q.0.sums.get(TimeCategory::Ready));
     let able_ns = cpu_ns + ready.sum::<f64>();
     // One of them may be lucky.
     let often = queueing
@@ -233,7 +233,7 @@ fn queue(
     let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
     let go = analysis.language(Some(pid)) == Some(Language::Go);
     // Where calls take most of the time, its runtime hands what has to run from thread to thread.
-    let handed_on = analysis.in_kernel_ns() > analysis.spent_ns(Spent::UserCode);
+    let handed_on = analysis.in_kernel_ns() > analysis.spent_ns(TimeCategory::UserCode);
     if go && (handed_on || queueing.len() < analysis.observation.cpus + 2 || least < 0.7 * most) {
         return None;
     }
@@ -250,7 +250,7 @@ fn queue(
         spun_ns: queueing.iter().map(|q| analysis.spun_ns(q.0)).sum(),
         work_ns: queueing
             .iter()
-            .map(|(times, ..)| times.on_cpu_ns - times.sums.get(Spent::KernelWaiting))
+            .map(|(times, ..)| times.on_cpu_ns - times.sums.get(TimeCategory::KernelWaiting))
             .sum(),
         able_ns,
         span_ns: (to - from) as f64,

@@ -88,9 +88,9 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     };
     let calls: BTreeSet<&str> = rows().map(|row| row.call.as_str()).collect();
     let named: u64 = rows().map(|row| row.calls).sum();
-    let looked_at = named + without_names(analysis, &calls, named);
+    let examined = named + without_names(analysis, &calls, named);
     let stretch = analysis.stretch(|row| calls.contains(row.name.as_str()));
-    let misses = analysis.shown_calls(looked_at as f64 * stretch);
+    let misses = analysis.shown_calls(examined as f64 * stretch);
     if misses < t::MANY_MISSES {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::{Place, Spent};
+use fathom_model::{Place, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
@@ -40,8 +40,8 @@ pub(super) struct Peer {
 impl Peer {
     /// The one that is waited for most: by the time asleep in calls on it, and where polls wait, by
     /// the calls that moved something. `standard`: the command's own, if no other one stands out.
-    pub(super) fn find(analysis: &Analysis<'_>, spent: Spent, standard: i32) -> Peer {
-        let reads = spent == Spent::WaitingForInput;
+    pub(super) fn find(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Peer {
+        let reads = spent == TimeCategory::WaitingForInput;
         let is_end = |pid: u32, fd: i32, name: &str| {
             let moves = match reads {
                 true => calls::is_read(name),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::Process;
 
 use super::children::{is_copy, starts_of_interpreter};
@@ -24,7 +24,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
         let own = || analysis.threads_of(process.pid);
         let own_ns = || {
             own()
-                .map(|times| times.sums.get(Spent::UserCode))
+                .map(|times| times.sums.get(TimeCategory::UserCode))
                 .sum::<f64>()
         };
         let works = is_copy(analysis, process) && own_ns() >= t::SHORT_COPY_OWN_NS;
@@ -109,10 +109,10 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 /// without a process for it.
 fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
     let outside = [
-        Spent::Sleeping,
-        Spent::Network,
-        Spent::Disk,
-        Spent::WaitingForInput,
+        TimeCategory::Sleeping,
+        TimeCategory::Network,
+        TimeCategory::Disk,
+        TimeCategory::WaitingForInput,
     ];
     let waited = |times: &ThreadTimes| times.sums.of(|spent| outside.contains(&spent));
     let (waited, lived) = analysis
@@ -176,16 +176,17 @@ fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
         .filter(|times| pids.contains(&times.pid));
     let own: f64 = own
         .map(|times| {
-            let ran = times.sums.get(Spent::UserCode) + times.sums.get(Spent::PageFaults);
+            let ran =
+                times.sums.get(TimeCategory::UserCode) + times.sums.get(TimeCategory::PageFaults);
             ran * analysis.weight(times.tid)
         })
         .sum();
     // Where nobody sees the kernel's parts, what it does for copies is faults for the most part.
     let faults = analysis.fault_cost();
     let kernels = match faults.measured {
-        true => analysis.spent_ns(Spent::KernelProcesses),
+        true => analysis.spent_ns(TimeCategory::KernelProcesses),
         false => analysis
-            .spent_ns(Spent::KernelProcesses)
+            .spent_ns(TimeCategory::KernelProcesses)
             .max(analysis.within_kernel(faults.ns)),
     };
     threads.max(analysis.untraced(own) + kernels)

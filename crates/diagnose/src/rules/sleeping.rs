@@ -1,6 +1,6 @@
 //! The program pauses by its own wish.
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow};
 
 use super::{blocking_in_lock, goroutine_locks};
@@ -11,7 +11,7 @@ use crate::numbers::{count, time};
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
-    let sleep = analysis.spent_ns(Spent::Sleeping);
+    let sleep = analysis.spent_ns(TimeCategory::Sleeping);
     // Sleeping in turn, each with the lock that the others want, is the lock's doing.
     let in_turn = || {
         let goroutines = goroutine_locks::queue(analysis).is_some_and(|queue| queue.holder_waits);
@@ -119,8 +119,8 @@ mod tests {
         );
         assert!(!found.statement.contains("modelled"), "{}", found.statement);
         let account = diagnosis.account;
-        assert_eq!(account.ns(fathom_model::Spent::Sleeping), 80_140_000);
-        assert!((found.share - account.share(fathom_model::Spent::Sleeping)).abs() < 1e-9);
+        assert_eq!(account.ns(fathom_model::TimeCategory::Sleeping), 80_140_000);
+        assert!((found.share - account.share(fathom_model::TimeCategory::Sleeping)).abs() < 1e-9);
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
         let diagnosis = crate::diagnose(&fake.observation(&timed));
         assert!(diagnosis.findings.is_empty());
         assert_eq!(
-            diagnosis.account.ns(fathom_model::Spent::Signals),
+            diagnosis.account.ns(fathom_model::TimeCategory::Signals),
             480_000_000
         );
     }

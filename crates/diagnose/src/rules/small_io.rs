@@ -102,7 +102,7 @@ impl Small {
         let own = rows.filter(|row| is_of(row, &self.pids, self.fd, self.writes));
         let checks = own.filter_map(|row| row.lines);
         let (checked, ended) = checks.fold((0, 0), |(all, lines), more| {
-            (all + more.looked_at, lines + more.ended)
+            (all + more.examined, lines + more.ended)
         });
         (checked >= t::LEAST_CHECKED_FOR_LINES).then(|| ended as f64 / checked as f64)
     }

@@ -1,6 +1,6 @@
 //! A thread is made for each small piece of work.
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::Tier;
 
 use crate::analysis::Analysis;
@@ -123,13 +123,13 @@ fn many(analysis: &Analysis<'_>) -> Option<Finding> {
 /// the waits for them: then it is the kernel's time of all of them, as far as there is room for it.
 fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
     let on_path = analysis.in_kernel_ns();
-    if !analysis.trace.tier.is_some_and(Tier::only_looks) {
+    if !analysis.trace.tier.is_some_and(Tier::only_samples) {
         return on_path;
     }
     let charged = &analysis.trace.accounts;
     let share = charged.system_ns as f64 / (charged.user_ns + charged.system_ns).max(1) as f64;
     let all = share * analysis.cpu_ns;
-    all.min(on_path + analysis.spent_ns(Spent::Locks))
+    all.min(on_path + analysis.spent_ns(TimeCategory::Locks))
         .max(on_path)
 }
 
@@ -142,14 +142,18 @@ fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
     let waited = each.map_or(0.0, |(tid, ends)| {
         ends.own.ns as f64 * analysis.weight(*tid)
     });
-    waited.min(analysis.spent_ns(Spent::Locks))
+    waited.min(analysis.spent_ns(TimeCategory::Locks))
 }
 
 /// What would not be without the threads: the kernel's part, the waits of one for another, what the
 /// library does to make them. What they were made for has to be done in any case, by one thread
 /// after the other at worst.
 fn all_but_the_work(analysis: &Analysis<'_>, pid: Option<u32>, threads: u64) -> f64 {
-    let with_them = [Spent::Locks, Spent::Ready, Spent::UserCode];
+    let with_them = [
+        TimeCategory::Locks,
+        TimeCategory::Ready,
+        TimeCategory::UserCode,
+    ];
     let with_them: f64 = with_them
         .iter()
         .map(|spent| analysis.spent_ns(*spent))

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fathom_model::{Finding, FindingId, Place, Spent};
+use fathom_model::{Finding, FindingId, Place, TimeCategory};
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::call_cost::CallCost;
@@ -219,7 +219,7 @@ fn one_by_one(analysis: &Analysis<'_>, way: Way) -> Option<Finding> {
         let meant = of_data || calls::opens_file(call) || call == "close";
         row.pid == files.pid && meant && classify::from_disk(analysis.trace, row.cause, Some(call))
     });
-    let waited = waited.min(analysis.spent_ns(Spent::Disk));
+    let waited = waited.min(analysis.spent_ns(TimeCategory::Disk));
     let waits = CallCost {
         in_kernel_ns: waited,
         library_ns: 0.0,

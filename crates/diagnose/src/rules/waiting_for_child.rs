@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 
 use super::children::alike;
 use crate::analysis::Analysis;
@@ -57,7 +57,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
 
 fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
     let waits = |times: &ThreadTimes| {
-        times.sums.get(Spent::WaitingForChild) + times.sums.get(Spent::WaitingForPipe)
+        times.sums.get(TimeCategory::WaitingForChild) + times.sums.get(TimeCategory::WaitingForPipe)
     };
     // Any thread of it may be the one that waits: Go moves its work between them.
     let threads = analysis.threads_of(parent);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::OffCpuRow;
 
 use super::{io_latency, sync_writes};
@@ -95,7 +95,7 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let (on_names, _) = analysis
         .off(|row| counts(row) && row.call.as_deref().is_some_and(calls::waits_for_journal));
     let on_names = on_names * 2.0 > wait;
-    let wait = wait.min(analysis.spent_ns(Spent::Disk));
+    let wait = wait.min(analysis.spent_ns(TimeCategory::Disk));
     let by_chance = waits.is_some_and(|n| n < t::LEAST_DISK_WAITS);
     if by_chance || !is_significant_wait(analysis, wait) {
         return None;

@@ -1,6 +1,6 @@
 //! The other end of standard input, or of a named pipe, is slower than the command.
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 
 use super::peer::Peer;
 use crate::analysis::Analysis;
@@ -9,11 +9,11 @@ use crate::numbers::time;
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
-    let all = analysis.spent_ns(Spent::WaitingForInput);
+    let all = analysis.spent_ns(TimeCategory::WaitingForInput);
     if all <= 0.0 {
         return None;
     }
-    let end = Peer::find(analysis, Spent::WaitingForInput, 0);
+    let end = Peer::find(analysis, TimeCategory::WaitingForInput, 0);
     let wait = all - analysis.partners_start_ns(end.fd);
     if wait < t::LEAST_PACE_NS || !is_significant_wait(analysis, wait) {
         return None;

@@ -8,7 +8,7 @@ use crate::finding_builder::{FindingBuilder, is_significant_wait, percent};
 use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::Tier;
 
 /// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
@@ -30,9 +30,10 @@ fn peer<'a>(analysis: &Analysis<'a>) -> Option<(&'a str, bool)> {
 /// Samples don't show who ended a wait: another thread of the command that computes for as long,
 /// and hardly waits for the network itself, may have sent the answer.
 fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
-    let waited = |times: &ThreadTimes| times.sums.get(Spent::Network);
-    let on_path =
-        |times: &ThreadTimes| waited(times) * analysis.path.wait_weight(times.tid, Spent::Network);
+    let waited = |times: &ThreadTimes| times.sums.get(TimeCategory::Network);
+    let on_path = |times: &ThreadTimes| {
+        waited(times) * analysis.path.wait_weight(times.tid, TimeCategory::Network)
+    };
     let waiter = analysis
         .threads
         .iter()
@@ -42,16 +43,16 @@ fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
         let is_other = Some(times.tid) != waiter.map(|it| it.tid);
         is_other && waited(times) < computed && analysis.untraced(computed) >= t::BUSY_THREAD * wait
     };
-    analysis.trace.tier.is_some_and(Tier::only_looks) && analysis.threads.iter().any(answers)
+    analysis.trace.tier.is_some_and(Tier::only_samples) && analysis.threads.iter().any(answers)
 }
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
-    let wait = analysis.spent_ns(Spent::Network);
+    let wait = analysis.spent_ns(TimeCategory::Network);
     if !is_significant_wait(analysis, wait) {
         return None;
     }
     // Polls are among them: nothing names the socket of those.
-    let waits = analysis.waits_for(Spent::Network);
+    let waits = analysis.waits_for(TimeCategory::Network);
     // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these
     // are no slow answers.
     let only_wakes = waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS);

@@ -1,7 +1,7 @@
 //! The other end of standard output, of a named pipe or of a socket on this machine is slower than
 //! the command.
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 
 use super::peer::Peer;
 use crate::analysis::Analysis;
@@ -10,11 +10,11 @@ use crate::numbers::time;
 use crate::thresholds as t;
 
 pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
-    let all = analysis.spent_ns(Spent::WaitingForOutput);
+    let all = analysis.spent_ns(TimeCategory::WaitingForOutput);
     if all <= 0.0 {
         return None;
     }
-    let end = Peer::find(analysis, Spent::WaitingForOutput, 1);
+    let end = Peer::find(analysis, TimeCategory::WaitingForOutput, 1);
     let by_network = end
         .path
         .as_deref()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fathom_model::{Finding, FindingId, Spent};
+use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::{Analysis, WaitEnds};
@@ -91,7 +91,8 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     let calls = analysis.tally(hands_over);
     let small = (calls.bytes as f64) < t::BLOCK_BYTES * waits as f64;
     let in_calls = if small { calls.cost_ns } else { 0.0 };
-    let own = analysis.spent_ns(Spent::UserCode) + analysis.spent_ns(Spent::PageFaults);
+    let own =
+        analysis.spent_ns(TimeCategory::UserCode) + analysis.spent_ns(TimeCategory::PageFaults);
     let most = (analysis.wall_ns - own).max(waiting);
     let cost = (waiting + analysis.within_kernel(in_calls)).min(most);
     if !is_significant_wait(analysis, cost) {
@@ -162,7 +163,11 @@ pub(super) fn is_by_yields(analysis: &Analysis<'_>) -> bool {
 
 /// Whether these threads do little beside waking each other and handing over small pieces.
 fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, waits: u64) -> bool {
-    let handing = [Spent::KernelIo, Spent::KernelWaiting, Spent::Kernel];
+    let handing = [
+        TimeCategory::KernelIo,
+        TimeCategory::KernelWaiting,
+        TimeCategory::Kernel,
+    ];
     let work = |times: &ThreadTimes| {
         let calls = times.sums.of(|spent| handing.contains(&spent));
         (times.on_cpu_ns - calls).max(0.0)

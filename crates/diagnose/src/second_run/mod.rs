@@ -272,7 +272,7 @@ mod tests {
             files.collect()
         };
         let mut samples = with(Tier::Perf, 10, 2, 202);
-        let mut stops = with(Tier::Stops, 20, 4, 504);
+        let mut stops = with(Tier::Ptrace, 20, 4, 504);
         stops.accounts.system_ns = 4 * MS;
         stops.stops = 2000;
         stops.stop_readings = (1..=10)
@@ -320,7 +320,7 @@ mod tests {
             trace
         };
         let mut samples = with(Tier::Perf, 10, (5, 105));
-        let mut stops = with(Tier::Stops, 20, (7, 207));
+        let mut stops = with(Tier::Ptrace, 20, (7, 207));
         stops.stops = 100;
         stops.stop_readings = (1..=10)
             .map(|i| StopReading {
@@ -374,7 +374,7 @@ mod tests {
                 longest_ns: None,
                 by_length: Vec::new(),
             }];
-            let mut stops = trace(Tier::Stops, 20);
+            let mut stops = trace(Tier::Ptrace, 20);
             stops.descriptors[0].fd = 5;
             stops.descriptors[0].names = vec![behind.into()];
             stops.syscalls = vec![
@@ -404,7 +404,7 @@ mod tests {
                 ..Process::default()
             });
         };
-        let (mut here, mut there) = (trace(Tier::Sample, 10), trace(Tier::Stops, 20));
+        let (mut here, mut there) = (trace(Tier::Sample, 10), trace(Tier::Ptrace, 20));
         for (pid, parent, program) in [
             (11, 10, "ls"),
             (12, 10, "cat"),
@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn calls_of_the_second_run_are_the_first_runs_command() {
         let mut samples = trace(Tier::Sample, 10);
-        let mut stops = trace(Tier::Stops, 20);
+        let mut stops = trace(Tier::Ptrace, 20);
         stops.syscalls = vec![
             SyscallRow {
                 pid: 20,
@@ -457,7 +457,7 @@ mod tests {
         assert_eq!(samples.descriptors[0].names, ["seen by 20"]);
         assert_eq!(
             (samples.tier, samples.calls_from),
-            (Some(Tier::Sample), Some(Tier::Stops))
+            (Some(Tier::Sample), Some(Tier::Ptrace))
         );
     }
 }

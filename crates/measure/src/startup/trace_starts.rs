@@ -61,7 +61,7 @@ pub fn trace_starts(
 ) -> Result<(), MeasureError> {
     let directory = directory_of(&subject.command)?;
     let purposes = match tier {
-        Tier::Stops => [vec![Purpose::Files], vec![Purpose::Times; runs as usize]].concat(),
+        Tier::Ptrace => [vec![Purpose::Files], vec![Purpose::Times; runs as usize]].concat(),
         _ => vec![Purpose::FilesAndTimes; runs as usize],
     };
     for (round, purpose) in (0..).zip(purposes) {

@@ -1,6 +1,6 @@
 //! An account as a reader sees it: the parts that matter, and the rest in one sum.
 
-use fathom_model::{Spent, TimeAccount};
+use fathom_model::{TimeAccount, TimeCategory};
 
 use super::words;
 
@@ -11,7 +11,7 @@ const SMALL: f64 = 0.01;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry {
     /// `None` for the sum of the small parts.
-    pub(super) spent: Option<Spent>,
+    pub(super) spent: Option<TimeCategory>,
     pub(super) name: String,
     pub(super) ns: u64,
     /// Of the whole, 0 to 1.
@@ -22,8 +22,8 @@ pub(super) struct Entry {
 /// named even where it is small: it shows how far the rest may be trusted.
 pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     let mut large: Vec<Entry> = Vec::new();
-    let mut small: Vec<Spent> = Vec::new();
-    for spent in Spent::ALL {
+    let mut small: Vec<TimeCategory> = Vec::new();
+    for spent in TimeCategory::ALL {
         let ns = account.ns(spent);
         let share = account.share(spent);
         if ns == 0 {
@@ -48,8 +48,8 @@ pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     let share = ns as f64 / account.wall_ns.max(1) as f64;
     let (spent, name) = match small.as_slice() {
         [one] => (Some(*one), words::name(*one).to_owned()),
-        several if several.contains(&Spent::Unaccounted) => {
-            let unknown = super::quote::share_text(account.share(Spent::Unaccounted));
+        several if several.contains(&TimeCategory::Unaccounted) => {
+            let unknown = super::quote::share_text(account.share(TimeCategory::Unaccounted));
             (None, format!("other parts ({unknown} unaccounted)"))
         }
         several => (None, format!("other, {} parts below 1 %", several.len())),
@@ -71,7 +71,11 @@ pub(super) fn in_a_sentence(account: &TimeAccount) -> Option<String> {
     let parts: Vec<String> = entries
         .iter()
         .filter(|entry| entry.share >= SMALL)
-        .filter(|entry| entry.spent.is_some_and(|spent| spent != Spent::Unaccounted))
+        .filter(|entry| {
+            entry
+                .spent
+                .is_some_and(|spent| spent != TimeCategory::Unaccounted)
+        })
         .take(3)
         .map(|entry| format!("{} ({})", entry.name, super::quote::share_text(entry.share)))
         .map(|part| part.replace(" %", "\u{a0}%"))
@@ -81,7 +85,7 @@ pub(super) fn in_a_sentence(account: &TimeAccount) -> Option<String> {
         [one] => Some(one.clone()),
         [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
     };
-    let unknown = account.share(Spent::Unaccounted);
+    let unknown = account.share(TimeCategory::Unaccounted);
     let share = super::quote::share_text(unknown).replace(" %", "\u{a0}%");
     match joined {
         Some(parts) if unknown < SMALL => Some(format!("The time goes to {parts}.")),
@@ -100,7 +104,7 @@ mod tests {
     use super::*;
     use fathom_model::AccountPart;
 
-    fn account(parts: &[(Spent, u64)]) -> TimeAccount {
+    fn account(parts: &[(TimeCategory, u64)]) -> TimeAccount {
         TimeAccount {
             wall_ns: parts.iter().map(|part| part.1).sum(),
             parts: parts
@@ -113,10 +117,10 @@ mod tests {
     #[test]
     fn the_lines_add_up_to_the_whole() {
         let account = account(&[
-            (Spent::UserCode, 500),
-            (Spent::Disk, 490),
-            (Spent::Ready, 6),
-            (Spent::Unaccounted, 4),
+            (TimeCategory::UserCode, 500),
+            (TimeCategory::Disk, 490),
+            (TimeCategory::Ready, 6),
+            (TimeCategory::Unaccounted, 4),
         ]);
         let entries = entries(&account);
         assert_eq!(entries.iter().map(|entry| entry.ns).sum::<u64>(), 1000);
@@ -126,27 +130,34 @@ mod tests {
 
     #[test]
     fn one_small_part_keeps_its_name() {
-        let entries = entries(&account(&[(Spent::UserCode, 998), (Spent::Ready, 2)]));
-        assert_eq!(entries[1].spent, Some(Spent::Ready));
+        let entries = entries(&account(&[
+            (TimeCategory::UserCode, 998),
+            (TimeCategory::Ready, 2),
+        ]));
+        assert_eq!(entries[1].spent, Some(TimeCategory::Ready));
         assert_eq!(entries[1].name, "ready, but not running");
     }
 
     #[test]
     fn a_sentence_names_the_largest_parts_and_what_is_unaccounted() {
-        let largest = |parts: &[(Spent, u64)]| {
+        let largest = |parts: &[(TimeCategory, u64)]| {
             let sentence = in_a_sentence(&account(parts));
             sentence.map(|text| text.replace('\u{a0}', " "))
         };
         assert_eq!(
-            largest(&[(Spent::UserCode, 900), (Spent::Disk, 100)]).as_deref(),
+            largest(&[(TimeCategory::UserCode, 900), (TimeCategory::Disk, 100)]).as_deref(),
             Some("The time goes to the program's own code (90 %) and waiting for the disk (10 %).")
         );
         assert_eq!(
-            largest(&[(Spent::UserCode, 600), (Spent::Unaccounted, 400)]).as_deref(),
+            largest(&[
+                (TimeCategory::UserCode, 600),
+                (TimeCategory::Unaccounted, 400)
+            ])
+            .as_deref(),
             Some("The time goes to the program's own code (60 %); 40 % of it is unaccounted.")
         );
         assert_eq!(
-            largest(&[(Spent::Unaccounted, 1000)]).as_deref(),
+            largest(&[(TimeCategory::Unaccounted, 1000)]).as_deref(),
             Some("Where the time goes isn't known: 100 % of it is unaccounted.")
         );
         assert_eq!(largest(&[]), None);

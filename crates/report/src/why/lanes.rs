@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use fathom_model::{Explanation, Spent, Stretch, TimeAccount};
+use fathom_model::{Explanation, Stretch, TimeAccount, TimeCategory};
 use serde::Serialize;
 
 use super::page_data::{Limits, safe};
@@ -236,7 +236,7 @@ fn coarsen_to<'a>(lanes: &[&[&'a Stretch]], most: usize) -> (Vec<Vec<Drawn<'a>>>
 /// Draws neighbours that are shorter than `short` as one, until they are as long as that.
 fn coarsen<'a>(stretches: &[&'a Stretch], short: u64) -> Vec<Drawn<'a>> {
     let mut out: Vec<Drawn> = Vec::new();
-    let mut sums = [0u64; Spent::ALL.len()];
+    let mut sums = [0u64; TimeCategory::ALL.len()];
     let mut open = false;
     for stretch in stretches {
         let length = stretch.to_ns - stretch.from_ns;
@@ -254,7 +254,7 @@ fn coarsen<'a>(stretches: &[&'a Stretch], short: u64) -> Vec<Drawn<'a>> {
             last.part = (0..sums.len()).max_by_key(|&at| sums[at]).unwrap_or(part);
             continue;
         }
-        sums = [0; Spent::ALL.len()];
+        sums = [0; TimeCategory::ALL.len()];
         sums[part] = length;
         open = length < short;
         out.push(Drawn {
@@ -323,9 +323,9 @@ fn encode<'a>(drawn: &[Drawn<'a>], texts: &mut Texts<'a>) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_model::Spent;
+    use fathom_model::TimeCategory;
 
-    fn stretches(lengths: &[(u64, Spent)]) -> Vec<Stretch> {
+    fn stretches(lengths: &[(u64, TimeCategory)]) -> Vec<Stretch> {
         let mut at = 0;
         lengths
             .iter()
@@ -346,11 +346,11 @@ mod tests {
     #[test]
     fn short_neighbours_become_one_of_the_larger_part() {
         let all = stretches(&[
-            (100, Spent::UserCode),
-            (2, Spent::KernelIo),
-            (3, Spent::UserCode),
-            (2, Spent::KernelIo),
-            (100, Spent::Disk),
+            (100, TimeCategory::UserCode),
+            (2, TimeCategory::KernelIo),
+            (3, TimeCategory::UserCode),
+            (2, TimeCategory::KernelIo),
+            (100, TimeCategory::Disk),
         ]);
         let list: Vec<&Stretch> = all.iter().collect();
         let drawn = coarsen(&list, 50);
@@ -358,13 +358,13 @@ mod tests {
             .iter()
             .map(|d| (d.from, d.to, d.part, d.merged))
             .collect();
-        let io = Spent::KernelIo as usize;
+        let io = TimeCategory::KernelIo as usize;
         assert_eq!(
             shape,
             [
                 (0, 100, 0, 1),
                 (100, 107, io, 3),
-                (107, 207, Spent::Disk as usize, 1)
+                (107, 207, TimeCategory::Disk as usize, 1)
             ]
         );
         assert_eq!(drawn[1].detail, None);
@@ -373,7 +373,8 @@ mod tests {
 
     #[test]
     fn as_many_are_left_as_fit_and_no_time_is_lost() {
-        let all = stretches(&[(3, Spent::UserCode), (5, Spent::KernelIo)].repeat(20_000));
+        let all =
+            stretches(&[(3, TimeCategory::UserCode), (5, TimeCategory::KernelIo)].repeat(20_000));
         let list: Vec<&Stretch> = all.iter().collect();
         let (drawn, merged) = coarsen_to(&[&list], 1000);
         assert!((100..=1000).contains(&drawn[0].len()), "{}", drawn[0].len());

@@ -1,6 +1,6 @@
 //! What the program's own code does: the functions in which its threads were seen.
 
-use fathom_model::{Explanation, FunctionShare, OwnCode, Spent};
+use fathom_model::{Explanation, FunctionShare, OwnCode, TimeCategory};
 
 use super::columns::{self, Column};
 use super::quote::share_text;
@@ -20,7 +20,7 @@ const NAMED: usize = 4;
 /// where it doesn't matter or too little is known.
 fn in_a_sentence(page: &Page, explanation: &Explanation) -> Option<String> {
     let own = explanation.own_code.as_ref()?;
-    let matters = explanation.account.share(Spent::UserCode) >= LEAST_SHARE;
+    let matters = explanation.account.share(TimeCategory::UserCode) >= LEAST_SHARE;
     if !matters || own.samples < LEAST_SAMPLES {
         return None;
     }

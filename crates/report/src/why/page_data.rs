@@ -1,6 +1,6 @@
 //! What the page is given. Every text from outside is escaped and shortened here.
 
-use fathom_model::{Confidence, Explanation, Finding, Spent};
+use fathom_model::{Confidence, Explanation, Finding, TimeCategory};
 use serde::Serialize;
 
 use super::account;
@@ -176,7 +176,7 @@ impl PageData {
             times: explaining.times_are_quoted,
             run_ns: times.fold(explaining.wall_ns, u64::max),
             whole_ns: explanation.account.wall_ns.max(1),
-            parts: Spent::ALL
+            parts: TimeCategory::ALL
                 .into_iter()
                 .map(|spent| Part {
                     name: words::name(spent),

@@ -1,38 +1,42 @@
 //! Which stretches of the timeline a finding is about.
 
-use fathom_model::{FindingId, Spent};
+use fathom_model::{FindingId, TimeCategory};
 
 /// The parts in which the time of a finding lies; empty where it is about a whole life.
-pub(super) fn parts(id: FindingId) -> &'static [Spent] {
+pub(super) fn parts(id: FindingId) -> &'static [TimeCategory] {
     match id {
         FindingId::UnbufferedInput
         | FindingId::UnbufferedOutput
         | FindingId::LineBufferedOutput
         | FindingId::SmallFileIo
-        | FindingId::Rereading => &[Spent::KernelIo],
-        FindingId::WaitingForInput => &[Spent::WaitingForInput],
-        FindingId::WaitingForOutput => &[Spent::WaitingForOutput],
-        FindingId::WaitingForDisk | FindingId::ColdFiles => &[Spent::Disk],
-        FindingId::SyncWrites => &[Spent::Disk, Spent::KernelIo],
-        FindingId::WaitingForNetwork | FindingId::DelayedAckStall => &[Spent::Network],
-        FindingId::LockContention => &[Spent::Locks],
-        FindingId::WaitingForChild => &[Spent::WaitingForChild],
-        FindingId::ProcessSpawning => &[Spent::KernelProcesses],
-        FindingId::Sleeping => &[Spent::Sleeping],
-        FindingId::BusyPolling | FindingId::ClockCalls => &[Spent::KernelWaiting],
-        FindingId::CpuStarved => &[Spent::Ready, Spent::Stolen],
-        FindingId::PageFaultHeavy => &[Spent::PageFaults],
-        FindingId::AllocatorChurn => &[Spent::KernelMemory, Spent::PageFaults],
-        FindingId::MissingFileLookups => &[Spent::KernelFiles],
-        FindingId::DynamicLinking => &[Spent::KernelFiles, Spent::KernelMemory, Spent::PageFaults],
-        FindingId::IdleCores => &[Spent::UserCode],
-        FindingId::WakeupStorm => &[
-            Spent::KernelWaiting,
-            Spent::KernelIo,
-            Spent::WaitingForPipe,
-            Spent::Locks,
+        | FindingId::Rereading => &[TimeCategory::KernelIo],
+        FindingId::WaitingForInput => &[TimeCategory::WaitingForInput],
+        FindingId::WaitingForOutput => &[TimeCategory::WaitingForOutput],
+        FindingId::WaitingForDisk | FindingId::ColdFiles => &[TimeCategory::Disk],
+        FindingId::SyncWrites => &[TimeCategory::Disk, TimeCategory::KernelIo],
+        FindingId::WaitingForNetwork | FindingId::DelayedAckStall => &[TimeCategory::Network],
+        FindingId::LockContention => &[TimeCategory::Locks],
+        FindingId::WaitingForChild => &[TimeCategory::WaitingForChild],
+        FindingId::ProcessSpawning => &[TimeCategory::KernelProcesses],
+        FindingId::Sleeping => &[TimeCategory::Sleeping],
+        FindingId::BusyPolling | FindingId::ClockCalls => &[TimeCategory::KernelWaiting],
+        FindingId::CpuStarved => &[TimeCategory::Ready, TimeCategory::Stolen],
+        FindingId::PageFaultHeavy => &[TimeCategory::PageFaults],
+        FindingId::AllocatorChurn => &[TimeCategory::KernelMemory, TimeCategory::PageFaults],
+        FindingId::MissingFileLookups => &[TimeCategory::KernelFiles],
+        FindingId::DynamicLinking => &[
+            TimeCategory::KernelFiles,
+            TimeCategory::KernelMemory,
+            TimeCategory::PageFaults,
         ],
-        FindingId::KernelBound => &Spent::IN_KERNEL,
+        FindingId::IdleCores => &[TimeCategory::UserCode],
+        FindingId::WakeupStorm => &[
+            TimeCategory::KernelWaiting,
+            TimeCategory::KernelIo,
+            TimeCategory::WaitingForPipe,
+            TimeCategory::Locks,
+        ],
+        FindingId::KernelBound => &TimeCategory::IN_KERNEL,
         FindingId::StartupDominated | FindingId::ThreadSpawning => &[],
     }
 }

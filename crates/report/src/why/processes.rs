@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::{AccountPart, Explanation, ProcessRow, Spent, ThreadAccount, TimeAccount};
+use fathom_model::{
+    AccountPart, Explanation, ProcessRow, ThreadAccount, TimeAccount, TimeCategory,
+};
 
 use super::account;
 use super::quote::{Quote, share_text};
@@ -82,7 +84,8 @@ fn busiest(processes: &[ProcessRow], threads: &[ThreadAccount]) -> Option<String
     let mut on_cpu: BTreeMap<u32, u64> = BTreeMap::new();
     for thread in threads {
         let parts = thread.account.parts.iter();
-        let cpu = parts.filter(|part| part.spent == Spent::UserCode || part.spent.is_in_kernel());
+        let cpu =
+            parts.filter(|part| part.spent == TimeCategory::UserCode || part.spent.is_in_kernel());
         *on_cpu.entry(thread.pid).or_default() += cpu.map(|part| part.ns).sum::<u64>();
     }
     let all: u64 = on_cpu.values().sum();
@@ -287,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_child_that_has_most_of_the_cpu_time_is_named_with_its_arguments() {
-        let thread = |pid: u32, spent: &[(Spent, u64)]| ThreadAccount {
+        let thread = |pid: u32, spent: &[(TimeCategory, u64)]| ThreadAccount {
             pid,
             tid: pid,
             name: String::new(),
@@ -304,8 +307,20 @@ mod tests {
         let sentence_for = |childs: u64| {
             let mut child = row(2, Some(1));
             child.programs = vec![vec!["/bin/\u{1b}sort".to_owned(), "-n".to_owned()]];
-            let own = thread(1, &[(Spent::UserCode, 100), (Spent::WaitingForPipe, 900)]);
-            let its = thread(2, &[(Spent::UserCode, childs), (Spent::KernelIo, childs)]);
+            let own = thread(
+                1,
+                &[
+                    (TimeCategory::UserCode, 100),
+                    (TimeCategory::WaitingForPipe, 900),
+                ],
+            );
+            let its = thread(
+                2,
+                &[
+                    (TimeCategory::UserCode, childs),
+                    (TimeCategory::KernelIo, childs),
+                ],
+            );
             busiest(&[row(1, None), child], &[own, its])
         };
         let sentence = sentence_for(150).expect("three quarters are its");
@@ -316,7 +331,10 @@ mod tests {
         assert_eq!(sentence_for(50), None);
         // The command itself is no child.
         assert_eq!(
-            busiest(&[row(1, None)], &[thread(1, &[(Spent::UserCode, 9)])]),
+            busiest(
+                &[row(1, None)],
+                &[thread(1, &[(TimeCategory::UserCode, 9)])]
+            ),
             None
         );
     }

@@ -1,6 +1,6 @@
 //! What `fathom why` prints: one screen.
 
-use fathom_model::{Explanation, Spent};
+use fathom_model::{Explanation, TimeCategory};
 
 use super::account::{self, Entry};
 use super::quote::{Quote, share_text};
@@ -108,7 +108,7 @@ fn write_account(page: &mut Page, explanation: &Explanation, quote: Quote) {
     for (index, entry) in entries.iter().enumerate() {
         let line = part(page, index, entry, widest, quote);
         page.push(line);
-        if entry.spent == Some(Spent::UserCode) {
+        if entry.spent == Some(TimeCategory::UserCode) {
             own_code::write(page, explanation);
         }
     }

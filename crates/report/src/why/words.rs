@@ -1,6 +1,6 @@
 //! What each part of an account is called.
 
-use fathom_model::Spent;
+use fathom_model::TimeCategory;
 
 use crate::line::Tone;
 
@@ -42,88 +42,88 @@ impl Kind {
 }
 
 /// The kind of a part.
-pub(super) fn kind(spent: Spent) -> Kind {
+pub(super) fn kind(spent: TimeCategory) -> Kind {
     match spent {
-        Spent::UserCode => Kind::Own,
-        Spent::KernelIo
-        | Spent::KernelFiles
-        | Spent::KernelMemory
-        | Spent::KernelProcesses
-        | Spent::KernelWaiting
-        | Spent::KernelOther
-        | Spent::PageFaults
-        | Spent::Kernel => Kind::Kernel,
-        Spent::WaitingForInput
-        | Spent::WaitingForOutput
-        | Spent::WaitingForPipe
-        | Spent::Disk
-        | Spent::Network
-        | Spent::Locks
-        | Spent::Sleeping
-        | Spent::WaitingForChild
-        | Spent::WaitingForEvents
-        | Spent::Signals
-        | Spent::OtherWait => Kind::Waiting,
-        Spent::Ready | Spent::Stolen => Kind::Starved,
-        Spent::Unaccounted => Kind::Unknown,
+        TimeCategory::UserCode => Kind::Own,
+        TimeCategory::KernelIo
+        | TimeCategory::KernelFiles
+        | TimeCategory::KernelMemory
+        | TimeCategory::KernelProcesses
+        | TimeCategory::KernelWaiting
+        | TimeCategory::KernelOther
+        | TimeCategory::PageFaults
+        | TimeCategory::Kernel => Kind::Kernel,
+        TimeCategory::WaitingForInput
+        | TimeCategory::WaitingForOutput
+        | TimeCategory::WaitingForPipe
+        | TimeCategory::Disk
+        | TimeCategory::Network
+        | TimeCategory::Locks
+        | TimeCategory::Sleeping
+        | TimeCategory::WaitingForChild
+        | TimeCategory::WaitingForEvents
+        | TimeCategory::Signals
+        | TimeCategory::OtherWait => Kind::Waiting,
+        TimeCategory::Ready | TimeCategory::Stolen => Kind::Starved,
+        TimeCategory::Unaccounted => Kind::Unknown,
     }
 }
 
 /// The name of a part where it stands alone; at most 34 columns.
-pub(super) fn name(spent: Spent) -> &'static str {
+pub(super) fn name(spent: TimeCategory) -> &'static str {
     match spent {
-        Spent::UserCode => "the program's own code",
-        Spent::KernelIo => "kernel: reading and writing",
-        Spent::KernelFiles => "kernel: files and folders",
-        Spent::KernelMemory => "kernel: memory calls",
-        Spent::KernelProcesses => "kernel: processes and threads",
-        Spent::KernelWaiting => "kernel: locks, clocks, polling",
-        Spent::KernelOther => "kernel: other calls",
-        Spent::PageFaults => "kernel: page faults",
-        Spent::Kernel => "kernel: calls and page faults",
-        Spent::WaitingForInput => "waiting for input",
-        Spent::WaitingForOutput => "waiting for the output's reader",
-        Spent::WaitingForPipe => "waiting for a pipe or terminal",
-        Spent::Disk => "waiting for the disk",
-        Spent::Network => "waiting for the network",
-        Spent::Locks => "waiting for a lock",
-        Spent::Sleeping => "sleeping as asked",
-        Spent::WaitingForChild => "waiting for a child",
-        Spent::WaitingForEvents => "waiting for events",
-        Spent::Signals => "waiting for a signal",
-        Spent::OtherWait => "waiting for something else",
-        Spent::Ready => "ready, but not running",
-        Spent::Stolen => "stolen by the hypervisor",
-        Spent::Unaccounted => "unaccounted",
+        TimeCategory::UserCode => "the program's own code",
+        TimeCategory::KernelIo => "kernel: reading and writing",
+        TimeCategory::KernelFiles => "kernel: files and folders",
+        TimeCategory::KernelMemory => "kernel: memory calls",
+        TimeCategory::KernelProcesses => "kernel: processes and threads",
+        TimeCategory::KernelWaiting => "kernel: locks, clocks, polling",
+        TimeCategory::KernelOther => "kernel: other calls",
+        TimeCategory::PageFaults => "kernel: page faults",
+        TimeCategory::Kernel => "kernel: calls and page faults",
+        TimeCategory::WaitingForInput => "waiting for input",
+        TimeCategory::WaitingForOutput => "waiting for the output's reader",
+        TimeCategory::WaitingForPipe => "waiting for a pipe or terminal",
+        TimeCategory::Disk => "waiting for the disk",
+        TimeCategory::Network => "waiting for the network",
+        TimeCategory::Locks => "waiting for a lock",
+        TimeCategory::Sleeping => "sleeping as asked",
+        TimeCategory::WaitingForChild => "waiting for a child",
+        TimeCategory::WaitingForEvents => "waiting for events",
+        TimeCategory::Signals => "waiting for a signal",
+        TimeCategory::OtherWait => "waiting for something else",
+        TimeCategory::Ready => "ready, but not running",
+        TimeCategory::Stolen => "stolen by the hypervisor",
+        TimeCategory::Unaccounted => "unaccounted",
     }
 }
 
 /// One word or two, for small places.
-pub(super) fn short(spent: Spent) -> &'static str {
+pub(super) fn short(spent: TimeCategory) -> &'static str {
     match spent {
-        Spent::UserCode => "own code",
-        Spent::KernelIo => "read/write",
-        Spent::KernelFiles => "files",
-        Spent::KernelMemory => "memory",
-        Spent::KernelProcesses => "processes",
-        Spent::KernelWaiting => "lock/clock calls",
-        Spent::KernelOther => "other calls",
-        Spent::PageFaults => "page faults",
-        Spent::Kernel => "kernel",
-        Spent::WaitingForInput => "stdin",
-        Spent::WaitingForOutput => "stdout",
-        Spent::WaitingForPipe => "pipe",
-        Spent::Disk => "disk",
-        Spent::Network => "network",
-        Spent::Locks => "lock",
-        Spent::Sleeping => "sleep",
-        Spent::WaitingForChild => "child",
-        Spent::WaitingForEvents => "events",
-        Spent::Signals => "signal",
-        Spent::OtherWait => "wait",
-        Spent::Ready => "ready",
-        Spent::Stolen => "stolen",
-        Spent::Unaccounted => "?",
+        TimeCategory::UserCode => "own code",
+        TimeCategory::KernelIo => "read/write",
+        TimeCategory::KernelFiles => "files",
+        TimeCategory::KernelMemory => "memory",
+        TimeCategory::KernelProcesses => "processes",
+        TimeCategory::KernelWaiting => "lock/clock calls",
+        TimeCategory::KernelOther => "other calls",
+        TimeCategory::PageFaults => "page faults",
+        TimeCategory::Kernel => "kernel",
+        TimeCategory::WaitingForInput => "stdin",
+        TimeCategory::WaitingForOutput => "stdout",
+        TimeCategory::WaitingForPipe => "pipe",
+        TimeCategory::Disk => "disk",
+        TimeCategory::Network => "network",
+        TimeCategory::Locks => "lock",
+        TimeCategory::Sleeping => "sleep",
+        TimeCategory::WaitingForChild => "child",
+        TimeCategory::WaitingForEvents => "events",
+        TimeCategory::Signals => "signal",
+        TimeCategory::OtherWait => "wait",
+        TimeCategory::Ready => "ready",
+        TimeCategory::Stolen => "stolen",
+        TimeCategory::Unaccounted => "?",
     }
 }
 
@@ -134,19 +134,25 @@ mod tests {
 
     #[test]
     fn no_two_parts_share_a_name_and_all_fit_their_column() {
-        let names: BTreeSet<&str> = Spent::ALL.into_iter().map(name).collect();
-        let shorts: BTreeSet<&str> = Spent::ALL.into_iter().map(short).collect();
+        let names: BTreeSet<&str> = TimeCategory::ALL.into_iter().map(name).collect();
+        let shorts: BTreeSet<&str> = TimeCategory::ALL.into_iter().map(short).collect();
         assert_eq!(
             (names.len(), shorts.len()),
-            (Spent::ALL.len(), Spent::ALL.len())
+            (TimeCategory::ALL.len(), TimeCategory::ALL.len())
         );
         assert!(names.iter().all(|name| name.len() <= 34));
     }
 
     #[test]
     fn the_list_follows_the_model() {
-        let places: Vec<usize> = Spent::ALL.into_iter().map(|spent| spent as usize).collect();
-        assert_eq!(places, (0..Spent::ALL.len()).collect::<Vec<_>>());
-        assert_eq!(Spent::Unaccounted as usize + 1, Spent::ALL.len());
+        let places: Vec<usize> = TimeCategory::ALL
+            .into_iter()
+            .map(|spent| spent as usize)
+            .collect();
+        assert_eq!(places, (0..TimeCategory::ALL.len()).collect::<Vec<_>>());
+        assert_eq!(
+            TimeCategory::Unaccounted as usize + 1,
+            TimeCategory::ALL.len()
+        );
     }
 }

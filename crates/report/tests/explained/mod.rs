@@ -5,8 +5,8 @@
 
 use fathom_model::{
     AccountPart, CallRow, Confidence, Environment, Estimate, Evidence, Explaining, Explanation,
-    Finding, FunctionShare, IoRow, OwnCode, Phase, Place, ProcessRow, SCHEMA_VERSION, Spent,
-    Stretch, ThreadAccount, TimeAccount, TimedRuns,
+    Finding, FunctionShare, IoRow, OwnCode, Phase, Place, ProcessRow, SCHEMA_VERSION, Stretch,
+    ThreadAccount, TimeAccount, TimeCategory, TimedRuns,
 };
 
 pub mod hostile;
@@ -42,7 +42,7 @@ pub fn own_code(rows: &[(Option<&str>, &str, u64)]) -> OwnCode {
 }
 
 /// An account whose whole is the sum of its parts, largest first.
-pub fn account(parts: &[(Spent, u64)]) -> TimeAccount {
+pub fn account(parts: &[(TimeCategory, u64)]) -> TimeAccount {
     let mut parts: Vec<AccountPart> = parts
         .iter()
         .map(|&(spent, ns)| AccountPart { spent, ns })
@@ -114,7 +114,13 @@ pub fn process(
     }
 }
 
-pub fn stretch(tid: u32, from_ns: u64, to_ns: u64, spent: Spent, detail: Option<&str>) -> Stretch {
+pub fn stretch(
+    tid: u32,
+    from_ns: u64,
+    to_ns: u64,
+    spent: TimeCategory,
+    detail: Option<&str>,
+) -> Stretch {
     Stretch {
         pid: 4120,
         tid,
@@ -169,12 +175,12 @@ fn environment() -> Environment {
 /// One process that only computes: no finding.
 pub fn clean() -> Explanation {
     let account = account(&[
-        (Spent::UserCode, 201 * MS),
-        (Spent::PageFaults, 9 * MS),
-        (Spent::KernelIo, 4 * MS),
-        (Spent::KernelFiles, MS),
-        (Spent::Ready, MS / 2),
-        (Spent::Unaccounted, MS / 4),
+        (TimeCategory::UserCode, 201 * MS),
+        (TimeCategory::PageFaults, 9 * MS),
+        (TimeCategory::KernelIo, 4 * MS),
+        (TimeCategory::KernelFiles, MS),
+        (TimeCategory::Ready, MS / 2),
+        (TimeCategory::Unaccounted, MS / 4),
     ]);
     let wall_ns = account.wall_ns;
     Explanation {
@@ -257,9 +263,15 @@ pub fn clean() -> Explanation {
         ],
         findings: Vec::new(),
         timeline: vec![
-            stretch(4120, 0, 2 * MS, Spent::KernelProcesses, Some("execve")),
-            stretch(4120, 2 * MS, 3 * MS, Spent::PageFaults, None),
-            stretch(4120, 3 * MS, wall_ns, Spent::UserCode, None),
+            stretch(
+                4120,
+                0,
+                2 * MS,
+                TimeCategory::KernelProcesses,
+                Some("execve"),
+            ),
+            stretch(4120, 2 * MS, 3 * MS, TimeCategory::PageFaults, None),
+            stretch(4120, 3 * MS, wall_ns, TimeCategory::UserCode, None),
         ],
         warnings: Vec::new(),
     }
@@ -268,13 +280,13 @@ pub fn clean() -> Explanation {
 /// The program of the literature: every term is written with a call of its own.
 pub fn findings() -> Explanation {
     let account = account(&[
-        (Spent::KernelIo, 412 * MS),
-        (Spent::UserCode, 196 * MS),
-        (Spent::WaitingForOutput, 38 * MS),
-        (Spent::PageFaults, 14 * MS),
-        (Spent::KernelFiles, 3 * MS),
-        (Spent::Ready, 2 * MS),
-        (Spent::Unaccounted, 4 * MS),
+        (TimeCategory::KernelIo, 412 * MS),
+        (TimeCategory::UserCode, 196 * MS),
+        (TimeCategory::WaitingForOutput, 38 * MS),
+        (TimeCategory::PageFaults, 14 * MS),
+        (TimeCategory::KernelFiles, 3 * MS),
+        (TimeCategory::Ready, 2 * MS),
+        (TimeCategory::Unaccounted, 4 * MS),
     ]);
     let mut first = finding(
         "unbuffered-output",
@@ -360,23 +372,35 @@ pub fn findings() -> Explanation {
             })
             .collect(),
         timeline: vec![
-            stretch(4120, 0, 4 * MS, Spent::KernelProcesses, Some("execve")),
-            stretch(4120, 4 * MS, 18 * MS, Spent::PageFaults, None),
+            stretch(
+                4120,
+                0,
+                4 * MS,
+                TimeCategory::KernelProcesses,
+                Some("execve"),
+            ),
+            stretch(4120, 4 * MS, 18 * MS, TimeCategory::PageFaults, None),
             stretch(
                 4120,
                 18 * MS,
                 420 * MS,
-                Spent::KernelIo,
+                TimeCategory::KernelIo,
                 Some("write 1 pipe"),
             ),
             stretch(
                 4120,
                 420 * MS,
                 458 * MS,
-                Spent::WaitingForOutput,
+                TimeCategory::WaitingForOutput,
                 Some("write 1 pipe"),
             ),
-            stretch(4120, 458 * MS, account.wall_ns, Spent::UserCode, None),
+            stretch(
+                4120,
+                458 * MS,
+                account.wall_ns,
+                TimeCategory::UserCode,
+                None,
+            ),
         ],
         findings: vec![first, second],
         account,

@@ -2,8 +2,8 @@
 
 use super::{MS, account, call, clean, estimate, finding, io, own_code, process};
 use fathom_model::{
-    Evidence, Explaining, Explanation, Phase, Place, ProcessRow, Spent, Stretch, ThreadAccount,
-    TimedRuns,
+    Evidence, Explaining, Explanation, Phase, Place, ProcessRow, Stretch, ThreadAccount,
+    TimeCategory, TimedRuns,
 };
 
 /// Random numbers that are always the same.
@@ -32,7 +32,7 @@ struct Lane {
 /// Stretches without a gap over the life of a thread, drawn from `mix` by weight.
 fn live(
     lane: Lane,
-    mix: &[(Spent, u64, Option<&str>)],
+    mix: &[(TimeCategory, u64, Option<&str>)],
     longest: u64,
     dice: &mut Dice,
 ) -> Vec<Stretch> {
@@ -64,8 +64,8 @@ fn live(
 }
 
 /// The account of stretches.
-fn sum(stretches: &[Stretch]) -> Vec<(Spent, u64)> {
-    let mut parts: Vec<(Spent, u64)> = Vec::new();
+fn sum(stretches: &[Stretch]) -> Vec<(TimeCategory, u64)> {
+    let mut parts: Vec<(TimeCategory, u64)> = Vec::new();
     for stretch in stretches {
         let ns = stretch.to_ns - stretch.from_ns;
         match parts.iter_mut().find(|part| part.0 == stretch.spent) {
@@ -113,9 +113,9 @@ pub fn many(children: u32) -> Explanation {
     let mut life = live(
         started,
         &[
-            (Spent::KernelProcesses, 2, Some("execve")),
-            (Spent::PageFaults, 1, None),
-            (Spent::UserCode, 2, None),
+            (TimeCategory::KernelProcesses, 2, Some("execve")),
+            (TimeCategory::PageFaults, 1, None),
+            (TimeCategory::UserCode, 2, None),
         ],
         MS,
         &mut dice,
@@ -125,7 +125,7 @@ pub fn many(children: u32) -> Explanation {
         tid: 4120,
         from_ns: 9 * MS,
         to_ns: end - 2 * MS,
-        spent: Spent::WaitingForChild,
+        spent: TimeCategory::WaitingForChild,
         detail: Some("wait4 for 4121".into()),
     });
     life.push(Stretch {
@@ -133,7 +133,7 @@ pub fn many(children: u32) -> Explanation {
         tid: 4120,
         from_ns: end - 2 * MS,
         to_ns: end,
-        spent: Spent::KernelProcesses,
+        spent: TimeCategory::KernelProcesses,
         detail: Some("exit_group".into()),
     });
     add(shell, "sh", life);
@@ -156,15 +156,15 @@ pub fn many(children: u32) -> Explanation {
     let mut life = live(
         loading,
         &[
-            (Spent::UserCode, 5, None),
+            (TimeCategory::UserCode, 5, None),
             (
-                Spent::KernelFiles,
+                TimeCategory::KernelFiles,
                 3,
                 Some("openat /usr/lib/python3.11/site-packages/PIL/Image.py"),
             ),
-            (Spent::PageFaults, 2, None),
+            (TimeCategory::PageFaults, 2, None),
             (
-                Spent::Disk,
+                TimeCategory::Disk,
                 2,
                 Some("read 4 /usr/lib/python3.11/lib-dynload/_ssl.so"),
             ),
@@ -175,11 +175,11 @@ pub fn many(children: u32) -> Explanation {
     life.extend(live(
         working,
         &[
-            (Spent::WaitingForChild, 9, Some("wait4")),
-            (Spent::KernelProcesses, 4, Some("vfork")),
-            (Spent::UserCode, 3, None),
-            (Spent::Locks, 2, Some("futex")),
-            (Spent::WaitingForPipe, 2, Some("read 9 pipe")),
+            (TimeCategory::WaitingForChild, 9, Some("wait4")),
+            (TimeCategory::KernelProcesses, 4, Some("vfork")),
+            (TimeCategory::UserCode, 3, None),
+            (TimeCategory::Locks, 2, Some("futex")),
+            (TimeCategory::WaitingForPipe, 2, Some("read 9 pipe")),
         ],
         40 * MS,
         &mut dice,
@@ -204,11 +204,15 @@ pub fn many(children: u32) -> Explanation {
         let life = live(
             lane,
             &[
-                (Spent::Locks, 8, Some("futex 0x7f31c4")),
-                (Spent::UserCode, 5, None),
-                (Spent::Ready, 2, None),
-                (Spent::KernelIo, 1, Some("read 7 /srv/photos/0041.jpg")),
-                (Spent::Disk, 1, Some("read 7 /srv/photos/0041.jpg")),
+                (TimeCategory::Locks, 8, Some("futex 0x7f31c4")),
+                (TimeCategory::UserCode, 5, None),
+                (TimeCategory::Ready, 2, None),
+                (
+                    TimeCategory::KernelIo,
+                    1,
+                    Some("read 7 /srv/photos/0041.jpg"),
+                ),
+                (TimeCategory::Disk, 1, Some("read 7 /srv/photos/0041.jpg")),
             ],
             24 * MS,
             &mut dice,
@@ -229,11 +233,15 @@ pub fn many(children: u32) -> Explanation {
         let life = live(
             lane,
             &[
-                (Spent::KernelProcesses, 1, Some("execve")),
-                (Spent::KernelMemory, 1, Some("mmap")),
-                (Spent::PageFaults, 3, None),
-                (Spent::UserCode, 6, None),
-                (Spent::KernelIo, 1, Some("write 3 /srv/thumbs/out.jpg")),
+                (TimeCategory::KernelProcesses, 1, Some("execve")),
+                (TimeCategory::KernelMemory, 1, Some("mmap")),
+                (TimeCategory::PageFaults, 3, None),
+                (TimeCategory::UserCode, 6, None),
+                (
+                    TimeCategory::KernelIo,
+                    1,
+                    Some("write 3 /srv/thumbs/out.jpg"),
+                ),
             ],
             room / 5 + 1,
             &mut dice,
@@ -244,15 +252,15 @@ pub fn many(children: u32) -> Explanation {
     }
 
     let whole = account(&[
-        (Spent::WaitingForChild, 761 * MS),
-        (Spent::KernelProcesses, 402 * MS),
-        (Spent::UserCode, 318 * MS),
-        (Spent::WaitingForPipe, 171 * MS),
-        (Spent::Locks, 104 * MS),
-        (Spent::KernelFiles, 38 * MS),
-        (Spent::Disk, 30 * MS),
-        (Spent::PageFaults, 9 * MS),
-        (Spent::Unaccounted, 7 * MS),
+        (TimeCategory::WaitingForChild, 761 * MS),
+        (TimeCategory::KernelProcesses, 402 * MS),
+        (TimeCategory::UserCode, 318 * MS),
+        (TimeCategory::WaitingForPipe, 171 * MS),
+        (TimeCategory::Locks, 104 * MS),
+        (TimeCategory::KernelFiles, 38 * MS),
+        (TimeCategory::Disk, 30 * MS),
+        (TimeCategory::PageFaults, 9 * MS),
+        (TimeCategory::Unaccounted, 7 * MS),
     ]);
     let plain = clean();
     Explanation {

@@ -51,8 +51,8 @@ pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
             by_limit_ns: t.sizes[POLL_LIMIT_NS],
             total_ns: t.total,
         }),
-        lines: (t.looked_at > 0).then_some(Lines {
-            looked_at: t.looked_at,
+        lines: (t.examined > 0).then_some(Lines {
+            examined: t.examined,
             ended: t.lines,
         }),
         went_on: is(calls::PLACED).then_some(t.went_on),

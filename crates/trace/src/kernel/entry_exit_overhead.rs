@@ -19,7 +19,7 @@ use super::bpf;
 use super::layout::{lost, task};
 use super::session::Session;
 use crate::records::{Alive, CallKey, CallTotals, Record, record};
-use crate::result::{CallEdges, FaultEdges};
+use crate::result::{CallOverhead, FaultOverhead};
 
 /// Pages of one measurement. What is cleared for them pushes the programs and their tables out of
 /// the nearest caches, as it does in a program that touches much.
@@ -124,12 +124,12 @@ impl Faults {
 
     /// What faults of which the programs saw `seen_ns` each on average take beside that; without
     /// one, those that were measured.
-    pub(super) fn overhead(&self, seen_ns: Option<f64>) -> Option<FaultEdges> {
+    pub(super) fn overhead(&self, seen_ns: Option<f64>) -> Option<FaultOverhead> {
         let outside_ns = outside_of(&self.rounds, seen_ns)?;
-        Some(FaultEdges {
+        Some(FaultOverhead {
             outside_ns: outside_ns.max(0.0),
             tracer_ns: (self.traced_ns - self.untraced_ns).max(0.0),
-            late_share: None,
+            tick_skid_share: None,
         })
     }
 }
@@ -208,11 +208,11 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn overhead(self, late_ns: Option<f64>) -> CallEdges {
-        CallEdges {
+    pub(super) fn overhead(self, tick_skid_ns: Option<f64>) -> CallOverhead {
+        CallOverhead {
             outside_ns: (self.untraced_ns - self.seen_ns).round(),
             tracer_ns: (self.traced_ns - self.untraced_ns).max(0.0).round(),
-            late_ns,
+            tick_skid_ns,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::mutexes::Mutexes;
 use crate::paths;
 use crate::profile::MachineWide;
 use crate::records::Alive;
-use crate::result::{CallEdges, FaultEdges, GroupTrace, Losses, Tier, Trace};
+use crate::result::{CallOverhead, FaultOverhead, GroupTrace, Losses, Tier, Trace};
 use crate::watch::{Limits, now};
 
 /// Distance of readings of the ring: 4 MiB hold what comes in 10 ms many times over.
@@ -100,7 +100,7 @@ fn watch(
     session.ring.drain(|record| collector.record(record));
     end_survivors(session, &roots)?;
     let losses = losses(session)?;
-    let fault_edges = fault_edges(session, collector.timed_faults());
+    let fault_overhead = fault_overhead(session, collector.timed_faults());
     session.disarm();
     group.check_started()?;
     let start = collector.start();
@@ -131,7 +131,7 @@ fn watch(
         }
     }
     let profile = profile.map(|seen| seen.finish().into_profile());
-    let call_edges = call_edges(session.calls, &trace);
+    let call_overhead = call_overhead(session.calls, &trace);
     let lost = profile.as_ref().map_or(0, |profile| profile.lost);
     if lost > 0 {
         trace.not_visible.push(format!(
@@ -142,8 +142,8 @@ fn watch(
         Trace {
             tier: Some(Tier::Kernel),
             duration_ns: end - start,
-            fault_edges,
-            call_edges,
+            fault_overhead,
+            call_overhead,
             profile,
             ..trace
         },
@@ -162,7 +162,7 @@ fn or_why<T>(begun: io::Result<Option<T>>) -> (Option<T>, Option<io::Error>) {
 
 /// What faults take beside what was seen of them; where there were many, by faults after the run
 /// too, and also how ticks charge them. `seen`: their number and time, ns.
-fn fault_edges(session: &mut Session, seen: (u64, u64)) -> Option<FaultEdges> {
+fn fault_overhead(session: &mut Session, seen: (u64, u64)) -> Option<FaultOverhead> {
     let before = session.faults.take()?;
     let (faults, ns) = seen;
     if faults < MANY_FAULTS {
@@ -172,21 +172,21 @@ fn fault_edges(session: &mut Session, seen: (u64, u64)) -> Option<FaultEdges> {
         Some(after) => before.and(after),
         None => before,
     };
-    Some(FaultEdges {
-        late_share: tick_skid::share_of_fault(),
+    Some(FaultOverhead {
+        tick_skid_share: tick_skid::share_of_fault(),
         ..both.overhead(Some(ns as f64 / faults as f64))?
     })
 }
 
 /// Likewise of calls.
-fn call_edges(before: Option<Calls>, trace: &Trace) -> Option<CallEdges> {
+fn call_overhead(before: Option<Calls>, trace: &Trace) -> Option<CallOverhead> {
     let before = before?;
     let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-    let late_ns = match calls {
+    let tick_skid_ns = match calls {
         0..MANY_CALLS => None,
         _ => tick_skid::ns_of_call(before.untraced_ns),
     };
-    Some(before.overhead(late_ns))
+    Some(before.overhead(tick_skid_ns))
 }
 
 fn finish(

@@ -71,7 +71,7 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
     child.wait_exec()?;
     let held_ns = run.held();
     Ok(Trace {
-        tier: Some(Tier::Stops),
+        tier: Some(Tier::Ptrace),
         duration_ns: end - start,
         started_clock_ns: start,
         exec_called_clock_ns: child.exec_called(),

@@ -36,7 +36,7 @@ pub(super) struct Run {
     tracees: HashMap<u32, Tracee>,
     table: Table,
     collector: Collector,
-    looked_at: u64,
+    examined: u64,
     most: u64,
     half_time: Instant,
     until: Instant,
@@ -84,7 +84,7 @@ impl Run {
             tracees: HashMap::from([(root, Tracee::new(who))]),
             table: Table::default(),
             collector: Collector::new(start, &[root], None),
-            looked_at: 0,
+            examined: 0,
             most: options.most_stops,
             half_time: began + options.stops_time / 2,
             until: began + options.stops_time,
@@ -220,7 +220,7 @@ impl Run {
             }
             _ => {}
         }
-        if !self.letting_go && (self.looked_at >= self.most || Instant::now() >= self.until) {
+        if !self.letting_go && (self.examined >= self.most || Instant::now() >= self.until) {
             self.let_go();
         }
         // Before its first program begins its clock does not count. Read before it goes on: it may
@@ -338,7 +338,7 @@ impl Run {
             Ok(Some(SyscallStop::Entry { nr, .. })) if !self.begun && !is_execve(nr) => {}
             Ok(Some(SyscallStop::Entry { nr, args })) => {
                 self.begun = true;
-                self.looked_at += 1;
+                self.examined += 1;
                 let memory = |at, len| requests::memory(tid, at, len);
                 tracee.call = Some(Entered::new(nr, args, time, memory));
             }
@@ -356,7 +356,7 @@ impl Run {
     fn returned(&mut self, who: Who, call: &Entered, result: i64, time: u64) {
         let memory = |at, len| requests::memory(who.tid, at, len);
         self.table.returned(who, call, result, time, memory);
-        if self.looked_at * 2 >= self.most || Instant::now() >= self.half_time {
+        if self.examined * 2 >= self.most || Instant::now() >= self.half_time {
             self.table.was_late(who, call);
         }
         let Entered { nr, args, .. } = *call;
@@ -410,7 +410,7 @@ impl Run {
         if self.letting_go {
             trace.not_visible.push(format!(
                 "what came after the first {} calls: from there on it ran untraced",
-                self.looked_at
+                self.examined
             ));
         }
         trace

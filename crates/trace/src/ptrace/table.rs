@@ -121,7 +121,7 @@ impl Table {
             if let Some(last) = examines.then(|| memory(call.args[1] + bytes - 1, 1))
                 && let [last] = last[..]
             {
-                row.looked_at += 1;
+                row.examined += 1;
                 row.lines += u64::from(last == b'\n');
             }
         } else if calls::flags(call.nr) & calls::POLL != 0 && result == 0 {
@@ -235,7 +235,7 @@ mod tests {
         t.returned(ME, &write, 5, 15, |_, _| Vec::new());
         let (nr, fd) = (write.nr, 1);
         let row = t.rows[&CallKey { who: ME, nr, fd }];
-        assert_eq!((row.calls, row.looked_at, row.lines), (6, 3, 2));
+        assert_eq!((row.calls, row.examined, row.lines), (6, 3, 2));
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub enum Tier {
     Sample,
     /// Every call stopped and read through `ptrace`, up to a budget (any user): exact and slow.
     #[serde(rename = "stops")]
-    Stops,
+    Ptrace,
 }
 
 impl Tier {
@@ -40,12 +40,12 @@ impl Tier {
             Tier::Kernel => "kernel",
             Tier::Perf => "perf",
             Tier::Sample => "sample",
-            Tier::Stops => "stops",
+            Tier::Ptrace => "stops",
         }
     }
 
     /// Whether calls are not seen, and what was waited for is known from samples of threads.
-    pub fn only_looks(self) -> bool {
+    pub fn only_samples(self) -> bool {
         matches!(self, Tier::Perf | Tier::Sample)
     }
 }
@@ -148,10 +148,10 @@ pub struct Trace {
     pub sampling: Option<Sampling>,
     /// What a page fault takes beside [`Thread::fault_ns`]; `None` where they are not timed.
     #[serde(default)]
-    pub fault_edges: Option<FaultEdges>,
+    pub fault_overhead: Option<FaultOverhead>,
     /// What a call takes beside its [`SyscallRow::total_ns`]; `None` where that isn't known.
     #[serde(default)]
-    pub call_edges: Option<CallEdges>,
+    pub call_overhead: Option<CallOverhead>,
     /// What was seen and could not be kept.
     pub lost: Losses,
     /// Set-uid and set-gid programs that ran without their rights because they were traced (ptrace
@@ -324,7 +324,7 @@ pub struct Thread {
 /// What each page fault takes beside the time between its first sight and its last, measured on
 /// first touches of memory right before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FaultEdges {
+pub struct FaultOverhead {
     /// The processor's exception and return (the hypervisor's in a virtual machine), and what the
     /// tracer does before and after its readings of the clock, ns.
     pub outside_ns: f64,
@@ -333,13 +333,13 @@ pub struct FaultEdges {
     /// Part of a fault, 0 to 1, for which the kernel's ticks are charged to the program's own code.
     /// Measured after a run of many faults only.
     #[serde(default)]
-    pub late_share: Option<f64>,
+    pub tick_skid_share: Option<f64>,
 }
 
 /// What each call takes beside the time in which the tracer sees it, measured on cheap calls right
 /// before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CallEdges {
+pub struct CallOverhead {
     /// What a call takes when nobody traces, less what is seen of it, ns: the way into the kernel
     /// and out of it, without the part of the tracer that is seen. Negative where that is more.
     pub outside_ns: f64,
@@ -348,7 +348,7 @@ pub struct CallEdges {
     /// What of a call the kernel's ticks charge to the program's own code, ns. Measured after a run
     /// of many calls only.
     #[serde(default)]
-    pub late_ns: Option<f64>,
+    pub tick_skid_ns: Option<f64>,
 }
 
 /// How far a process was that is stopped at its calls.

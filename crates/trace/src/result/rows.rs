@@ -22,7 +22,7 @@ pub struct PollEnds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lines {
     /// Writes whose last byte was examined.
-    pub looked_at: u64,
+    pub examined: u64,
     /// Of these: it was a newline.
     pub ended: u64,
 }

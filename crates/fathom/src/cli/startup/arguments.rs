@@ -110,7 +110,7 @@ pub enum Tier {
     /// By ptrace (any user): files in one run with every call stopped, phases in runs with two
     /// stops
     #[value(name = "ptrace", alias = "stops")]
-    Stops,
+    Ptrace,
 }
 
 /// Values of `--budget-quantile`.

@@ -59,7 +59,7 @@ fn plan(arguments: &Arguments) -> Result<StartupPlan, Failure> {
         observed_runs: arguments.traced,
         tier: arguments.tier.map(|tier| match tier {
             arguments::Tier::Kernel => Tier::Kernel,
-            arguments::Tier::Stops => Tier::Stops,
+            arguments::Tier::Ptrace => Tier::Ptrace,
         }),
         budget: arguments
             .budget

@@ -97,7 +97,7 @@ pub enum Tier {
     Sample,
     /// Every call stopped at (ptrace), for a while (any user)
     #[value(name = "ptrace", alias = "stops")]
-    Stops,
+    Ptrace,
 }
 
 impl From<Tier> for fathom_trace::Tier {
@@ -106,7 +106,7 @@ impl From<Tier> for fathom_trace::Tier {
             Tier::Kernel => fathom_trace::Tier::Kernel,
             Tier::Perf => fathom_trace::Tier::Perf,
             Tier::Sample => fathom_trace::Tier::Sample,
-            Tier::Stops => fathom_trace::Tier::Stops,
+            Tier::Ptrace => fathom_trace::Tier::Ptrace,
         }
     }
 }

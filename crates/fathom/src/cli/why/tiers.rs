@@ -38,7 +38,7 @@ fn description(tier: Tier) -> &'static str {
             "every wait timed by the kernel, its call known by sampling; 1.2 µs a context switch"
         }
         Tier::Sample => "threads sampled 1,000 times a second; shares, no counts; costs nothing",
-        Tier::Stops => {
+        Tier::Ptrace => {
             "every call stopped and looked at, for up to 20,000 calls; 10 to 90 µs a call"
         }
     }
