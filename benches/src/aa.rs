@@ -14,7 +14,12 @@ const ASKED: f64 = 0.05;
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share, iterations: u64) -> Result<Table> {
+pub(crate) fn measure(
+    tools: &Tools,
+    options: &Options,
+    share: Share,
+    iterations: u64,
+) -> Result<Table> {
     let headers = [
         "the same command twice",
         "judged by",

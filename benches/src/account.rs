@@ -55,7 +55,7 @@ type Parts = BTreeMap<String, f64>;
 ///
 /// # Errors
 /// When a program can't be built or run.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let folder = tools.scratch_folder();
     let known = compile("subjects/known.c", &["-pthread"], folder)?;
     let scratch = scratch_file(folder)?;

@@ -9,7 +9,7 @@ use crate::Result;
 ///
 /// # Errors
 /// When there is no C compiler, or it fails.
-pub fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<PathBuf> {
+pub(crate) fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
     let name = source.file_stem().unwrap_or_default();
     let program = folder.join(name);
@@ -50,6 +50,6 @@ const ONE_SEGMENT: &[&str] = &[
 ///
 /// # Errors
 /// When the compiler fails.
-pub fn empty_static(folder: &Path) -> Result<PathBuf> {
+pub(crate) fn empty_static(folder: &Path) -> Result<PathBuf> {
     compile("subjects/floor.c", ONE_SEGMENT, folder)
 }

@@ -9,7 +9,7 @@ use crate::Result;
 ///
 /// # Errors
 /// When cargo fails.
-pub fn build_fathom(target: &Path) -> Result<PathBuf> {
+pub(crate) fn build_fathom(target: &Path) -> Result<PathBuf> {
     build(target, &["--package", "fathom"])?;
     Ok(target.join("release/fathom"))
 }
@@ -18,7 +18,7 @@ pub fn build_fathom(target: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// When cargo fails.
-pub fn build_trace_example(target: &Path) -> Result<PathBuf> {
+pub(crate) fn build_trace_example(target: &Path) -> Result<PathBuf> {
     build(target, &["--package", "fathom-trace", "--example", "trace"])?;
     Ok(target.join("release/examples/trace"))
 }
@@ -42,7 +42,7 @@ fn build(target: &Path, what: &[&str]) -> Result<()> {
 }
 
 /// `$HYPERFINE`, then `PATH`, then where cargo installs; only a version 2 counts.
-pub fn find_hyperfine() -> Option<PathBuf> {
+pub(crate) fn find_hyperfine() -> Option<PathBuf> {
     let given = std::env::var_os("HYPERFINE").map(PathBuf::from);
     let home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
@@ -55,7 +55,7 @@ pub fn find_hyperfine() -> Option<PathBuf> {
 }
 
 /// The file of that name in the first folder of `PATH` that has one.
-pub fn in_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .map(|folder| folder.join(name))
@@ -63,7 +63,7 @@ pub fn in_path(name: &str) -> Option<PathBuf> {
 }
 
 /// First line of what `program --version` prints.
-pub fn version(program: &Path) -> Option<String> {
+pub(crate) fn version(program: &Path) -> Option<String> {
     let output = Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())

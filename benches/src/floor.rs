@@ -26,7 +26,7 @@ const ASKED: f64 = 0.02;
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let runs = RUNS.to_string();
     let warmups = WARMUPS.to_string();
     let flags = ["-w", &warmups, "-r", &runs];

@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let headers = ["growth", "first", "last", "last / first", "asked", "result"];
     let mut table = Table::new("Growth: does a run cost more after many", &headers);
     many_runs(tools, options, share.part(2.0, 3.0), &mut table)?;
@@ -174,14 +174,14 @@ fn available_memory() -> Option<u64> {
 }
 
 /// First argument of a process that measures with ballast.
-pub const BALLAST_SESSION: &str = "ballast-session";
+pub(crate) const BALLAST_SESSION: &str = "ballast-session";
 
 /// What such a process does: fills `bytes` with recorded runs, then measures `program` with Fathom's
 /// library and writes the median wall time in seconds to `file`.
 ///
 /// # Errors
 /// When the program can't be measured.
-pub fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Result<()> {
+pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Result<()> {
     let attempt = Attempt {
         benchmark: 0,
         warmup: false,

@@ -8,7 +8,7 @@ use crate::find::in_path;
 
 /// A program that can be started.
 #[derive(Debug)]
-pub struct Hello {
+pub(crate) struct Hello {
     /// Its language.
     pub language: &'static str,
     /// A command without a shell in it.
@@ -21,7 +21,7 @@ pub struct Hello {
 ///
 /// # Errors
 /// When a compiler that is there fails.
-pub fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
+pub(crate) fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/startup-showdown/src");
     let mut there = Vec::new();
     let mut missing = Vec::new();

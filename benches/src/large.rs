@@ -28,7 +28,7 @@ const TRIES: usize = 3;
 ///
 /// # Errors
 /// When the JSON can't be written.
-pub fn measure(tools: &Tools) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools) -> Result<Table> {
     let question = Question {
         names: vec!["old".into(), "new".into()],
         reference: 0,

@@ -13,7 +13,7 @@ const ASKED: f64 = 1.4;
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let own = own_account(tools)?;
     let runs = options.scaled(RUNS);
     let count = runs.to_string();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// A figure, and how long it takes on two cores of 3 GHz.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// What the caller names it.
     pub name: &'static str,
     /// Its share of the time among all figures, seconds.
@@ -20,7 +20,7 @@ const fn figure(name: &'static str, share: u32, whole: u32) -> Figure {
 
 /// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] less 20 s for
 /// builds. Those whose share is the whole have no rounds to leave out.
-pub const FIGURES: [Figure; 14] = [
+pub(crate) const FIGURES: [Figure; 14] = [
     figure("floor", 30, 45),
     figure("own-cost", 30, 45),
     figure("growth", 90, 240),
@@ -41,7 +41,7 @@ pub const FIGURES: [Figure; 14] = [
 const MINUTES: u32 = 15;
 
 /// How to call it.
-pub const USAGE: &str = "\
+pub(crate) const USAGE: &str = "\
 Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
 Usage: cargo run --release -p fathom-benches -- [OPTIONS] [FIGURE...]
@@ -66,7 +66,7 @@ fathom than this workspace's.";
 
 /// Parsed arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub(crate) struct Options {
     /// Some of [`FIGURES`].
     pub figures: Vec<Figure>,
     /// What all of them may take.
@@ -90,7 +90,7 @@ impl Options {
     ///
     /// # Errors
     /// With what is wrong; empty when help was asked for.
-    pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
         let mut arguments = arguments.into_iter();
         let mut figures = Vec::new();
         let quick = Options {
@@ -150,7 +150,7 @@ impl Options {
     }
 
     /// `count`, or a tenth of it when it has to be quick.
-    pub fn scaled(&self, count: usize) -> usize {
+    pub(crate) fn scaled(&self, count: usize) -> usize {
         if self.quick {
             count.div_ceil(10)
         } else {

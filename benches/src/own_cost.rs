@@ -25,7 +25,7 @@ const FLOOR_RUNS: u32 = 11;
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let floor_s = floor_cpu(tools)?;
     // Own CPU time in seconds of each tool: short sessions, long sessions.
     let mut own: [[Vec<f64>; 2]; 4] = Default::default();

@@ -20,7 +20,7 @@ const SIGNIFICANT: f64 = 0.05;
 
 /// What is claimed of the second command against the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
+pub(crate) enum Claim {
     /// It takes less.
     Faster,
     /// It takes more.
@@ -31,7 +31,7 @@ pub enum Claim {
 
 /// What one way of judging claimed over all repetitions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// For the table.
     pub method: String,
     /// Whether it is Fathom's.
@@ -63,17 +63,17 @@ impl Tally {
     }
 
     /// Number of comparisons; 0 for a tool that is not there.
-    pub fn comparisons(&self) -> usize {
+    pub(crate) fn comparisons(&self) -> usize {
         self.claims.len()
     }
 
     /// How often this was claimed.
-    pub fn count(&self, claim: Claim) -> usize {
+    pub(crate) fn count(&self, claim: Claim) -> usize {
         self.claims.iter().filter(|c| **c == claim).count()
     }
 
     /// `3 of 40 (2 to 20 %)`: with the 95 % interval of the rate.
-    pub fn rate(&self, count: usize) -> String {
+    pub(crate) fn rate(&self, count: usize) -> String {
         let (low, high) = proportion_interval(count, self.comparisons());
         format!(
             "{count} of {} ({:.0} to {:.0} %)",
@@ -84,17 +84,17 @@ impl Tally {
     }
 
     /// Median of the ratios second / first.
-    pub fn median_ratio(&self) -> f64 {
+    pub(crate) fn median_ratio(&self) -> f64 {
         median(&self.ratios)
     }
 
     /// Median of |ratio / truth - 1|.
-    pub fn median_error(&self, truth: f64) -> f64 {
+    pub(crate) fn median_error(&self, truth: f64) -> f64 {
         median(&self.errors(truth))
     }
 
     /// Largest |ratio / truth - 1|.
-    pub fn worst_error(&self, truth: f64) -> f64 {
+    pub(crate) fn worst_error(&self, truth: f64) -> f64 {
         self.errors(truth).into_iter().fold(0.0, f64::max)
     }
 
@@ -106,7 +106,7 @@ impl Tally {
     }
 
     /// How Fathom came to its answers: rounds, early stops, and the clock.
-    pub fn how(&self) -> String {
+    pub(crate) fn how(&self) -> String {
         format!(
             "{:.0} rounds (median), {} of {} stopped early, {} judged on undisturbed time",
             median(&self.rounds),
@@ -119,7 +119,7 @@ impl Tally {
 
 /// What is compared, how, and how often.
 #[derive(Debug)]
-pub struct Series<'a> {
+pub(crate) struct Series<'a> {
     /// What goes on beside it.
     pub condition: Condition,
     /// The two commands.
@@ -136,7 +136,7 @@ impl Series<'_> {
     ///
     /// # Errors
     /// When a tool or a load fails.
-    pub fn measure(&self, tools: &Tools, share: Share) -> Result<Vec<Tally>> {
+    pub(crate) fn measure(&self, tools: &Tools, share: Share) -> Result<Vec<Tally>> {
         let mut tallies: Vec<Tally> = self
             .fathom
             .iter()

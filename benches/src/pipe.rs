@@ -44,7 +44,7 @@ const TOOLS: [&str; 4] = [
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let bytes = if options.quick { BYTES / 20 } else { BYTES };
     let file = data(tools, bytes)?;
     let headers = [

@@ -15,7 +15,12 @@ const ASKED: f64 = 0.9;
 ///
 /// # Errors
 /// When a tool fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share, iterations: u64) -> Result<Table> {
+pub(crate) fn measure(
+    tools: &Tools,
+    options: &Options,
+    share: Share,
+    iterations: u64,
+) -> Result<Table> {
     let words = |text: &str| text.split(' ').map(str::to_string).collect::<Vec<_>>();
     let cases = [
         (0.02, Condition::Busy, [("Fathom (-M 50)", words("-M 50"))]),

@@ -39,7 +39,7 @@ struct Explained {
 ///
 /// # Errors
 /// When the data can't be made, or a program that is there can't be run.
-pub fn measure(tools: &Tools, options: &Options) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let mut table = Table::new(
         "ppbert: the cause that is named and the gain that is predicted",
         &["what", "0.8.3", "0.8.4", "asked", "result"],
@@ -182,7 +182,10 @@ mod tests {
 
     fn of(findings: &[&str], savings: f64, cpu: f64) -> Explained {
         Explained {
-            findings: findings.iter().map(|id| id.to_string()).collect(),
+            findings: findings
+                .iter()
+                .map(std::string::ToString::to_string)
+                .collect(),
             savings,
             wall: cpu,
             cpu,

@@ -5,7 +5,7 @@
 use statrs::distribution::{Beta, ContinuousCDF, Normal, StudentsT};
 
 /// Two-sided p-value of Welch's t test for equal means; 1 where the samples don't allow one.
-pub fn welch(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn welch(a: &[f64], b: &[f64]) -> f64 {
     let part = |values: &[f64]| {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -25,7 +25,7 @@ pub fn welch(a: &[f64], b: &[f64]) -> f64 {
 
 /// Two-sided p-value of the Mann-Whitney test, by the normal approximation with corrections for ties
 /// and continuity; 1 where the samples don't allow one.
-pub fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     let mut all: Vec<(f64, bool)> = a
         .iter()
         .map(|v| (*v, true))
@@ -52,7 +52,7 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
 
 /// Interval (95 %, Clopper and Pearson) of the probability of something that happened `count` times
 /// out of `of`.
-pub fn proportion_interval(count: usize, of: usize) -> (f64, f64) {
+pub(crate) fn proportion_interval(count: usize, of: usize) -> (f64, f64) {
     let (k, n) = (count as f64, of as f64);
     let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).map(|beta| beta.inverse_cdf(p)).ok();
     let low = quantile(k, n - k + 1.0, 0.025).unwrap_or(0.0);

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 /// When the rounds of a figure end.
 #[derive(Debug, Clone, Copy)]
-pub struct Share {
+pub(crate) struct Share {
     ends: Instant,
 }
 
 impl Share {
     /// From now on.
-    pub fn of(time: Duration) -> Share {
+    pub(crate) fn of(time: Duration) -> Share {
         Share {
             ends: Instant::now() + time,
         }
@@ -18,14 +18,14 @@ impl Share {
 
     /// What one of several parts may take of what is left, where `weight` is its own and `left` that of all
     /// parts which are still to come, its own included.
-    pub fn part(self, weight: f64, left: f64) -> Share {
+    pub(crate) fn part(self, weight: f64, left: f64) -> Share {
         let rest = self.ends.saturating_duration_since(Instant::now());
         Share::of(rest.mul_f64((weight / left).clamp(0.0, 1.0)))
     }
 
     /// Numbers of rounds, `most` at the most: `fewest` in any case, and then as long as one more is likely to
     /// end in time.
-    pub fn rounds(self, most: usize, fewest: usize) -> Rounds {
+    pub(crate) fn rounds(self, most: usize, fewest: usize) -> Rounds {
         Rounds {
             ends: self.ends,
             began: Instant::now(),
@@ -38,7 +38,7 @@ impl Share {
 
 /// What [`Share::rounds`] returns.
 #[derive(Debug)]
-pub struct Rounds {
+pub(crate) struct Rounds {
     ends: Instant,
     began: Instant,
     done: usize,

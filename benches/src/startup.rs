@@ -36,7 +36,7 @@ const TRACED: usize = 20;
 ///
 /// # Errors
 /// When a hello can't be built or a tool fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Vec<Table>> {
+pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Vec<Table>> {
     let folder = tools.file("hellos");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let (hellos, missing) = hellos::build(&folder)?;

@@ -33,7 +33,7 @@ const LOW: u64 = 1_000_000;
 ///
 /// # Errors
 /// When `work` can't be run.
-pub fn iterations_for(tools: &Tools, seconds: f64) -> Result<u64> {
+pub(crate) fn iterations_for(tools: &Tools, seconds: f64) -> Result<u64> {
     let (each, low) = iteration_seconds(tools)?;
     Ok(((seconds - low) / each + LOW as f64).max(1.0) as u64)
 }
@@ -43,7 +43,7 @@ pub fn iterations_for(tools: &Tools, seconds: f64) -> Result<u64> {
 ///
 /// # Errors
 /// When `work` can't be run.
-pub fn iterations_longer_by(tools: &Tools, share: f64, iterations: u64) -> Result<u64> {
+pub(crate) fn iterations_longer_by(tools: &Tools, share: f64, iterations: u64) -> Result<u64> {
     let (each, _) = iteration_seconds(tools)?;
     let rest = tools.c_loop(20, 300, &tools.work)?.commands[0].median_s;
     let more = share * (iterations as f64 + rest / each);
@@ -52,7 +52,7 @@ pub fn iterations_longer_by(tools: &Tools, share: f64, iterations: u64) -> Resul
 
 /// What goes on beside the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Condition {
+pub(crate) enum Condition {
     /// Nothing that we started.
     Quiet,
     /// 5 ms on, 5 ms off, on one CPU.
@@ -65,7 +65,7 @@ pub enum Condition {
 
 impl Condition {
     /// For the table.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Condition::Quiet => "quiet",
             Condition::Periodic => "periodic load on CPU 1",
@@ -78,7 +78,7 @@ impl Condition {
     ///
     /// # Errors
     /// When a load can't be started.
-    pub fn start(self, tools: &Tools) -> Result<Loads> {
+    pub(crate) fn start(self, tools: &Tools) -> Result<Loads> {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let wanted: Vec<(usize, u32, u32)> = match self {
             Condition::Quiet => Vec::new(),
@@ -101,14 +101,14 @@ impl Condition {
 
 /// Running loads.
 #[derive(Debug)]
-pub struct Loads(Vec<Child>);
+pub(crate) struct Loads(Vec<Child>);
 
 impl Loads {
     /// Fails if a load has ended: what was measured would not be what the table says.
     ///
     /// # Errors
     /// When one has.
-    pub fn check(&mut self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         for load in &mut self.0 {
             if let Ok(Some(status)) = load.try_wait() {
                 return Err(format!(

@@ -2,7 +2,7 @@
 
 /// A figure: what was asked and what came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub(crate) struct Table {
     title: String,
     headers: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -11,29 +11,32 @@ pub struct Table {
 
 impl Table {
     /// An empty table.
-    pub fn new(title: &str, headers: &[&str]) -> Table {
+    pub(crate) fn new(title: &str, headers: &[&str]) -> Table {
         Table {
             title: title.to_string(),
-            headers: headers.iter().map(|h| h.to_string()).collect(),
+            headers: headers
+                .iter()
+                .map(std::string::ToString::to_string)
+                .collect(),
             rows: Vec::new(),
             notes: Vec::new(),
         }
     }
 
     /// Adds a line. Short ones are filled up with empty cells.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut row: Vec<String> = cells.into_iter().collect();
         row.resize(self.headers.len(), String::new());
         self.rows.push(row);
     }
 
     /// Adds a sentence below the table.
-    pub fn note(&mut self, text: impl Into<String>) {
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 
     /// The table as text that ends with a line end.
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let width = |column: usize| {
             let cells = self
                 .rows
@@ -69,17 +72,17 @@ impl Table {
 }
 
 /// The word for the last column.
-pub fn result(reached: bool) -> String {
+pub(crate) fn result(reached: bool) -> String {
     if reached { "reached" } else { "not reached" }.to_string()
 }
 
 /// Seconds as microseconds.
-pub fn us(seconds: f64) -> String {
+pub(crate) fn us(seconds: f64) -> String {
     format!("{:.1} µs", seconds * 1e6)
 }
 
 /// A ratio with three decimals.
-pub fn ratio(value: f64) -> String {
+pub(crate) fn ratio(value: f64) -> String {
     if value.is_finite() {
         format!("{value:.3}")
     } else {
@@ -88,12 +91,12 @@ pub fn ratio(value: f64) -> String {
 }
 
 /// A share as percent.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
 }
 
 /// Bytes as MiB.
-pub fn mib(bytes: f64) -> String {
+pub(crate) fn mib(bytes: f64) -> String {
     format!("{:.2} MiB", bytes / f64::from(1 << 20))
 }
 

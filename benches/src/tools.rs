@@ -13,7 +13,7 @@ use crate::find::{build_fathom, find_hyperfine, in_path};
 
 /// Everything that is needed to measure.
 #[derive(Debug)]
-pub struct Tools {
+pub(crate) struct Tools {
     /// The `fathom` of this workspace.
     pub fathom: PathBuf,
     /// hyperfine 2, if there is one.
@@ -36,7 +36,7 @@ pub struct Tools {
 
 /// What a tool cost, with everything that it waited for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Usage {
+pub(crate) struct Usage {
     /// User and system time in seconds.
     pub cpu_s: f64,
     /// Largest resident memory of one of the processes, in bytes.
@@ -45,7 +45,7 @@ pub struct Usage {
 
 /// What a tool reported of one command, in the order of the runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Samples {
+pub(crate) struct Samples {
     /// Wall times in seconds.
     pub wall_s: Vec<f64>,
     /// CPU time of all runs together, in seconds.
@@ -58,7 +58,7 @@ pub struct Samples {
 
 /// A session of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// One for each command.
     pub commands: Vec<Samples>,
     /// What it cost.
@@ -70,7 +70,7 @@ impl Tools {
     ///
     /// # Errors
     /// When Fathom or a C program can't be built.
-    pub fn prepare() -> Result<Tools> {
+    pub(crate) fn prepare() -> Result<Tools> {
         let own = std::env::current_exe().map_err(|e| format!("can't tell where I am: {e}"))?;
         let target = own
             .ancestors()
@@ -97,7 +97,7 @@ impl Tools {
     }
 
     /// Where files may be put.
-    pub fn scratch_folder(&self) -> &Path {
+    pub(crate) fn scratch_folder(&self) -> &Path {
         &self.scratch
     }
 
@@ -106,7 +106,7 @@ impl Tools {
     ///
     /// # Errors
     /// When it can't be run or fails.
-    pub fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Usage> {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Usage> {
         let account = self.scratch.join("account");
         let failed = |what: &str| format!("{} {what}", program.display());
         let output = Command::new(&self.meter)
@@ -148,7 +148,7 @@ impl Tools {
     ///
     /// # Errors
     /// When it fails.
-    pub fn fathom_record(
+    pub(crate) fn fathom_record(
         &self,
         options: &[&str],
         commands: &[String],
@@ -167,7 +167,7 @@ impl Tools {
     ///
     /// # Errors
     /// When it fails.
-    pub fn fathom_json(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
+    pub(crate) fn fathom_json(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
         let (record, usage) = self.fathom_record(options, commands)?;
         let samples = |benchmark| {
             let runs: Vec<_> = record
@@ -196,7 +196,7 @@ impl Tools {
     ///
     /// # Errors
     /// When it fails.
-    pub fn fathom_export(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
+    pub(crate) fn fathom_export(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
         let file = self.scratch.join("fathom-export.json");
         let words = line(&["bench", "--export-json"], &file, options, commands);
         let usage = self.run(&self.fathom, &words)?;
@@ -220,7 +220,11 @@ impl Tools {
     ///
     /// # Errors
     /// When it fails.
-    pub fn hyperfine(&self, options: &[&str], commands: &[String]) -> Result<Option<Measured>> {
+    pub(crate) fn hyperfine(
+        &self,
+        options: &[&str],
+        commands: &[String],
+    ) -> Result<Option<Measured>> {
         let Some(hyperfine) = &self.hyperfine else {
             return Ok(None);
         };
@@ -256,7 +260,7 @@ impl Tools {
     ///
     /// # Errors
     /// When it fails.
-    pub fn c_loop(&self, warmups: usize, runs: usize, program: &Path) -> Result<Measured> {
+    pub(crate) fn c_loop(&self, warmups: usize, runs: usize, program: &Path) -> Result<Measured> {
         self.c_loop_as(&[], warmups, runs, program)
     }
 
@@ -264,7 +268,7 @@ impl Tools {
     ///
     /// # Errors
     /// When it fails.
-    pub fn c_loop_on(
+    pub(crate) fn c_loop_on(
         &self,
         cpu: usize,
         warmups: usize,
@@ -318,22 +322,22 @@ impl Tools {
     }
 
     /// A file for results.
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
 
     /// The empty program as a command.
-    pub fn empty_command(&self) -> String {
+    pub(crate) fn empty_command(&self) -> String {
         quoted(&self.empty)
     }
 
     /// `work` of so many iterations as a command.
-    pub fn work_command(&self, iterations: u64) -> String {
+    pub(crate) fn work_command(&self, iterations: u64) -> String {
         format!("{} {iterations}", quoted(&self.work))
     }
 
     /// `tiny` as a command.
-    pub fn tiny_command(&self) -> String {
+    pub(crate) fn tiny_command(&self) -> String {
         quoted(&self.tiny)
     }
 }
@@ -344,7 +348,7 @@ fn quoted(path: &Path) -> String {
 }
 
 /// Median; NaN for nothing.
-pub fn median(values: &[f64]) -> f64 {
+pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     fathom_stats::quantile(&sorted, 0.5)
@@ -352,10 +356,10 @@ pub fn median(values: &[f64]) -> f64 {
 
 /// The words of a call without output: both tools know `-N` and `--style none`.
 fn line(first: &[&str], file: &Path, options: &[&str], commands: &[String]) -> Vec<String> {
-    let mut words: Vec<String> = first.iter().map(|w| w.to_string()).collect();
+    let mut words: Vec<String> = first.iter().map(std::string::ToString::to_string).collect();
     words.push(file.display().to_string());
     words.extend(["-N", "--style", "none"].map(String::from));
-    words.extend(options.iter().map(|w| w.to_string()));
+    words.extend(options.iter().map(std::string::ToString::to_string));
     words.extend_from_slice(commands);
     words
 }

@@ -142,7 +142,7 @@ impl Pairs {
 ///
 /// # Errors
 /// When a tool can't be built, or the untraced subject fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let work = tools.scratch_folder();
     let trace = build_trace_example(&target_of(&tools.fathom)?)?;
     data_file(&work.join("tracing.data"))?;

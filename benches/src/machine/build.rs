@@ -58,7 +58,7 @@ const LOADS: Changed<'_> = Changed {
 /// pieces are in which the system keeps a file follows from that, and a fault maps what it finds of one
 /// piece: of 64 MiB written at once 2 MiB (20 ns a page here). What was read back from the disk is in other pieces
 /// again.
-pub fn write_anew(path: &Path) -> std::io::Result<()> {
+pub(super) fn write_anew(path: &Path) -> std::io::Result<()> {
     let piece = match path.ends_with("PAGES") {
         true => 4096,
         false => 1 << 20,
@@ -83,7 +83,7 @@ impl Changed<'_> {
 }
 
 /// The programs that could be built.
-pub struct Built {
+pub(super) struct Built {
     /// The folder of their sources.
     pub sources: Option<PathBuf>,
     /// Where the programs are.
@@ -98,7 +98,7 @@ impl Built {
     ///
     /// # Errors
     /// When the folder can't be made. What can't be built is noted and left out.
-    pub fn prepare(folder: &Path) -> Result<Built> {
+    pub(super) fn prepare(folder: &Path) -> Result<Built> {
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         std::fs::create_dir_all(folder.join("rpc")).map_err(io)?;
         let mut built = Built {
@@ -286,7 +286,7 @@ impl Built {
     }
 
     /// Why a tool has no figure.
-    pub fn absence(&self, comparison: &Comparison) -> &'static str {
+    pub(super) fn absence(&self, comparison: &Comparison) -> &'static str {
         match (&self.sources, comparison.words.first()) {
             (Some(_), Some(name)) if self.folder.join(name).is_file() => "no figure",
             _ => "not here",
@@ -294,7 +294,7 @@ impl Built {
     }
 
     /// What to say below the table.
-    pub fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = self.problems.clone();
         if !self.first.is_empty() {
             notes.push(

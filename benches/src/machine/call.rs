@@ -10,7 +10,7 @@ use crate::tools::median;
 
 /// One figure of another tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reported {
+pub(super) struct Reported {
     /// In the probe's unit.
     pub value: f64,
     /// Whether CPU time over wall time was at least 0.9 for each of its threads.
@@ -19,12 +19,16 @@ pub struct Reported {
 
 /// What the tools printed in one round, by how they were called.
 #[derive(Default)]
-pub struct RoundOutputs(HashMap<&'static [&'static str], Vec<(String, bool)>>);
+pub(super) struct RoundOutputs(HashMap<&'static [&'static str], Vec<(String, bool)>>);
 
 impl Built {
     /// What the tool reports, of the calls that had the CPU if there are such; `None` if it isn't there or prints
     /// no figure. A tool that prints several figures runs once for each `round`.
-    pub fn measure(&self, comparison: &Comparison, round: &mut RoundOutputs) -> Option<Reported> {
+    pub(super) fn measure(
+        &self,
+        comparison: &Comparison,
+        round: &mut RoundOutputs,
+    ) -> Option<Reported> {
         let run = || (0..comparison.calls).filter_map(|_| self.run(comparison));
         let outputs = round.0.entry(comparison.words);
         let outputs = outputs.or_insert_with(|| run().collect());

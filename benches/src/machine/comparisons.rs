@@ -5,7 +5,7 @@ use std::path::Path;
 use super::words::{last_number, least_in_matrix, number_after};
 
 /// One figure of Fathom beside one of another tool.
-pub struct Comparison {
+pub(super) struct Comparison {
     /// What it is.
     pub figure: &'static str,
     /// The probe's id.
@@ -40,7 +40,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// The tool and how it is called, for people.
-    pub fn command(&self) -> String {
+    pub(super) fn command(&self) -> String {
         match self.words {
             [] => self.tool.to_string(),
             _ => format!("{}: {}", self.tool, self.line().join(" ")),
@@ -48,7 +48,7 @@ impl Comparison {
     }
 
     /// Program and arguments on this machine: with the sizes that follow its caches.
-    pub fn line(&self) -> Vec<String> {
+    pub(super) fn line(&self) -> Vec<String> {
         let kib = |bytes: usize| format!("{}k", bytes >> 10);
         let sizes = |word: &&str| match *word {
             FOUR_FIRST => kib((4 * cache_bytes(1).unwrap_or(32 << 10)).max(128 << 10)),
@@ -79,13 +79,13 @@ const MIDDLE: &str = "5000";
 
 /// multichase's words for sets that follow the machine's caches, as Fathom's do: four times the first
 /// level (at least 128 KiB), and twice the second.
-pub const FOUR_FIRST: &str = "{4 x L1}";
-pub const TWO_SECOND: &str = "{2 x L2}";
+pub(super) const FOUR_FIRST: &str = "{4 x L1}";
+pub(super) const TWO_SECOND: &str = "{2 x L2}";
 /// Words for a set that lies in memory.
 const IN_MEMORY: &str = "{memory}";
 
 /// MiB of a set that lies in memory: 128, or three times the last level where that is less than twice of it, as Fathom's.
-pub fn memory_mib() -> usize {
+pub(super) fn memory_mib() -> usize {
     let level = (1..=4).rev().find_map(cache_bytes);
     let last = level.unwrap_or(32 << 20) >> 20;
     match last > 64 {
@@ -95,7 +95,7 @@ pub fn memory_mib() -> usize {
 }
 
 /// Elements of STREAM's arrays, of 8 bytes each.
-pub fn stream_elements() -> usize {
+pub(super) fn stream_elements() -> usize {
     (memory_mib() << 20) / 8
 }
 
@@ -104,7 +104,7 @@ const MIB: f64 = 1.048_576e-3;
 
 /// tinymembench has come to its latencies, which are not compared, after 23 s; beside 260 MiB of last level to its fill
 /// around the caches after 28 s in five rounds of seven.
-pub const FILLS: &str = "45";
+pub(super) const FILLS: &str = "45";
 
 const fn time(
     figure: &'static str,
@@ -188,7 +188,7 @@ fn micro(text: &str) -> Option<f64> {
 /// What is compared. Where Fathom's memory is made of huge pages (latencies, reading by one core),
 /// that of the others is too, through -H or glibc; elsewhere it is what a program gets that asks
 /// for nothing.
-pub const ALL: [Comparison; 18] = [
+pub(super) const ALL: [Comparison; 18] = [
     time(
         "load, L1",
         "l1_latency",

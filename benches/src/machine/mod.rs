@@ -7,7 +7,7 @@ mod comparisons;
 mod stability;
 mod words;
 
-pub use stability::measure as measure_stability;
+pub(crate) use stability::measure as measure_stability;
 
 use std::path::Path;
 
@@ -73,7 +73,7 @@ type Pair = (Option<f64>, Option<Reported>);
 ///
 /// # Errors
 /// When Fathom fails; tools that are missing are named below the table.
-pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let floor = empty_static(&tools.file(""))?;
     let built = Built::prepare(&tools.file("rivals"))?;
     let mut pairs: Vec<Vec<Pair>> = vec![Vec::new(); ALL.len()];

@@ -33,7 +33,7 @@ const FIGURES: [(&str, &str, f64); 11] = [
 ///
 /// # Errors
 /// When Fathom fails.
-pub fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
+pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let headers = [
         "figure",
         "condition",

@@ -1,14 +1,14 @@
 //! Numbers out of what the other tools print.
 
 /// The first number behind `label`.
-pub fn number_after(text: &str, label: &str) -> Option<f64> {
+pub(super) fn number_after(text: &str, label: &str) -> Option<f64> {
     let rest = &text[text.find(label)? + label.len()..];
     rest.split(|c: char| c.is_whitespace() || c == ':')
         .find_map(|word| word.parse().ok())
 }
 
 /// The last number of the last line that has one.
-pub fn last_number(text: &str) -> Option<f64> {
+pub(super) fn last_number(text: &str) -> Option<f64> {
     text.lines().rev().find_map(|line| {
         line.split_ascii_whitespace()
             .rev()
@@ -18,7 +18,7 @@ pub fn last_number(text: &str) -> Option<f64> {
 
 /// The numbers of all lines in which a number stands alone or behind a row's name, as the matrix of
 /// `pingpong` has them; the smallest of them.
-pub fn least_in_matrix(text: &str) -> Option<f64> {
+pub(super) fn least_in_matrix(text: &str) -> Option<f64> {
     text.lines()
         .filter_map(|line| line.split_once(':'))
         .flat_map(|(_, cells)| cells.split_ascii_whitespace())

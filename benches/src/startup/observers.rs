@@ -20,7 +20,7 @@ const BY_OTHERS: usize = 20;
 ///
 /// # Errors
 /// When Fathom fails; an observer that is missing has no row of numbers.
-pub fn measure(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
+pub(super) fn measure(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(BY_OTHERS).max(5);
     let program = hello.command.trim_matches('\'').to_string();
     let traced = runs.to_string();

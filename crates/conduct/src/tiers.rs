@@ -19,7 +19,7 @@ pub(crate) struct Tiers {
 
 impl Tiers {
     /// As an earlier call found them; tried now where none did.
-    pub fn known() -> Tiers {
+    pub(crate) fn known() -> Tiers {
         match cache::load(FILE, &cache::rights_stamp()) {
             Some(all) => Tiers { all, is_kept: true },
             None => Tiers::tried_and_kept(),
@@ -27,7 +27,7 @@ impl Tiers {
     }
 
     /// As they are now, which takes 30 ms.
-    pub fn tried() -> Tiers {
+    pub(crate) fn tried() -> Tiers {
         Tiers {
             all: detect::detect(),
             is_kept: false,
@@ -35,7 +35,7 @@ impl Tiers {
     }
 
     /// The same, for later calls.
-    pub fn tried_and_kept() -> Tiers {
+    pub(crate) fn tried_and_kept() -> Tiers {
         Tiers {
             all: detect(),
             is_kept: false,
@@ -43,7 +43,7 @@ impl Tiers {
     }
 
     /// Whether this one works here.
-    pub fn allows(&self, tier: Tier) -> bool {
+    pub(crate) fn allows(&self, tier: Tier) -> bool {
         self.all.iter().any(|one| one.tier == tier && one.available)
     }
 
@@ -51,7 +51,7 @@ impl Tiers {
     ///
     /// # Errors
     /// Why each of them does not work.
-    pub fn best(&self, among: &[Tier]) -> Result<Tier, Vec<String>> {
+    pub(crate) fn best(&self, among: &[Tier]) -> Result<Tier, Vec<String>> {
         let usable = || self.all.iter().filter(|one| among.contains(&one.tier));
         match usable().find(|one| one.available) {
             Some(found) => Ok(found.tier),
@@ -60,7 +60,7 @@ impl Tiers {
     }
 
     /// Refuses a tier that does not work here.
-    pub fn check(&self, wanted: Tier) -> Result<(), ConductError> {
+    pub(crate) fn check(&self, wanted: Tier) -> Result<(), ConductError> {
         match self.all.iter().find(|one| one.tier == wanted) {
             Some(found) if !found.available => Err(ConductError::Untrusted(format!(
                 "this tier does not work here: {}; {}",

@@ -2,6 +2,11 @@
 //!
 //! `cargo run -p fathom-diagnose --example trim -- FROM TO` reads each `*.json.gz` of the folder
 //! `FROM` and writes what is left of it into the folder `TO`. `corpus/record.py` calls it.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints"
+)]
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Write};
@@ -112,7 +117,7 @@ const LISTS: [Cut; 8] = [
     |trace, part| {
         keep(&mut trace.syscalls, part, |row| {
             row.total_ns + 300 * row.calls
-        })
+        });
     },
     |trace, part| {
         if let Some(timeline) = &mut trace.timeline {
@@ -122,7 +127,7 @@ const LISTS: [Cut; 8] = [
     |trace, part| {
         keep(&mut trace.files, part, |row| {
             row.opens + row.reads + row.writes
-        })
+        });
     },
     |trace, part| keep(&mut trace.uses, part, |row| row.moved.calls()),
     |trace, part| keep(&mut trace.descriptors, part, |row| row.more_names),

@@ -191,7 +191,7 @@ fn of_descriptor(analysis: &Analysis<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<Io
             .descriptors
             .names(pid, fd)
             .last()
-            .map(|name| name.to_string())
+            .map(std::string::ToString::to_string)
     };
     let name = match of_others * 2 >= calls {
         true => name_of_all(&others),

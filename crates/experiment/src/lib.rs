@@ -2,11 +2,11 @@
 //!
 //! | question | where |
 //! |---|---|
-//! | What does the file say, and what is wrong with it at which line? | [`file`], [`check`] |
+//! | What does the file say, and what is wrong with it at which line? | [`mod@file`], [`check`] |
 //! | Which commands would be run? | [`plan`], [`resolve`], [`sweep`] |
 //! | Is everything there that is needed? | [`prepare`] |
 //! | What came of measuring? | [`run`], [`results`], [`state`] |
-//! | Does a claim hold? | [`expression`], [`unit`], [`verdict`] |
+//! | Does a claim hold? | [`expression`], [`mod@unit`], [`verdict`] |
 //! | All of it | [`session`], [`read`] |
 
 pub mod catalogue;

@@ -19,7 +19,7 @@ unsafe extern "C" fn memcpy(target: *mut u8, source: *const u8, length: usize) -
     while i < length {
         // SAFETY: as in memset.
         unsafe {
-            core::ptr::write_volatile(target.add(i), core::ptr::read_volatile(source.add(i)))
+            core::ptr::write_volatile(target.add(i), core::ptr::read_volatile(source.add(i)));
         };
         i += 1;
     }

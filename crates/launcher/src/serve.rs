@@ -42,7 +42,7 @@ pub extern "C" fn serve() -> ! {
             command::RUN => run_all(shared),
             // SAFETY: lies in the mapping, above the jobs; Fathom reads only `child` meanwhile.
             command::PIPELINE => unsafe {
-                pipeline::run(&mut shared.control, &mut *pipeline::area())
+                pipeline::run(&mut shared.control, &mut *pipeline::area());
             },
             command::SWEEP => shared.control.immortal = sweep(),
             _ => end(),
@@ -87,7 +87,7 @@ fn set_up() {
         for (path, flags, place) in [
             (
                 c"/proc",
-                0o200000 * (cfg!(target_arch = "x86_64") as usize),
+                0o200000 * usize::from(cfg!(target_arch = "x86_64")),
                 fd::PROC,
             ),
             (c"/proc/self/schedstat", 0, fd::OWN_SCHEDSTAT),

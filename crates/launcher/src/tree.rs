@@ -34,7 +34,7 @@ fn each_child(act: fn(isize) -> bool) -> (u32, u32) {
                 pid = pid * 10 + (byte - b'0') as isize;
             } else if pid > 0 {
                 count += 1;
-                refused += !act(pid) as u32;
+                refused += u32::from(!act(pid));
                 pid = 0;
             }
         }

@@ -10,7 +10,7 @@ pub fn allowed_cpus() -> Vec<usize> {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: `set` is a valid place of the size that is named.
-    if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } != 0 {
+    if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) } != 0 {
         return Vec::new();
     }
     // SAFETY: the index stays below the set's size.
@@ -21,7 +21,7 @@ pub fn allowed_cpus() -> Vec<usize> {
 
 /// Lets the calling thread run on `cpus` only; false if the system refused.
 #[cfg(target_os = "linux")]
-pub fn run_on(cpus: &[usize]) -> bool {
+pub(crate) fn run_on(cpus: &[usize]) -> bool {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for cpu in cpus.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as usize) {
@@ -29,7 +29,7 @@ pub fn run_on(cpus: &[usize]) -> bool {
         unsafe { libc::CPU_SET(*cpu, &mut set) };
     }
     // SAFETY: `set` is valid and of the size that is named.
-    unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) == 0 }
+    unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) == 0 }
 }
 
 /// Affinity is not offered on this system.
@@ -46,13 +46,13 @@ pub fn run_on(_cpus: &[usize]) -> bool {
 
 /// Holds the calling thread on one CPU; gives the former set back when dropped.
 #[derive(Debug)]
-pub struct Pinned {
+pub(crate) struct Pinned {
     before: Vec<usize>,
 }
 
 impl Pinned {
     /// Pins to `cpu`.
-    pub fn to(cpu: usize) -> Pinned {
+    pub(crate) fn to(cpu: usize) -> Pinned {
         let before = allowed_cpus();
         run_on(&[cpu]);
         Pinned { before }
@@ -69,7 +69,7 @@ impl Drop for Pinned {
 
 /// The CPU of `cpus` on which this thread gets most of the time, by 5 ms of spinning on each of
 /// at most 8 of them; stops at the first that is all ours. `None` if there are no CPUs.
-pub fn quietest(cpus: &[usize]) -> Option<usize> {
+pub(crate) fn quietest(cpus: &[usize]) -> Option<usize> {
     let mut best = None;
     // The first CPU takes most interrupts: try it last.
     for &cpu in cpus.iter().rev().take(8) {
@@ -86,7 +86,7 @@ pub fn quietest(cpus: &[usize]) -> Option<usize> {
 }
 
 /// The share of `time` (0 to 1) in which the calling thread, spinning, had a CPU.
-pub fn share_had(time: Duration) -> f64 {
+pub(crate) fn share_had(time: Duration) -> f64 {
     let stretch = Stretch::begin(CpuOf::Thread);
     while u128::from(stretch.wall_ns()) < time.as_nanos() {
         crate::kernels::dependent_adds(40);

@@ -20,7 +20,7 @@ const QUICKEST: f64 = 0.05;
 
 /// The core beside the chunks of one probe.
 #[derive(Debug)]
-pub struct Core {
+pub(crate) struct Core {
     ruler: Ruler,
     reports_cycles: bool,
     /// How wide it was, if that matters.
@@ -31,7 +31,7 @@ pub struct Core {
 
 /// The core beside one chunk.
 #[derive(Debug, Clone, Copy)]
-pub struct Beside {
+pub(crate) struct Beside {
     /// What the chunk took.
     value: f64,
     /// What the chunk took in cycles of the clock at that moment.
@@ -42,7 +42,7 @@ pub struct Beside {
 
 impl Core {
     /// Knows the clock, and neither reports cycles nor minds who shares the core.
-    pub fn new() -> Core {
+    pub(crate) fn new() -> Core {
         Core {
             ruler: Ruler::new(),
             reports_cycles: false,
@@ -52,17 +52,17 @@ impl Core {
     }
 
     /// The figure is to be reported in cycles as well.
-    pub fn report_cycles(&mut self) {
+    pub(crate) fn report_cycles(&mut self) {
         self.reports_cycles = true;
     }
 
     /// Only chunks that had the core for themselves are to count.
-    pub fn mind_sharing(&mut self) {
+    pub(crate) fn mind_sharing(&mut self) {
         self.width = Some(CoreWidth::default());
     }
 
     /// A chunk with what was beside it.
-    pub fn around(&mut self, chunk: &mut dyn FnMut() -> f64) -> (f64, Beside) {
+    pub(crate) fn around(&mut self, chunk: &mut dyn FnMut() -> f64) -> (f64, Beside) {
         let ghz = self.ruler.ghz();
         let mut sample = || self.width.as_mut().map_or(0.0, |width| width.sample(ghz));
         let before = sample();
@@ -77,12 +77,12 @@ impl Core {
     }
 
     /// Remembers what was beside the chunks of one more pass.
-    pub fn keep(&mut self, pass: Vec<Beside>) {
+    pub(crate) fn keep(&mut self, pass: Vec<Beside>) {
         self.passes.push(pass);
     }
 
     /// What counts of `passes`, which are those that were kept; `None` if all of it does.
-    pub fn counted(&self, passes: &[Samples]) -> Option<Vec<Samples>> {
+    pub(crate) fn counted(&self, passes: &[Samples]) -> Option<Vec<Samples>> {
         let limit = self.width.as_ref()?.limit();
         let passes = passes.iter().zip(&self.passes);
         let counted = passes.map(|(pass, beside)| {
@@ -103,7 +103,7 @@ impl Core {
 
     /// Adds the cycles to a figure; to a missing one that the core was shared, with what was
     /// measured in `passes`.
-    pub fn annotate(&self, result: &mut ProbeResult, passes: &[Samples]) {
+    pub(crate) fn annotate(&self, result: &mut ProbeResult, passes: &[Samples]) {
         if result.verdict == ProbeVerdict::Ok {
             result.cycles = self.reports_cycles.then(|| self.cycles()).flatten();
             return;

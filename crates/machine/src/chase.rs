@@ -8,11 +8,11 @@ use crate::mapping::{Mapping, Pages};
 
 /// The xorshift generator that places the slots; not for statistics.
 #[derive(Debug, Clone)]
-pub struct Xorshift(u64);
+pub(crate) struct Xorshift(u64);
 
 impl Xorshift {
     /// A generator from `seed`; zero is replaced, as the stream would stay there.
-    pub fn new(seed: u64) -> Xorshift {
+    pub(crate) fn new(seed: u64) -> Xorshift {
         Xorshift(if seed == 0 {
             0x9e37_79b9_7f4a_7c15
         } else {
@@ -21,7 +21,7 @@ impl Xorshift {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -29,14 +29,14 @@ impl Xorshift {
     }
 
     /// A number below `bound` (> 0).
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
 
 /// Where the slots lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// Distance between neighbouring slots in bytes.
     pub spacing: usize,
     /// Added to slot i: `(i * rotation) % rotation_period`, so that slots at page distance
@@ -48,7 +48,7 @@ pub struct Layout {
 
 impl Layout {
     /// Slots side by side at `spacing`.
-    pub fn every(spacing: usize) -> Layout {
+    pub(crate) fn every(spacing: usize) -> Layout {
         Layout {
             spacing,
             rotation: 0,
@@ -68,7 +68,7 @@ impl Layout {
 /// all sizes of a latency curve, from small to large. The memory is written, so no page is the
 /// shared zero page.
 #[derive(Debug)]
-pub struct Cycle {
+pub(crate) struct Cycle {
     mapping: Mapping,
     layout: Layout,
     slots: usize,
@@ -81,7 +81,12 @@ unsafe impl Send for Cycle {}
 
 impl Cycle {
     /// A cycle of one slot with room for `most_slots`.
-    pub fn new(most_slots: usize, layout: Layout, pages: Pages, seed: u64) -> io::Result<Cycle> {
+    pub(crate) fn new(
+        most_slots: usize,
+        layout: Layout,
+        pages: Pages,
+        seed: u64,
+    ) -> io::Result<Cycle> {
         let bytes = layout.offset(most_slots) + layout.rotation_period + size_of::<usize>();
         let mapping = Mapping::new(bytes, pages)?;
         let base = mapping.base();
@@ -98,7 +103,7 @@ impl Cycle {
 
     /// Grows to `slots`; does nothing if it has as many already. Panics beyond the room. Stays a
     /// cycle of fewer slots if the deadline passes.
-    pub fn grow(&mut self, slots: usize) {
+    pub(crate) fn grow(&mut self, slots: usize) {
         assert!(
             self.layout.offset(slots) <= self.mapping.bytes(),
             "beyond the mapping"
@@ -124,7 +129,7 @@ impl Cycle {
     /// Begins again with one slot, in the memory that is mapped already.
     ///
     /// Growing does not go back: once the cycle leads through n slots, a walk visits all of them.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         let base = self.mapping.base();
         // SAFETY: slot 0 lies inside the mapping.
         unsafe { base.cast::<*const u8>().write_unaligned(base) };
@@ -134,24 +139,24 @@ impl Cycle {
 
     /// Slots in the cycle.
     #[cfg(test)]
-    pub fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.slots
     }
 
     /// The memory that the slots lie in.
-    pub fn mapping(&self) -> &Mapping {
+    pub(crate) fn mapping(&self) -> &Mapping {
         &self.mapping
     }
 
     /// Follows `rounds` x 16 pointers from where the last walk ended.
-    pub fn walk(&mut self, rounds: u64) -> *const u8 {
+    pub(crate) fn walk(&mut self, rounds: u64) -> *const u8 {
         // SAFETY: `at` is a slot, and all slots hold pointers to slots of this mapping.
         self.at = unsafe { kernels::chase(self.at, rounds) };
         self.at
     }
 
     /// ns that a load takes in a walk of `rounds` x 16 pointers.
-    pub fn load_ns(&mut self, rounds: u64) -> f64 {
+    pub(crate) fn load_ns(&mut self, rounds: u64) -> f64 {
         let start = Instant::now();
         std::hint::black_box(self.walk(rounds));
         start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
@@ -161,7 +166,7 @@ impl Cycle {
     /// least distance between neighbours in steps, the last to the first included.
     ///
     /// Lanes that start at one place walk the same lines, and the speed-up is fictitious.
-    pub fn starts(&self, lanes: usize) -> (Vec<*const u8>, usize) {
+    pub(crate) fn starts(&self, lanes: usize) -> (Vec<*const u8>, usize) {
         let stride = self.slots / lanes.max(1);
         let mut starts = Vec::with_capacity(lanes);
         let mut at = self.mapping.base().cast_const();

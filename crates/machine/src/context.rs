@@ -8,7 +8,7 @@ use crate::reported::{self, ReportedCache};
 /// Where and on what the probes run. As long as it exists, the thread that created it stays on one
 /// CPU.
 #[derive(Debug)]
-pub struct Context {
+pub(crate) struct Context {
     /// CPUs that this process may use.
     pub cpus: Vec<usize>,
     /// The CPU on which the probes of one thread run: the quietest of them.
@@ -31,11 +31,11 @@ const USUAL_MEMORY_SET: usize = 256 << 20;
 const MOST_MEMORY_SET: usize = 2 << 30;
 
 /// Why there is no figure of memory.
-pub const NO_MEMORY_SET: &str = "a set of twice the last-level cache would be more than 2 GiB, or than a quarter of the memory that is available";
+pub(crate) const NO_MEMORY_SET: &str = "a set of twice the last-level cache would be more than 2 GiB, or than a quarter of the memory that is available";
 
 impl Context {
     /// Chooses the CPU and pins to it; files go to `directory`.
-    pub fn new(directory: PathBuf) -> Context {
+    pub(crate) fn new(directory: PathBuf) -> Context {
         let cpus = affinity::allowed_cpus();
         let cpu = affinity::quietest(&cpus);
         Context {
@@ -50,7 +50,7 @@ impl Context {
 
     /// A context that knows nothing, for tests of what takes values only.
     #[cfg(test)]
-    pub fn bare() -> Context {
+    pub(crate) fn bare() -> Context {
         Context {
             cpus: Vec::new(),
             cpu: 0,
@@ -62,7 +62,7 @@ impl Context {
     }
 
     /// Reported size of the cache at `level` in bytes.
-    pub fn cache_bytes(&self, level: u32) -> Option<usize> {
+    pub(crate) fn cache_bytes(&self, level: u32) -> Option<usize> {
         self.caches
             .iter()
             .find(|cache| cache.level == level)
@@ -70,13 +70,13 @@ impl Context {
     }
 
     /// Reported size of the last-level cache in bytes, 32 MiB if nothing is reported.
-    pub fn last_level_bytes(&self) -> usize {
+    pub(crate) fn last_level_bytes(&self) -> usize {
         self.caches.last().map_or(32 << 20, |cache| cache.bytes)
     }
 
     /// A working set that lies in memory: four times the last level, 64 to 256 MiB; where that is
     /// less than twice of it, as on servers with hundreds of MiB, three times. Within the budget.
-    pub fn memory_set(&self) -> usize {
+    pub(crate) fn memory_set(&self) -> usize {
         let last = self.last_level_bytes();
         let usual = (last * 4).clamp(LEAST_MEMORY_SET, USUAL_MEMORY_SET);
         let wanted = match usual < 2 * last {
@@ -88,7 +88,7 @@ impl Context {
 
     /// Whether [`Context::memory_set`] is at least twice the last level, so that what is measured
     /// there is mostly memory.
-    pub fn memory_set_is_memory(&self) -> bool {
+    pub(crate) fn memory_set_is_memory(&self) -> bool {
         self.memory_set() >= 2 * self.last_level_bytes()
     }
 }

@@ -32,7 +32,7 @@ const STRETCH: usize = 32;
 
 /// Cycles that an addition takes beside others.
 #[derive(Debug, Default)]
-pub struct CoreWidth {
+pub(crate) struct CoreWidth {
     samples: Vec<f64>,
 }
 
@@ -41,25 +41,25 @@ impl CoreWidth {
     /// its code gone from the caches.
     ///
     /// `ghz` is the core's clock at this moment.
-    pub fn sample(&mut self, ghz: f64) -> f64 {
+    pub(crate) fn sample(&mut self, ghz: f64) -> f64 {
         let sample = piece(ghz).min(piece(ghz));
         self.samples.push(sample);
         sample
     }
 
     /// Most that a sample may have taken with the core for itself, by all samples so far.
-    pub fn limit(&self) -> f64 {
+    pub(crate) fn limit(&self) -> f64 {
         quantile(&self.samples, QUICKEST).map_or(f64::INFINITY, |quickest| quickest * ALONE)
     }
 
     /// Part of the time in which the core was shared, 0 to 1: of stretches of some samples, by
     /// their median.
-    pub fn shared(&self) -> f64 {
+    pub(crate) fn shared(&self) -> f64 {
         self.shared_of(&self.samples)
     }
 
     /// The same of the first half of the samples and of the second.
-    pub fn halves(&self) -> [f64; 2] {
+    pub(crate) fn halves(&self) -> [f64; 2] {
         let (first, second) = self.samples.split_at(self.samples.len() / 2);
         [first, second].map(|half| self.shared_of(half))
     }

@@ -21,7 +21,7 @@ thread_local! {
 
 /// A time, and whether some work was cut short by it.
 #[derive(Debug, Clone)]
-pub struct Deadline {
+pub(crate) struct Deadline {
     until: Instant,
     /// Says that somebody wants it to end now.
     stop: Option<fn() -> bool>,
@@ -40,7 +40,7 @@ impl Deadline {
 
 /// Runs `work` until `until`, or an earlier deadline that holds already. The second value says
 /// whether something was cut short.
-pub fn within<T>(until: Instant, work: impl FnOnce() -> T) -> (T, bool) {
+pub(crate) fn within<T>(until: Instant, work: impl FnOnce() -> T) -> (T, bool) {
     let outer = current();
     let until = outer.as_ref().map_or(until, |outer| outer.until.min(until));
     let own = Deadline {
@@ -55,7 +55,7 @@ pub fn within<T>(until: Instant, work: impl FnOnce() -> T) -> (T, bool) {
 }
 
 /// Runs `work`, in which every deadline has passed once `stop` says true.
-pub fn unless<T>(stop: Option<fn() -> bool>, work: impl FnOnce() -> T) -> T {
+pub(crate) fn unless<T>(stop: Option<fn() -> bool>, work: impl FnOnce() -> T) -> T {
     let outer = current();
     adopt(Some(Deadline {
         until: outer
@@ -70,7 +70,7 @@ pub fn unless<T>(stop: Option<fn() -> bool>, work: impl FnOnce() -> T) -> T {
 }
 
 /// Waits for `time`, at most until the deadline.
-pub fn pause(time: Duration) {
+pub(crate) fn pause(time: Duration) {
     let began = Instant::now();
     while !passed() {
         let left = time.saturating_sub(began.elapsed());
@@ -82,17 +82,17 @@ pub fn pause(time: Duration) {
 }
 
 /// Whether no time is left: the caller must then end at once, and its work counts as cut short.
-pub fn passed() -> bool {
+pub(crate) fn passed() -> bool {
     CURRENT.with_borrow(|current| current.as_ref().is_some_and(Deadline::passed))
 }
 
 /// The deadline of this thread, for threads that work for it.
-pub fn current() -> Option<Deadline> {
+pub(crate) fn current() -> Option<Deadline> {
     CURRENT.with_borrow(Clone::clone)
 }
 
 /// Takes over the deadline of another thread.
-pub fn adopt(deadline: Option<Deadline>) {
+pub(crate) fn adopt(deadline: Option<Deadline>) {
     CURRENT.with_borrow_mut(|current| *current = deadline);
 }
 

@@ -13,10 +13,10 @@ use crate::track::Track;
 use crate::visits::Visits;
 
 /// A probe that can run, or what keeps it from running.
-pub type Prepared = Result<Track, Box<ProbeResult>>;
+pub(crate) type Prepared = Result<Track, Box<ProbeResult>>;
 
 /// Builds what a probe needs.
-pub type Make<'a> = Box<dyn FnOnce() -> Prepared + 'a>;
+pub(crate) type Make<'a> = Box<dyn FnOnce() -> Prepared + 'a>;
 
 /// One of the probes that are visited.
 struct Member {
@@ -68,7 +68,7 @@ const MEMBERS: [Member; 9] = [
 const BEHIND: Heading = timer::COST;
 
 /// What the fingerprint holds.
-pub fn headings() -> Vec<Heading> {
+pub(crate) fn headings() -> Vec<Heading> {
     let mut headings: Vec<Heading> = MEMBERS.iter().map(|member| member.heading).collect();
     headings.extend(timer::STEPS);
     headings.push(noise::HEADING);
@@ -77,7 +77,7 @@ pub fn headings() -> Vec<Heading> {
 }
 
 /// Measures some of them or all.
-pub struct Fingerprint {
+pub(crate) struct Fingerprint {
     visits: Visits,
     /// What each is, and what keeps it from running, if anything does.
     members: Vec<&'static Member>,
@@ -89,7 +89,7 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// Two visits to those that are `wanted`, with the search for gaps between them.
-    pub fn begin(
+    pub(crate) fn begin(
         context: &Context,
         until: Instant,
         wanted: &dyn Fn(&Heading) -> bool,
@@ -137,22 +137,22 @@ impl Fingerprint {
     }
 
     /// Whether anything is to be visited again.
-    pub fn has_visits(&self) -> bool {
+    pub(crate) fn has_visits(&self) -> bool {
         !self.members.is_empty()
     }
 
     /// One more visit.
-    pub fn visit(&mut self) {
+    pub(crate) fn visit(&mut self) {
         self.visits.visit();
     }
 
     /// Visits until all agree, or `until` is too near for another one.
-    pub fn settle(&mut self, until: Instant) {
+    pub(crate) fn settle(&mut self, until: Instant) {
         self.visits.settle(until);
     }
 
     /// What is known so far, in the order in which it is shown.
-    pub fn results(&self) -> Vec<ProbeResult> {
+    pub(crate) fn results(&self) -> Vec<ProbeResult> {
         let mut results = in_places(&self.places, self.visits.results());
         let behind = self
             .members
@@ -173,7 +173,7 @@ fn half_of(until: Instant) -> Instant {
 }
 
 /// Builds what a probe needs until `until`. What was built in part only is given back.
-pub fn prepare(make: Make<'_>, until: Instant) -> Prepared {
+pub(crate) fn prepare(make: Make<'_>, until: Instant) -> Prepared {
     let (prepared, cut) = deadline::within(until, make);
     match prepared {
         Ok(track) if cut => Err(Box::new(track.heading().not_reached())),
@@ -183,7 +183,7 @@ pub fn prepare(make: Make<'_>, until: Instant) -> Prepared {
 }
 
 /// The probes that can run, and for each of all what keeps it from running, if anything does.
-pub fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeResult>>) {
+pub(crate) fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeResult>>) {
     let mut tracks = Vec::new();
     let mut places = Vec::new();
     for one in prepared {
@@ -199,7 +199,7 @@ pub fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeResult>>) 
 }
 
 /// Puts the results of those that ran into the places of the others' order.
-pub fn in_places(places: &[Option<ProbeResult>], ran: Vec<ProbeResult>) -> Vec<ProbeResult> {
+pub(crate) fn in_places(places: &[Option<ProbeResult>], ran: Vec<ProbeResult>) -> Vec<ProbeResult> {
     let mut ran = ran.into_iter();
     places
         .iter()

@@ -10,33 +10,33 @@ use std::time::Instant;
 use fathom_model::quantity::Nanoseconds;
 
 /// The least share of the CPU with which a batch counts.
-pub const LEAST_SHARE: f64 = 0.9;
+pub(crate) const LEAST_SHARE: f64 = 0.9;
 
 /// CPU time of the calling thread in ns (`CLOCK_THREAD_CPUTIME_ID`).
-pub fn thread_cpu_ns() -> u64 {
+pub(crate) fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// CPU time of the whole process in ns (`CLOCK_PROCESS_CPUTIME_ID`).
-pub fn process_cpu_ns() -> u64 {
+pub(crate) fn process_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 /// The clock `id` in ns; 0 if the system does not have it.
-pub fn clock_ns(id: libc::clockid_t) -> u64 {
+pub(crate) fn clock_ns(id: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: `time` is a valid place for the answer.
-    if unsafe { libc::clock_gettime(id, &mut time) } != 0 {
+    if unsafe { libc::clock_gettime(id, &raw mut time) } != 0 {
         return 0;
     }
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// CPU time of this process and of the children that it reaped, in ns (`getrusage`).
-pub fn family_cpu_ns() -> u64 {
+pub(crate) fn family_cpu_ns() -> u64 {
     let sum = |who| {
         let usage = rusage(who);
         let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
@@ -46,7 +46,7 @@ pub fn family_cpu_ns() -> u64 {
 }
 
 /// Times that the scheduler took the CPU away from the calling thread.
-pub fn involuntary_switches() -> u64 {
+pub(crate) fn involuntary_switches() -> u64 {
     #[cfg(target_os = "linux")]
     let who = libc::RUSAGE_THREAD;
     #[cfg(not(target_os = "linux"))]
@@ -58,12 +58,12 @@ fn rusage(who: libc::c_int) -> libc::rusage {
     // SAFETY: all-zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is a valid place for the answer; on an error it stays zero.
-    unsafe { libc::getrusage(who, &mut usage) };
+    unsafe { libc::getrusage(who, &raw mut usage) };
     usage
 }
 
 /// Time that the hypervisor gave to others since boot, all CPUs (`/proc/stat`, field 8).
-pub fn steal_ns() -> Nanoseconds {
+pub(crate) fn steal_ns() -> Nanoseconds {
     std::fs::read_to_string("/proc/stat").map_or(Nanoseconds(0), |text| {
         parse_steal_ns(&text, ticks_per_second())
     })
@@ -86,7 +86,7 @@ pub(crate) fn parse_steal_ns(stat: &str, ticks_per_second: u64) -> Nanoseconds {
 
 /// Which CPU time is held against the wall time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CpuOf {
+pub(crate) enum CpuOf {
     /// The calling thread: for loops.
     Thread,
     /// The process: for threads that hand over to each other on one CPU.
@@ -114,7 +114,7 @@ impl CpuOf {
 
 /// A stretch of wall time with the CPU time that was had in it.
 #[derive(Debug, Clone, Copy)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     cpu_of: CpuOf,
     wall: Instant,
     cpu: u64,
@@ -122,7 +122,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// Begins a stretch.
-    pub fn begin(cpu_of: CpuOf) -> Stretch {
+    pub(crate) fn begin(cpu_of: CpuOf) -> Stretch {
         Stretch {
             cpu_of,
             cpu: cpu_of.now(),
@@ -131,12 +131,12 @@ impl Stretch {
     }
 
     /// Wall time so far in ns.
-    pub fn wall_ns(&self) -> u64 {
+    pub(crate) fn wall_ns(&self) -> u64 {
         self.wall.elapsed().as_nanos() as u64
     }
 
     /// CPU time over wall time so far, 0 to 1; `None` if nobody's CPU time counts.
-    pub fn share(&self) -> Option<f64> {
+    pub(crate) fn share(&self) -> Option<f64> {
         if self.cpu_of == CpuOf::Nobody {
             return None;
         }
@@ -146,7 +146,7 @@ impl Stretch {
     }
 
     /// Whether the CPU was had, or does not matter.
-    pub fn passes(&self) -> bool {
+    pub(crate) fn passes(&self) -> bool {
         self.share().is_none_or(|share| share >= LEAST_SHARE)
     }
 }

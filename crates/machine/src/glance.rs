@@ -56,7 +56,7 @@ fn has_32_bit_entry() -> bool {
                 rlim_max: 0,
             };
             // SAFETY: reads one live value.
-            unsafe { libc::setrlimit(libc::RLIMIT_CORE, &no_core) };
+            unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core) };
             call_through_32_bit_entry();
             // SAFETY: ends the child without running anything of the parent's.
             unsafe { libc::_exit(0) }
@@ -64,7 +64,7 @@ fn has_32_bit_entry() -> bool {
         child => {
             let mut status = 0;
             // SAFETY: waits for the child that was just made; the pointer is to a live value.
-            while unsafe { libc::waitpid(child, &mut status, 0) } == -1 {
+            while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1 {
                 if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
                     return false;
                 }

@@ -12,7 +12,7 @@ use crate::probes::{
 use crate::result::{Heading, ProbeResult, cut_short};
 
 /// Probes that run together within a time of their own.
-pub struct Group {
+pub(crate) struct Group {
     /// What is shown meanwhile.
     pub title: &'static str,
     /// The probes, for when they are not reached.
@@ -27,7 +27,7 @@ pub struct Group {
 }
 
 /// All of them, in the order in which they are shown.
-pub const GROUPS: [Group; 14] = [
+pub(crate) const GROUPS: [Group; 14] = [
     Group {
         title: "cache line",
         probes: &[
@@ -148,12 +148,12 @@ pub const GROUPS: [Group; 14] = [
 
 impl Group {
     /// What it measures.
-    pub fn headings(&self) -> impl Iterator<Item = Heading> {
+    pub(crate) fn headings(&self) -> impl Iterator<Item = Heading> {
         self.probes.iter().copied().flatten().copied()
     }
 
     /// Runs within its own time, and never beyond `until`. Without time left nothing is begun.
-    pub fn run_until(&self, context: &Context, until: Instant) -> Vec<ProbeResult> {
+    pub(crate) fn run_until(&self, context: &Context, until: Instant) -> Vec<ProbeResult> {
         let now = Instant::now();
         if now >= until {
             return self.not_reached();

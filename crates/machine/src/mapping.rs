@@ -4,7 +4,7 @@ use std::io;
 
 /// Which pages are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pages {
+pub(crate) enum Pages {
     /// Huge ones (`MADV_HUGEPAGE`), where the system grants them.
     Huge,
     /// Small ones only (`MADV_NOHUGEPAGE`).
@@ -14,12 +14,12 @@ pub enum Pages {
 }
 
 /// Alignment of mappings and the size of a huge page on the common systems, in bytes.
-pub const HUGE: usize = 2 << 20;
+pub(crate) const HUGE: usize = 2 << 20;
 
 /// A private mapping, unmapped when dropped. It is not touched yet: until the first write every
 /// page is the shared zero page, whose reads say nothing about memory.
 #[derive(Debug)]
-pub struct Mapping {
+pub(crate) struct Mapping {
     base: *mut u8,
     whole: *mut u8,
     whole_bytes: usize,
@@ -33,7 +33,7 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Maps `bytes`, rounded up to whole huge pages and aligned to one.
-    pub fn new(bytes: usize, pages: Pages) -> io::Result<Mapping> {
+    pub(crate) fn new(bytes: usize, pages: Pages) -> io::Result<Mapping> {
         let bytes = bytes.max(1).next_multiple_of(HUGE);
         let whole_bytes = bytes + HUGE;
         // SAFETY: a new anonymous mapping touches no memory that exists.
@@ -75,7 +75,7 @@ impl Mapping {
     }
 
     /// Maps `bytes` and writes to every page; an error of kind `TimedOut` if the deadline passed.
-    pub fn touched(bytes: usize, pages: Pages) -> io::Result<Mapping> {
+    pub(crate) fn touched(bytes: usize, pages: Pages) -> io::Result<Mapping> {
         let mapping = Mapping::new(bytes, pages)?;
         for at in (0..mapping.bytes).step_by(4096) {
             // Under load the first touch of 256 MiB takes seconds.
@@ -89,24 +89,24 @@ impl Mapping {
     }
 
     /// Start of the memory, aligned to [`HUGE`].
-    pub fn base(&self) -> *mut u8 {
+    pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }
 
     /// Length in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Gives all pages back to the system, so that the next touch faults again.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         // SAFETY: the range is ours; its content is not needed any more.
         unsafe { libc::madvise(self.base.cast(), self.bytes, libc::MADV_DONTNEED) };
     }
 
     /// Bytes that the kernel really backs by huge pages (`AnonHugePages` in smaps); `None` if it
     /// does not say. Underneath, a hypervisor may still map them in small pieces.
-    pub fn huge_bytes(&self) -> Option<usize> {
+    pub(crate) fn huge_bytes(&self) -> Option<usize> {
         let smaps = std::fs::read_to_string("/proc/self/smaps").ok()?;
         huge_bytes_in(&smaps, self.base as usize, self.base as usize + self.bytes)
     }
@@ -157,7 +157,7 @@ mod tests {
             assert_eq!(
                 mapping.base().add(mapping.bytes() - 4096).read_volatile(),
                 1
-            )
+            );
         };
     }
 

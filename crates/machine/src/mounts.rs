@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// One mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mount {
+pub(crate) struct Mount {
     /// Kind, such as `ext4`.
     pub file_system: String,
     /// Device or name of the source, such as `/dev/vda`.
@@ -12,7 +12,7 @@ pub struct Mount {
 }
 
 /// The mount that `path` lies on (`/proc/self/mountinfo`).
-pub fn of(path: &Path) -> Option<Mount> {
+pub(crate) fn of(path: &Path) -> Option<Mount> {
     let path = path.canonicalize().ok()?;
     parse(
         &std::fs::read_to_string("/proc/self/mountinfo").ok()?,
@@ -21,7 +21,7 @@ pub fn of(path: &Path) -> Option<Mount> {
 }
 
 /// The mount with the longest mount point above `path`; of equal ones, the last.
-pub fn parse(mountinfo: &str, path: &Path) -> Option<Mount> {
+pub(crate) fn parse(mountinfo: &str, path: &Path) -> Option<Mount> {
     let mut best: Option<(usize, Mount)> = None;
     for line in mountinfo.lines() {
         let Some((before, after)) = line.split_once(" - ") else {

@@ -68,7 +68,7 @@ fn parse_size(text: &str) -> Option<usize> {
 }
 
 /// `0-2,5` as numbers; empty for anything else.
-pub fn parse_cpu_list(text: &str) -> Vec<usize> {
+pub(crate) fn parse_cpu_list(text: &str) -> Vec<usize> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
         let (low, high) = part.split_once('-').unwrap_or((part, part));

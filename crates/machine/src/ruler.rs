@@ -13,14 +13,14 @@ use crate::kernels;
 const PIECES: usize = 16;
 
 /// Turns of 256 additions in one piece: 2.9 us at 3.5 GHz.
-pub const TURNS: u64 = 40;
+pub(crate) const TURNS: u64 = 40;
 
 /// Reads of the time that show what reading it costs: 20 to 30 ns, 1 % of a piece.
 const READS: usize = 100;
 
 /// The length of a cycle now, by `turns` of 256 additions that each need the one before: one cycle
 /// each.
-pub fn ns_per_cycle(turns: u64) -> f64 {
+pub(crate) fn ns_per_cycle(turns: u64) -> f64 {
     let start = Instant::now();
     let cycles = kernels::dependent_adds(turns);
     start.elapsed().as_nanos() as f64 / cycles as f64
@@ -28,7 +28,7 @@ pub fn ns_per_cycle(turns: u64) -> f64 {
 
 /// The lengths of a cycle of late.
 #[derive(Debug)]
-pub struct Ruler {
+pub(crate) struct Ruler {
     ns_per_cycle: [f64; PIECES],
     next: usize,
     /// What reading the time adds to a piece, ns.
@@ -37,7 +37,7 @@ pub struct Ruler {
 
 impl Ruler {
     /// A ruler with all of its pieces measured.
-    pub fn new() -> Ruler {
+    pub(crate) fn new() -> Ruler {
         let mut ruler = Ruler {
             ns_per_cycle: [f64::INFINITY; PIECES],
             next: 0,
@@ -61,7 +61,7 @@ impl Ruler {
     }
 
     /// The clock now in cycles per ns (GHz).
-    pub fn ghz(&mut self) -> f64 {
+    pub(crate) fn ghz(&mut self) -> f64 {
         self.lay();
         1.0 / self
             .ns_per_cycle
@@ -71,7 +71,7 @@ impl Ruler {
     }
 
     /// How many cycles `work` takes; what it returns counts as used.
-    pub fn cycles<R>(&mut self, work: impl FnOnce() -> R) -> f64 {
+    pub(crate) fn cycles<R>(&mut self, work: impl FnOnce() -> R) -> f64 {
         let ghz = self.ghz();
         let start = Instant::now();
         std::hint::black_box(work());

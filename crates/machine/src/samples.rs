@@ -6,7 +6,7 @@ use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 
 /// The chunks of one pass that passed the gate, with what happened meanwhile.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Samples {
+pub(crate) struct Samples {
     /// Values of the chunks that count.
     pub values: Vec<f64>,
     /// Chunks that did not have the CPU.
@@ -22,11 +22,11 @@ pub struct Samples {
 }
 
 /// Fewest chunks with which a pass counts.
-pub const LEAST_CHUNKS: usize = 5;
+pub(crate) const LEAST_CHUNKS: usize = 5;
 
 impl Samples {
     /// The estimate of this pass; `None` with fewer than [`LEAST_CHUNKS`] chunks.
-    pub fn estimate(&self, estimator: Estimator) -> Option<f64> {
+    pub(crate) fn estimate(&self, estimator: Estimator) -> Option<f64> {
         if self.values.len() < LEAST_CHUNKS {
             return None;
         }
@@ -36,7 +36,7 @@ impl Samples {
 
 /// The estimate from `values`, `None` if there are none. A derived value has no estimate of its
 /// own and takes the median.
-pub fn estimate(values: &[f64], estimator: Estimator) -> Option<f64> {
+pub(crate) fn estimate(values: &[f64], estimator: Estimator) -> Option<f64> {
     match estimator {
         Estimator::Minimum => quantile(values, 0.0),
         Estimator::P10 => quantile(values, 0.1),
@@ -48,7 +48,7 @@ pub fn estimate(values: &[f64], estimator: Estimator) -> Option<f64> {
 
 /// The quantile at `p` (0 to 1) with linear interpolation between order statistics (Hyndman and
 /// Fan's type 7); `None` if there are no values.
-pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
+pub(crate) fn quantile(values: &[f64], p: f64) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     if sorted.is_empty() {
         return None;
@@ -77,7 +77,7 @@ fn mode(values: &[f64]) -> Option<f64> {
 
 /// What two passes must share for the figure to count.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Agreement {
+pub(crate) struct Agreement {
     /// How a figure is taken from the chunks.
     pub estimator: Estimator,
     /// Largest relative difference between passes that agree (0.03 = 3 %).
@@ -89,7 +89,7 @@ pub struct Agreement {
 /// For a minimum the two lowest passes must agree: what disturbs can only add, so passes above
 /// are explained. For p10 and median the figure is the median of the passes, and most of the
 /// passes (at least two) must lie within the tolerance of it.
-pub fn agree(estimates: &[f64], agreement: Agreement) -> Option<(f64, f64)> {
+pub(crate) fn agree(estimates: &[f64], agreement: Agreement) -> Option<(f64, f64)> {
     if estimates.len() < 2 {
         return None;
     }
@@ -156,7 +156,7 @@ fn of_visits(passes: &[Samples], agreement: Agreement, rate: bool) -> Vec<f64> {
 /// The best visit must be confirmed by another, and where the figure is not a minimum by most: two
 /// visits at 214 ns prove nothing once a third has seen 121. The best is the figure: that of the
 /// others is the same with more of what disturbs (10 runs moved by 20 to 25 % with their median).
-pub fn agree_over_visits(
+pub(crate) fn agree_over_visits(
     passes: &[Samples],
     agreement: Agreement,
     rate: bool,
@@ -177,7 +177,7 @@ pub fn agree_over_visits(
 }
 
 /// Judges the passes of a probe.
-pub fn judge(heading: Heading, agreement: Agreement, passes: &[Samples]) -> ProbeResult {
+pub(crate) fn judge(heading: Heading, agreement: Agreement, passes: &[Samples]) -> ProbeResult {
     let estimates: Vec<f64> = passes
         .iter()
         .filter_map(|pass| pass.estimate(agreement.estimator))
@@ -187,7 +187,7 @@ pub fn judge(heading: Heading, agreement: Agreement, passes: &[Samples]) -> Prob
 }
 
 /// Judges passes of visits that lie seconds apart.
-pub fn judge_over_visits(
+pub(crate) fn judge_over_visits(
     heading: Heading,
     agreement: Agreement,
     passes: &[Samples],

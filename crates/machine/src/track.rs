@@ -22,7 +22,7 @@ const BATCH_NS: u64 = 1_000_000;
 const MOST_PASSES: usize = 8;
 
 /// One probe that is a repeated chunk.
-pub struct Track {
+pub(crate) struct Track {
     heading: Heading,
     agreement: Agreement,
     cpu_of: CpuOf,
@@ -48,7 +48,7 @@ struct Limit {
 impl Track {
     /// A probe whose `chunk` does at most 100 us of work and returns the value in the heading's
     /// unit; each pass lasts `pass_time`.
-    pub fn new(
+    pub(crate) fn new(
         heading: Heading,
         agreement: Agreement,
         pass_time: Duration,
@@ -69,7 +69,7 @@ impl Track {
     }
 
     /// Counts cycles beside each chunk, whose values are ns of the core's own work.
-    pub fn in_cycles(mut self) -> Track {
+    pub(crate) fn in_cycles(mut self) -> Track {
         if let Some(core) = self.beside_chunks() {
             core.report_cycles();
         }
@@ -78,7 +78,7 @@ impl Track {
 
     /// Counts only chunks that had the core for themselves: on its other hardware thread was
     /// nobody.
-    pub fn alone_on_core(mut self) -> Track {
+    pub(crate) fn alone_on_core(mut self) -> Track {
         if let Some(core) = self.beside_chunks() {
             core.mind_sharing();
         }
@@ -90,7 +90,7 @@ impl Track {
     }
 
     /// Passes whose estimate is above `value` are of something else, as `meaning` says.
-    pub fn below(mut self, value: f64, meaning: &'static str) -> Track {
+    pub(crate) fn below(mut self, value: f64, meaning: &'static str) -> Track {
         self.limit = Some(Limit {
             value,
             meaning,
@@ -100,24 +100,24 @@ impl Track {
     }
 
     /// What is measured is shared with whoever else is on the machine.
-    pub fn shared(mut self) -> Track {
+    pub(crate) fn shared(mut self) -> Track {
         self.shared = true;
         self
     }
 
     /// Whether it is.
-    pub fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         self.shared
     }
 
     /// Holds the CPU time of others against the wall time.
-    pub fn gated_by(mut self, cpu_of: CpuOf) -> Track {
+    pub(crate) fn gated_by(mut self, cpu_of: CpuOf) -> Track {
         self.cpu_of = cpu_of;
         self
     }
 
     /// Chunks yield the inverse of the heading's unit: the least time is the highest rate.
-    pub fn inverted(mut self) -> Track {
+    pub(crate) fn inverted(mut self) -> Track {
         self.inverted = true;
         self
     }
@@ -165,12 +165,12 @@ impl Track {
     }
 
     /// What is measured.
-    pub fn heading(&self) -> Heading {
+    pub(crate) fn heading(&self) -> Heading {
         self.heading
     }
 
     /// One pass of the visit with this number.
-    pub fn pass_of_visit(&mut self, visit: usize) {
+    pub(crate) fn pass_of_visit(&mut self, visit: usize) {
         self.pass();
         if let Some(pass) = self.passes.last_mut() {
             pass.visit = visit;
@@ -178,12 +178,12 @@ impl Track {
     }
 
     /// Whether visits agree.
-    pub fn settled_over_visits(&self) -> bool {
+    pub(crate) fn settled_over_visits(&self) -> bool {
         agree_over_visits(&self.counted(), self.agreement, self.chunks_are_rates()).is_some()
     }
 
     /// What visits say together.
-    pub fn over_visits(&self) -> ProbeResult {
+    pub(crate) fn over_visits(&self) -> ProbeResult {
         let rate = self.chunks_are_rates();
         self.shown(judge_over_visits(
             self.heading,
@@ -239,7 +239,7 @@ const LONGEST_NS: u64 = 80_000_000;
 
 /// One pass: chunks for `time`, batch by batch, keeping the batches that pass the gate; longer if
 /// few of them had the CPU.
-pub fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> Samples {
+pub(crate) fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> Samples {
     let (values, samples) = sample_of(cpu_of, time, chunk);
     Samples { values, ..samples }
 }
@@ -292,7 +292,7 @@ fn warm_up() {
 
 /// Runs all `tracks` in turn: two passes each, then more for those whose passes disagree, until
 /// all agree, each had [`MOST_PASSES`], or `cap` is over.
-pub fn interleave(mut tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
+pub(crate) fn interleave(mut tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
     let clock = Stretch::begin(CpuOf::Nobody);
     for round in 0..MOST_PASSES {
         for track in &mut tracks {
@@ -311,7 +311,7 @@ pub fn interleave(mut tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
 }
 
 /// Runs one track alone.
-pub fn alone(track: Track) -> ProbeResult {
+pub(crate) fn alone(track: Track) -> ProbeResult {
     let cap = track.pass_time * MOST_PASSES as u32;
     let heading = track.heading;
     let mut results = interleave(vec![track], cap);

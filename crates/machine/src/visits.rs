@@ -12,7 +12,7 @@ use crate::result::ProbeResult;
 use crate::track::Track;
 
 /// Least time between the end of a visit and the beginning of the next.
-pub const APART: Duration = Duration::from_secs(1);
+pub(crate) const APART: Duration = Duration::from_secs(1);
 
 /// Most visits.
 const MOST: usize = 6;
@@ -21,7 +21,7 @@ const MOST: usize = 6;
 const PASSES: usize = 2;
 
 /// The probes and how often they were visited.
-pub struct Visits {
+pub(crate) struct Visits {
     tracks: Vec<Track>,
     visits: usize,
     ended: Option<Instant>,
@@ -29,7 +29,7 @@ pub struct Visits {
 
 impl Visits {
     /// None yet.
-    pub fn new(tracks: Vec<Track>) -> Visits {
+    pub(crate) fn new(tracks: Vec<Track>) -> Visits {
         Visits {
             tracks,
             visits: 0,
@@ -38,7 +38,7 @@ impl Visits {
     }
 
     /// One visit to all probes, after the pause that makes it count. Ends early at the deadline.
-    pub fn visit(&mut self) {
+    pub(crate) fn visit(&mut self) {
         if let Some(ended) = self.ended {
             // Later it would be a part of the visit that comes, and confirm itself.
             if ended.elapsed() < APART / 2 {
@@ -71,7 +71,7 @@ impl Visits {
     }
 
     /// Visits until all agree, or `until` is too near for another one.
-    pub fn settle(&mut self, until: Instant) {
+    pub(crate) fn settle(&mut self, until: Instant) {
         while self.visits < MOST
             && !deadline::passed()
             && Instant::now() + 2 * APART < until
@@ -82,7 +82,7 @@ impl Visits {
     }
 
     /// What is known so far.
-    pub fn results(&self) -> Vec<ProbeResult> {
+    pub(crate) fn results(&self) -> Vec<ProbeResult> {
         self.tracks.iter().map(Track::over_visits).collect()
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct Drain(Emptying<State>);
 
 impl Drain {
     /// Starts the thread. Both descriptors become non-blocking.
-    pub fn start(stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Drain> {
+    pub(crate) fn start(stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Drain> {
         let watched = vec![stdout.as_raw_fd(), stderr.as_raw_fd()];
         let state = State {
             stdout,
@@ -52,7 +52,7 @@ impl Drain {
 
     /// Forgets what came before and gets ready for a run. `may_be_full`: a process that an earlier
     /// run left behind may have written meanwhile.
-    pub fn begin(&self, hash_stdout: bool, may_be_full: bool) {
+    pub(crate) fn begin(&self, hash_stdout: bool, may_be_full: bool) {
         let mut state = self.0.lock();
         if may_be_full {
             state.empty();
@@ -63,7 +63,7 @@ impl Drain {
     }
 
     /// Takes what is still in the pipes and returns what came since [`Drain::begin`].
-    pub fn finish(&self) -> Captured {
+    pub(crate) fn finish(&self) -> Captured {
         let mut state = self.0.lock();
         state.empty();
         Captured {

@@ -31,7 +31,7 @@ impl<S: Empty + Send + 'static> Emptying<S> {
     ///
     /// # Errors
     /// The system's, when a descriptor or the thread can't be made.
-    pub fn start(name: &str, watched: Vec<RawFd>, state: S) -> io::Result<Emptying<S>> {
+    pub(crate) fn start(name: &str, watched: Vec<RawFd>, state: S) -> io::Result<Emptying<S>> {
         for descriptor in &watched {
             // SAFETY: takes numbers; a wrong one is refused.
             if unsafe { libc::fcntl(*descriptor, libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
@@ -60,7 +60,7 @@ impl<S: Empty + Send + 'static> Emptying<S> {
     }
 
     /// The state; the thread waits meanwhile.
-    pub fn lock(&self) -> MutexGuard<'_, S> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, S> {
         lock(&self.state)
     }
 }
@@ -81,7 +81,7 @@ impl<S> Drop for Emptying<S> {
 pub(crate) fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
     state
         .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 fn empty_until_stopped<S: Empty>(state: &Mutex<S>, watched: &[RawFd], stop: RawFd) {
@@ -119,7 +119,7 @@ pub(crate) struct Tail(VecDeque<u8>);
 
 impl Tail {
     /// Adds what came; keeps the last [`TAIL_BYTES`].
-    pub fn add(&mut self, bytes: &[u8]) {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
         let kept = &bytes[bytes.len().saturating_sub(TAIL_BYTES)..];
         let over = (self.0.len() + kept.len()).saturating_sub(TAIL_BYTES);
         self.0.drain(..over);
@@ -127,12 +127,12 @@ impl Tail {
     }
 
     /// Forgets all.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// What is kept.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         self.0.iter().copied().collect()
     }
 }

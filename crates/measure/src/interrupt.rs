@@ -47,7 +47,7 @@ pub fn catch() {
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = remember as extern "C" fn(libc::c_int) as libc::sighandler_t;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
 }

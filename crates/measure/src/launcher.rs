@@ -92,14 +92,14 @@ impl Launcher {
     /// Starts it. Must be called on a thread that outlives it: the kernel ends the launcher when
     /// this thread ends.
     /// `record` is the JSON record's file, at the position where the next run goes.
-    pub fn start(record: Option<&File>) -> io::Result<(Launcher, Pipes)> {
+    pub(crate) fn start(record: Option<&File>) -> io::Result<(Launcher, Pipes)> {
         let record = record.map(|file| (file.as_raw_fd(), fd::RECORD));
         Launcher::start_with(record.as_slice())
     }
 
     /// Starts it with further descriptors of the caller's: each with its number there, from
     /// [`fd::EXTRA`] up to below [`fd::EXTRA_END`].
-    pub fn start_with(extra: &[(RawFd, i32)]) -> io::Result<(Launcher, Pipes)> {
+    pub(crate) fn start_with(extra: &[(RawFd, i32)]) -> io::Result<(Launcher, Pipes)> {
         let program = program_file(c"fathom-launcher", fathom_launcher::LAUNCHER)?;
         let floor = program_file(c"fathom-floor", fathom_launcher::FLOOR)?;
         let memory_file = anonymous_file(c"fathom-job", 0)?;
@@ -165,7 +165,7 @@ impl Launcher {
 
     /// From now on answers say on which CPU the process ran last, for which another of its accounts
     /// is read.
-    pub fn report_cpus(&mut self) {
+    pub(crate) fn report_cpus(&mut self) {
         self.wants_cpu = true;
     }
 
@@ -173,7 +173,11 @@ impl Launcher {
     /// Returns the answers of those that were begun, at least one. The launcher ends early when the
     /// budget is used up, or after a run that did not end well or left processes behind. `Err` only
     /// if the launcher itself is gone, or not even the first order fits.
-    pub fn run(&mut self, orders: &[Order], terms: Terms) -> io::Result<Vec<(Answer, Ended)>> {
+    pub(crate) fn run(
+        &mut self,
+        orders: &[Order],
+        terms: Terms,
+    ) -> io::Result<Vec<(Answer, Ended)>> {
         let written = self.write(orders, terms)?;
         self.send(command::RUN)?;
         let killed = self.wait(terms.timeout)?;
@@ -209,7 +213,7 @@ impl Launcher {
     }
 
     /// Ends every process that runs have left behind; returns how many could not be ended.
-    pub fn sweep(&mut self) -> io::Result<u32> {
+    pub(crate) fn sweep(&mut self) -> io::Result<u32> {
         self.send(command::SWEEP)?;
         self.wait(None)?;
         // SAFETY: as in `run`.
@@ -259,9 +263,9 @@ impl Launcher {
         control.longest_ns = terms.longest.as_nanos() as u64;
         control.began_ns = terms.began_ns;
         control.kill_tree = 0;
-        control.early_io = self.early_io as u32;
+        control.early_io = u32::from(self.early_io);
         control.left_before = terms.left_before;
-        control.wants_cpu = self.wants_cpu as u32;
+        control.wants_cpu = u32::from(self.wants_cpu);
         Ok(jobs)
     }
 }

@@ -55,7 +55,7 @@ pub struct Plan {
     pub stop: StopRule,
     /// What is compared, and how closely.
     pub question: Question,
-    /// Failures that are counted instead of ending everything; see [`Plan::ignores`].
+    /// Failures that are counted instead of ending everything; see `Plan::ignores`.
     pub ignore_failure: IgnoreFailure,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct StealWatch {
 }
 
 impl StealWatch {
-    pub fn new() -> StealWatch {
+    pub(crate) fn new() -> StealWatch {
         // SAFETY: takes a constant and returns a number.
         let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
         let mut watch = StealWatch {
@@ -35,7 +35,7 @@ impl StealWatch {
 
     /// Nanoseconds of steal in the interval that the moment belongs to; `None` where the kernel
     /// doesn't say. Runs shorter than the interval share its figure.
-    pub fn since_last(&mut self) -> Option<u64> {
+    pub(crate) fn since_last(&mut self) -> Option<u64> {
         if self.last_delta.is_some() && self.read_at.elapsed().as_nanos() < INTERVAL_NS {
             return self.last_delta;
         }

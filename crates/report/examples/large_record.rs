@@ -1,6 +1,11 @@
 //! How long a record of 100,000 runs takes to print and to export.
 //!
 //! `cargo run --release -p fathom-report --example large_record`
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints"
+)]
 
 #[path = "../tests/support/mod.rs"]
 mod support;

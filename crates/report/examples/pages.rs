@@ -1,6 +1,11 @@
 //! Writes every page from the records of the tests, to look at.
 //!
 //! `cargo run -p fathom-report --example pages -- FOLDER`
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints"
+)]
 
 #[path = "../tests/experimented/mod.rs"]
 mod experimented;

@@ -114,7 +114,7 @@ fn what_does_not_fit_is_refused() {
                 value
                     .as_object_mut()
                     .and_then(|object| object.remove("complete")),
-            )
+            );
         },
     ];
     for spoil in spoil {

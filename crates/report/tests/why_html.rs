@@ -188,7 +188,7 @@ fn a_long_history_stays_small_and_says_what_was_merged() {
         })
         .collect();
     // Also where the account knows of no time.
-    explanation.account = Default::default();
+    explanation.account = fathom_model::TimeAccount::default();
     let page = explain_html(&explanation);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     let data = data(&page);
@@ -235,7 +235,7 @@ fn endless_names_and_crowds_stay_small() {
 #[test]
 fn an_explanation_of_nothing_is_still_a_page() {
     let mut explanation = clean();
-    explanation.account = Default::default();
+    explanation.account = fathom_model::TimeAccount::default();
     explanation.explaining.wall_ns = 0;
     explanation.timeline.clear();
     explanation.threads.clear();

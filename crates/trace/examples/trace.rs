@@ -4,6 +4,11 @@
 //! [--detect] [--timeline] [--quiet] [--timeout SECONDS] -- COMMAND ARGS...`
 //!
 //! The account goes to stderr, so that the command's own output stays usable.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "an example prints"
+)]
 
 use std::collections::BTreeMap;
 use std::io::Write;

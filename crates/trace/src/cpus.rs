@@ -5,7 +5,7 @@ pub fn allowed_cpus() -> Vec<usize> {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a live set of that size; 0 is this thread.
-    if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) } != 0 {
+    if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) } != 0 {
         return Vec::new();
     }
     // SAFETY: the numbers are below the set's size.
@@ -22,5 +22,5 @@ pub fn run_on(cpus: &[usize]) -> bool {
         unsafe { libc::CPU_SET(*cpu, &mut set) };
     }
     // SAFETY: the pointer is to a live set of that size; 0 is this thread.
-    unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) == 0 }
+    unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) == 0 }
 }

@@ -13,7 +13,7 @@ use crate::uses::{Flow, Moved};
 
 /// One call that made, named or closed a descriptor, or did not find a path.
 #[derive(Clone, Copy, Debug)]
-pub struct DescriptorEvent<'a> {
+pub(crate) struct DescriptorEvent<'a> {
     /// Process.
     pub pid: u32,
     /// Thread.
@@ -31,7 +31,7 @@ pub struct DescriptorEvent<'a> {
 }
 
 /// Applies one call.
-pub fn apply(names: &mut Names, event: &DescriptorEvent<'_>) {
+pub(crate) fn apply(names: &mut Names, event: &DescriptorEvent<'_>) {
     let name = calls::name(event.nr);
     let flags = calls::flags(event.nr);
     let DescriptorEvent { pid, time, .. } = *event;
@@ -220,7 +220,7 @@ fn settle(names: &mut Names, event: &DescriptorEvent<'_>, fd: i32) {
 }
 
 /// Adds calls of this name to the right side.
-pub fn add(moved: &mut Moved, name: &str, flow: Flow) {
+pub(crate) fn add(moved: &mut Moved, name: &str, flow: Flow) {
     match calls::direction(name) {
         Some(calls::Direction::Read) => moved.read += flow,
         Some(calls::Direction::Write) => moved.written += flow,
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn no_payload_makes_it_panic() {
         let totals: Vec<u8> = (0..TOTALS.len() * TOTALS_OF_CALL)
-            .flat_map(|n| n.to_ne_bytes())
+            .flat_map(usize::to_ne_bytes)
             .collect();
         let mut unix = (libc::AF_UNIX as u16).to_ne_bytes().to_vec();
         unix.extend(b"/run/x\0");

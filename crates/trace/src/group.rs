@@ -37,7 +37,7 @@ pub(crate) fn descriptors_of(members: &[Member]) -> Vec<RawFd> {
 
 impl Group {
     /// Makes all of them and waits until each is held.
-    pub fn hold<'a>(
+    pub(crate) fn hold<'a>(
         commands: impl IntoIterator<Item = (&'a TraceCommand, Duration)>,
         follow: Option<BorrowedFd<'_>>,
         unwanted: &[RawFd],
@@ -57,17 +57,17 @@ impl Group {
     }
 
     /// Process numbers in the order of the members.
-    pub fn pids(&self) -> Vec<u32> {
+    pub(crate) fn pids(&self) -> Vec<u32> {
         self.members.iter().map(|m| m.held.pid).collect()
     }
 
     /// Delays count from here.
-    pub fn begin(&mut self, at: u64) {
+    pub(crate) fn begin(&mut self, at: u64) {
         self.begin = at;
     }
 
     /// Lets those go whose time has come; returns which.
-    pub fn release_due(&mut self, at: u64) -> Result<Vec<u32>, TraceError> {
+    pub(crate) fn release_due(&mut self, at: u64) -> Result<Vec<u32>, TraceError> {
         let mut let_go = Vec::new();
         for member in &mut self.members {
             let due = self.begin + member.delay.as_nanos() as u64;
@@ -82,7 +82,7 @@ impl Group {
 
     /// Waits up to `wait`, and not beyond the time of the next to be let go; `true` once all have
     /// ended.
-    pub fn all_ended(&mut self, wait: Duration) -> bool {
+    pub(crate) fn all_ended(&mut self, wait: Duration) -> bool {
         let mut polled: Vec<libc::pollfd> = Vec::with_capacity(self.members.len());
         let at = now();
         let mut wait = wait;
@@ -107,7 +107,12 @@ impl Group {
         // SAFETY: as many live entries as are said, a live timespec, no signal mask.
         let ready = unsafe {
             let count = polled.len() as libc::nfds_t;
-            libc::ppoll(polled.as_mut_ptr(), count, &wait, std::ptr::null())
+            libc::ppoll(
+                polled.as_mut_ptr(),
+                count,
+                &raw const wait,
+                std::ptr::null(),
+            )
         };
         if ready > 0 {
             let at = now();
@@ -121,12 +126,12 @@ impl Group {
     }
 
     /// Kills them all with their process groups, also those that are still held.
-    pub fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.members.iter().for_each(|m| m.held.kill());
     }
 
     /// Says which could not be executed.
-    pub fn check_started(&mut self) -> Result<(), TraceError> {
+    pub(crate) fn check_started(&mut self) -> Result<(), TraceError> {
         let let_go = self.members.iter_mut().filter(|m| m.released.is_some());
         for member in let_go {
             member.held.wait_exec()?;
@@ -135,7 +140,7 @@ impl Group {
     }
 
     /// Reaps them all and puts their ends beside the trace. Times count from `start`.
-    pub fn reap(
+    pub(crate) fn reap(
         mut self,
         trace: Trace,
         start: u64,

@@ -19,7 +19,7 @@ pub(crate) struct Guardian {
 
 impl Guardian {
     /// Starts one that guards nothing yet.
-    pub fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let (read, write) = pipe()?;
         // SAFETY: the child calls only async-signal-safe functions.
         match unsafe { libc::fork() } {
@@ -34,7 +34,7 @@ impl Guardian {
     }
 
     /// Names the process group to kill.
-    pub fn guard(&mut self, group: u32) {
+    pub(crate) fn guard(&mut self, group: u32) {
         // A guardian that is gone takes no orders; the parent-death signal is still there.
         let _ = self.orders.write_all(&(group as i32).to_ne_bytes());
     }

@@ -13,7 +13,7 @@ use crate::result::{DescriptorRow, FileRow, LookupRow};
 use crate::uses::{Moved, UseRow};
 
 /// Different files, and different failed lookups, that are kept of one tree.
-pub const MOST_NAMES: usize = 50_000;
+pub(crate) const MOST_NAMES: usize = 50_000;
 /// Different names that are kept of one descriptor number.
 const MOST_NAMES_OF_FD: usize = 8;
 
@@ -34,7 +34,7 @@ struct Seen {
 
 /// Names of the descriptors of a process tree.
 #[derive(Debug, Default)]
-pub struct Names {
+pub(crate) struct Names {
     open: HashMap<u32, HashMap<i32, Open>>,
     /// Working directories, of the processes whose is known.
     cwd: HashMap<u32, Arc<str>>,
@@ -51,7 +51,7 @@ pub struct Names {
 
 /// The rows of a trace that have names.
 #[derive(Debug)]
-pub struct NameRows {
+pub(crate) struct NameRows {
     pub descriptors: Vec<DescriptorRow>,
     pub files: Vec<FileRow>,
     pub uses: Vec<UseRow>,
@@ -79,7 +79,7 @@ impl Seen {
 
 impl Names {
     /// `fd` of `pid` now is this. `made`: opened by the process, rather than inherited.
-    pub fn opened(
+    pub(crate) fn opened(
         &mut self,
         pid: u32,
         fd: i32,
@@ -104,20 +104,20 @@ impl Names {
     }
 
     /// `to` of `pid` now is the same as `from`.
-    pub fn duplicated(&mut self, pid: u32, from: i32, to: i32, cloexec: bool, time: u64) {
+    pub(crate) fn duplicated(&mut self, pid: u32, from: i32, to: i32, cloexec: bool, time: u64) {
         let kind = self.kind(pid, from);
         let kind = kind.unwrap_or_else(|| DescriptorKind::Unknown(None).into());
         self.opened(pid, to, kind, cloexec, false, time);
     }
 
     /// What `fd` is is better known: a socket was connected.
-    pub fn refined(&mut self, pid: u32, fd: i32, kind: DescriptorKind, time: u64) {
+    pub(crate) fn refined(&mut self, pid: u32, fd: i32, kind: DescriptorKind, time: u64) {
         self.opened(pid, fd, kind, false, true, time);
     }
 
     /// A thread had moved this much on `fd` in all when `fd` was closed or the trace ended: what is
     /// new since the last time goes to the file that `fd` is.
-    pub fn settle(&mut self, who: (u32, u32), fd: i32, total: Moved, time: u64) {
+    pub(crate) fn settle(&mut self, who: (u32, u32), fd: i32, total: Moved, time: u64) {
         let (pid, tid) = who;
         let before = self.settled.insert((tid, fd), total).unwrap_or_default();
         let new = total.since(before);
@@ -148,14 +148,14 @@ impl Names {
     }
 
     /// `fd` of `pid` is no more.
-    pub fn closed(&mut self, pid: u32, fd: i32) {
+    pub(crate) fn closed(&mut self, pid: u32, fd: i32) {
         if let Some(table) = self.open.get_mut(&pid) {
             table.remove(&fd);
         }
     }
 
     /// A process was made: it has what its parent has.
-    pub fn forked(&mut self, parent: u32, child: u32) {
+    pub(crate) fn forked(&mut self, parent: u32, child: u32) {
         let table = self.open.get(&parent).cloned().unwrap_or_default();
         for (fd, open) in &table {
             let seen = self.seen.entry((child, *fd)).or_default();
@@ -169,7 +169,7 @@ impl Names {
 
     /// The working directory of `pid` now is `path`; unknown if that is relative, or too long to be
     /// carried on: steps up are kept as they were made, since a link may have led down.
-    pub fn moved_to(&mut self, pid: u32, path: &str) {
+    pub(crate) fn moved_to(&mut self, pid: u32, path: &str) {
         match path.starts_with('/') && path.len() <= LONGEST_PATH {
             true => self.cwd.insert(pid, path.into()),
             false => self.cwd.remove(&pid),
@@ -177,19 +177,26 @@ impl Names {
     }
 
     /// The working directory of `pid`, if it is known.
-    pub fn cwd(&self, pid: u32) -> Option<&str> {
+    pub(crate) fn cwd(&self, pid: u32) -> Option<&str> {
         self.cwd.get(&pid).map(|path| &**path)
     }
 
     /// A process runs a new program: what was to be closed then is.
-    pub fn execed(&mut self, pid: u32) {
+    pub(crate) fn execed(&mut self, pid: u32) {
         if let Some(table) = self.open.get_mut(&pid) {
             table.retain(|_, open| !open.close_on_exec);
         }
     }
 
     /// `path` could not be had.
-    pub fn failed(&mut self, pid: u32, call: (u32, &str), path: &str, errno: i32, time: u64) {
+    pub(crate) fn failed(
+        &mut self,
+        pid: u32,
+        call: (u32, &str),
+        path: &str,
+        errno: i32,
+        time: u64,
+    ) {
         let key = (call.0, errno, Arc::from(path));
         if !self.lookups.contains_key(&key) && self.lookups.len() >= MOST_NAMES {
             self.lost += 1;
@@ -207,7 +214,7 @@ impl Names {
     }
 
     /// What `fd` of `pid` is now.
-    pub fn kind(&self, pid: u32, fd: i32) -> Option<Arc<DescriptorKind>> {
+    pub(crate) fn kind(&self, pid: u32, fd: i32) -> Option<Arc<DescriptorKind>> {
         Some(self.open.get(&pid)?.get(&fd)?.kind.clone())
     }
 
@@ -226,7 +233,7 @@ impl Names {
     }
 
     /// The rows of descriptors, files and failed lookups, in the order that `Trace` promises.
-    pub fn rows(self) -> NameRows {
+    pub(crate) fn rows(self) -> NameRows {
         let row = |((pid, fd), seen): ((u32, i32), Seen)| DescriptorRow {
             pid,
             fd,

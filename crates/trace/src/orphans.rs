@@ -27,7 +27,7 @@ pub(crate) struct Orphans {
 
 impl Orphans {
     /// The commands are held already and have made nothing.
-    pub fn adopt() -> Self {
+    pub(crate) fn adopt() -> Self {
         if WATCHING.fetch_add(1, Ordering::SeqCst) == 0 {
             adopting(true);
         }
@@ -41,14 +41,14 @@ impl Orphans {
     }
 
     /// Takes note of the ends of those that have ended.
-    pub fn bury(&self) {
+    pub(crate) fn bury(&self) {
         self.there().into_iter().for_each(|pid| {
             has_ended(pid);
         });
     }
 
     /// Ends all that are left, and what these leave in turn. Returns how many there were.
-    pub fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         let mut ended = HashSet::new();
         let deadline = now() + KILLED_WITHIN_NS;
         loop {

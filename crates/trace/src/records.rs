@@ -7,14 +7,14 @@ use crate::result::Cause;
 
 /// Who did it: thread and process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Who {
+pub(crate) struct Who {
     pub tid: u32,
     pub pid: u32,
 }
 
 /// A record of the ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record<'a> {
+pub(crate) enum Record<'a> {
     Follow {
         time: u64,
         who: Who,
@@ -84,7 +84,7 @@ pub enum Record<'a> {
 }
 
 /// Decodes a ring record; `None` if it is of no known kind or too short.
-pub fn record(bytes: &[u8]) -> Option<Record<'_>> {
+pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
     let who = Who {
         tid: u32_at(bytes, record::TID)?,
         pid: u32_at(bytes, record::TGID)?,
@@ -167,7 +167,7 @@ pub fn record(bytes: &[u8]) -> Option<Record<'_>> {
 
 /// A key of the call table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CallKey {
+pub(crate) struct CallKey {
     pub who: Who,
     pub nr: u32,
     pub fd: i32,
@@ -175,7 +175,7 @@ pub struct CallKey {
 
 impl CallKey {
     /// Decodes the first 16 bytes.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             who: Who {
                 tid: u32_at(bytes, task::TID)?,
@@ -188,13 +188,13 @@ impl CallKey {
 }
 
 /// Entry of a poll's `sizes`: how often its time limit ended it.
-pub const POLL_LIMITS: usize = 0;
+pub(crate) const POLL_LIMITS: usize = 0;
 /// Entry of a poll's `sizes`: how long those took, ns.
-pub const POLL_LIMIT_NS: usize = 1;
+pub(crate) const POLL_LIMIT_NS: usize = 1;
 
 /// A row of the call table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CallTotals {
+pub(crate) struct CallTotals {
     pub calls: u64,
     pub total: u64,
     pub blocked: u64,
@@ -222,7 +222,7 @@ pub struct CallTotals {
 
 impl CallTotals {
     /// Adds what came later.
-    pub fn add(&mut self, later: &Self) {
+    pub(crate) fn add(&mut self, later: &Self) {
         let earlier = |own: u64, other: u64| match (own, other) {
             (0, other) => other,
             (own, 0) => own,
@@ -250,7 +250,7 @@ impl CallTotals {
     }
 
     /// Decodes a row.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut sizes = [0; 8];
         for (i, size) in (0..).zip(&mut sizes) {
             *size = u64_at(bytes, call::SIZES + 8 * i)?;
@@ -279,7 +279,7 @@ impl CallTotals {
 
 /// A row of the off-CPU table with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OffTotals {
+pub(crate) struct OffTotals {
     pub who: Who,
     pub call: Option<(u32, i32)>,
     pub cause: Cause,
@@ -291,7 +291,7 @@ pub struct OffTotals {
 
 impl OffTotals {
     /// Decodes an entry.
-    pub fn decode(key: &[u8], row: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(key: &[u8], row: &[u8]) -> Option<Self> {
         let k = CallKey::decode(key)?;
         let buckets = (0..off::BUCKET_COUNT as i16).map(|i| u32_at(row, off::BUCKETS + 4 * i));
         Some(Self {
@@ -308,7 +308,7 @@ impl OffTotals {
 
 /// State of a thread that is still alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Alive {
+pub(crate) struct Alive {
     pub call: CallKey,
     pub enter: u64,
     pub call_blocked: u64,
@@ -326,7 +326,7 @@ pub struct Alive {
 
 impl Alive {
     /// Decodes a state.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             call: CallKey::decode(bytes)?,
             enter: u64_at(bytes, task::ENTER)?,

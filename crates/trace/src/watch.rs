@@ -12,7 +12,7 @@ pub(crate) fn now() -> u64 {
         tv_nsec: 0,
     };
     // SAFETY: writes to a live timespec; this clock always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut t) };
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// From now on.
-    pub fn start(timeout: Option<Duration>, stop: Option<Arc<AtomicBool>>) -> Self {
+    pub(crate) fn start(timeout: Option<Duration>, stop: Option<Arc<AtomicBool>>) -> Self {
         Self {
             deadline: timeout.and_then(|t| Instant::now().checked_add(t)),
             stop,
@@ -33,14 +33,14 @@ impl Limits {
     }
 
     /// Whether the run is to be killed now.
-    pub fn reached(&self) -> bool {
+    pub(crate) fn reached(&self) -> bool {
         let reported = self.stop.as_ref();
         reported.is_some_and(|s| s.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|d| Instant::now() >= d)
     }
 
     /// At most this long, and not beyond the deadline.
-    pub fn shorten(&self, wait: Duration) -> Duration {
+    pub(crate) fn shorten(&self, wait: Duration) -> Duration {
         match self.deadline {
             Some(d) => wait.min(d.saturating_duration_since(Instant::now())),
             None => wait,
@@ -60,6 +60,6 @@ pub(crate) fn ended(pidfd: &OwnedFd, wait: Duration) -> bool {
         tv_nsec: wait.subsec_nanos().into(),
     };
     // SAFETY: one live pollfd, a live timespec, no signal mask.
-    let ready = unsafe { libc::ppoll(&mut poll, 1, &wait, std::ptr::null()) };
+    let ready = unsafe { libc::ppoll(&raw mut poll, 1, &raw const wait, std::ptr::null()) };
     ready == 1
 }

@@ -32,7 +32,7 @@ pub(super) struct ByStage<'a> {
 }
 
 impl<'a> ByStage<'a> {
-    pub fn of(traced: &'a TracedRound) -> ByStage<'a> {
+    pub(super) fn of(traced: &'a TracedRound) -> ByStage<'a> {
         let group = &traced.group;
         let trace = &group.trace;
         let roots = group.members.iter().enumerate();
@@ -74,22 +74,22 @@ impl<'a> ByStage<'a> {
         }
     }
 
-    pub fn is(&self, stage: usize, pid: u32) -> bool {
+    pub(super) fn is(&self, stage: usize, pid: u32) -> bool {
         self.stage_of.get(&pid) == Some(&stage)
     }
 
-    pub fn input(&self, stage: usize) -> Option<&str> {
+    pub(super) fn input(&self, stage: usize) -> Option<&str> {
         self.links.get(stage.checked_sub(1)?).map(String::as_str)
     }
 
-    pub fn output(&self, stage: usize) -> Option<&str> {
+    pub(super) fn output(&self, stage: usize) -> Option<&str> {
         self.links.get(stage).map(String::as_str)
     }
 
     /// Whether the descriptor was this pipe. A number that was several things in turn counts only
     /// in a process that moved bytes through the pipe: that a descriptor is closed unused is in no
     /// row.
-    pub fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
+    pub(super) fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
         let (Some(fd), Some(link)) = (fd, link) else {
             return false;
         };
@@ -98,14 +98,14 @@ impl<'a> ByStage<'a> {
         leads && (names.is_some_and(|names| names.len() == 1) || self.moved(pid, link) != (0, 0))
     }
 
-    pub fn moved(&self, pid: u32, link: &str) -> (u64, u64) {
+    pub(super) fn moved(&self, pid: u32, link: &str) -> (u64, u64) {
         self.moved
             .get(&(pid, link.into()))
             .copied()
             .unwrap_or_default()
     }
 
-    pub fn state(
+    pub(super) fn state(
         &self,
         stage: usize,
         pid: u32,
@@ -131,20 +131,20 @@ impl<'a> ByStage<'a> {
     }
 
     /// When it was about to execute its program.
-    pub fn start_of(&self, stage: usize) -> u64 {
+    pub(super) fn start_of(&self, stage: usize) -> u64 {
         let member = &self.members[stage];
         let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
         process.map_or(member.started_ns, |process| process.started_ns)
     }
 
-    pub fn end_of(&self, stage: usize) -> u64 {
+    pub(super) fn end_of(&self, stage: usize) -> u64 {
         let member = &self.members[stage];
         let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
         let ended = process.and_then(|process| process.ended_ns);
         ended.unwrap_or(member.ended_ns)
     }
 
-    pub fn threads(&self, stage: usize, end: u64) -> Vec<ThreadTimeline> {
+    pub(super) fn threads(&self, stage: usize, end: u64) -> Vec<ThreadTimeline> {
         let mut timelines: HashMap<u32, ThreadTimeline> = HashMap::new();
         for thread in self.trace.threads.iter().filter(|t| self.is(stage, t.pid)) {
             let timeline = timelines.entry(thread.tid).or_default();
@@ -176,7 +176,7 @@ impl<'a> ByStage<'a> {
     }
 
     /// Whether the stage asked for bytes of the stage before, whatever came.
-    pub fn reads(&self, stage: usize) -> bool {
+    pub(super) fn reads(&self, stage: usize) -> bool {
         let input = self.input(stage);
         let rows = self.trace.syscalls.iter();
         let mut asked = rows.filter(|row| self.is(stage, row.pid));
@@ -185,7 +185,7 @@ impl<'a> ByStage<'a> {
 
     /// The waits of a stage of one thread, none of them too short to be counted: for input, for the
     /// reader, for other things, for a CPU. Only where the tier counts every wait.
-    pub fn exact(&self, stage: usize) -> Option<(u64, u64, u64, u64)> {
+    pub(super) fn exact(&self, stage: usize) -> Option<(u64, u64, u64, u64)> {
         if self.trace.tier != Some(Tier::Kernel) {
             return None;
         }
@@ -205,7 +205,7 @@ impl<'a> ByStage<'a> {
         ))
     }
 
-    pub fn traffic(&self, stage: usize) -> Moved {
+    pub(super) fn traffic(&self, stage: usize) -> Moved {
         let mut moved = Moved::default();
         if self.trace.tier != Some(Tier::Kernel) {
             return moved;

@@ -50,7 +50,7 @@ pub(super) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> 
                         what: None,
                     },
                     of_program,
-                )
+                );
             }
             (Some((kind, known)), None) if kind.what.is_none() => known.append(&mut of_program),
             _ => {}

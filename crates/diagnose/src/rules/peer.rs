@@ -71,7 +71,7 @@ impl Peer {
                 path: analysis
                     .descriptors
                     .waited_for_name(pid, fd)
-                    .map(|name| name.to_string()),
+                    .map(std::string::ToString::to_string),
             },
             None => {
                 let pid = analysis.trace.processes.first().map(|p| p.pid);

@@ -49,7 +49,7 @@ pub(super) struct ReopenedFile {
 
 impl ReopenedFile {
     /// Of the process in which those that are meant (`is`) have the largest sum of `size`.
-    pub fn most(
+    pub(super) fn most(
         analysis: &Analysis<'_>,
         is: impl Fn(&FileRow) -> bool,
         size: impl Fn(&FileRow) -> u64,
@@ -80,31 +80,31 @@ impl ReopenedFile {
     }
 
     /// The process's calls of that kind.
-    pub fn own(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
+    pub(super) fn own(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
         of_process(self.together.pid, is)
     }
 
     /// What it costs to open them, to look at them and to close them, as part of what the process
     /// opens at all.
-    pub fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
+    pub(super) fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
         CallCost::of(analysis, self.own(is_around_reads)).part(self.part_of_opens)
     }
 
     /// How many of the times were not the first, 0 to 1.
-    pub fn again(&self) -> f64 {
+    pub(super) fn again(&self) -> f64 {
         let opens = self.together.opens.max(self.different).max(1);
         1.0 - self.different as f64 / opens as f64
     }
 
     /// The beginning of a sentence: the one file, or how many of its `kind`.
-    pub fn subject(&self, kind: &str, name: &str) -> String {
+    pub(super) fn subject(&self, kind: &str, name: &str) -> String {
         match self.different {
             1 => format!("`{name}` was"),
             n => format!("{} {kind} such as `{name}` were", count(n)),
         }
     }
 
-    pub fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Place {
         Place {
             pid: Some(self.together.pid),
             tid: None,

@@ -80,7 +80,7 @@ pub(super) struct Sought {
 }
 
 impl Sought {
-    pub fn times(&self) -> f64 {
+    pub(super) fn times(&self) -> f64 {
         self.file.read_bytes as f64 / self.size as f64
     }
 }

@@ -150,7 +150,7 @@ fn against(value: f64, claimed: f64) -> String {
         return match ratio {
             ratio if (0.5..2.0).contains(&ratio) => {
                 let percent = (ratio - 1.0).abs() * 100.0;
-                let digits = if percent < 10.0 { 1 } else { 0 };
+                let digits = usize::from(percent < 10.0);
                 let word = if ratio < 1.0 { "less" } else { "more" };
                 format!("{percent:.digits$} % {word} than claimed")
             }

@@ -7,7 +7,7 @@ use crate::unit::{self, Unit};
 
 /// A sign, word or number.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Token {
+pub(super) enum Token {
     /// In bases, with half a unit of the last digit.
     Number(f64, f64, Unit),
     /// A name, dots and inner hyphens included.
@@ -29,7 +29,7 @@ const SIGNS: [&str; 13] = [
 ///
 /// # Errors
 /// For a character that can't begin anything.
-pub fn lex(text: &str) -> Result<Vec<(Token, Range<usize>)>, SyntaxError> {
+pub(super) fn lex(text: &str) -> Result<Vec<(Token, Range<usize>)>, SyntaxError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(character) = text[at..].chars().next() {

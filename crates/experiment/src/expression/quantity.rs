@@ -11,7 +11,7 @@ pub const LEVEL: f64 = 0.95;
 
 /// A number with its interval.
 #[derive(Debug, Clone)]
-pub struct Quantity<'r> {
+pub(super) struct Quantity<'r> {
     /// Value and interval; a constant has no width.
     pub estimate: Estimate,
     /// Its unit.
@@ -28,7 +28,7 @@ pub struct Quantity<'r> {
 
 impl<'r> Quantity<'r> {
     /// A constant.
-    pub fn constant(value: f64, unit: Unit) -> Quantity<'r> {
+    pub(super) fn constant(value: f64, unit: Unit) -> Quantity<'r> {
         Quantity {
             estimate: point(value),
             unit,
@@ -40,7 +40,7 @@ impl<'r> Quantity<'r> {
     }
 
     /// The median of samples.
-    pub fn of_samples(samples: &'r Samples) -> Option<Quantity<'r>> {
+    pub(super) fn of_samples(samples: &'r Samples) -> Option<Quantity<'r>> {
         let values = samples.plain();
         let estimate = fathom_stats::median_interval(&values, LEVEL)?;
         let (estimate, weak) = supported(estimate, &values, samples.exact);
@@ -55,7 +55,7 @@ impl<'r> Quantity<'r> {
     }
 
     /// The ratio of two results of the same rounds.
-    pub fn paired_ratio(estimate: Estimate, weak: Option<String>) -> Quantity<'r> {
+    pub(super) fn paired_ratio(estimate: Estimate, weak: Option<String>) -> Quantity<'r> {
         Quantity {
             estimate,
             unit: Unit::plain(),
@@ -67,7 +67,7 @@ impl<'r> Quantity<'r> {
     }
 
     /// A number that follows from samples without being their median.
-    pub fn derived(&self, estimate: Estimate) -> Quantity<'r> {
+    pub(super) fn derived(&self, estimate: Estimate) -> Quantity<'r> {
         Quantity {
             estimate,
             samples: None,
@@ -77,7 +77,7 @@ impl<'r> Quantity<'r> {
 }
 
 /// A value without width.
-pub fn point(value: f64) -> Estimate {
+pub(super) fn point(value: f64) -> Estimate {
     Estimate {
         value,
         low: value,
@@ -88,7 +88,11 @@ pub fn point(value: f64) -> Estimate {
 
 /// Order statistics of fewer than six values can't have 95 %. Two to five values get Student's
 /// interval on their logarithms instead, which assumes more; one value has no interval.
-pub fn supported(estimate: Estimate, values: &[f64], exact: bool) -> (Estimate, Option<String>) {
+pub(super) fn supported(
+    estimate: Estimate,
+    values: &[f64],
+    exact: bool,
+) -> (Estimate, Option<String>) {
     let all_equal = values.windows(2).all(|pair| pair[0] == pair[1]);
     if exact || (all_equal && values.len() >= 3) || estimate.level >= LEVEL {
         return (estimate, None);
@@ -129,7 +133,10 @@ fn student_of_logarithms(values: &[f64]) -> Option<Estimate> {
 }
 
 /// The ratio of samples of the same rounds.
-pub fn paired(numerator: &Samples, denominator: &Samples) -> Option<(Estimate, Option<String>)> {
+pub(super) fn paired(
+    numerator: &Samples,
+    denominator: &Samples,
+) -> Option<(Estimate, Option<String>)> {
     if numerator.measure != denominator.measure {
         return None;
     }
@@ -148,7 +155,7 @@ pub fn paired(numerator: &Samples, denominator: &Samples) -> Option<(Estimate, O
 
 /// `a + b` and so on by interval arithmetic: the result holds every value that the operands allow.
 /// `None` where it is not defined.
-pub fn arithmetic<'r>(
+pub(super) fn arithmetic<'r>(
     left: &Quantity<'r>,
     operator: Operator,
     right: &Quantity<'r>,

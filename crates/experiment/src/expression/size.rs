@@ -61,7 +61,7 @@ pub fn compared(expression: &Expression, context: Context<'_>) -> Option<Compare
 }
 
 impl Compared {
-    /// What is said where the size is more than [`FACTOR`] away from the published one, which is in
+    /// What is said where the size is more than `FACTOR` away from the published one, which is in
     /// the bases of `unit`: the outcome, and by how much. `None` where the size is the published
     /// one.
     pub fn against_published(&self, published: f64) -> Option<(Outcome, String)> {

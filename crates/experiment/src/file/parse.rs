@@ -59,7 +59,7 @@ impl Reader<'_> {
         match root.whole("schema_version", 1) {
             Some(SCHEMA_VERSION) => {}
             Some(other) => self.problems.add(
-                root.get("schema_version").map_or(0..1, |v| v.span()),
+                root.get("schema_version").map_or(0..1, toml::Spanned::span),
                 format!("schema_version is {other}"),
                 "this Fathom reads version 1: write schema_version = 1",
             ),

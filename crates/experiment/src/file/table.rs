@@ -206,7 +206,7 @@ impl<'a> Table<'a> {
             return Vec::new();
         };
         let mut all = Vec::new();
-        for item in list.iter() {
+        for item in list {
             match scalar(item.get_ref()) {
                 Some(value) => all.push(Located {
                     value,
@@ -255,7 +255,7 @@ impl<'a> Table<'a> {
             return Vec::new();
         };
         let mut all = Vec::new();
-        for item in items.iter() {
+        for item in items {
             match item.get_ref().as_table() {
                 Some(entries) => {
                     all.push(Table::new(entries, item.span(), section, self.problems));
@@ -323,7 +323,7 @@ impl<'a> Table<'a> {
             return None;
         };
         let mut list = Vec::new();
-        for item in items.iter() {
+        for item in items {
             match scalar(item.get_ref()) {
                 Some(value) => list.push(Located {
                     value,

@@ -42,7 +42,7 @@ fn run_options(jobs: &[&Job]) -> Vec<String> {
 }
 
 /// The words of `fathom bench` for all targets.
-pub fn bench(targets: &[Target], rounds: u64, warmup: u64, record: &Path) -> Vec<String> {
+pub(super) fn bench(targets: &[Target], rounds: u64, warmup: u64, record: &Path) -> Vec<String> {
     let mut words = vec![
         "bench".to_string(),
         "--style=none".to_string(),
@@ -66,7 +66,7 @@ pub fn bench(targets: &[Target], rounds: u64, warmup: u64, record: &Path) -> Vec
 }
 
 /// The words of `fathom why` for a target.
-pub fn why(target: &Target, rounds: u64, folders: &Folders, name: &str) -> Vec<String> {
+pub(super) fn why(target: &Target, rounds: u64, folders: &Folders, name: &str) -> Vec<String> {
     let mut words = vec![
         "why".to_string(),
         format!("--json={}", record_path(folders, name).display()),
@@ -82,7 +82,7 @@ pub fn why(target: &Target, rounds: u64, folders: &Folders, name: &str) -> Vec<S
 }
 
 /// The words of `fathom startup` for all targets.
-pub fn startup(
+pub(super) fn startup(
     measure: &Measure,
     targets: &[Target],
     rounds: u64,
@@ -119,7 +119,7 @@ pub fn startup(
 }
 
 /// The words of `fathom pipe` for one pipeline.
-pub fn pipe(
+pub(super) fn pipe(
     measure: &Measure,
     stages: &[Vec<String>],
     rounds: u64,
@@ -140,7 +140,7 @@ pub fn pipe(
 }
 
 /// The words of `fathom machine`.
-pub fn machine(measure: &Measure, folders: &Folders) -> Vec<String> {
+pub(super) fn machine(measure: &Measure, folders: &Folders) -> Vec<String> {
     let mut words = vec![
         "machine".to_string(),
         format!(

@@ -142,7 +142,7 @@ pub fn run(
     }
     let verb = Verb::new(&measure.id.value, amount, folders);
     let measured = plan(measure, &targets, rounds, &verb)
-        .and_then(|plan| Ok(fathom_conduct::bench(&plan, &mut |_: Event<'_>| ())?));
+        .and_then(|plan| fathom_conduct::bench(&plan, &mut |_: Event<'_>| ()));
     let end = verb.ended();
     let failure = match measured {
         Ok(measured) => {

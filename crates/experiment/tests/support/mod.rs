@@ -9,14 +9,14 @@ use fathom_experiment::{Experiment, FileError, check};
 use fathom_model::{ClaimResult, Combination};
 
 /// Reads and checks a text.
-pub fn experiment(text: &str) -> Result<Experiment, FileError> {
+pub(crate) fn experiment(text: &str) -> Result<Experiment, FileError> {
     let experiment = parse(Path::new("experiment.toml"), text)?;
     check::check(&experiment)?;
     Ok(experiment)
 }
 
 /// A file with two subjects, a bench, a why and these claims.
-pub fn with_claims(claims: &str) -> String {
+pub(crate) fn with_claims(claims: &str) -> String {
     format!(
         r#"schema_version = 1
 title = "t"
@@ -41,19 +41,19 @@ how = "why"
 }
 
 /// One claim.
-pub fn claim(layer: &str, holds: &str) -> String {
+pub(crate) fn claim(layer: &str, holds: &str) -> String {
     with_claims(&format!(
         "[[claims]]\nid = \"x\"\ntext = \"x\"\nlayer = \"{layer}\"\nholds = '''{holds}'''\n"
     ))
 }
 
 /// Samples of `time.wall` in seconds by round.
-pub fn wall(subject: &str, values: &[f64]) -> Samples {
+pub(crate) fn wall(subject: &str, values: &[f64]) -> Samples {
     samples("time", "wall", Some(subject), "s", values)
 }
 
 /// Samples of any metric.
-pub fn samples(
+pub(crate) fn samples(
     measure: &str,
     metric: &str,
     subject: Option<&str>,
@@ -74,7 +74,7 @@ pub fn samples(
 }
 
 /// The same under a parameter.
-pub fn under(samples: Samples, name: &str, value: &str) -> Samples {
+pub(crate) fn under(samples: Samples, name: &str, value: &str) -> Samples {
     Samples {
         parameters: vec![(name.to_string(), value.to_string())],
         ..samples
@@ -82,7 +82,7 @@ pub fn under(samples: Samples, name: &str, value: &str) -> Samples {
 }
 
 /// Values around a centre: plus and minus a share, no two alike.
-pub fn around(centre: f64, spread: f64, count: usize) -> Vec<f64> {
+pub(crate) fn around(centre: f64, spread: f64, count: usize) -> Vec<f64> {
     (0..count)
         .map(|i| {
             // A fixed order that has no trend.
@@ -93,7 +93,7 @@ pub fn around(centre: f64, spread: f64, count: usize) -> Vec<f64> {
 }
 
 /// What `why` found.
-pub fn found(subject: &str, ids: &[&str]) -> Findings {
+pub(crate) fn found(subject: &str, ids: &[&str]) -> Findings {
     Findings {
         measure: "cause".to_string(),
         subject: subject.to_string(),
@@ -104,7 +104,7 @@ pub fn found(subject: &str, ids: &[&str]) -> Findings {
 }
 
 /// Something missing.
-pub fn gap(subject: &str, reason: &str) -> Gap {
+pub(crate) fn gap(subject: &str, reason: &str) -> Gap {
     Gap {
         measure: None,
         subject: Some(subject.to_string()),
@@ -115,12 +115,16 @@ pub fn gap(subject: &str, reason: &str) -> Gap {
 }
 
 /// The verdict of the file's first claim.
-pub fn judged(text: &str, results: &Results) -> ClaimResult {
+pub(crate) fn judged(text: &str, results: &Results) -> ClaimResult {
     judged_under(text, results, &[Vec::new()])
 }
 
 /// The same under combinations of parameters.
-pub fn judged_under(text: &str, results: &Results, combinations: &[Combination]) -> ClaimResult {
+pub(crate) fn judged_under(
+    text: &str,
+    results: &Results,
+    combinations: &[Combination],
+) -> ClaimResult {
     let experiment = experiment(text).unwrap_or_else(|error| panic!("{error}"));
     fathom_experiment::verdict::claim(&experiment.claims[0], results, combinations, None)
 }

@@ -10,15 +10,15 @@ use fathom_report::escape;
 use fathom_trace::TraceError;
 
 /// Exit code when the arguments can't be right.
-pub const USAGE: i32 = 2;
+pub(super) const USAGE: i32 = 2;
 /// Exit code when the command under test failed.
-pub const COMMAND_FAILED: i32 = 3;
+pub(super) const COMMAND_FAILED: i32 = 3;
 /// Exit code when the measurement can't be made or trusted.
-pub const UNTRUSTED: i32 = 4;
+pub(super) const UNTRUSTED: i32 = 4;
 
 /// An end without a result.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub(super) enum Failure {
     /// The arguments contradict each other or can't be understood. The message says what to type.
     #[error("{0}")]
     Usage(String),
@@ -71,7 +71,7 @@ fn nothing_observed(timed: &TimedRuns) -> String {
 
 impl Failure {
     /// The code for [`std::process::exit`].
-    pub fn exit_code(&self) -> i32 {
+    pub(super) fn exit_code(&self) -> i32 {
         match self {
             Failure::Usage(_) | Failure::Write { .. } => USAGE,
             Failure::Trace(TraceError::NotFound(_) | TraceError::ZeroByte(_)) => USAGE,
@@ -99,7 +99,7 @@ impl Failure {
     }
 
     /// Prints it to standard error and returns the exit code.
-    pub fn print(&self) -> i32 {
+    pub(super) fn print(&self) -> i32 {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let mut text = format!("{red}error{red:#}: {}\n", escape_lines(&self.to_string()));
         if let Failure::Measure(error) = self {
@@ -119,11 +119,11 @@ fn escape_lines(text: &str) -> String {
 
 /// The end of what the command wrote to standard error, marked as its words.
 fn tail(error: &MeasureError) -> String {
-    let stderr = match error {
-        MeasureError::RunFailed { stderr, .. }
-        | MeasureError::StageFailed { stderr, .. }
-        | MeasureError::HookFailed { stderr, .. } => stderr,
-        _ => return String::new(),
+    let (MeasureError::RunFailed { stderr, .. }
+    | MeasureError::StageFailed { stderr, .. }
+    | MeasureError::HookFailed { stderr, .. }) = error
+    else {
+        return String::new();
     };
     let text = String::from_utf8_lossy(stderr);
     let lines: Vec<&str> = text.lines().collect();

@@ -11,7 +11,7 @@ use crate::cli::target::{Source, line};
 
 /// See the help texts.
 #[derive(Debug, Clone, Args)]
-pub struct GivenCommands {
+pub(super) struct GivenCommands {
     /// Commands, each in quotes; or, after --, one command as separate words
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<OsString>,
@@ -26,7 +26,7 @@ impl GivenCommands {
     ///
     /// # Errors
     /// Usage errors: no command, both forms at once, or a line that can't be split.
-    pub fn sources(&self, example: &str) -> Result<Vec<Source>, Failure> {
+    pub(super) fn sources(&self, example: &str) -> Result<Vec<Source>, Failure> {
         let mut sources = Vec::new();
         for command in &self.commands {
             sources.push(line(command)?);
@@ -48,7 +48,7 @@ impl GivenCommands {
     }
 
     /// Adds to an error what was probably meant: `./daemon 3` are two commands.
-    pub fn explain(&self, failure: Failure) -> Failure {
+    pub(super) fn explain(&self, failure: Failure) -> Failure {
         let Failure::Measure(MeasureError::NoSuchProgram { name, hint: None }) = failure else {
             return failure;
         };

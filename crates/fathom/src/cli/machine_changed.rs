@@ -3,7 +3,7 @@
 use fathom_machine::remembered::Change;
 
 /// On standard error, in one line.
-pub fn warn(changes: &[Change]) {
+pub(super) fn warn(changes: &[Change]) {
     anstream::eprintln!("warning: {}", sentence(changes));
 }
 

@@ -89,7 +89,7 @@ fn parse() -> Cli {
 }
 
 /// Does what the command line asks for; returns the exit code.
-pub fn run() -> i32 {
+pub(crate) fn run() -> i32 {
     let cli = parse();
     let outcome = match cli.verb {
         Verb::Bench(arguments) => bench::run(*arguments),

@@ -2,7 +2,7 @@
 
 /// A name and the values that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
+pub(super) struct Parameter {
     /// Without braces.
     pub name: String,
     /// At least one.
@@ -10,13 +10,18 @@ pub struct Parameter {
 }
 
 /// Values of all parameters, one set for each benchmark.
-pub type Assignment = Vec<(String, String)>;
+pub(super) type Assignment = Vec<(String, String)>;
 
 /// `-P NAME MIN MAX` with `-D STEP` (1 if absent).
 ///
 /// # Errors
 /// A sentence that says what is wrong with the numbers.
-pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Parameter, String> {
+pub(super) fn scan(
+    name: &str,
+    min: &str,
+    max: &str,
+    step: Option<&str>,
+) -> Result<Parameter, String> {
     let decimals_of = |text: &str| text.split_once('.').map_or(0, |(_, digits)| digits.len());
     let of_step = step.map_or(0, decimals_of);
     let decimals = decimals_of(min).max(decimals_of(max)).max(of_step);
@@ -59,7 +64,7 @@ pub fn scan(name: &str, min: &str, max: &str, step: Option<&str>) -> Result<Para
 ///
 /// # Errors
 /// When there is no value.
-pub fn list(name: &str, text: &str) -> Result<Parameter, String> {
+pub(super) fn list(name: &str, text: &str) -> Result<Parameter, String> {
     if text.is_empty() {
         return Err(format!(
             "the list of values for {name} is empty; write -L {name} a,b,c"
@@ -88,7 +93,7 @@ pub fn list(name: &str, text: &str) -> Result<Parameter, String> {
 ///
 /// # Errors
 /// When a name is given twice.
-pub fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, String> {
+pub(super) fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, String> {
     for (index, parameter) in parameters.iter().enumerate() {
         if parameters[..index]
             .iter()
@@ -115,7 +120,7 @@ pub fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, String>
 }
 
 /// `text` with every `{NAME}` replaced by its value; a value is not searched again.
-pub fn fill(text: &str, assignment: &Assignment) -> String {
+pub(super) fn fill(text: &str, assignment: &Assignment) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('{') {

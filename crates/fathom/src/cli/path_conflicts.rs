@@ -13,7 +13,7 @@ use crate::cli::write;
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the file and both its uses.
-pub fn check<'a>(
+pub(super) fn check<'a>(
     commands: impl IntoIterator<Item = &'a CommandLine>,
     written: impl IntoIterator<Item = &'a Path>,
 ) -> Result<(), Failure> {

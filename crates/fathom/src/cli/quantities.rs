@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// A sentence that says what is accepted.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     if text.starts_with('-') {
         return Err("the time must be more than zero, such as 500ms, 60s, 2m or 1h".to_string());
@@ -42,7 +42,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// As [`duration`].
-pub fn duration_with_unit(text: &str) -> Result<Duration, String> {
+pub(super) fn duration_with_unit(text: &str) -> Result<Duration, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number > 0.0 => Err(format!("write its unit: {number}ms or {number}s")),
         _ => duration(text),
@@ -53,7 +53,7 @@ pub fn duration_with_unit(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// A sentence that says what is accepted.
-pub fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, factor) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), 0.01),
         None => (text.trim(), 1.0),
@@ -72,7 +72,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// A sentence that says what is accepted.
-pub fn at_least_one(text: &str) -> Result<u32, String> {
+pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
     match text.trim().parse() {
         Ok(0) => Err("none measures nothing; give at least 1".to_owned()),
         Ok(number) => Ok(number),
@@ -84,7 +84,7 @@ pub fn at_least_one(text: &str) -> Result<u32, String> {
 ///
 /// # Errors
 /// A sentence that says what is accepted.
-pub fn cpus(text: &str) -> Result<Vec<usize>, String> {
+pub(super) fn cpus(text: &str) -> Result<Vec<usize>, String> {
     let wrong = || format!("{text:?} is no list of CPUs; write 1, or 0,2, or 0-3");
     let mut cpus = Vec::new();
     for part in text.split(',') {

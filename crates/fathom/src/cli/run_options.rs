@@ -12,7 +12,7 @@ use crate::cli::quantities;
 /// See the help texts.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "What is run, and how")]
-pub struct RunOptions {
+pub(super) struct RunOptions {
     /// Where standard input comes from: 'null' or a file. Once for all commands or once for each
     #[arg(long, value_name = "null|FILE")]
     pub input: Vec<String>,
@@ -66,7 +66,7 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// How commands are run.
-    pub fn terms(&self) -> RunTerms {
+    pub(super) fn terms(&self) -> RunTerms {
         RunTerms {
             timeout: self.timeout,
             pin: self.pin.clone().unwrap_or_default(),
@@ -79,7 +79,7 @@ impl RunOptions {
     ///
     /// # Errors
     /// When the shell's command line can't be split.
-    pub fn shell_words(&self) -> Result<Option<Vec<String>>, String> {
+    pub(super) fn shell_words(&self) -> Result<Option<Vec<String>>, String> {
         shell(self.default_shell, self.shell.as_deref())
     }
 }
@@ -88,7 +88,7 @@ impl RunOptions {
 ///
 /// # Errors
 /// When the shell's command line can't be split.
-pub fn shell(default: bool, named: Option<&str>) -> Result<Option<Vec<String>>, String> {
+pub(super) fn shell(default: bool, named: Option<&str>) -> Result<Option<Vec<String>>, String> {
     if default {
         return Ok(Some(vec!["/bin/sh".to_string()]));
     }
@@ -106,7 +106,7 @@ pub fn shell(default: bool, named: Option<&str>) -> Result<Option<Vec<String>>, 
 ///
 /// # Errors
 /// When the number of values fits neither.
-pub fn for_command<'a>(
+pub(super) fn for_command<'a>(
     option: &str,
     values: &'a [String],
     index: usize,
@@ -137,7 +137,7 @@ fn counted(commands: usize) -> String {
 }
 
 /// From the value of `--input`.
-pub fn input(value: Option<&str>) -> Input {
+pub(super) fn input(value: Option<&str>) -> Input {
     match value {
         None | Some("null") => Input::Null,
         Some(path) => Input::File(PathBuf::from(path)),
@@ -145,7 +145,7 @@ pub fn input(value: Option<&str>) -> Input {
 }
 
 /// From the value of `--output`.
-pub fn output(value: Option<&str>) -> Output {
+pub(super) fn output(value: Option<&str>) -> Output {
     match value {
         None | Some("null") => Output::Null,
         Some("pipe") => Output::Pipe,

@@ -3,27 +3,27 @@
 use std::io::{IsTerminal, Write};
 
 /// Columns of standard output; where it isn't a terminal those of `COLUMNS`, else 80.
-pub fn stdout_width() -> usize {
+pub(super) fn stdout_width() -> usize {
     width(libc::STDOUT_FILENO, std::io::stdout().is_terminal())
 }
 
 /// Columns of standard error.
-pub fn stderr_width() -> usize {
+pub(super) fn stderr_width() -> usize {
     width(libc::STDERR_FILENO, true)
 }
 
 /// Whether standard output may have colour: on a terminal, and not under `NO_COLOR`.
-pub fn stdout_has_colour() -> bool {
+pub(super) fn stdout_has_colour() -> bool {
     anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
 }
 
 /// Whether standard error is a terminal on which a line can be redrawn.
-pub fn can_draw() -> bool {
+pub(super) fn can_draw() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Draws a line on standard error that takes the place of the one before; an empty one leaves none.
-pub fn redraw(draws: bool, text: &str) {
+pub(super) fn redraw(draws: bool, text: &str) {
     if draws {
         // A line that can't be drawn is no reason to stop.
         let _ = write!(std::io::stderr(), "\r{text}\x1b[K");
@@ -31,7 +31,7 @@ pub fn redraw(draws: bool, text: &str) {
 }
 
 /// Draws why measuring waits; nothing when it goes on.
-pub fn waits_for_quiet(problem: Option<&str>) {
+pub(super) fn waits_for_quiet(problem: Option<&str>) {
     let line = problem.map(|problem| {
         let line = format!("waiting until the machine is quiet ({problem}) …");
         fathom_report::escape(&line)
@@ -62,7 +62,7 @@ fn usable(columns: usize) -> Option<usize> {
 }
 
 /// Whether the locale's characters are UTF-8; where nothing is said, they are today.
-pub fn speaks_unicode() -> bool {
+pub(super) fn speaks_unicode() -> bool {
     let said = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .filter_map(|name| std::env::var(name).ok())

@@ -12,7 +12,7 @@ use crate::cli::parameters::{self, Assignment};
 use crate::cli::run_options::{self, RunOptions, for_command};
 
 /// A command before parameters are filled in.
-pub enum Source {
+pub(super) enum Source {
     /// In quotes.
     Line(String),
     /// Word by word, any bytes.
@@ -21,7 +21,7 @@ pub enum Source {
 
 /// A command around the runs of another one, with that one's directory and variables, through its
 /// shell.
-pub fn hook(
+pub(super) fn hook(
     role: &'static str,
     text: String,
     command: &CommandLine,
@@ -43,7 +43,7 @@ pub fn hook(
 ///
 /// # Errors
 /// When it isn't UTF-8: there are no quotes to be found then.
-pub fn line(command: &OsStr) -> Result<Source, Failure> {
+pub(super) fn line(command: &OsStr) -> Result<Source, Failure> {
     command
         .to_str()
         .map(|text| Source::Line(text.to_string()))
@@ -59,7 +59,7 @@ pub fn line(command: &OsStr) -> Result<Source, Failure> {
 ///
 /// # Errors
 /// Usage errors, and errors of [`CommandPlan::find`] for programs and inputs that aren't there.
-pub fn target(
+pub(super) fn target(
     options: &RunOptions,
     expect: Option<Expectation>,
     source: &Source,
@@ -148,7 +148,7 @@ fn words_of(text: &str) -> Result<Vec<OsString>, Failure> {
 }
 
 /// The words that hand `line` to a shell.
-pub fn through(shell: &[String], line: &str) -> Vec<OsString> {
+pub(super) fn through(shell: &[String], line: &str) -> Vec<OsString> {
     let mut words: Vec<OsString> = shell.iter().map(OsString::from).collect();
     words.push("-c".into());
     words.push(line.into());

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use crate::cli::failure::Failure;
 
 /// True if the file stands for standard output.
-pub fn is_stdout(path: &Path) -> bool {
+pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// The file, if it is one in which a record can grow while it is measured.
-pub fn grows(path: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn grows(path: Option<&Path>) -> Option<PathBuf> {
     path.filter(|path| is_replaceable(path))
         .map(Path::to_path_buf)
 }
 
 /// The file, if what is written to it is written at the end.
-pub fn not_grown(path: Option<&Path>) -> Option<&Path> {
+pub(super) fn not_grown(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| !is_replaceable(path))
 }
 
@@ -30,7 +30,7 @@ fn is_replaceable(path: &Path) -> bool {
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the file.
-pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+pub(super) fn check<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
     let files: Vec<&Path> = files.into_iter().collect();
     if let Some(twice) = files
         .iter()
@@ -87,7 +87,7 @@ fn try_beside(path: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`Failure::Write`].
-pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         // The reader has had enough: `fathom … | head`.
@@ -104,7 +104,7 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`Failure::Write`].
-pub fn export(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Failure> {
+pub(super) fn export(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Failure> {
     if is_stdout(path) {
         return print(text.as_ref());
     }

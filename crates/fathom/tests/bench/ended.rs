@@ -112,7 +112,7 @@ fn is_open(path: &Path) -> bool {
         .unwrap()
         .flatten()
         .filter_map(open_files)
-        .flat_map(|files| files.flatten())
+        .flat_map(std::iter::Iterator::flatten)
         .any(|file| std::fs::read_link(file.path()).is_ok_and(|target| target == path))
 }
 

@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-pub fn fathom(arguments: &[&str]) -> Command {
+pub(crate) fn fathom(arguments: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
     command
         .arg("bench")
@@ -17,20 +17,20 @@ pub fn fathom(arguments: &[&str]) -> Command {
     command
 }
 
-pub fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     fathom(arguments).output().unwrap()
 }
 
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 /// Exit code and first line of standard error.
-pub fn refusal(arguments: &[&str]) -> (i32, String) {
+pub(crate) fn refusal(arguments: &[&str]) -> (i32, String) {
     let output = run(arguments);
     assert_eq!(stdout(&output), "", "{arguments:?} prints no result");
     (
@@ -39,10 +39,10 @@ pub fn refusal(arguments: &[&str]) -> (i32, String) {
     )
 }
 
-pub fn json(path: &Path) -> Value {
+pub(crate) fn json(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-pub fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

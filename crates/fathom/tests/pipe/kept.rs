@@ -22,7 +22,7 @@ fn with_argument(argument: &str) -> Vec<u32> {
 }
 
 /// Waits until no such process is left; one that stays is a failure after a minute.
-pub fn wait_for_end_of(argument: &str) {
+pub(crate) fn wait_for_end_of(argument: &str) {
     while let Some(pid) = with_argument(argument).first() {
         // SAFETY: takes two integers; returns a new descriptor, or fails if the process has ended.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, *pid, 0) };

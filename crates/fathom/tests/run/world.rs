@@ -6,19 +6,19 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub fn fathom() -> Command {
+pub(crate) fn fathom() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
     command.env_remove("NO_COLOR").stdin(Stdio::null());
     command
 }
 
-pub fn experiment(text: &str) -> TempDir {
+pub(crate) fn experiment(text: &str) -> TempDir {
     let folder = TempDir::new().expect("a folder");
     std::fs::write(folder.path().join("experiment.toml"), text).expect("written");
     folder
 }
 
-pub fn run(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Output {
     fathom()
         .arg("run")
         .arg(folder)
@@ -27,15 +27,15 @@ pub fn run(folder: &Path, arguments: &[&str]) -> Output {
         .expect("runs")
 }
 
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-pub fn record(folder: &Path, arguments: &[&str]) -> (Value, Output) {
+pub(crate) fn record(folder: &Path, arguments: &[&str]) -> (Value, Output) {
     let file = folder.join("record.json");
     let path = file.display().to_string();
     let mut all = vec!["--json", &path];
@@ -46,7 +46,7 @@ pub fn record(folder: &Path, arguments: &[&str]) -> (Value, Output) {
     (serde_json::from_str(&text).expect("JSON"), output)
 }
 
-pub fn verdict<'r>(record: &'r Value, id: &str) -> &'r str {
+pub(crate) fn verdict<'r>(record: &'r Value, id: &str) -> &'r str {
     let claims = record["claims"].as_array().expect("claims");
     let claim = claims.iter().find(|claim| claim["id"] == id);
     claim.unwrap_or_else(|| panic!("no claim {id}"))["judged"]["verdict"]
@@ -54,7 +54,7 @@ pub fn verdict<'r>(record: &'r Value, id: &str) -> &'r str {
         .expect("a verdict")
 }
 
-pub const WHOLE: &str = r#"
+pub(crate) const WHOLE: &str = r#"
 schema_version = 1
 title = "Programs of a shell"
 [tools.shell]
@@ -138,14 +138,14 @@ holds = "10 / 2 == 5"
 published = { value = 5 }
 "#;
 
-pub fn whole() -> TempDir {
+pub(crate) fn whole() -> TempDir {
     let folder = experiment(WHOLE);
     let script = "while read line; do :; done; echo read\n";
     std::fs::write(folder.path().join("counter.sh"), script).expect("written");
     folder
 }
 
-pub fn with_claim(holds: &str) -> String {
+pub(crate) fn with_claim(holds: &str) -> String {
     format!(
         "schema_version = 1\ntitle = \"t\"\n[subjects.a]\ncommand = \"echo 5\"\n[subjects.b]\n\
          command = \"sh -c 'echo oh no >&2; exit 7'\"\n[[measure]]\nid = \"m\"\nhow = \"value\"\nrounds = 3\n\

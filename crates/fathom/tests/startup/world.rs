@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-pub fn fathom(arguments: &[&str]) -> Command {
+pub(crate) fn fathom(arguments: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fathom"));
     command
         .arg("startup")
@@ -20,20 +20,20 @@ pub fn fathom(arguments: &[&str]) -> Command {
     command
 }
 
-pub fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     fathom(arguments).output().unwrap()
 }
 
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 /// The record of a few quick rounds.
-pub fn record(arguments: &[&str]) -> Value {
+pub(crate) fn record(arguments: &[&str]) -> Value {
     let mut all = vec!["--json", "-"];
     if !arguments.contains(&"-r") {
         all.extend(["-r", "3", "-w", "1", "--traced", "1"]);
@@ -45,7 +45,7 @@ pub fn record(arguments: &[&str]) -> Value {
 }
 
 /// Exit code and first line of standard error.
-pub fn refusal(arguments: &[&str]) -> (i32, String) {
+pub(crate) fn refusal(arguments: &[&str]) -> (i32, String) {
     let output = run(arguments);
     assert_eq!(stdout(&output), "", "{arguments:?} prints no result");
     let said = stderr(&output);
@@ -55,12 +55,12 @@ pub fn refusal(arguments: &[&str]) -> (i32, String) {
     )
 }
 
-pub fn ids(record: &Value) -> Vec<&str> {
+pub(crate) fn ids(record: &Value) -> Vec<&str> {
     let warnings = record["warnings"].as_array().unwrap();
     warnings.iter().map(|w| w["id"].as_str().unwrap()).collect()
 }
 
-pub fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -68,15 +68,15 @@ pub fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 /// Whether this tier may observe here.
-pub fn is_allowed(tier: &str) -> bool {
+pub(crate) fn is_allowed(tier: &str) -> bool {
     let all = fathom_trace::detect::detect();
     let verdict = all.iter().find(|one| one.tier.name() == tier);
     let verdict = verdict.expect("every tier is tried");
-    fathom_test_log::tier(tier, verdict.available, || verdict.why_not.to_string())
+    fathom_test_log::tier(tier, verdict.available, || verdict.why_not.clone())
 }
 
 /// The first CPU that this process may use.
-pub fn first_allowed_cpu() -> u64 {
+pub(crate) fn first_allowed_cpu() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let list = status.split("Cpus_allowed_list:").nth(1).unwrap();
     let digits = |c: char| c.is_ascii_digit();
@@ -84,7 +84,7 @@ pub fn first_allowed_cpu() -> u64 {
     first.parse().unwrap()
 }
 
-pub fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     // SAFETY: takes nothing, returns a number.
     unsafe { libc::geteuid() == 0 }
 }

@@ -4,7 +4,7 @@ use fathom_model::{CheckItem, CheckState};
 
 use super::{System, unknown};
 
-pub fn items(system: &System) -> Vec<CheckItem> {
+pub(super) fn items(system: &System) -> Vec<CheckItem> {
     vec![
         layout(system),
         huge_pages(system),

@@ -9,7 +9,7 @@ use super::{System, unknown};
 
 /// Counters of the machine at one time.
 #[derive(Debug, Clone)]
-pub struct Snapshot {
+pub(super) struct Snapshot {
     at: Instant,
     /// Ticks of all CPUs and the stolen ones among them (`/proc/stat`).
     ticks: Option<(u64, u64)>,
@@ -29,7 +29,7 @@ const PRESSURES: [&str; 3] = ["cpu", "memory", "io"];
 
 impl Snapshot {
     /// Reads all counters; some ms on a machine with a thousand processes.
-    pub fn take(system: &System) -> Snapshot {
+    pub(super) fn take(system: &System) -> Snapshot {
         Snapshot {
             ticks: system.read("proc/stat").as_deref().and_then(parse_ticks),
             pressure: PRESSURES
@@ -121,7 +121,12 @@ fn parse_process(stat: &str) -> Option<(u64, String)> {
 }
 
 /// The checks that need both snapshots.
-pub fn items(system: &System, before: &Snapshot, after: &Snapshot, cpus: usize) -> Vec<CheckItem> {
+pub(super) fn items(
+    system: &System,
+    before: &Snapshot,
+    after: &Snapshot,
+    cpus: usize,
+) -> Vec<CheckItem> {
     let seconds = (after.at - before.at).as_secs_f64().max(1e-3);
     let mut items = vec![
         load(system, cpus),

@@ -7,7 +7,7 @@ use fathom_model::{CheckItem, CheckState};
 use super::{System, unknown};
 use crate::mounts;
 
-pub fn items(system: &System, cpus: &[usize], directory: &Path) -> Vec<CheckItem> {
+pub(super) fn items(system: &System, cpus: &[usize], directory: &Path) -> Vec<CheckItem> {
     vec![
         virtual_machine(system),
         container(system),
@@ -157,7 +157,7 @@ fn used_share(directory: &Path) -> Option<f64> {
     // SAFETY: all-zero is a valid statvfs.
     let mut stat: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: the path ends with zero and `stat` is a valid place.
-    if unsafe { libc::statvfs(path.as_ptr(), &mut stat) } != 0 || stat.f_blocks == 0 {
+    if unsafe { libc::statvfs(path.as_ptr(), &raw mut stat) } != 0 || stat.f_blocks == 0 {
         return None;
     }
     let used = (stat.f_blocks - stat.f_bfree) as f64;

@@ -6,7 +6,7 @@ use super::{System, unknown};
 use crate::kernels;
 use crate::probes::core_shared;
 
-pub fn items(system: &System) -> Vec<CheckItem> {
+pub(super) fn items(system: &System) -> Vec<CheckItem> {
     vec![
         governor(system),
         turbo(system),

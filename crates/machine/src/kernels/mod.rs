@@ -7,13 +7,13 @@
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::*;
+pub(crate) use x86_64::*;
 #[cfg(target_arch = "x86_64")]
 #[path = "x86_64_chains.rs"]
-pub mod chains;
+pub(crate) mod chains;
 #[cfg(target_arch = "x86_64")]
 #[path = "x86_64_streams.rs"]
-pub mod streams;
+pub(crate) mod streams;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -32,7 +32,8 @@ mod portable;
 pub use portable::*;
 
 /// Why a probe that needs machine code has no figure on other architectures.
-pub const NO_MACHINE_CODE: &str = "there is no machine code for this architecture in this version";
+pub(crate) const NO_MACHINE_CODE: &str =
+    "there is no machine code for this architecture in this version";
 
 #[cfg(test)]
 mod tests {

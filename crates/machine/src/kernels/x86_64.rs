@@ -7,13 +7,13 @@
 use std::arch::asm;
 
 /// Whether the loops here are machine code, so that cycle figures mean what they say.
-pub const EXACT: bool = true;
+pub(crate) const EXACT: bool = true;
 
 /// Runs `iterations` x 256 additions, each needing the one before: one cycle each.
 ///
 /// `add r, r` and not `add r, 1`: recent cores fold additions of constants at renaming.
 /// Returns the number of additions.
-pub fn dependent_adds(iterations: u64) -> u64 {
+pub(crate) fn dependent_adds(iterations: u64) -> u64 {
     let mut sum = 0u64;
     // SAFETY: only the named registers change; no memory is touched.
     unsafe {
@@ -37,7 +37,7 @@ pub fn dependent_adds(iterations: u64) -> u64 {
 ///
 /// # Safety
 /// `start` must point to a cell that holds a pointer to such a cell, and so on.
-pub unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
+pub(crate) unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
     let mut at = start;
     // SAFETY: the caller promises that every cell that is reached holds a valid pointer.
     unsafe {
@@ -58,7 +58,7 @@ pub unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
 
 /// The time-stamp counter, in ticks of its own rate, not in cycles.
 #[inline(always)]
-pub fn ticks() -> u64 {
+pub(crate) fn ticks() -> u64 {
     // SAFETY: reads a counter that Linux leaves readable for everybody.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
@@ -68,7 +68,7 @@ pub fn ticks() -> u64 {
 /// # Safety
 /// `at` must be readable.
 #[inline(always)]
-pub unsafe fn timed_load(at: *const u8) -> u64 {
+pub(crate) unsafe fn timed_load(at: *const u8) -> u64 {
     let (before, after): (u64, u64);
     // SAFETY: the caller promises that `at` is readable; rdx and rax are named as changed.
     unsafe {
@@ -101,7 +101,7 @@ pub unsafe fn timed_load(at: *const u8) -> u64 {
 /// # Safety
 /// `at` must be readable.
 #[inline(always)]
-pub unsafe fn fenced_load(at: *const u8) {
+pub(crate) unsafe fn fenced_load(at: *const u8) {
     // SAFETY: the caller promises that `at` is readable.
     unsafe {
         asm!(
@@ -119,7 +119,7 @@ pub unsafe fn fenced_load(at: *const u8) {
 /// With `mask` 1 the outcome is random and never repeats, because `state` goes on from call to
 /// call: predictors learn tens of thousands of outcomes of a stream that starts again. With
 /// `mask` 0 the same instructions run and the branch always goes the same way.
-pub fn random_branches(state: &mut u64, count: u64, mask: u64) -> u64 {
+pub(crate) fn random_branches(state: &mut u64, count: u64, mask: u64) -> u64 {
     let mut ones = 0u64;
     let mut x = *state;
     // SAFETY: only the named registers change; no memory is touched.
@@ -156,7 +156,7 @@ pub fn random_branches(state: &mut u64, count: u64, mask: u64) -> u64 {
 }
 
 /// Branches once on each byte (zero or not) and returns how many were not zero.
-pub fn pattern_branches(pattern: &[u8]) -> u64 {
+pub(crate) fn pattern_branches(pattern: &[u8]) -> u64 {
     if pattern.is_empty() {
         return 0;
     }
@@ -184,7 +184,7 @@ pub fn pattern_branches(pattern: &[u8]) -> u64 {
 /// `dst[i] = dst[i-1] + src[i]`, the sum carried through memory: each store feeds the next load.
 ///
 /// `dst` must be as long as `src`, and the length a multiple of 8; the first sum starts from 0.
-pub fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
+pub(crate) fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(8) && !src.is_empty());
     dst[0] = src[0];
     let last = src.len() as u64 - 1;
@@ -209,7 +209,7 @@ pub fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
 }
 
 /// The same sums with the running sum in a register.
-pub fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
+pub(crate) fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(8) && !src.is_empty());
     // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements of a turn.
     unsafe {
@@ -235,7 +235,7 @@ pub fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
 /// `dst[i] = src[i+1] - src[i]`: as much memory traffic, but no element waits for another.
 ///
 /// `src` must be one longer than `dst`, whose length must be a multiple of 8.
-pub fn differences(src: &[u64], dst: &mut [u64]) {
+pub(crate) fn differences(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() + 1 && dst.len().is_multiple_of(8) && !dst.is_empty());
     // SAFETY: reads src[0..=len], writes dst[0..len]; lengths are checked above.
     unsafe {
@@ -260,6 +260,6 @@ pub fn differences(src: &[u64], dst: &mut [u64]) {
 }
 
 /// Asks the processor for its name, which a hypervisor has to answer in its place.
-pub fn identify() -> Option<u32> {
+pub(crate) fn identify() -> Option<u32> {
     Some(std::arch::x86_64::__cpuid(0).eax)
 }

@@ -5,7 +5,7 @@ use std::arch::asm;
 
 /// Operations that the throughput probe knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub(crate) enum Operation {
     /// 64-bit integer addition.
     Add,
     /// 64-bit integer multiplication.
@@ -19,7 +19,7 @@ pub enum Operation {
 }
 
 /// Whether this processor has the operation.
-pub fn available(operation: Operation) -> bool {
+pub(crate) fn available(operation: Operation) -> bool {
     match operation {
         Operation::FusedMultiplyAdd => {
             std::arch::is_x86_feature_detected!("fma")
@@ -30,13 +30,13 @@ pub fn available(operation: Operation) -> bool {
 }
 
 /// Doubles in one vector of [`Operation::FusedMultiplyAdd`].
-pub const VECTOR_DOUBLES: u64 = 4;
+pub(crate) const VECTOR_DOUBLES: u64 = 4;
 
 /// Numbers of chains that [`run`] knows.
-pub const CHAINS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+pub(crate) const CHAINS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Instructions of each chain in one turn of the loop.
-pub const PER_TURN: u64 = 16;
+pub(crate) const PER_TURN: u64 = 16;
 
 /// Chains r8 to r15; returns the wrapping sum of the chains' ends.
 macro_rules! integers {
@@ -132,7 +132,7 @@ macro_rules! by_vector_chains {
 /// Runs `turns` x [`PER_TURN`] x `chains` operations and returns a checkable end of each chain:
 /// a count for the additions, 3 to the power of the count for the multiplication, the loaded
 /// word for the load. `chains` must be one of [`CHAINS`]; other numbers run as 8.
-pub fn run(operation: Operation, chains: usize, turns: u64) -> [f64; 8] {
+pub(crate) fn run(operation: Operation, chains: usize, turns: u64) -> [f64; 8] {
     let turns = turns.max(1);
     let word = 7u64;
     let to_floats = |ends: [u64; 8]| ends.map(|end| end as f64);

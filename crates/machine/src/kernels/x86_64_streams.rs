@@ -16,7 +16,7 @@ fn wide() -> bool {
 ///
 /// # Safety
 /// `at` must be aligned to 32 and readable for `bytes`.
-pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
+pub(crate) unsafe fn read(at: *const u8, bytes: usize) -> u64 {
     let turns = bytes / 256;
     if turns == 0 {
         return 0;
@@ -86,7 +86,7 @@ pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
 ///
 /// # Safety
 /// `at` must be aligned to 4 and readable for `bytes`.
-pub unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
+pub(crate) unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
     let turns = bytes / 256;
     if turns == 0 {
         return 0;
@@ -118,7 +118,7 @@ pub unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
 ///
 /// # Safety
 /// `at` must be aligned to 32 and writable for `bytes`.
-pub unsafe fn write(at: *mut u8, bytes: usize, value: u64) {
+pub(crate) unsafe fn write(at: *mut u8, bytes: usize, value: u64) {
     // SAFETY: handed on from the caller.
     unsafe { fill::<false>(at, bytes, value) }
 }
@@ -127,7 +127,7 @@ pub unsafe fn write(at: *mut u8, bytes: usize, value: u64) {
 ///
 /// # Safety
 /// `at` must be aligned to 32 and writable for `bytes`.
-pub unsafe fn write_around(at: *mut u8, bytes: usize, value: u64) {
+pub(crate) unsafe fn write_around(at: *mut u8, bytes: usize, value: u64) {
     // SAFETY: handed on from the caller.
     unsafe { fill::<true>(at, bytes, value) }
 }
@@ -227,7 +227,7 @@ macro_rules! copy_loop {
 ///
 /// # Safety
 /// `src` must be readable and `dst` writable for `bytes`, both aligned to 32, not overlapping.
-pub unsafe fn copy(src: *const u8, dst: *mut u8, bytes: usize) {
+pub(crate) unsafe fn copy(src: *const u8, dst: *mut u8, bytes: usize) {
     let turns = bytes / 256;
     if turns == 0 {
         return;

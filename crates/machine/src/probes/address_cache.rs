@@ -29,7 +29,7 @@ const GAIN: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[REACH, GAIN];
+pub(crate) const HEADINGS: &[Heading] = &[REACH, GAIN];
 
 /// Pages tried for the reach: six an octave around common sizes.
 const PAGES: [usize; 22] = [
@@ -41,7 +41,7 @@ const PAGES: [usize; 22] = [
 const NO_GAIN: f64 = 0.03;
 
 /// Both figures.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     vec![reach(), gain(context)]
 }
 

@@ -51,7 +51,7 @@ const COPY: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[READ, WRITE, AROUND, COPY];
+pub(crate) const HEADINGS: &[Heading] = &[READ, WRITE, AROUND, COPY];
 
 const KINDS: [Heading; 4] = [READ, WRITE, AROUND, COPY];
 
@@ -96,7 +96,7 @@ struct Worker {
 }
 
 /// Runs all kinds on 1, 2, 4 ... all CPUs.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let cpus = if context.cpus.is_empty() {
         vec![0]
     } else {

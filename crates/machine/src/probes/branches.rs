@@ -27,13 +27,13 @@ const LEARNT: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[COST, LEARNT];
+pub(crate) const HEADINGS: &[Heading] = &[COST, LEARNT];
 
 /// Branches of one chunk: 2000 x 20 cycles are 12 us.
 const COUNT: u64 = 2000;
 
 /// Both figures.
-pub fn run() -> Vec<ProbeResult> {
+pub(crate) fn run() -> Vec<ProbeResult> {
     if !kernels::EXACT {
         let refuse = |heading: Heading| heading.not_measurable(kernels::NO_MACHINE_CODE);
         return [COST, LEARNT].map(refuse).into();

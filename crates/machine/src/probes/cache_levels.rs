@@ -36,7 +36,7 @@ const LAST: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[first_level::HEADING, CURVE, SECOND, LAST];
+pub(crate) const HEADINGS: &[Heading] = &[first_level::HEADING, CURVE, SECOND, LAST];
 
 /// Slots are this far apart in bytes.
 const SPACING: usize = 64;
@@ -45,7 +45,7 @@ const SPACING: usize = 64;
 ///
 /// `addresses` are the results of the address-cache probe: where its reach ends near a level, the
 /// level's size is the address cache's.
-pub fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
+pub(crate) fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
     let most = context.memory_set();
     let Ok(mut cycle) = Cycle::new(most / SPACING, Layout::every(SPACING), Pages::Huge, 0xcac4e)
     else {

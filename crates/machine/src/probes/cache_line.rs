@@ -13,10 +13,10 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// The line, after the methods that it rests on.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let mut results = line_distance::run(context);
     results.push(line_slots::run());
     results.push(line_sharing::run(context));
@@ -60,7 +60,7 @@ fn decide(answers: &[f64]) -> ProbeResult {
 }
 
 /// The power of two next to `value`, if it is near: within a factor of 1.25.
-pub fn near_power_of_two(value: f64) -> Option<f64> {
+pub(crate) fn near_power_of_two(value: f64) -> Option<f64> {
     if !(8.0..=4096.0).contains(&value) {
         return None;
     }

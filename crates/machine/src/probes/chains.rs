@@ -33,7 +33,7 @@ const FREE: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[MEMORY, REGISTER, FREE];
+pub(crate) const HEADINGS: &[Heading] = &[MEMORY, REGISTER, FREE];
 
 /// Elements: source and destination, 18 KiB together, lie in the first level.
 const ELEMENTS: usize = 1024;
@@ -47,7 +47,7 @@ const SINK: usize = ELEMENTS + 256;
 const LAPS: usize = 8;
 
 /// The three figures.
-pub fn run() -> Vec<ProbeResult> {
+pub(crate) fn run() -> Vec<ProbeResult> {
     let headings = [MEMORY, REGISTER, FREE];
     if !kernels::EXACT {
         let refuse = |heading: Heading| heading.not_measurable(kernels::NO_MACHINE_CODE);
@@ -55,10 +55,10 @@ pub fn run() -> Vec<ProbeResult> {
     }
     let tracks = vec![
         track(MEMORY, |src, dst| {
-            kernels::prefix_through_memory(&src[1..], dst)
+            kernels::prefix_through_memory(&src[1..], dst);
         }),
         track(REGISTER, |src, dst| {
-            kernels::prefix_through_register(&src[1..], dst)
+            kernels::prefix_through_register(&src[1..], dst);
         }),
         track(FREE, kernels::differences),
     ];

@@ -1,7 +1,7 @@
 //! Rates of several threads together, from the times at which each was really running: pure.
 
 /// One piece of work: when it began and ended, in ns of one clock for all threads.
-pub type Piece = (u64, u64);
+pub(crate) type Piece = (u64, u64);
 
 /// A window in ns. Both CPUs of a machine at load 8 were had together for some 0.5 ms at a time,
 /// and never for 4.
@@ -12,7 +12,7 @@ const INTERRUPTED: u64 = 3;
 
 /// What all threads did together.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Together {
+pub(crate) struct Together {
     /// Bytes per ns of all threads, one value for each window in which all of them ran.
     pub rates: Vec<f64>,
     /// Windows in which at least one of them did not run for a part.
@@ -23,7 +23,7 @@ pub struct Together {
 /// adds up what all threads moved in those in which none was interrupted.
 ///
 /// `logs` has one list of pieces a thread, in order; every piece moved `bytes`.
-pub fn together(logs: &[Vec<Piece>], bytes: usize) -> Together {
+pub(crate) fn together(logs: &[Vec<Piece>], bytes: usize) -> Together {
     let mut result = Together::default();
     let from = logs
         .iter()
@@ -53,14 +53,14 @@ pub fn together(logs: &[Vec<Piece>], bytes: usize) -> Together {
 }
 
 /// Whether all of `logs` moved bytes without an interruption from `from` to `to`.
-pub fn all_ran(logs: &[Vec<Piece>], limits: &[u64], from: u64, to: u64) -> bool {
+pub(crate) fn all_ran(logs: &[Vec<Piece>], limits: &[u64], from: u64, to: u64) -> bool {
     logs.iter()
         .zip(limits)
         .all(|(log, limit)| moved(log, from, to, *limit, 1).is_some())
 }
 
 /// Longest time of a piece of each log that was not interrupted.
-pub fn limits(logs: &[Vec<Piece>]) -> Vec<u64> {
+pub(crate) fn limits(logs: &[Vec<Piece>]) -> Vec<u64> {
     logs.iter().map(|log| limit(log)).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::ruler::{Ruler, ns_per_cycle};
 use crate::samples::Agreement;
 use crate::track::{Track, alone};
 
-pub const HEADING: Heading = Heading {
+pub(crate) const HEADING: Heading = Heading {
     id: "core_clock",
     title: "core clock",
     unit: "GHz",
@@ -26,13 +26,13 @@ const BESIDE_VECTORS: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[BESIDE_VECTORS];
+pub(crate) const HEADINGS: &[Heading] = &[BESIDE_VECTORS];
 
 /// Turns of 256 additions in one chunk: 47 us at 3.5 GHz.
 const TURNS: u64 = 640;
 
 /// The probe; `Err` on architectures without machine code.
-pub fn track() -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
     if !kernels::EXACT {
         let result = HEADING.not_measurable(kernels::NO_MACHINE_CODE);
         return Err(Box::new(result));
@@ -59,7 +59,7 @@ const VECTOR_TURNS: u64 = 4000;
 /// The clock while wide vectors are busy, with the plain clock beside it. The first chunks of a
 /// pass fall into the time that a core needs to lower its clock (up to some 20 us) and the
 /// minimum would pick them; the tenth percentile of some 400 chunks does not.
-pub fn beside_vectors() -> ProbeResult {
+pub(crate) fn beside_vectors() -> ProbeResult {
     if !kernels::EXACT {
         return BESIDE_VECTORS.not_measurable(kernels::NO_MACHINE_CODE);
     }

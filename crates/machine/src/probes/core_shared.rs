@@ -19,7 +19,7 @@ pub(crate) const HEADING: Heading = Heading {
 
 /// Part of a time in which the core was shared, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shared {
+pub(crate) struct Shared {
     /// Of all of it.
     pub part: f64,
     /// Of its first and of its second half.
@@ -28,7 +28,7 @@ pub struct Shared {
 
 /// How long the core was shared within `time`; `None` where there is no machine code to measure it
 /// with.
-pub fn spin(time: Duration) -> Option<Shared> {
+pub(crate) fn spin(time: Duration) -> Option<Shared> {
     if !kernels::EXACT {
         return None;
     }
@@ -44,7 +44,7 @@ pub fn spin(time: Duration) -> Option<Shared> {
 }
 
 /// What [`spin`] found as a figure.
-pub fn result(shared: Option<Shared>) -> ProbeResult {
+pub(crate) fn result(shared: Option<Shared>) -> ProbeResult {
     let Some(shared) = shared else {
         return HEADING.not_measurable(kernels::NO_MACHINE_CODE);
     };

@@ -23,7 +23,7 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// Round trips of one burst.
 const TRIPS: u64 = 50;
@@ -127,7 +127,7 @@ fn bursts(other: usize, time: Duration) -> Bursts {
 
 /// One quick sample (5 ms) of the state between the context's CPU and the next; `None` with one
 /// CPU or a partner that did not run.
-pub fn state(context: &Context) -> Option<f64> {
+pub(crate) fn state(context: &Context) -> Option<f64> {
     let other = context
         .cpus
         .iter()
@@ -137,7 +137,7 @@ pub fn state(context: &Context) -> Option<f64> {
 }
 
 /// The probe.
-pub fn run(context: &Context) -> ProbeResult {
+pub(crate) fn run(context: &Context) -> ProbeResult {
     let others: Vec<usize> = context
         .cpus
         .iter()

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 
 /// Sends each byte back until its end of the pipe closes; it ends with this one.
-pub struct EchoProcess {
+pub(crate) struct EchoProcess {
     pid: libc::pid_t,
     /// CPU clock of the process.
     pub clock: libc::clockid_t,
@@ -20,7 +20,7 @@ impl EchoProcess {
     ///
     /// # Errors
     /// When there are no pipes or no process.
-    pub fn start() -> io::Result<EchoProcess> {
+    pub(crate) fn start() -> io::Result<EchoProcess> {
         let (their_reader, writer) = io::pipe()?;
         let (reader, their_writer) = io::pipe()?;
         let files = [their_reader.as_raw_fd(), their_writer.as_raw_fd()];
@@ -34,7 +34,7 @@ impl EchoProcess {
         }
         let mut clock = 0;
         // SAFETY: `clock` is a valid place.
-        let unknown = unsafe { libc::clock_getcpuclockid(pid, &mut clock) };
+        let unknown = unsafe { libc::clock_getcpuclockid(pid, &raw mut clock) };
         let process = EchoProcess {
             pid,
             clock,

@@ -15,7 +15,7 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// Why the counter gives nothing.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Missing {
 }
 
 /// The probe.
-pub fn run() -> ProbeResult {
+pub(crate) fn run() -> ProbeResult {
     let counter = match counter(Path::new("/")) {
         Ok(counter) => counter,
         Err(Missing::Absent) => {

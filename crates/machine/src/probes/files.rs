@@ -36,7 +36,7 @@ const SYNC: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[WARM, COLD, SYNC];
+pub(crate) const HEADINGS: &[Heading] = &[WARM, COLD, SYNC];
 
 const FILE_BYTES: usize = 32 << 20;
 
@@ -127,7 +127,7 @@ impl Drop for Scratch {
 }
 
 /// The three figures, of a file in the context's directory.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let scratch = match Scratch::new(&context.directory) {
         Ok(scratch) => scratch,
         Err(error) => {

@@ -83,7 +83,7 @@ const SOCKET: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[
+pub(crate) const HEADINGS: &[Heading] = &[
     SAME_PROCESSES,
     SWITCH_PROCESSES,
     CREATE,
@@ -96,7 +96,7 @@ pub const HEADINGS: &[Heading] = &[
 ];
 
 /// All of them.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let lowest = Agreement {
         estimator: Estimator::P10,
         tolerance: 0.1,

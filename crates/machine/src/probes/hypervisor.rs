@@ -16,10 +16,10 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// The probe.
-pub fn run() -> ProbeResult {
+pub(crate) fn run() -> ProbeResult {
     if kernels::identify().is_none() {
         let why = "this architecture has no instruction that a hypervisor must answer";
         return HEADING.not_measurable(why);

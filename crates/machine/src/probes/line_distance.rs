@@ -33,14 +33,14 @@ const PREFETCH: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[LINE, PREFETCH];
+pub(crate) const HEADINGS: &[Heading] = &[LINE, PREFETCH];
 
 /// Largest distance tested, in bytes.
 const REACH: usize = 384;
 
 /// One pair of loads: signed distance in bytes and whether the second one hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
+pub(crate) struct Pair {
     /// From the first load to the second, in bytes; never 0.
     pub distance: i32,
     /// Whether the second was as quick as a hit.
@@ -48,7 +48,7 @@ pub struct Pair {
 }
 
 /// The line and the prefetch.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let refuse = |why: &str| vec![LINE.not_measurable(why), PREFETCH.not_measurable(why)];
     if !kernels::EXACT {
         return refuse(kernels::NO_MACHINE_CODE);

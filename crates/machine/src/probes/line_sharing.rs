@@ -23,13 +23,13 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// Distances in bytes.
 const DISTANCES: [usize; 8] = [8, 16, 24, 56, 64, 128, 256, 512];
 
 /// The probe; needs two CPUs.
-pub fn run(context: &Context) -> ProbeResult {
+pub(crate) fn run(context: &Context) -> ProbeResult {
     let Some(other) = context.cpus.iter().copied().find(|cpu| *cpu != context.cpu) else {
         return HEADING.not_measurable("only one CPU may be used");
     };

@@ -24,7 +24,7 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// Spacings below any line of 64 bytes or more, and above any of 128 or less.
 const NARROW: [usize; 3] = [8, 24, 40];
@@ -38,7 +38,7 @@ const HELD: f64 = 1.12;
 const MOST: usize = 1 << 20;
 
 /// The probe.
-pub fn run() -> ProbeResult {
+pub(crate) fn run() -> ProbeResult {
     if !kernels::EXACT {
         return HEADING.not_measurable(kernels::NO_MACHINE_CODE);
     }

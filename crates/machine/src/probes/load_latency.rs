@@ -9,7 +9,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::{Agreement, quantile};
 use crate::track::Track;
 
-pub const FIRST: Heading = Heading {
+pub(crate) const FIRST: Heading = Heading {
     id: "l1_latency",
     title: "load, first-level cache",
     unit: "ns",
@@ -17,7 +17,7 @@ pub const FIRST: Heading = Heading {
              before; the fastest chunk.",
 };
 
-pub const SECOND: Heading = Heading {
+pub(crate) const SECOND: Heading = Heading {
     id: "l2_latency",
     title: "load, second-level cache",
     unit: "ns",
@@ -25,7 +25,7 @@ pub const SECOND: Heading = Heading {
              caches still cover; the fastest chunk.",
 };
 
-pub const LAST: Heading = Heading {
+pub(crate) const LAST: Heading = Heading {
     id: "l3_latency",
     title: "load, third-level cache",
     unit: "ns",
@@ -33,7 +33,7 @@ pub const LAST: Heading = Heading {
              the best pass; passes of ten times the second level's are memory's and don't count.",
 };
 
-pub const MEMORY: Heading = Heading {
+pub(crate) const MEMORY: Heading = Heading {
     id: "memory_latency",
     title: "load, memory",
     unit: "ns",
@@ -57,7 +57,7 @@ fn second_set(context: &Context) -> usize {
 }
 
 /// First-level latency.
-pub fn first() -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn first() -> Result<Track, Box<ProbeResult>> {
     // 1500 rounds are 24000 loads, 27 us at 4 cycles.
     let least = Agreement {
         estimator: Estimator::Minimum,
@@ -67,7 +67,7 @@ pub fn first() -> Result<Track, Box<ProbeResult>> {
 }
 
 /// Second-level latency.
-pub fn second(context: &Context) -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn second(context: &Context) -> Result<Track, Box<ProbeResult>> {
     // Physical placement differs from pass to pass but not within one: 3 % still holds.
     let least = Agreement {
         estimator: Estimator::Minimum,
@@ -80,7 +80,7 @@ pub fn second(context: &Context) -> Result<Track, Box<ProbeResult>> {
 /// leave only a part of it: of 32 MiB less than 4 on one host here, where a set of 4 MiB took 15 ns
 /// a load for a second and then 130 for the next one, as memory does. The second kind of pass is
 /// not this level's.
-pub fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let (Some(second), Some(third)) = (context.cache_bytes(2), context.cache_bytes(3)) else {
         let why = "the kernel reports no third-level cache";
         return Err(Box::new(LAST.not_measurable(why)));
@@ -145,7 +145,7 @@ fn small(
 }
 
 /// Memory latency; the time to build the cycle (some 0.1 s) comes on top of the passes.
-pub fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let bytes = context.memory_set();
     if !context.memory_set_is_memory() {
         return Err(Box::new(MEMORY.not_measurable(NO_MEMORY_SET)));

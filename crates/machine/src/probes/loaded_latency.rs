@@ -24,7 +24,7 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// Bytes between two reads of the clock of a reader: 20 to 60 us.
 const PIECE: usize = 512 << 10;
@@ -114,7 +114,7 @@ fn reader(cpu: usize, bytes: usize, epoch: Instant, stop: Arc<AtomicBool>) -> Re
 }
 
 /// The probe.
-pub fn run(context: &Context) -> ProbeResult {
+pub(crate) fn run(context: &Context) -> ProbeResult {
     let others: Vec<usize> = context
         .cpus
         .iter()

@@ -30,7 +30,7 @@ const IN_PAGES: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[WHOLE, IN_PAGES];
+pub(crate) const HEADINGS: &[Heading] = &[WHOLE, IN_PAGES];
 
 const PAGE: usize = 4096;
 
@@ -107,7 +107,7 @@ fn mapped(file: &File, pages: &[usize]) -> Option<f64> {
 }
 
 /// The probes, with files in `directory`.
-pub fn run(directory: &Path) -> Vec<ProbeResult> {
+pub(crate) fn run(directory: &Path) -> Vec<ProbeResult> {
     let mut tracks = Vec::new();
     for (heading, piece) in [(WHOLE, PAGES * PAGE), (IN_PAGES, PAGE)] {
         let file = match nameless(directory, piece) {

@@ -22,10 +22,10 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// The probe.
-pub fn run(context: &Context) -> ProbeResult {
+pub(crate) fn run(context: &Context) -> ProbeResult {
     let nodes = nodes(Path::new("/"));
     if nodes.is_empty() {
         return HEADING.not_measurable("the kernel reports no memory nodes");

@@ -25,7 +25,7 @@ const LEAST_GAP_NS: f64 = 1000.0;
 const MOST_GAPS: usize = 1 << 18;
 
 /// Spins for `time` on the CPU on which the caller is pinned (`cpu`).
-pub fn spin(time: Duration, cpu: usize) -> Gaps {
+pub(crate) fn spin(time: Duration, cpu: usize) -> Gaps {
     // Writing to each page now keeps page faults out of the gaps; zeros would come as pages that
     // are not there yet.
     let mut gaps = vec![(1u64, 1u64); MOST_GAPS];
@@ -123,7 +123,7 @@ pub(crate) fn parse_interrupts(text: &str, cpu: usize) -> Option<u64> {
 }
 
 /// The gaps as a probe result.
-pub fn result(gaps: &Gaps) -> ProbeResult {
+pub(crate) fn result(gaps: &Gaps) -> ProbeResult {
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.n = gaps.count;
     result.value = Some(gaps.lost.percent());

@@ -26,13 +26,13 @@ const HUGE_PAGE: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[SMALL, HUGE_PAGE];
+pub(crate) const HEADINGS: &[Heading] = &[SMALL, HUGE_PAGE];
 
 /// Pages touched in one chunk: 64 x 0.5 to 1.2 us are 30 to 80 us.
 const TOUCHED: usize = 64;
 
 /// All figures.
-pub fn run(context: &Context) -> Vec<ProbeResult> {
+pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let agreement = Agreement {
         estimator: Estimator::P10,
         tolerance: 0.1,

@@ -19,7 +19,7 @@ const HEADING: Heading = Heading {
 };
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[HEADING];
+pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
 /// Numbers of lanes.
 const LANES: [usize; 14] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40];
@@ -28,7 +28,7 @@ const LANES: [usize; 14] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40];
 const STEPS: usize = 64;
 
 /// The probe.
-pub fn run(context: &Context) -> ProbeResult {
+pub(crate) fn run(context: &Context) -> ProbeResult {
     if !context.memory_set_is_memory() {
         return HEADING.not_measurable(NO_MEMORY_SET);
     }

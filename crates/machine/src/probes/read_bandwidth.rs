@@ -9,7 +9,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::{Track, alone};
 
-pub const HEADING: Heading = Heading {
+pub(crate) const HEADING: Heading = Heading {
     id: "read_bandwidth_1",
     title: "reading memory, one core",
     unit: "GB/s",
@@ -27,19 +27,19 @@ const WORDS: Heading = Heading {
 };
 
 /// What is measured here beside the fingerprint.
-pub const HEADINGS: &[Heading] = &[WORDS];
+pub(crate) const HEADINGS: &[Heading] = &[WORDS];
 
 /// Bytes of one chunk: 100 us at 10 GB/s.
 const PIECE: usize = 1 << 20;
 
 /// The probe.
-pub fn track(context: &Context) -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn track(context: &Context) -> Result<Track, Box<ProbeResult>> {
     // SAFETY: `reading` hands over pieces of its mapping only.
     reading(HEADING, context, |at| unsafe { streams::read(at, PIECE) })
 }
 
 /// The same by words.
-pub fn by_words(context: &Context) -> ProbeResult {
+pub(crate) fn by_words(context: &Context) -> ProbeResult {
     // SAFETY: `reading` hands over pieces of its mapping only.
     let track = reading(WORDS, context, |at| unsafe {
         streams::read_words(at, PIECE)

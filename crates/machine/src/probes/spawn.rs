@@ -7,7 +7,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::Track;
 
-pub const HEADING: Heading = Heading {
+pub(crate) const HEADING: Heading = Heading {
     id: "spawn_floor",
     title: "starting a program",
     unit: "us",
@@ -17,7 +17,7 @@ pub const HEADING: Heading = Heading {
 
 /// The probe.
 #[cfg(target_os = "linux")]
-pub fn track() -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
     let floor = linux::Floor::new().map_err(|why| Box::new(HEADING.not_measurable(why)))?;
     let agreement = Agreement {
         estimator: Estimator::Minimum,
@@ -117,13 +117,13 @@ mod linux {
     }
 
     /// The program, ready to be started.
-    pub struct Floor {
+    pub(super) struct Floor {
         file: File,
     }
 
     impl Floor {
         /// Puts the program into memory; no file is left behind.
-        pub fn new() -> Result<Floor, String> {
+        pub(super) fn new() -> Result<Floor, String> {
             let (code, machine) = PROGRAM.ok_or(crate::kernels::NO_MACHINE_CODE)?;
             let io = |error: std::io::Error| format!("no file in memory: {error}");
             // SAFETY: the name is a valid string.
@@ -150,11 +150,11 @@ mod linux {
         /// Not by posix_spawn: its child first asks for and resets all 64 signals, which made 151
         /// us of
         /// 105. Nor by the file's path below /proc, whose look-up takes 18 us.
-        pub fn run(&self) -> bool {
+        pub(super) fn run(&self) -> bool {
             let mut stack = [0u64; 512];
             let top = stack.as_mut_ptr_range().end.cast();
             let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-            let file: *const File = &self.file;
+            let file: *const File = &raw const self.file;
             // SAFETY: the child runs on `stack`, which is aligned to 16 after clone's own rounding
             // and outlives it: CLONE_VFORK holds this thread until the child executes or ends. It
             // only makes system calls.
@@ -165,7 +165,7 @@ mod linux {
             let mut status = 0;
             loop {
                 // SAFETY: `pid` is our child and not yet reaped.
-                let reaped = unsafe { libc::waitpid(pid, &mut status, 0) };
+                let reaped = unsafe { libc::waitpid(pid, &raw mut status, 0) };
                 if reaped == pid {
                     return status == 0;
                 }

@@ -6,7 +6,7 @@ use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::Track;
 
-pub const HEADING: Heading = Heading {
+pub(crate) const HEADING: Heading = Heading {
     id: "system_call",
     title: "system call (getppid)",
     unit: "ns",
@@ -17,7 +17,7 @@ pub const HEADING: Heading = Heading {
 
 /// The probe.
 #[cfg(target_os = "linux")]
-pub fn track() -> Result<Track, Box<ProbeResult>> {
+pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
     let agreement = Agreement {
         estimator: Estimator::Minimum,
         tolerance: 0.03,

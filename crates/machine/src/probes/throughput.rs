@@ -39,7 +39,7 @@ const PROBES: [(Operation, Heading); 5] = [
 ];
 
 /// What is measured here.
-pub const HEADINGS: &[Heading] = &[
+pub(crate) const HEADINGS: &[Heading] = &[
     PROBES[0].1,
     PROBES[1].1,
     PROBES[2].1,
@@ -62,7 +62,7 @@ fn turns(chains: usize) -> u64 {
 }
 
 /// One figure for each operation.
-pub fn run() -> Vec<ProbeResult> {
+pub(crate) fn run() -> Vec<ProbeResult> {
     PROBES
         .iter()
         .map(|(operation, heading)| {

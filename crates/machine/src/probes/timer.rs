@@ -7,7 +7,7 @@ use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference_if
 use crate::samples::{Agreement, estimate, quantile};
 use crate::track::Track;
 
-pub const COST: Heading = Heading {
+pub(crate) const COST: Heading = Heading {
     id: "timer_cost",
     title: "reading the time",
     unit: "ns",
@@ -32,10 +32,10 @@ const TICK: Heading = Heading {
 };
 
 /// In which steps time moves.
-pub const STEPS: &[Heading] = &[STEP, TICK];
+pub(crate) const STEPS: &[Heading] = &[STEP, TICK];
 
 /// What one read costs.
-pub fn cost() -> Track {
+pub(crate) fn cost() -> Track {
     let agreement = Agreement {
         estimator: Estimator::Minimum,
         tolerance: 0.03,
@@ -50,7 +50,7 @@ pub fn cost() -> Track {
 }
 
 /// In which steps the clock and the counter move.
-pub fn steps() -> Vec<ProbeResult> {
+pub(crate) fn steps() -> Vec<ProbeResult> {
     let mut clock = Vec::with_capacity(20_000);
     let mut last = Instant::now();
     for _ in 0..20_000 {

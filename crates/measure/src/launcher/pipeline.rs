@@ -33,7 +33,7 @@ pub(crate) struct PipelineAnswer {
 impl Launcher {
     /// Runs the stages at once and waits for all. `Err` only if the launcher itself is gone, or if
     /// arguments and environment do not fit.
-    pub fn run_pipeline(
+    pub(crate) fn run_pipeline(
         &mut self,
         stages: &[StageOrder],
         timeout: Option<Duration>,

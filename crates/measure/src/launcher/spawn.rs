@@ -12,7 +12,7 @@ pub(super) struct Spawned(libc::pid_t);
 
 impl Spawned {
     /// Waits until it has ended.
-    pub fn wait(&self) {
+    pub(super) fn wait(&self) {
         let mut status = 0;
         // SAFETY: a child of ours that nobody else waits for; the call fills the number.
         while unsafe { libc::waitpid(self.0, &raw mut status, 0) } < 0

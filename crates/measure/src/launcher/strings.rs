@@ -23,7 +23,7 @@ static FILLER: [u8; 4096] = [b'X'; 4096];
 
 impl Block {
     /// No strings.
-    pub const EMPTY: Block = Block {
+    pub(crate) const EMPTY: Block = Block {
         bytes: Vec::new(),
         starts: Vec::new(),
         filled: 0,
@@ -31,7 +31,7 @@ impl Block {
 
     /// # Errors
     /// `InvalidInput` if a string contains a zero byte.
-    pub fn new<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> io::Result<Block> {
+    pub(crate) fn new<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> io::Result<Block> {
         let mut block = Block::default();
         for string in strings {
             block.push(&[string])?;
@@ -43,7 +43,7 @@ impl Block {
     ///
     /// # Errors
     /// `InvalidInput` if a part contains a zero byte.
-    pub fn push(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+    pub(crate) fn push(&mut self, parts: &[&[u8]]) -> io::Result<()> {
         self.starts.push(self.bytes.len());
         for part in parts {
             if part.contains(&0) {
@@ -57,21 +57,21 @@ impl Block {
 
     /// Makes the last string, after which none is added, longer by less than [`Block::MOST_FILLED`]
     /// bytes that say nothing.
-    pub fn fill(&mut self, bytes: usize) {
+    pub(crate) fn fill(&mut self, bytes: usize) {
         self.filled = bytes.min(FILLER.len() - 1);
     }
 
     /// No string is made longer by as much as this.
-    pub const MOST_FILLED: usize = FILLER.len();
+    pub(crate) const MOST_FILLED: usize = FILLER.len();
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.starts.clear();
         self.filled = 0;
     }
 
     /// Size of all strings with their ends.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes.len() + self.filled
     }
 }
@@ -199,7 +199,7 @@ impl Strings {
             cpu_mask_length: order.cpu_mask.len() as u64,
             output_fd: order.output_fd,
             error_fd: order.error_fd,
-            ends_round: order.ends_round as u32,
+            ends_round: u32::from(order.ends_round),
             reserved: 0,
         })
     }

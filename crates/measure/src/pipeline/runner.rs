@@ -89,7 +89,7 @@ pub(super) struct Runner {
 impl Prepared {
     /// # Errors
     /// When an argument or a variable holds a zero byte.
-    pub fn new(command: &CommandLine, here: &Path) -> Result<Prepared, MeasureError> {
+    pub(super) fn new(command: &CommandLine, here: &Path) -> Result<Prepared, MeasureError> {
         let refused = |error: io::Error| MeasureError::Spawn {
             name: command.arguments[0].to_string_lossy().into_owned(),
             error: io::Error::new(error.kind(), "an argument or variable contains a zero byte"),
@@ -107,7 +107,7 @@ impl Prepared {
 
 impl Runner {
     /// Starts the launcher for this many stages, with these further descriptors.
-    pub fn start(
+    pub(super) fn start(
         stages: usize,
         extra: &[(RawFd, i32)],
         options: RunOptions,
@@ -140,7 +140,7 @@ impl Runner {
     ///
     /// # Errors
     /// When one can't be started. A stage that ends badly is a result.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         prepared: &[Prepared],
         steps: &[Step],
@@ -232,7 +232,7 @@ impl Runner {
     }
 
     /// Ends everything that the stages have left behind.
-    pub fn sweep(&mut self) {
+    pub(super) fn sweep(&mut self) {
         // If the launcher is gone, so is what it watched over.
         let _ = self.launcher.sweep();
     }

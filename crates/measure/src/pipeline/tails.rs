@@ -22,7 +22,7 @@ pub(super) struct Tails(Emptying<State>);
 impl Tails {
     /// Starts the thread for one standard error per stage, and the standard output that is thrown
     /// away.
-    pub fn start(errors: Vec<OwnedFd>, stdout: OwnedFd) -> io::Result<Tails> {
+    pub(super) fn start(errors: Vec<OwnedFd>, stdout: OwnedFd) -> io::Result<Tails> {
         let null = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
         let mut watched: Vec<RawFd> = errors.iter().map(AsRawFd::as_raw_fd).collect();
         watched.push(stdout.as_raw_fd());
@@ -36,14 +36,14 @@ impl Tails {
     }
 
     /// Forgets what came before.
-    pub fn begin(&self) {
+    pub(super) fn begin(&self) {
         let mut state = self.0.lock();
         state.empty();
         state.errors.iter_mut().for_each(|(_, tail)| tail.clear());
     }
 
     /// The end of each stage's standard error since [`Tails::begin`].
-    pub fn finish(&self) -> Vec<Vec<u8>> {
+    pub(super) fn finish(&self) -> Vec<Vec<u8>> {
         let mut state = self.0.lock();
         state.empty();
         state.errors.iter().map(|(_, tail)| tail.bytes()).collect()

@@ -12,7 +12,7 @@ pub(super) fn with_the_limit(error: io::Error) -> io::Error {
         rlim_max: 0,
     };
     // SAFETY: the pointer is to a live value.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } == 0;
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0;
     let may_be = [libc::EINVAL, libc::EMFILE].contains(&error.raw_os_error().unwrap_or(0));
     match known && may_be && limit.rlim_cur < ENOUGH_OPEN_FILES {
         true => io::Error::other(format!(

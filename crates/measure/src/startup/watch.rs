@@ -156,7 +156,7 @@ impl Watch {
                     .wait_timeout_while(reading, PATIENCE_WITH_READER, |reading| {
                         reading.stamp.is_none()
                     });
-            reading = waiting.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            reading = waiting.unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }
         let left = self.shared.empty(&mut reading);
         let (first, by) = first_of(polled, gap, reading.stamp, left.then(now_ns)).unzip();

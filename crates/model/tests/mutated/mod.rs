@@ -20,7 +20,7 @@ const AWKWARD: [&str; 12] = [
 /// `count` texts, each `valid` with one to four pieces of damage: a byte is another one, a piece is
 /// lost or doubled, an awkward text stands in between. What is no UTF-8 then is replaced, as a
 /// lossy reader would.
-pub fn mutated(valid: &str, seed: u64, count: usize) -> impl Iterator<Item = String> {
+pub(crate) fn mutated(valid: &str, seed: u64, count: usize) -> impl Iterator<Item = String> {
     // Splitmix64 by Steele, Lea and Flood (2014).
     let mut state = seed;
     let mut below = move |most: usize| {

@@ -93,7 +93,7 @@ pub fn experiment_figures(record: &ExperimentRecord) -> String {
         out.push_str("\n**Partial**: not everything was measured.\n");
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
-        out.push_str(&format!("\n{}.\n", waits));
+        out.push_str(&format!("\n{waits}.\n"));
     }
     claims(&mut out, record);
     for measure in &record.measures {

@@ -44,7 +44,7 @@ fn one(out: &mut String, record: &ExperimentRecord) {
         );
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
-        out.push_str(&format!("\n{}.\n", waits));
+        out.push_str(&format!("\n{waits}.\n"));
     }
     for layer in [Layer::Arithmetic, Layer::Mechanism, Layer::Size] {
         let claims: Vec<&ClaimResult> = record.claims.iter().filter(|c| c.layer == layer).collect();

@@ -9,11 +9,7 @@ pub(crate) fn format_share(share: f64) -> String {
     if !percent.is_finite() {
         return format!("?{JOIN}%");
     }
-    let decimals = if percent.abs() < 9.95 && percent != 1.0 {
-        1
-    } else {
-        0
-    };
+    let decimals = usize::from(percent.abs() < 9.95 && percent != 1.0);
     format!("{percent:.decimals$}{JOIN}%")
 }
 

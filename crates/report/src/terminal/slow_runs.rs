@@ -114,7 +114,7 @@ pub(super) fn write(page: &mut Page, subject: &Subject, times: &[f64], unit: Opt
     page.field(
         "slow runs",
         tone,
-        &format!("{slow} of {all} took over {above}: {}", list),
+        &format!("{slow} of {all} took over {above}: {list}"),
     );
 }
 

@@ -56,7 +56,7 @@ fn claim(id: &str, layer: Layer, judged: Judged) -> ClaimResult {
 }
 
 /// Cut short, with a text from outside that would be markup.
-pub fn record() -> ExperimentRecord {
+pub(crate) fn record() -> ExperimentRecord {
     use ClaimVerdict as V;
     let ratio = || vec![measured("ratio(wall.a, wall.b)", estimate(31.4), "", None)];
     let mut swept = claim(

@@ -4,7 +4,7 @@ use fathom_model::{Explanation, Finding};
 
 /// Ends a script, opens another, makes an image that fails, turns the line around, clears the
 /// screen.
-pub const NAMES: [&str; 6] = [
+pub(crate) const NAMES: [&str; 6] = [
     "</script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(2)>",
     "a\u{202e}gnp.exe",
@@ -14,7 +14,7 @@ pub const NAMES: [&str; 6] = [
 ];
 
 /// Puts them into every text of `explanation`.
-pub fn spoil(explanation: &mut Explanation) {
+pub(crate) fn spoil(explanation: &mut Explanation) {
     let mut turn = 0;
     let mut next = || {
         turn += 1;

@@ -9,14 +9,14 @@ use fathom_model::{
     ThreadAccount, TimeAccount, TimeCategory, TimedRuns,
 };
 
-pub mod hostile;
-pub mod tree;
+pub(crate) mod hostile;
+pub(crate) mod tree;
 
 /// A million nanoseconds.
-pub const MS: u64 = 1_000_000;
+pub(crate) const MS: u64 = 1_000_000;
 
 /// An estimate with a relative half width of 0.5 %.
-pub fn estimate(value: f64) -> Estimate {
+pub(crate) fn estimate(value: f64) -> Estimate {
     Estimate {
         value,
         low: value * 0.995,
@@ -26,7 +26,7 @@ pub fn estimate(value: f64) -> Estimate {
 }
 
 /// Functions with their samples, most first.
-pub fn own_code(rows: &[(Option<&str>, &str, u64)]) -> OwnCode {
+pub(crate) fn own_code(rows: &[(Option<&str>, &str, u64)]) -> OwnCode {
     let samples = rows.iter().map(|row| row.2).sum();
     let functions = rows.iter().map(|(function, file, seen)| FunctionShare {
         function: function.map(str::to_owned),
@@ -42,7 +42,7 @@ pub fn own_code(rows: &[(Option<&str>, &str, u64)]) -> OwnCode {
 }
 
 /// An account whose whole is the sum of its parts, largest first.
-pub fn account(parts: &[(TimeCategory, u64)]) -> TimeAccount {
+pub(crate) fn account(parts: &[(TimeCategory, u64)]) -> TimeAccount {
     let mut parts: Vec<AccountPart> = parts
         .iter()
         .map(|&(spent, ns)| AccountPart { spent, ns })
@@ -55,7 +55,7 @@ pub fn account(parts: &[(TimeCategory, u64)]) -> TimeAccount {
 }
 
 /// A row of the I/O table: descriptor, what it is, (reads, bytes), (writes, bytes), milliseconds.
-pub fn io(
+pub(crate) fn io(
     fd: Option<i32>,
     name: &str,
     read: (u64, u64),
@@ -78,7 +78,7 @@ pub fn io(
     }
 }
 
-pub fn call(
+pub(crate) fn call(
     name: &str,
     calls: u64,
     errors: u64,
@@ -96,7 +96,7 @@ pub fn call(
     }
 }
 
-pub fn process(
+pub(crate) fn process(
     pid: u32,
     parent: Option<u32>,
     command: &str,
@@ -114,7 +114,7 @@ pub fn process(
     }
 }
 
-pub fn stretch(
+pub(crate) fn stretch(
     tid: u32,
     from_ns: u64,
     to_ns: u64,
@@ -132,7 +132,13 @@ pub fn stretch(
 }
 
 /// A finding with numbers.
-pub fn finding(id: &str, statement: &str, share: f64, could_win_ms: u64, advice: &str) -> Finding {
+pub(crate) fn finding(
+    id: &str,
+    statement: &str,
+    share: f64,
+    could_win_ms: u64,
+    advice: &str,
+) -> Finding {
     Finding {
         id: id.parse().expect("a finding has this id"),
         statement: statement.into(),
@@ -173,7 +179,7 @@ fn environment() -> Environment {
 }
 
 /// One process that only computes: no finding.
-pub fn clean() -> Explanation {
+pub(crate) fn clean() -> Explanation {
     let account = account(&[
         (TimeCategory::UserCode, 201 * MS),
         (TimeCategory::PageFaults, 9 * MS),
@@ -278,7 +284,7 @@ pub fn clean() -> Explanation {
 }
 
 /// The program of the literature: every term is written with a call of its own.
-pub fn findings() -> Explanation {
+pub(crate) fn findings() -> Explanation {
     let account = account(&[
         (TimeCategory::KernelIo, 412 * MS),
         (TimeCategory::UserCode, 196 * MS),

@@ -89,7 +89,7 @@ fn thread(lane: Lane, name: &str, stretches: &[Stretch]) -> ThreadAccount {
 
 /// A shell script that feeds a Python program with four threads, which starts `children`
 /// converters.
-pub fn many(children: u32) -> Explanation {
+pub(crate) fn many(children: u32) -> Explanation {
     let mut dice = Dice(42);
     let end = 1840 * MS;
     let mut timeline = Vec::new();

@@ -3,7 +3,7 @@
 use fathom_model::{Fingerprint, MachineFigure};
 
 /// One figure, measured an hour ago and changed since.
-pub fn fingerprint() -> Fingerprint {
+pub(crate) fn fingerprint() -> Fingerprint {
     let figure = MachineFigure {
         id: "core_clock".into(),
         value: 3.244,

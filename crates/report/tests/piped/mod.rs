@@ -9,7 +9,7 @@ use fathom_model::{
 };
 
 /// A millisecond in nanoseconds.
-pub const MS: u64 = 1_000_000;
+pub(crate) const MS: u64 = 1_000_000;
 
 fn estimate(seconds: f64) -> Estimate {
     Estimate {
@@ -21,7 +21,7 @@ fn estimate(seconds: f64) -> Estimate {
 }
 
 /// A stage that ran from 0 to `end` milliseconds.
-pub fn run(end: u64) -> StageRun {
+pub(crate) fn run(end: u64) -> StageRun {
     StageRun {
         cpu_ns: 10 * MS,
         peak_memory_bytes: 1 << 20,
@@ -55,7 +55,7 @@ fn seen(end: u64, waits: [u64; 3], stretches: &[(u64, u64, PipeState)]) -> Stage
 }
 
 /// The round that was observed.
-pub fn observed() -> PipeRound {
+pub(crate) fn observed() -> PipeRound {
     PipeRound {
         wall_ns: 102 * MS,
         stages: vec![
@@ -144,7 +144,7 @@ fn summary() -> PipeSummary {
 }
 
 /// `./produce | gzip -1 | wc -c`, observed in the kernel.
-pub fn record() -> PipeRecord {
+pub(crate) fn record() -> PipeRecord {
     let stages = [
         ("produce", "./produce"),
         ("gzip", "gzip -1"),
@@ -227,7 +227,7 @@ pub fn record() -> PipeRecord {
 }
 
 /// The same with the second stage 200 ms late.
-pub fn delayed() -> PipeRecord {
+pub(crate) fn delayed() -> PipeRecord {
     let mut record = record();
     let mut summary = summary();
     summary.wall = estimate(0.25);
@@ -244,7 +244,7 @@ pub fn delayed() -> PipeRecord {
 
 /// Puts what no name should hold into every text.
 #[allow(dead_code)] // not every test file needs it
-pub fn spoil(record: &mut PipeRecord) {
+pub(crate) fn spoil(record: &mut PipeRecord) {
     let evil = "</title><script>alert(1)</script>\"'&\u{202e}\x1b[31m";
     for stage in &mut record.stages {
         stage.name = evil.to_string();

@@ -4,7 +4,7 @@ use fathom_model::ProbeResult;
 use serde_json::{Value, json};
 
 /// A figure that is measured, with the keys of `differs` in place of its own.
-pub fn result(id: &str, title: &str, unit: &str, value: f64, differs: Value) -> ProbeResult {
+pub(crate) fn result(id: &str, title: &str, unit: &str, value: f64, differs: Value) -> ProbeResult {
     let mut json = json!({
         "id": id, "title": title, "value": value, "unit": unit, "estimator": "minimum", "n": 9,
         "p10": null, "median": null, "min": null, "spread": 0.013, "share": 0.998, "steal_ns": 0,
@@ -34,7 +34,7 @@ fn latencies() -> Vec<(f64, f64)> {
 }
 
 /// What a profile of a machine holds: figures, curves, what was disturbed and what is absent.
-pub fn results() -> Vec<ProbeResult> {
+pub(crate) fn results() -> Vec<ProbeResult> {
     let rates: Vec<(f64, f64)> = [9.8, 17.9, 24.1, 25.0]
         .iter()
         .enumerate()

@@ -18,7 +18,7 @@ fn estimate(value: f64) -> Estimate {
     }
 }
 
-pub fn run(program: usize, round: u32, cache: Cache) -> StartupRun {
+pub(crate) fn run(program: usize, round: u32, cache: Cache) -> StartupRun {
     let first = 500_000 * (program as u64 + 1) + u64::from(round) * 1000;
     StartupRun {
         program,
@@ -72,12 +72,12 @@ fn program(name: &str, ran: &[&str]) -> StartupProgram {
         name: name.to_string(),
         command: name.to_string(),
         arguments: vec![name.to_string()],
-        ran: ran.iter().map(|path| path.to_string()).collect(),
+        ran: ran.iter().map(std::string::ToString::to_string).collect(),
     }
 }
 
 /// Two programs, warm and cold, traced, with a budget that is exceeded.
-pub fn full() -> StartupRecord {
+pub(crate) fn full() -> StartupRecord {
     let mut runs = Vec::new();
     let mut summaries = Vec::new();
     for program in 0..2 {
@@ -218,7 +218,7 @@ pub fn full() -> StartupRecord {
 }
 
 /// One silent program that nobody could observe, cut short.
-pub fn sparse() -> StartupRecord {
+pub(crate) fn sparse() -> StartupRecord {
     let mut record = full();
     record.programs.truncate(1);
     record.programs[0].ran.clear();
@@ -246,10 +246,10 @@ pub fn sparse() -> StartupRecord {
 }
 
 /// Names that would act on a terminal or end an element of a page.
-pub const NASTY: &str = "</title><script>alert(1)</script>\"'&\x1b[2J\u{202e}\nnext";
+pub(crate) const NASTY: &str = "</title><script>alert(1)</script>\"'&\x1b[2J\u{202e}\nnext";
 
 /// The full record with every text from outside made nasty.
-pub fn hostile() -> StartupRecord {
+pub(crate) fn hostile() -> StartupRecord {
     let mut record = full();
     for program in &mut record.programs {
         program.name = NASTY.to_string();

@@ -4,7 +4,7 @@ use fathom_model::{
     BenchRecord, Comparison, Estimate, Metric, MoreRounds, Shift, Summary, Verdict,
 };
 
-pub fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+pub(crate) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values
 }
@@ -17,7 +17,7 @@ fn quantile(sorted: &[f64], p: f64) -> f64 {
 
 /// The median between the order statistics that the sign test gives; below six values the interval
 /// is the whole range, and its level says what that is worth.
-pub fn median(sorted: &[f64]) -> Estimate {
+pub(crate) fn median(sorted: &[f64]) -> Estimate {
     let n = sorted.len();
     let value = quantile(sorted, 0.5);
     if n < 6 {
@@ -40,7 +40,7 @@ pub fn median(sorted: &[f64]) -> Estimate {
     }
 }
 
-pub fn summaries(record: &BenchRecord, benchmark: usize) -> Vec<Summary> {
+pub(crate) fn summaries(record: &BenchRecord, benchmark: usize) -> Vec<Summary> {
     let summary = |metric: Metric| {
         let values = values(record, benchmark, metric)
             .into_iter()
@@ -76,7 +76,7 @@ fn values(record: &BenchRecord, benchmark: usize, metric: Metric) -> Vec<(u32, f
 }
 
 /// The subject against benchmark 0; `None` when no round has both.
-pub fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> Option<Comparison> {
+pub(crate) fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> Option<Comparison> {
     let (reference, ours) = (values(record, 0, metric), values(record, subject, metric));
     let ratios: Vec<f64> = ours
         .iter()

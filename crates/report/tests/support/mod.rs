@@ -4,8 +4,8 @@
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
-pub mod estimate;
-pub mod program;
+pub(crate) mod estimate;
+pub(crate) mod program;
 
 use fathom_model::{
     BenchRecord, Benchmark, BenchmarkResult, Comparison, Conditions, Environment, Floor, InputFrom,
@@ -17,7 +17,7 @@ use program::{Lcg, Program};
 
 /// A finished session of `rounds` rounds of `programs`, compared with the first on undisturbed time
 /// where all have it.
-pub fn session(programs: &[Program], rounds: u32) -> BenchRecord {
+pub(crate) fn session(programs: &[Program], rounds: u32) -> BenchRecord {
     let mut random = Lcg::new(42);
     let mut runs = Vec::new();
     for round in 0..rounds {
@@ -45,7 +45,7 @@ pub fn session(programs: &[Program], rounds: u32) -> BenchRecord {
 }
 
 /// Computes the outcome anew, for records whose runs were changed.
-pub fn outcome(record: &BenchRecord) -> Outcome {
+pub(crate) fn outcome(record: &BenchRecord) -> Outcome {
     let count = record.benchmarks.len();
     let known = |metric: Metric| record.runs.iter().all(|run| metric.of(run).is_some());
     let (first, second) = if known(Metric::Undisturbed) {
@@ -88,7 +88,7 @@ pub fn outcome(record: &BenchRecord) -> Outcome {
 }
 
 /// The session's outcome, to be changed.
-pub fn outcome_of(record: &mut BenchRecord) -> &mut Outcome {
+pub(crate) fn outcome_of(record: &mut BenchRecord) -> &mut Outcome {
     record
         .outcome
         .as_mut()
@@ -96,7 +96,7 @@ pub fn outcome_of(record: &mut BenchRecord) -> &mut Outcome {
 }
 
 /// The verdicts of a session, to check that a scenario is what its name says.
-pub fn verdicts(record: &BenchRecord) -> Vec<Verdict> {
+pub(crate) fn verdicts(record: &BenchRecord) -> Vec<Verdict> {
     record
         .outcome
         .iter()
@@ -106,7 +106,7 @@ pub fn verdicts(record: &BenchRecord) -> Vec<Verdict> {
 }
 
 /// A warning about one benchmark.
-pub fn warning(benchmark: Option<usize>, id: &str, message: &str) -> Warning {
+pub(crate) fn warning(benchmark: Option<usize>, id: &str, message: &str) -> Warning {
     Warning {
         id: id.into(),
         benchmark,

@@ -3,15 +3,15 @@
 use fathom_model::{Exit, IoCounts, Run};
 
 /// A linear congruential generator (Knuth's MMIX constants): the same numbers everywhere.
-pub struct Lcg(u64);
+pub(crate) struct Lcg(u64);
 
 impl Lcg {
-    pub fn new(seed: u64) -> Lcg {
+    pub(crate) fn new(seed: u64) -> Lcg {
         Lcg(seed.wrapping_mul(2) + 1)
     }
 
     /// Uniform between 0 and 1.
-    pub fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -20,14 +20,14 @@ impl Lcg {
     }
 
     /// Exponential with mean 1: times are skewed to the right.
-    pub fn exponential(&mut self) -> f64 {
+    pub(crate) fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
     }
 }
 
 /// What a program costs. Times in seconds.
 #[derive(Clone)]
-pub struct Program {
+pub(crate) struct Program {
     pub name: String,
     /// CPU time.
     pub cpu: f64,
@@ -55,7 +55,7 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn new(name: &str, cpu: f64) -> Program {
+    pub(crate) fn new(name: &str, cpu: f64) -> Program {
         Program {
             name: name.into(),
             cpu,
@@ -76,7 +76,7 @@ impl Program {
     }
 
     /// One run; `load` is what the machine has to do besides.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         benchmark: usize,
         round: u32,

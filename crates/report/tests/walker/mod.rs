@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 /// A value against the schema, remembering which parts of the schema were needed.
-pub struct Walker<'a> {
+pub(crate) struct Walker<'a> {
     root: &'a Value,
     /// Schema paths of the properties and alternatives that a value used.
     pub used: BTreeSet<String>,
 }
 
 impl<'a> Walker<'a> {
-    pub fn new(root: &'a Value) -> Walker<'a> {
+    pub(crate) fn new(root: &'a Value) -> Walker<'a> {
         Walker {
             root,
             used: BTreeSet::new(),
@@ -23,7 +23,12 @@ impl<'a> Walker<'a> {
     }
 
     /// An error names the place at which `value` doesn't fit.
-    pub fn check(&mut self, value: &Value, schema: &'a Value, path: &str) -> Result<(), String> {
+    pub(crate) fn check(
+        &mut self,
+        value: &Value,
+        schema: &'a Value,
+        path: &str,
+    ) -> Result<(), String> {
         let Value::Object(keywords) = schema else {
             return if schema == &Value::Bool(true) {
                 Ok(())
@@ -236,7 +241,7 @@ fn offered(schema: &Value, path: &str, all: &mut BTreeSet<String>) {
 }
 
 /// Every value fits the schema, and between them they use all of it that is `needed`, by its path.
-pub fn assert_covered(
+pub(crate) fn assert_covered(
     schema: &Value,
     path: &str,
     values: impl IntoIterator<Item = Value>,
@@ -256,7 +261,7 @@ pub fn assert_covered(
 }
 
 /// Properties and definitions without a description.
-pub fn undescribed(schema: &Value) -> Vec<String> {
+pub(crate) fn undescribed(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     find_undescribed(schema, "record", &mut found);
     found

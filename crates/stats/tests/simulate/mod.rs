@@ -2,47 +2,47 @@
 //! example that prints the table of error rates.
 #![allow(dead_code)] // Each user needs a part of it.
 
-pub mod rejected;
+pub(crate) mod rejected;
 
 use fathom_model::Verdict;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// Random numbers of the shapes that are needed here.
-pub struct Random(StdRng);
+pub(crate) struct Random(StdRng);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(StdRng::seed_from_u64(seed))
     }
 
     /// Uniform in [0, 1).
-    pub fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0.random::<f64>()
     }
 
-    pub fn coin(&mut self) -> bool {
+    pub(crate) fn coin(&mut self) -> bool {
         self.0.random::<bool>()
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0.random_range(0..n)
     }
 
     /// Exponential with mean 1.
-    pub fn exponential(&mut self) -> f64 {
+    pub(crate) fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
     }
 
     /// Standard normal (Box and Muller).
-    pub fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
 
 /// What a machine does to the times of runs that follow each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Noise {
+pub(crate) enum Noise {
     /// Independent runs, lognormal with a spread of 3 %.
     Independent,
     /// The same, with every twentieth run 1 to 4 times as long.
@@ -54,7 +54,7 @@ pub enum Noise {
 }
 
 impl Noise {
-    pub const ALL: [Noise; 4] = [
+    pub(crate) const ALL: [Noise; 4] = [
         Noise::Independent,
         Noise::Outliers,
         Noise::Drift,
@@ -62,7 +62,7 @@ impl Noise {
     ];
 
     /// Factors on the time of `count` runs, in the order in which they run.
-    pub fn factors(self, count: usize, random: &mut Random) -> Vec<f64> {
+    pub(crate) fn factors(self, count: usize, random: &mut Random) -> Vec<f64> {
         let mut wave = random.normal();
         let factor = |i: usize| {
             let own = 0.03 * random.normal();
@@ -85,7 +85,7 @@ impl Noise {
 
 /// In which order the runs of two programs are made.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Order {
+pub(crate) enum Order {
     /// All of the reference, then all of the subject.
     Sequential,
     /// In rounds, in random order within each.
@@ -93,7 +93,7 @@ pub enum Order {
 }
 
 /// Times of a reference and of a subject that takes `ratio` times as long, `rounds` runs of each.
-pub fn measure(
+pub(crate) fn measure(
     noise: Noise,
     order: Order,
     rounds: usize,
@@ -124,18 +124,18 @@ pub fn measure(
 }
 
 /// Share of `trials` in which `event` happens.
-pub fn share(trials: u32, mut event: impl FnMut() -> bool) -> f64 {
+pub(crate) fn share(trials: u32, mut event: impl FnMut() -> bool) -> f64 {
     f64::from((0..trials).map(|_| u32::from(event())).sum::<u32>()) / f64::from(trials)
 }
 
 /// The share that is exceeded by chance in one of 1,000 simulations when the truth is `rate`.
-pub fn upper_limit(rate: f64, trials: u32) -> f64 {
+pub(crate) fn upper_limit(rate: f64, trials: u32) -> f64 {
     rate + 3.09 * (rate * (1.0 - rate) / f64::from(trials)).sqrt()
 }
 
 /// Shapes with one mode, none of which may be taken for two.
 #[derive(Debug, Clone, Copy)]
-pub enum Shape {
+pub(crate) enum Shape {
     Normal,
     NormalWithOutliers,
     Lognormal,
@@ -146,7 +146,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    pub const ALL: [Shape; 7] = [
+    pub(crate) const ALL: [Shape; 7] = [
         Shape::Normal,
         Shape::NormalWithOutliers,
         Shape::Lognormal,
@@ -156,7 +156,7 @@ impl Shape {
         Shape::Uniform,
     ];
 
-    pub fn value(self, random: &mut Random) -> f64 {
+    pub(crate) fn value(self, random: &mut Random) -> f64 {
         match self {
             Shape::Normal => 10.0 + random.normal(),
             Shape::NormalWithOutliers if random.below(50) == 0 => {
@@ -171,13 +171,13 @@ impl Shape {
         }
     }
 
-    pub fn values(self, n: usize, random: &mut Random) -> Vec<f64> {
+    pub(crate) fn values(self, n: usize, random: &mut Random) -> Vec<f64> {
         (0..n).map(|_| self.value(random)).collect()
     }
 }
 
 /// `n` values of which a share of 1 in `one_in` is `sigmas` standard deviations (2 %) higher.
-pub fn mixture(n: usize, one_in: usize, sigmas: f64, random: &mut Random) -> Vec<f64> {
+pub(crate) fn mixture(n: usize, one_in: usize, sigmas: f64, random: &mut Random) -> Vec<f64> {
     (0..n)
         .map(|i| 1.0 + 0.02 * (random.normal() + if i % one_in == 0 { sigmas } else { 0.0 }))
         .collect()
@@ -185,7 +185,7 @@ pub fn mixture(n: usize, one_in: usize, sigmas: f64, random: &mut Random) -> Vec
 
 /// Measures in rounds as long as the stopping rule asks, at most `most` rounds. The round at which
 /// a difference is claimed, and in which direction (true: the subject takes longer).
-pub fn stop_by_rule(
+pub(crate) fn stop_by_rule(
     noise: Noise,
     most: u32,
     ratio: f64,
@@ -209,14 +209,14 @@ pub fn stop_by_rule(
 
 /// What a number of rounds that was fixed beforehand says: `Some(true)` if the subject is claimed
 /// to take longer, `Some(false)` if less.
-pub fn claim(reference: &[f64], subject: &[f64]) -> Option<bool> {
+pub(crate) fn claim(reference: &[f64], subject: &[f64]) -> Option<bool> {
     let allowance = fathom_stats::sequential::last(0.05, &[]);
     let paired = fathom_stats::paired_ratio(reference, subject, 0.95)?;
     (paired.p_value <= allowance.claim).then_some(paired.ratio.value > 1.0)
 }
 
 /// What not to do: test at 5 % after each round and stop at the first claim.
-pub fn stop_by_peeking(noise: Noise, most: usize, random: &mut Random) -> bool {
+pub(crate) fn stop_by_peeking(noise: Noise, most: usize, random: &mut Random) -> bool {
     let (reference, subject) = measure(noise, Order::Rounds, most, 1.0, random);
     (6..=most).any(|n| {
         fathom_stats::paired_ratio(&reference[..n], &subject[..n], 0.95)
@@ -227,7 +227,12 @@ pub fn stop_by_peeking(noise: Noise, most: usize, random: &mut Random) -> bool {
 }
 
 /// One family of ten comparisons of which `real` differ by 3 %: numbers of true and false claims.
-pub fn family(real: usize, rounds: usize, corrected: bool, random: &mut Random) -> (usize, usize) {
+pub(crate) fn family(
+    real: usize,
+    rounds: usize,
+    corrected: bool,
+    random: &mut Random,
+) -> (usize, usize) {
     let samples: Vec<_> = (0..10)
         .map(|i| {
             let ratio = if i < real { 1.03 } else { 1.0 };

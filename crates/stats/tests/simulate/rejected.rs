@@ -9,7 +9,7 @@ use super::Random;
 type Rule = fn(&[f64], &[f64], &mut Random) -> bool;
 
 /// All of them, with the name under which they are printed.
-pub const RULES: [(&str, Rule); 9] = [
+pub(crate) const RULES: [(&str, Rule); 9] = [
     ("paired Wilcoxon / Hodges-Lehmann (chosen)", chosen),
     ("paired sign test", sign_test),
     ("paired t on the log ratios", paired_t),
@@ -38,7 +38,7 @@ fn paired_t(a: &[f64], b: &[f64], _: &mut Random) -> bool {
     student_p(mean / (variance / n).sqrt(), n - 1.0) <= 0.05
 }
 
-pub fn welch(a: &[f64], b: &[f64], _: &mut Random) -> bool {
+pub(crate) fn welch(a: &[f64], b: &[f64], _: &mut Random) -> bool {
     let ((mean_a, var_a), (mean_b, var_b)) = (moments(a), moments(b));
     let (se_a, se_b) = (var_a / a.len() as f64, var_b / b.len() as f64);
     let t = (mean_b - mean_a) / (se_a + se_b).sqrt();
@@ -47,7 +47,7 @@ pub fn welch(a: &[f64], b: &[f64], _: &mut Random) -> bool {
     student_p(t, freedom) <= 0.05
 }
 
-pub fn mann_whitney(a: &[f64], b: &[f64], _: &mut Random) -> bool {
+pub(crate) fn mann_whitney(a: &[f64], b: &[f64], _: &mut Random) -> bool {
     let wins: usize = a.iter().map(|a| b.iter().filter(|b| *b > a).count()).sum();
     let (n, m) = (a.len() as f64, b.len() as f64);
     let z = ((wins as f64 - n * m / 2.0).abs() - 0.5) / (n * m * (n + m + 1.0) / 12.0).sqrt();

@@ -21,7 +21,7 @@ use crate::uses::{Flow, Moved};
 
 /// Gathers what one run showed.
 #[derive(Debug)]
-pub struct Collector {
+pub(crate) struct Collector {
     start: u64,
     started: bool,
     /// Descriptor names, to be filled with the inherited ones first.
@@ -47,7 +47,7 @@ pub struct Collector {
 
 impl Collector {
     /// For commands `roots` that begin about `start`; keeps up to `most_intervals`.
-    pub fn new(start: u64, roots: &[u32], most_intervals: Option<usize>) -> Self {
+    pub(crate) fn new(start: u64, roots: &[u32], most_intervals: Option<usize>) -> Self {
         let mut new = Self {
             start,
             started: false,
@@ -78,13 +78,13 @@ impl Collector {
     }
 
     /// Says that page faults are timed, or why they are not; `None` if nobody asked.
-    pub fn time_faults(&mut self, untimed: Option<&Option<String>>) {
+    pub(crate) fn time_faults(&mut self, untimed: Option<&Option<String>>) {
         self.faults_timed = untimed.is_some_and(Option::is_none);
         self.untimed_faults = untimed.cloned().flatten();
     }
 
     /// When the first command was let go, by the kernel's monotonic clock, ns.
-    pub fn start(&self) -> u64 {
+    pub(crate) fn start(&self) -> u64 {
         self.start
     }
 
@@ -129,7 +129,7 @@ impl Collector {
     }
 
     /// Takes one record of the ring.
-    pub fn record(&mut self, bytes: &[u8]) {
+    pub(crate) fn record(&mut self, bytes: &[u8]) {
         let Some(decoded) = record(bytes) else {
             self.unreadable += 1;
             return;
@@ -138,7 +138,7 @@ impl Collector {
     }
 
     /// Takes what one record says.
-    pub fn apply(&mut self, decoded: Record<'_>) {
+    pub(crate) fn apply(&mut self, decoded: Record<'_>) {
         match decoded {
             Record::Follow { time, who } => {
                 if !self.started {
@@ -310,13 +310,13 @@ impl Collector {
     }
 
     /// Faults of ended threads that were timed, and their time, ns.
-    pub fn timed_faults(&self) -> (u64, u64) {
+    pub(crate) fn timed_faults(&self) -> (u64, u64) {
         let sum = |of: fn(&Thread) -> Option<u64>| self.threads.iter().filter_map(of).sum();
         (sum(|one| one.timed_faults), sum(|one| one.fault_ns))
     }
 
     /// Takes the tables as they were at `end`, with the threads that were still alive.
-    pub fn end(
+    pub(crate) fn end(
         &mut self,
         mut calls: HashMap<CallKey, CallTotals>,
         mut off: Vec<OffTotals>,
@@ -424,7 +424,7 @@ impl Collector {
     }
 
     /// What was gathered; tier, duration, end, accounts and the kernel's losses are the caller's.
-    pub fn trace(self) -> Trace {
+    pub(crate) fn trace(self) -> Trace {
         let mut not_visible = vec![
             "work that makes no system call: by io_uring, and on mapped files (their disk waits \
              are shown outside calls)"

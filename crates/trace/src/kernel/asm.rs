@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Reg {
+pub(crate) enum Reg {
     R0,
     R1,
     R2,
@@ -26,7 +26,7 @@ pub enum Reg {
 /// Width of a load or store in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Width {
+pub(crate) enum Width {
     /// 4 bytes.
     Word = 0x00,
     /// 2 bytes.
@@ -40,7 +40,7 @@ pub enum Width {
 /// A 64-bit arithmetic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Alu {
+pub(crate) enum Alu {
     Add = 0x00,
     Sub = 0x10,
     Or = 0x40,
@@ -54,7 +54,7 @@ pub enum Alu {
 /// A 64-bit comparison for a conditional jump; `S...` compare as signed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Cond {
+pub(crate) enum Cond {
     Equal = 0x10,
     Greater = 0x20,
     GreaterEqual = 0x30,
@@ -68,7 +68,7 @@ pub enum Cond {
 /// Kernel helper functions used here, by their stable number in `include/uapi/linux/bpf.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Helper {
+pub(crate) enum Helper {
     MapLookup = 1,
     MapUpdate = 2,
     MapDelete = 3,
@@ -84,11 +84,11 @@ pub enum Helper {
 
 /// A place in the program that a jump can name before or after it is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Label(usize);
+pub(crate) struct Label(usize);
 
 /// Why a program could not be assembled; a defect in the program, never in its input.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum AsmError {
+pub(crate) enum AsmError {
     /// A jump names a label that was never bound.
     #[error("jump at instruction {0} to a label that is not bound")]
     UnboundLabel(usize),
@@ -99,7 +99,7 @@ pub enum AsmError {
 
 /// A program under construction.
 #[derive(Debug, Default)]
-pub struct Asm {
+pub(crate) struct Asm {
     words: Vec<u64>,
     labels: Vec<Option<usize>>,
     fixups: Vec<(usize, Label)>,
@@ -123,18 +123,18 @@ fn word(code: u8, dst: u8, src: u8, off: i16, imm: i32) -> u64 {
 
 impl Asm {
     /// An empty program.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// A label to be bound later.
-    pub fn label(&mut self) -> Label {
+    pub(crate) fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
     /// Binds a label to the next instruction.
-    pub fn bind(&mut self, label: Label) {
+    pub(crate) fn bind(&mut self, label: Label) {
         self.labels[label.0] = Some(self.words.len());
     }
 
@@ -144,76 +144,82 @@ impl Asm {
     }
 
     /// `dst = src`
-    pub fn mov(&mut self, dst: Reg, src: Reg) -> &mut Self {
+    pub(crate) fn mov(&mut self, dst: Reg, src: Reg) -> &mut Self {
         self.alu(Alu::Move, dst, src)
     }
 
     /// `dst = imm`, sign-extended to 64 bits.
-    pub fn mov_imm(&mut self, dst: Reg, imm: i32) -> &mut Self {
+    pub(crate) fn mov_imm(&mut self, dst: Reg, imm: i32) -> &mut Self {
         self.alu_imm(Alu::Move, dst, imm)
     }
 
     /// `dst op= src`
-    pub fn alu(&mut self, op: Alu, dst: Reg, src: Reg) -> &mut Self {
+    pub(crate) fn alu(&mut self, op: Alu, dst: Reg, src: Reg) -> &mut Self {
         self.emit(ALU64 | FROM_REG | op as u8, dst as u8, src as u8, 0, 0)
     }
 
     /// `dst op= imm`, sign-extended to 64 bits.
-    pub fn alu_imm(&mut self, op: Alu, dst: Reg, imm: i32) -> &mut Self {
+    pub(crate) fn alu_imm(&mut self, op: Alu, dst: Reg, imm: i32) -> &mut Self {
         self.emit(ALU64 | op as u8, dst as u8, 0, 0, imm)
     }
 
     /// `dst = *(width *)(src + off)`, zero-extended.
-    pub fn load(&mut self, width: Width, dst: Reg, src: Reg, off: i16) -> &mut Self {
+    pub(crate) fn load(&mut self, width: Width, dst: Reg, src: Reg, off: i16) -> &mut Self {
         self.emit(LDX | width as u8, dst as u8, src as u8, off, 0)
     }
 
     /// `*(width *)(dst + off) = src`
-    pub fn store(&mut self, width: Width, dst: Reg, off: i16, src: Reg) -> &mut Self {
+    pub(crate) fn store(&mut self, width: Width, dst: Reg, off: i16, src: Reg) -> &mut Self {
         self.emit(STX | width as u8, dst as u8, src as u8, off, 0)
     }
 
     /// `*(width *)(dst + off) = imm`
-    pub fn store_imm(&mut self, width: Width, dst: Reg, off: i16, imm: i32) -> &mut Self {
+    pub(crate) fn store_imm(&mut self, width: Width, dst: Reg, off: i16, imm: i32) -> &mut Self {
         self.emit(ST | width as u8, dst as u8, 0, off, imm)
     }
 
     /// `*(u64 *)(dst + off) += src`, atomically across CPUs.
-    pub fn atomic_add(&mut self, dst: Reg, off: i16, src: Reg) -> &mut Self {
+    pub(crate) fn atomic_add(&mut self, dst: Reg, off: i16, src: Reg) -> &mut Self {
         self.emit(ATOMIC_DOUBLE, dst as u8, src as u8, off, 0)
     }
 
     /// `dst = ` the map behind `fd`; two words long.
-    pub fn load_map(&mut self, dst: Reg, fd: BorrowedFd<'_>) -> &mut Self {
+    pub(crate) fn load_map(&mut self, dst: Reg, fd: BorrowedFd<'_>) -> &mut Self {
         self.emit(0x18, dst as u8, PSEUDO_MAP_FD, 0, fd.as_raw_fd())
             .emit(0, 0, 0, 0, 0)
     }
 
     /// Calls a kernel helper; clobbers `R0`-`R5`.
-    pub fn call(&mut self, helper: Helper) -> &mut Self {
+    pub(crate) fn call(&mut self, helper: Helper) -> &mut Self {
         self.emit(0x85, 0, 0, 0, helper as i32)
     }
 
     /// Jumps to `label`.
-    pub fn jump(&mut self, label: Label) -> &mut Self {
+    pub(crate) fn jump(&mut self, label: Label) -> &mut Self {
         self.fixups.push((self.words.len(), label));
         self.emit(JMP, 0, 0, 0, 0)
     }
 
     /// Jumps to `label` if `dst cond imm` (64-bit, immediate sign-extended).
-    pub fn jump_if_imm(&mut self, cond: Cond, dst: Reg, imm: i32, label: Label) -> &mut Self {
+    pub(crate) fn jump_if_imm(
+        &mut self,
+        cond: Cond,
+        dst: Reg,
+        imm: i32,
+        label: Label,
+    ) -> &mut Self {
         self.fixups.push((self.words.len(), label));
         self.emit(JMP | cond as u8, dst as u8, 0, 0, imm)
     }
 
     /// Jumps to `label` if `dst cond src` (64-bit).
-    pub fn jump_if(&mut self, cond: Cond, dst: Reg, src: Reg, label: Label) -> &mut Self {
+    pub(crate) fn jump_if(&mut self, cond: Cond, dst: Reg, src: Reg, label: Label) -> &mut Self {
         self.fixups.push((self.words.len(), label));
         self.emit(JMP | FROM_REG | cond as u8, dst as u8, src as u8, 0, 0)
     }
 
     /// Ends the program with result 0.
-    pub fn exit(&mut self) -> &mut Self {
+    pub(crate) fn exit(&mut self) -> &mut Self {
         self.mov_imm(Reg::R0, 0).emit(0x95, 0, 0, 0, 0)
     }
 
@@ -221,7 +227,7 @@ impl Asm {
     ///
     /// # Errors
     /// A label that was used and not bound, or a jump beyond 32767 instructions.
-    pub fn finish(mut self) -> Result<Vec<u64>, AsmError> {
+    pub(crate) fn finish(mut self) -> Result<Vec<u64>, AsmError> {
         for (at, label) in &self.fixups {
             let target = self.labels[label.0].ok_or(AsmError::UnboundLabel(*at))?;
             let distance = target as i64 - *at as i64 - 1;

@@ -28,7 +28,7 @@ const LICENSE: &CStr = c"Dual MIT/GPL";
 /// Kind of a map, as numbered by the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum MapKind {
+pub(crate) enum MapKind {
     /// Keys are hashed; entries are allocated when the map is made.
     Hash = 1,
     /// Keys are indices from 0.
@@ -127,7 +127,7 @@ fn name16(name: &str) -> [u8; 16] {
 
 /// A map in the kernel; freed when this and all programs that use it are closed.
 #[derive(Debug)]
-pub struct Map {
+pub(crate) struct Map {
     fd: OwnedFd,
     key_size: usize,
     value_size: usize,
@@ -139,7 +139,7 @@ impl Map {
     ///
     /// # Errors
     /// The kernel's: `EPERM` without `CAP_BPF`, `ENOMEM`, `EINVAL` for a kind it does not know.
-    pub fn create(
+    pub(crate) fn create(
         kind: MapKind,
         name: &str,
         key_size: usize,
@@ -163,7 +163,7 @@ impl Map {
     }
 
     /// The descriptor, for [`super::asm::Asm::load_map`].
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 
@@ -180,7 +180,7 @@ impl Map {
     ///
     /// # Errors
     /// The kernel's; `InvalidInput` if a size is not the map's.
-    pub fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
+    pub(crate) fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         if key.len() != self.key_size || value.len() != self.value_size {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -192,7 +192,7 @@ impl Map {
     ///
     /// # Errors
     /// The kernel's; `InvalidInput` if the size is not the map's.
-    pub fn get(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn get(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
         if key.len() != self.key_size {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -209,7 +209,7 @@ impl Map {
     ///
     /// # Errors
     /// The kernel's; `InvalidInput` if the size is not the map's.
-    pub fn remove(&self, key: &[u8]) -> io::Result<()> {
+    pub(crate) fn remove(&self, key: &[u8]) -> io::Result<()> {
         if key.len() != self.key_size {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -224,7 +224,7 @@ impl Map {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn entries(&self) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    pub(crate) fn entries(&self) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut out = Vec::new();
         let mut previous: Option<Vec<u8>> = None;
         loop {
@@ -245,7 +245,7 @@ impl Map {
 
 /// Why a program was refused.
 #[derive(Debug)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// The kernel's errno.
     pub error: io::Error,
     /// The end of the verifier's log, empty if it had nothing to say.
@@ -254,7 +254,7 @@ pub struct Refused {
 
 /// A loaded program; freed when this and its attachment are closed.
 #[derive(Debug)]
-pub struct Program {
+pub(crate) struct Program {
     fd: OwnedFd,
 }
 
@@ -263,7 +263,7 @@ impl Program {
     ///
     /// # Errors
     /// The kernel's errno with the verifier's log.
-    pub fn tracing(name: &str, code: &[u64], tracepoint: u32) -> Result<Self, Refused> {
+    pub(crate) fn tracing(name: &str, code: &[u64], tracepoint: u32) -> Result<Self, Refused> {
         Self::load(name, code, |attr| {
             attr.kind = TYPE_TRACING;
             attr.expected_attach = ATTACH_TRACE_RAW_TP;
@@ -275,7 +275,7 @@ impl Program {
     ///
     /// # Errors
     /// The kernel's errno with the verifier's log.
-    pub fn callable(name: &str, code: &[u64]) -> Result<Self, Refused> {
+    pub(crate) fn callable(name: &str, code: &[u64]) -> Result<Self, Refused> {
         Self::load(name, code, |attr| attr.kind = TYPE_RAW_TRACEPOINT)
     }
 
@@ -283,7 +283,7 @@ impl Program {
     ///
     /// # Errors
     /// The kernel's errno with the verifier's log.
-    pub fn perf_event(name: &str, code: &[u64]) -> Result<Self, Refused> {
+    pub(crate) fn perf_event(name: &str, code: &[u64]) -> Result<Self, Refused> {
         Self::load(name, code, |attr| attr.kind = TYPE_PERF_EVENT)
     }
 
@@ -324,7 +324,7 @@ impl Program {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn attach(&self) -> io::Result<OwnedFd> {
+    pub(crate) fn attach(&self) -> io::Result<OwnedFd> {
         let mut attr = RawTracepoint {
             fd: self.fd.as_raw_fd() as u32,
             ..RawTracepoint::default()
@@ -333,7 +333,7 @@ impl Program {
     }
 
     /// The descriptor, for [`run_here`].
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
@@ -344,7 +344,7 @@ impl Program {
 ///
 /// # Errors
 /// The kernel's; `ENOTSUPP` (524) before Linux 5.10.
-pub fn run_here(program: BorrowedFd<'_>) -> io::Result<()> {
+pub(crate) fn run_here(program: BorrowedFd<'_>) -> io::Result<()> {
     let mut attr = TestRun {
         fd: program.as_raw_fd() as u32,
         ..TestRun::default()

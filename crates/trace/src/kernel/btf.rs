@@ -23,7 +23,7 @@ pub enum BtfError {
 /// Kinds of type, as numbered by the format; only those that are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub(crate) enum Kind {
     Struct = 4,
     Union = 5,
     Typedef = 8,
@@ -32,7 +32,7 @@ pub enum Kind {
 
 /// Where a member lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member {
+pub(crate) struct Member {
     /// Bits from the start of the outermost struct.
     pub bit_offset: u32,
     /// Width in bits if it is a bit-field, else 0.
@@ -41,7 +41,7 @@ pub struct Member {
 
 impl Member {
     /// Bytes from the start of the struct, rounded down for a bit-field.
-    pub fn byte_offset(self) -> i16 {
+    pub(crate) fn byte_offset(self) -> i16 {
         // Members that the programs read lie within the first 32 KiB; the caller checked.
         (self.bit_offset / 8) as i16
     }
@@ -54,7 +54,7 @@ struct Type {
 
 /// A kernel's type information, indexed by type number.
 #[derive(Debug)]
-pub struct Btf<'a> {
+pub(crate) struct Btf<'a> {
     data: &'a [u8],
     strings: Range<usize>,
     types: Vec<Type>,
@@ -71,7 +71,7 @@ impl<'a> Btf<'a> {
     ///
     /// # Errors
     /// [`BtfError::Malformed`] with the offending offset.
-    pub fn parse(data: &'a [u8]) -> Result<Self, BtfError> {
+    pub(crate) fn parse(data: &'a [u8]) -> Result<Self, BtfError> {
         let word = |at: usize| read_u32(data, at);
         let magic = data.get(0..2).ok_or(BtfError::Malformed(0))?;
         if u16::from_ne_bytes([magic[0], magic[1]]) != MAGIC {
@@ -107,7 +107,7 @@ impl<'a> Btf<'a> {
     ///
     /// # Errors
     /// [`BtfError::NoType`].
-    pub fn find(&self, kind: Kind, name: &str) -> Result<u32, BtfError> {
+    pub(crate) fn find(&self, kind: Kind, name: &str) -> Result<u32, BtfError> {
         (1..self.types.len() as u32)
             .find(|id| self.kind(*id) == Some(kind as u8) && self.name_is(*id, name))
             .ok_or_else(|| BtfError::NoType(name.to_owned()))
@@ -117,9 +117,9 @@ impl<'a> Btf<'a> {
     ///
     /// # Errors
     /// [`BtfError::NoMember`]; also for a member beyond the reach of a load instruction.
-    pub fn member(&self, id: u32, member: &str) -> Result<Member, BtfError> {
+    pub(crate) fn member(&self, id: u32, member: &str) -> Result<Member, BtfError> {
         self.member_from(id, member, 0, &mut { MOST_NESTED })
-            .filter(|m| m.bit_offset / 8 <= i16::MAX as u32)
+            .filter(|m| i16::try_from(m.bit_offset / 8).is_ok())
             .ok_or_else(|| {
                 let owner = self.name(id).unwrap_or_default();
                 BtfError::NoMember(owner.to_owned(), member.to_owned())
@@ -162,7 +162,7 @@ impl<'a> Btf<'a> {
     ///
     /// # Errors
     /// [`BtfError::NoType`] if the number is not that of a pointer to a function.
-    pub fn tracepoint_arguments(&self, typedef: u32) -> Result<u32, BtfError> {
+    pub(crate) fn tracepoint_arguments(&self, typedef: u32) -> Result<u32, BtfError> {
         let wrong = || BtfError::NoType(format!("function behind type {typedef}"));
         let pointer = self.target(typedef).ok_or_else(wrong)?;
         let proto = self.target(pointer).ok_or_else(wrong)?;

@@ -34,7 +34,7 @@ pub(super) struct DrainedRows {
 
 impl DrainedRows {
     /// Of tables with room for so many rows.
-    pub fn new(most_rows: u32) -> Self {
+    pub(super) fn new(most_rows: u32) -> Self {
         Self {
             worth_a_pass: WORTH_A_PASS.min(most_rows as usize / ROWS_FOR_EACH),
             calls: HashMap::new(),
@@ -45,7 +45,7 @@ impl DrainedRows {
 
     /// Takes the rows of threads that have ended, if there are enough of them. A number that is in
     /// use again must not be among them.
-    pub fn take_ended(
+    pub(super) fn take_ended(
         &mut self,
         session: &Session,
         ended: &mut HashSet<Who>,
@@ -58,7 +58,7 @@ impl DrainedRows {
     }
 
     /// Takes all rows.
-    pub fn take_all(&mut self, session: &Session) -> Result<(), TraceError> {
+    pub(super) fn take_all(&mut self, session: &Session) -> Result<(), TraceError> {
         self.take(session, |_| true, false)
     }
 

@@ -356,7 +356,7 @@ pub(super) fn cpu_ns() -> i64 {
         tv_nsec: 0,
     };
     // SAFETY: writes one live value.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut t) };
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut t) };
     t.tv_sec * 1_000_000_000 + t.tv_nsec
 }
 

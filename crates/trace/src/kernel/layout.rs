@@ -7,161 +7,161 @@
 ///
 /// The first 16 bytes are the key of the call table and the next 24 that of the off-CPU table,
 /// so that neither key has to be built on the hot path.
-pub mod task {
+pub(crate) mod task {
     /// Key of the call table: thread, process, call number, descriptor.
-    pub const CALL_KEY: i16 = 0;
-    pub const TID: i16 = 0;
-    pub const TGID: i16 = 4;
-    pub const NR: i16 = 8;
-    pub const FD: i16 = 12;
+    pub(crate) const CALL_KEY: i16 = 0;
+    pub(crate) const TID: i16 = 0;
+    pub(crate) const TGID: i16 = 4;
+    pub(crate) const NR: i16 = 8;
+    pub(crate) const FD: i16 = 12;
     /// Key of the off-CPU table: the same four as they were when the thread left the CPU, and why.
-    pub const OFF_KEY: i16 = 16;
-    pub const OFF_NR: i16 = 24;
-    pub const OFF_CAUSE: i16 = 32;
+    pub(crate) const OFF_KEY: i16 = 16;
+    pub(crate) const OFF_NR: i16 = 24;
+    pub(crate) const OFF_CAUSE: i16 = 32;
     /// When the current call was entered, ns; 0 outside calls.
-    pub const ENTER: i16 = 40;
+    pub(crate) const ENTER: i16 = 40;
     /// Asleep within the current call, ns.
-    pub const CALL_BLOCKED: i16 = 48;
+    pub(crate) const CALL_BLOCKED: i16 = 48;
     /// Ready but not running within the current call, ns.
-    pub const CALL_READY: i16 = 56;
+    pub(crate) const CALL_READY: i16 = 56;
     /// When the thread left the CPU, ns; 0 while it runs.
-    pub const OFF_SINCE: i16 = 64;
+    pub(crate) const OFF_SINCE: i16 = 64;
     /// When it was woken since, ns; 0 while asleep.
-    pub const WOKEN: i16 = 72;
+    pub(crate) const WOKEN: i16 = 72;
     /// When it last got a CPU, ns.
-    pub const ON_SINCE: i16 = 80;
+    pub(crate) const ON_SINCE: i16 = 80;
     /// On a CPU so far, ns.
-    pub const ON_TOTAL: i16 = 88;
+    pub(crate) const ON_TOTAL: i16 = 88;
     /// When the thread was made, ns.
-    pub const STARTED: i16 = 96;
+    pub(crate) const STARTED: i16 = 96;
     /// What to do with the current call (`crate::calls` flags).
-    pub const FLAGS: i16 = 104;
+    pub(crate) const FLAGS: i16 = 104;
     /// Thread that was on the CPU where the wake-up came from.
-    pub const WAKER: i16 = 108;
+    pub(crate) const WAKER: i16 = 108;
     /// Descriptors below 64, as bits, that calls of `crate::calls::TOTALS` were made on since they
     /// were last closed: closing another is not worth a record.
-    pub const MOVED: i16 = 112;
+    pub(crate) const MOVED: i16 = 112;
     /// What the scheduler had counted for the thread when it last left or got a CPU, ns, not 0
     /// then.
-    pub const RAN: i16 = 120;
+    pub(crate) const RAN: i16 = 120;
     /// Its voluntary switches then.
-    pub const VOLUNTARY: i16 = 128;
+    pub(crate) const VOLUNTARY: i16 = 128;
     /// When the page fault that is being served came, ns; 0 outside of the faults of its own code.
-    pub const FAULT_SINCE: i16 = 136;
+    pub(crate) const FAULT_SINCE: i16 = 136;
     /// Faults of its own code that were timed.
-    pub const FAULTS: i16 = 144;
+    pub(crate) const FAULTS: i16 = 144;
     /// On a CPU serving them, ns.
-    pub const FAULT_TOTAL: i16 = 152;
+    pub(crate) const FAULT_TOTAL: i16 = 152;
     /// Address of the first own instruction of the program that it executed, until it was reached;
     /// 0 if that isn't known.
-    pub const ENTRY: i16 = 160;
+    pub(crate) const ENTRY: i16 = 160;
     /// Address at which that program's loader lies; 0 if it has none.
-    pub const LOADER: i16 = 168;
-    pub const SIZE: usize = 176;
+    pub(crate) const LOADER: i16 = 168;
+    pub(crate) const SIZE: usize = 176;
 }
 
 /// One row of the call table.
-pub mod call {
-    pub const KEY: usize = 16;
-    pub const CALLS: i16 = 0;
-    pub const TOTAL: i16 = 8;
-    pub const BLOCKED: i16 = 16;
-    pub const READY: i16 = 24;
-    pub const BYTES: i16 = 32;
-    pub const ERRORS: i16 = 40;
-    pub const WOULD_BLOCK: i16 = 48;
-    pub const UNFINISHED: i16 = 56;
-    pub const FIRST: i16 = 64;
+pub(crate) mod call {
+    pub(crate) const KEY: usize = 16;
+    pub(crate) const CALLS: i16 = 0;
+    pub(crate) const TOTAL: i16 = 8;
+    pub(crate) const BLOCKED: i16 = 16;
+    pub(crate) const READY: i16 = 24;
+    pub(crate) const BYTES: i16 = 32;
+    pub(crate) const ERRORS: i16 = 40;
+    pub(crate) const WOULD_BLOCK: i16 = 48;
+    pub(crate) const UNFINISHED: i16 = 56;
+    pub(crate) const FIRST: i16 = 64;
     /// Eight counters of calls by bytes moved; limits in `crate::result::SIZE_LIMITS`.
-    pub const SIZES: i16 = 72;
+    pub(crate) const SIZES: i16 = 72;
     /// When the first call that moved bytes returned, and the last, ns; 0 for none.
-    pub const FIRST_MOVED: i16 = 136;
-    pub const LAST_MOVED: i16 = 144;
+    pub(crate) const FIRST_MOVED: i16 = 136;
+    pub(crate) const LAST_MOVED: i16 = 144;
     /// Writes whose last byte was examined, and of these the ones that ended a line.
-    pub const EXAMINED: i16 = 152;
-    pub const LINES: i16 = 160;
+    pub(crate) const EXAMINED: i16 = 152;
+    pub(crate) const LINES: i16 = 160;
     /// Where in the file the last call at a given place ended, and how many went on where the one
     /// before had ended.
-    pub const NEXT_PLACE: i16 = 168;
-    pub const WENT_ON: i16 = 176;
+    pub(crate) const NEXT_PLACE: i16 = 168;
+    pub(crate) const WENT_ON: i16 = 176;
     /// Tries to read a last byte, those included that found the memory not there yet.
-    pub const EXAMINATIONS: i16 = 184;
-    pub const SIZE: usize = 192;
+    pub(crate) const EXAMINATIONS: i16 = 184;
+    pub(crate) const SIZE: usize = 192;
 }
 
 /// One row of the off-CPU table.
-pub mod off {
-    pub const KEY: usize = 24;
-    pub const COUNT: i16 = 0;
-    pub const TOTAL: i16 = 8;
-    pub const MAX: i16 = 16;
+pub(crate) mod off {
+    pub(crate) const KEY: usize = 24;
+    pub(crate) const COUNT: i16 = 0;
+    pub(crate) const TOTAL: i16 = 8;
+    pub(crate) const MAX: i16 = 16;
     /// Counters of 4 bytes, by powers of two of 1.024 us.
-    pub const BUCKETS: i16 = 24;
-    pub const BUCKET_COUNT: usize = 24;
-    pub const SIZE: usize = 120;
+    pub(crate) const BUCKETS: i16 = 24;
+    pub(crate) const BUCKET_COUNT: usize = 24;
+    pub(crate) const SIZE: usize = 120;
 }
 
 /// Why a thread was off the CPU, as written by the programs.
-pub mod cause {
-    pub const SLEEP: i32 = 0;
-    pub const UNINTERRUPTIBLE: i32 = 1;
-    pub const DISK: i32 = 2;
-    pub const STOPPED: i32 = 3;
-    pub const PREEMPTED: i32 = 4;
-    pub const READY: i32 = 5;
+pub(crate) mod cause {
+    pub(crate) const SLEEP: i32 = 0;
+    pub(crate) const UNINTERRUPTIBLE: i32 = 1;
+    pub(crate) const DISK: i32 = 2;
+    pub(crate) const STOPPED: i32 = 3;
+    pub(crate) const PREEMPTED: i32 = 4;
+    pub(crate) const READY: i32 = 5;
 }
 
 /// A ring record: a head of [`record::HEAD`] bytes, then a payload.
-pub mod record {
-    pub const KIND: i16 = 0;
-    pub const TIME: i16 = 8;
-    pub const TID: i16 = 16;
-    pub const TGID: i16 = 20;
-    pub const NR: i16 = 24;
-    pub const FD: i16 = 28;
-    pub const RESULT: i16 = 32;
-    pub const ARG0: i16 = 40;
-    pub const ARG1: i16 = 48;
-    pub const ARG2: i16 = 56;
-    pub const HEAD: usize = 64;
+pub(crate) mod record {
+    pub(crate) const KIND: i16 = 0;
+    pub(crate) const TIME: i16 = 8;
+    pub(crate) const TID: i16 = 16;
+    pub(crate) const TGID: i16 = 20;
+    pub(crate) const NR: i16 = 24;
+    pub(crate) const FD: i16 = 28;
+    pub(crate) const RESULT: i16 = 32;
+    pub(crate) const ARG0: i16 = 40;
+    pub(crate) const ARG1: i16 = 48;
+    pub(crate) const ARG2: i16 = 56;
+    pub(crate) const HEAD: usize = 64;
 
-    pub const CALL: i32 = 1;
-    pub const FORK: i32 = 2;
-    pub const EXEC: i32 = 3;
-    pub const EXIT: i32 = 4;
-    pub const OFF: i32 = 5;
-    pub const FOLLOW: i32 = 6;
+    pub(crate) const CALL: i32 = 1;
+    pub(crate) const FORK: i32 = 2;
+    pub(crate) const EXEC: i32 = 3;
+    pub(crate) const EXIT: i32 = 4;
+    pub(crate) const OFF: i32 = 5;
+    pub(crate) const FOLLOW: i32 = 6;
     /// ARG0: address of the program's loader, 0 if it has none.
-    pub const ENTERED: i32 = 7;
+    pub(crate) const ENTERED: i32 = 7;
 
     /// Of EXIT, ARG2: time in the run queue, ns, as the kernel counts it; this, as 64 bits, if it
     /// doesn't.
-    pub const UNKNOWN: i32 = -1;
+    pub(crate) const UNKNOWN: i32 = -1;
 
     /// Longest path that is recorded, its final zero included.
-    pub const PATH_MAX: i32 = 256;
+    pub(crate) const PATH_MAX: i32 = 256;
     /// Longest argument list that is recorded.
-    pub const ARGV_MAX: i32 = 512;
+    pub(crate) const ARGV_MAX: i32 = 512;
     /// Payload of EXEC: path, then arguments, at fixed places.
-    pub const EXEC_PAYLOAD: usize = (PATH_MAX + ARGV_MAX) as usize;
+    pub(crate) const EXEC_PAYLOAD: usize = (PATH_MAX + ARGV_MAX) as usize;
     /// Payload of EXIT.
-    pub const EXIT_ON_TOTAL: i16 = HEAD as i16;
-    pub const EXIT_STARTED: i16 = HEAD as i16 + 8;
-    pub const EXIT_VOLUNTARY: i16 = HEAD as i16 + 16;
-    pub const EXIT_INVOLUNTARY: i16 = HEAD as i16 + 24;
-    pub const EXIT_FAULTS: i16 = HEAD as i16 + 32;
-    pub const EXIT_FAULT_TOTAL: i16 = HEAD as i16 + 40;
-    pub const EXIT_NAME: i16 = HEAD as i16 + 48;
-    pub const EXIT_PAYLOAD: usize = 64;
+    pub(crate) const EXIT_ON_TOTAL: i16 = HEAD as i16;
+    pub(crate) const EXIT_STARTED: i16 = HEAD as i16 + 8;
+    pub(crate) const EXIT_VOLUNTARY: i16 = HEAD as i16 + 16;
+    pub(crate) const EXIT_INVOLUNTARY: i16 = HEAD as i16 + 24;
+    pub(crate) const EXIT_FAULTS: i16 = HEAD as i16 + 32;
+    pub(crate) const EXIT_FAULT_TOTAL: i16 = HEAD as i16 + 40;
+    pub(crate) const EXIT_NAME: i16 = HEAD as i16 + 48;
+    pub(crate) const EXIT_PAYLOAD: usize = 64;
     /// Scratch space a record is put together in.
-    pub const SCRATCH: usize = HEAD + EXEC_PAYLOAD;
+    pub(crate) const SCRATCH: usize = HEAD + EXEC_PAYLOAD;
 }
 
 /// Counters of what was lost; index into the loss table, `u64` each.
-pub mod lost {
-    pub const CALLS: i32 = 0;
-    pub const OFF_CPU: i32 = 1;
-    pub const RECORDS: i32 = 2;
-    pub const THREADS: i32 = 3;
-    pub const COUNT: u32 = 4;
+pub(crate) mod lost {
+    pub(crate) const CALLS: i32 = 0;
+    pub(crate) const OFF_CPU: i32 = 1;
+    pub(crate) const RECORDS: i32 = 2;
+    pub(crate) const THREADS: i32 = 3;
+    pub(crate) const COUNT: u32 = 4;
 }

@@ -4,18 +4,18 @@
 //! `bpf(2)` (`bpf`, `session`), read through tables and a ring (`layout`, `ring`) and
 //! put together into a `Trace` (`drain_ended`, `observe`).
 
-pub mod asm;
-pub mod bpf;
-pub mod btf;
+pub(crate) mod asm;
+pub(crate) mod bpf;
+pub(crate) mod btf;
 mod drain_ended;
 mod entry_exit_overhead;
-pub mod layout;
+pub(crate) mod layout;
 mod observe;
-pub mod offsets;
+pub(crate) mod offsets;
 mod perf;
-pub mod programs;
-pub mod ring;
-pub mod session;
+pub(crate) mod programs;
+pub(crate) mod ring;
+pub(crate) mod session;
 mod tick_skid;
 mod urgent;
 

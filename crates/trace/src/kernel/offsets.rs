@@ -4,7 +4,7 @@ use super::btf::{Btf, BtfError, Kind, Member};
 
 /// Offsets and type numbers of the running kernel, bytes unless said otherwise.
 #[derive(Clone, Debug)]
-pub struct Offsets {
+pub(crate) struct Offsets {
     pub task_pid: i16,
     pub task_tgid: i16,
     pub task_mm: i16,
@@ -44,7 +44,7 @@ pub struct Offsets {
 
 /// What distinguishes a call through the 32-bit entry from others, and where its arguments are.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry32 {
+pub(crate) struct Entry32 {
     /// The saved code segment.
     pub regs_cs: i16,
     /// The saved register in which the instruction of the native entry leaves the address behind
@@ -58,7 +58,7 @@ pub struct Entry32 {
 }
 
 /// Where the running kernel describes itself; readable by every user.
-pub const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
+pub(crate) const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
 
 impl Offsets {
     /// Looks everything up in the kernel's type information.
@@ -66,7 +66,7 @@ impl Offsets {
     /// # Errors
     /// [`BtfError`]: malformed, or a kernel that lacks what the programs need. Kernels before 5.18
     /// pass no task state to `sched_switch` and are refused.
-    pub fn of(btf: &Btf<'_>) -> Result<Self, BtfError> {
+    pub(crate) fn of(btf: &Btf<'_>) -> Result<Self, BtfError> {
         let task = btf.find(Kind::Struct, "task_struct")?;
         let mm = btf.find(Kind::Struct, "mm_struct")?;
         let entity = btf.find(Kind::Struct, "sched_entity")?;

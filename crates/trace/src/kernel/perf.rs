@@ -13,7 +13,7 @@ const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 ///
 /// # Errors
 /// Those of [`event::open`]. Nothing is attached then.
-pub fn run_on(event: SoftwareEvent, program: BorrowedFd<'_>) -> io::Result<Vec<OwnedFd>> {
+pub(super) fn run_on(event: SoftwareEvent, program: BorrowedFd<'_>) -> io::Result<Vec<OwnedFd>> {
     let mut attributes = Attributes::software(event);
     attributes.period = 1;
     attributes.flags = flag::DISABLED;

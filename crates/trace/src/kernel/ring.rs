@@ -14,7 +14,7 @@ const HEADER: u64 = 8;
 
 /// A ring mapped into this process.
 #[derive(Debug)]
-pub struct Ring {
+pub(crate) struct Ring {
     consumer: *mut libc::c_void,
     producer: *mut libc::c_void,
     page: usize,
@@ -26,7 +26,7 @@ impl Ring {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn map(fd: BorrowedFd<'_>, size: u32) -> io::Result<Self> {
+    pub(crate) fn map(fd: BorrowedFd<'_>, size: u32) -> io::Result<Self> {
         // SAFETY: asks for a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         let size = size as usize;
@@ -47,7 +47,7 @@ impl Ring {
     }
 
     /// Hands every complete record to `take`, oldest first.
-    pub fn drain(&mut self, mut take: impl FnMut(&[u8])) {
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(&[u8])) {
         // SAFETY: both mappings are live, page-aligned, and begin with the 64-bit positions.
         let (ours, theirs) = unsafe {
             (

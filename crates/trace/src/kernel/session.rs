@@ -16,7 +16,7 @@ use crate::error::{TraceError, system};
 
 /// Armed programs and their tables; dropping it removes them all.
 #[derive(Debug)]
-pub struct Session {
+pub(crate) struct Session {
     /// The shared tables.
     pub maps: Maps,
     /// The records.
@@ -36,7 +36,7 @@ impl Session {
     ///
     /// # Errors
     /// [`TraceError::NotAllowed`], or what this kernel lacks.
-    pub fn arm(options: &TraceOptions) -> Result<Self, TraceError> {
+    pub(crate) fn arm(options: &TraceOptions) -> Result<Self, TraceError> {
         Self::arm_seeing(options, Sides::Both)
     }
 
@@ -102,12 +102,12 @@ impl Session {
     }
 
     /// The program that a held child runs on itself to be traced.
-    pub fn follow(&self) -> BorrowedFd<'_> {
+    pub(crate) fn follow(&self) -> BorrowedFd<'_> {
         self.follow.fd()
     }
 
     /// Takes the programs off; the tables can still be read.
-    pub fn disarm(&mut self) {
+    pub(crate) fn disarm(&mut self) {
         self.attached.clear();
     }
 }

@@ -20,7 +20,7 @@ impl Urgent {
         let before = unsafe {
             let mut param: libc::sched_param = std::mem::zeroed();
             let policy = libc::sched_getscheduler(0);
-            let known = policy != -1 && libc::sched_getparam(0, &mut param) == 0;
+            let known = policy != -1 && libc::sched_getparam(0, &raw mut param) == 0;
             known.then_some((policy, param))
         };
         // A policy that somebody chose is kept.
@@ -36,7 +36,11 @@ fn raised() -> bool {
     unsafe {
         let mut param: libc::sched_param = std::mem::zeroed();
         param.sched_priority = libc::sched_get_priority_min(libc::SCHED_RR);
-        libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &param) == 0
+        libc::sched_setscheduler(
+            0,
+            libc::SCHED_RR | libc::SCHED_RESET_ON_FORK,
+            &raw const param,
+        ) == 0
     }
 }
 

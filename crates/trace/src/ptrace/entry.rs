@@ -26,7 +26,7 @@ impl EntryStop {
     /// Puts one into a thread that has just executed its program and is stopped. `None` where that
     /// can't be done: other architectures than x86-64, programs of 32 bits, or a thread that was
     /// killed meanwhile.
-    pub fn set(tid: u32) -> Option<EntryStop> {
+    pub(super) fn set(tid: u32) -> Option<EntryStop> {
         if !cfg!(target_arch = "x86_64") {
             return None;
         }
@@ -46,19 +46,19 @@ impl EntryStop {
     }
 
     /// Takes it out before it is reached: whoever comes to it untraced would die of it.
-    pub fn take_out(&self, tid: u32) {
+    pub(super) fn take_out(&self, tid: u32) {
         // Fails only if the thread was killed meanwhile.
         let _ = requests::put(tid, self.address, self.word);
     }
 
     /// Whether a loader comes before the first own instruction.
-    pub fn is_loaded(&self) -> bool {
+    pub(super) fn is_loaded(&self) -> bool {
         self.loaded
     }
 
     /// Whether the thread, stopped by `SIGTRAP`, has come to it. If so the breakpoint is taken out
     /// and the thread set back to the instruction that stood there.
-    pub fn reached(&self, tid: u32) -> bool {
+    pub(super) fn reached(&self, tid: u32) -> bool {
         requests::step_back_to(tid, self.address).is_ok_and(|reached| reached)
             && requests::put(tid, self.address, self.word).is_ok()
     }

@@ -117,7 +117,7 @@ fn gives_no_rights(path: &str) -> bool {
     // SAFETY: an all-zero statvfs is valid; the call reads the name and fills it.
     unsafe {
         let mut flags: libc::statvfs = std::mem::zeroed();
-        libc::statvfs(path.as_ptr(), &mut flags) == 0 && flags.f_flag & libc::ST_NOSUID != 0
+        libc::statvfs(path.as_ptr(), &raw mut flags) == 0 && flags.f_flag & libc::ST_NOSUID != 0
     }
 }
 

@@ -125,7 +125,8 @@ pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
         piece(address + first as u64, len - first),
     ];
     // SAFETY: the local vector covers `bytes`; the kernel checks the remote one.
-    let got = unsafe { libc::process_vm_readv(tid as i32, &local, 1, remote.as_ptr(), 2, 0) };
+    let got =
+        unsafe { libc::process_vm_readv(tid as i32, &raw const local, 1, remote.as_ptr(), 2, 0) };
     bytes.truncate(got.max(0) as usize);
     bytes
 }

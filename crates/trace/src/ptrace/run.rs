@@ -73,7 +73,7 @@ impl Tracee {
 
 impl Run {
     /// Of a command that is held still. `start`: ns of the monotonic clock.
-    pub fn new(root: u32, start: u64, options: &TraceOptions) -> Self {
+    pub(super) fn new(root: u32, start: u64, options: &TraceOptions) -> Self {
         let who = Who {
             tid: root,
             pid: root,
@@ -101,17 +101,17 @@ impl Run {
     }
 
     /// Names what the command begins with.
-    pub fn name_descriptors(&mut self, labels: &[(String, String)]) {
+    pub(super) fn name_descriptors(&mut self, labels: &[(String, String)]) {
         inherited::name_descriptors(&mut self.collector.names, self.root, labels);
     }
 
     /// How long the command was held at milestones, ns.
-    pub fn held(&self) -> u64 {
+    pub(super) fn held(&self) -> u64 {
         self.held
     }
 
     /// Handles stops until the command has ended; then ends what is left.
-    pub fn handle_stops(
+    pub(super) fn handle_stops(
         &mut self,
         child: &mut Held,
     ) -> Result<(i32, libc::rusage, u64), TraceError> {
@@ -130,7 +130,7 @@ impl Run {
             let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
             let flags = libc::__WALL | libc::__WNOTHREAD;
             // SAFETY: both pointers are to live values.
-            let tid = unsafe { libc::wait4(-1, &mut status, flags, &mut usage) };
+            let tid = unsafe { libc::wait4(-1, &raw mut status, flags, &raw mut usage) };
             if tid == -1 {
                 let error = io::Error::last_os_error();
                 if error.kind() == io::ErrorKind::Interrupted {
@@ -379,7 +379,7 @@ impl Run {
         });
     }
 
-    pub fn trace(mut self, end: u64) -> Trace {
+    pub(super) fn trace(mut self, end: u64) -> Trace {
         let rows = std::mem::take(&mut self.table.rows);
         self.collector.end(rows, Vec::new(), &[], end);
         let mut trace = self.collector.trace();
@@ -443,13 +443,13 @@ fn exit(who: Who, status: i32, time: u64) -> Record<'static> {
 fn cpu_ns(pid: u32) -> Option<u64> {
     let mut clock = 0;
     // SAFETY: the pointer is to a live value.
-    if unsafe { libc::clock_getcpuclockid(pid as i32, &mut clock) } != 0 {
+    if unsafe { libc::clock_getcpuclockid(pid as i32, &raw mut clock) } != 0 {
         return None;
     }
     // SAFETY: an all-zero timespec is valid, and the pointer is to a live value.
     let mut time: libc::timespec = unsafe { std::mem::zeroed() };
     // SAFETY: as above.
-    let known = unsafe { libc::clock_gettime(clock, &mut time) } == 0;
+    let known = unsafe { libc::clock_gettime(clock, &raw mut time) } == 0;
     known.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 

@@ -33,7 +33,12 @@ pub(super) struct Table {
 
 impl Entered {
     /// A call that is entered now. `memory`: the caller's, by address and length.
-    pub fn new(nr: u32, args: [u64; 6], at: u64, memory: impl Fn(u64, usize) -> Vec<u8>) -> Self {
+    pub(super) fn new(
+        nr: u32,
+        args: [u64; 6],
+        at: u64,
+        memory: impl Fn(u64, usize) -> Vec<u8>,
+    ) -> Self {
         let flags = calls::flags(nr);
         let polled = || Some(i32::from_ne_bytes(memory(args[0], 4).try_into().ok()?));
         let fd = match () {
@@ -79,12 +84,12 @@ impl Table {
     }
 
     /// The call that returned is one of the second half of the budget.
-    pub fn was_late(&mut self, who: Who, call: &Entered) {
+    pub(super) fn was_late(&mut self, who: Who, call: &Entered) {
         *self.second_half.entry(key(who, call)).or_default() += 1;
     }
 
     /// A call returned. `memory`: the caller's, by address and length.
-    pub fn returned(
+    pub(super) fn returned(
         &mut self,
         who: Who,
         call: &Entered,
@@ -131,7 +136,7 @@ impl Table {
     }
 
     /// A call was interrupted, or will never return, or nobody will see it.
-    pub fn cut_off(&mut self, who: Who, call: &Entered, now: u64) {
+    pub(super) fn cut_off(&mut self, who: Who, call: &Entered, now: u64) {
         let row = self.row(who, call);
         row.unfinished += 1;
         row.total += now - call.at;
@@ -140,7 +145,7 @@ impl Table {
     /// What each of [`TOTALS`] on `fd` by this thread adds up to, as a close records it.
     ///
     /// `nr` is the number of the closing call.
-    pub fn totals(&self, who: Who, nr: u32, fd: i32) -> Vec<u8> {
+    pub(super) fn totals(&self, who: Who, nr: u32, fd: i32) -> Vec<u8> {
         let mut out = Vec::with_capacity(8 * TOTALS_OF_CALL * TOTALS.len());
         for name in TOTALS {
             let nr = calls::number(name).map_or(u32::MAX, |number| number | nr & ENTRY_32);

@@ -15,7 +15,7 @@ pub(super) struct SamplerAffinity {
 
 impl SamplerAffinity {
     /// What is allowed now.
-    pub fn begin() -> Self {
+    pub(super) fn begin() -> Self {
         Self {
             allowed: allowed_cpus(),
             narrowed: false,
@@ -23,7 +23,7 @@ impl SamplerAffinity {
     }
 
     /// Leaves the CPU that this thread is on if it is one of these, for one that isn't.
-    pub fn leave(&mut self, busy: &[usize]) {
+    pub(super) fn leave(&mut self, busy: &[usize]) {
         // SAFETY: asks for a number.
         let here = unsafe { libc::sched_getcpu() };
         if busy.iter().any(|cpu| *cpu as i32 == here) {

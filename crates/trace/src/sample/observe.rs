@@ -154,7 +154,7 @@ fn watch(
         recorder.finish(end, &refused, &mut trace);
     }
     let mut seen = group.reap(trace, start, cut_short)?;
-    for root in seen.trace.processes.iter_mut() {
+    for root in &mut seen.trace.processes {
         if let Some(member) = seen.members.iter().find(|m| m.pid == root.pid) {
             root.end = Some(member.end);
             root.ended_ns = Some(member.ended_ns);

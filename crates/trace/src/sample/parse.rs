@@ -7,7 +7,7 @@ use crate::calls;
 
 /// What `/proc/PID/task/TID/syscall` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub(super) enum Doing {
     /// Running or ready to run.
     Running,
     /// Blocked in a call: its number as the tiers report it, and its first argument.
@@ -17,7 +17,7 @@ pub enum Doing {
 }
 
 /// Parses `running`, `-1 SP PC` or `NR ARG0 ... ARG5 SP PC`.
-pub fn doing(text: &[u8]) -> Option<Doing> {
+pub(super) fn doing(text: &[u8]) -> Option<Doing> {
     let text = std::str::from_utf8(text).ok()?.trim_end();
     if text == "running" {
         return Some(Doing::Running);
@@ -43,7 +43,7 @@ pub fn doing(text: &[u8]) -> Option<Doing> {
 
 /// What is used of `/proc/PID/task/TID/stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stat {
+pub(super) struct Stat {
     /// The thread's name.
     pub name: String,
     /// Its state, as the kernel's letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X`, `I`.
@@ -59,7 +59,7 @@ pub struct Stat {
 }
 
 /// Parses a `stat` line. The name is in brackets and may hold anything, brackets included.
-pub fn stat(text: &[u8]) -> Option<Stat> {
+pub(super) fn stat(text: &[u8]) -> Option<Stat> {
     let open = text.iter().position(|b| *b == b'(')?;
     let close = text.iter().rposition(|b| *b == b')')?;
     let name = text.get(open + 1..close)?;
@@ -85,14 +85,14 @@ pub fn stat(text: &[u8]) -> Option<Stat> {
 
 impl Stat {
     /// Whether the thread has begun to end.
-    pub fn is_ending(&self) -> bool {
+    pub(super) fn is_ending(&self) -> bool {
         const PF_EXITING: u64 = 4;
         matches!(self.state, b'Z' | b'X') || self.flags & PF_EXITING != 0
     }
 }
 
 /// CPU time and time in the run queue in ns, the first two numbers of `schedstat`.
-pub fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
+pub(super) fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
     let text = std::str::from_utf8(text).ok()?;
     let mut words = text.split_whitespace();
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
@@ -100,13 +100,13 @@ pub fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
 
 /// Whether `schedstat` counts the thread's turns on a CPU: its third number. Where it doesn't, all
 /// are 0 for ever.
-pub fn counts_turns(text: &[u8]) -> bool {
+pub(super) fn counts_turns(text: &[u8]) -> bool {
     let turns = text.trim_ascii().rsplit(|byte| *byte == b' ').next();
     turns.is_some_and(|turns| turns != b"0")
 }
 
 /// Process numbers of `children`.
-pub fn children(text: &[u8]) -> Vec<u32> {
+pub(super) fn children(text: &[u8]) -> Vec<u32> {
     let text = String::from_utf8_lossy(text);
     text.split_whitespace()
         .filter_map(|w| w.parse().ok())

@@ -67,7 +67,7 @@ pub(super) fn is_ending(pid: u32, tid: u32) -> bool {
 
 impl SampledThread {
     /// Opens the files of a thread.
-    pub fn open(pid: u32, tid: u32, now: u64) -> io::Result<Self> {
+    pub(super) fn open(pid: u32, tid: u32, now: u64) -> io::Result<Self> {
         let file = |name: &str| File::open(format!("/proc/{pid}/task/{tid}/{name}"));
         let mut sampled = Self {
             pid,
@@ -98,7 +98,7 @@ impl SampledThread {
     ///
     /// # Errors
     /// `ESRCH` once the thread has ended.
-    pub fn sample(&mut self) -> io::Result<Option<Sample>> {
+    pub(super) fn sample(&mut self) -> io::Result<Option<Sample>> {
         let syscall = read(&self.syscall)?;
         let schedstat = self.schedstat.as_ref().and_then(|file| read(file).ok());
         // Who hasn't been on a CPU since, and isn't about to be, waits for the same thing.
@@ -154,7 +154,7 @@ impl SampledThread {
     }
 
     /// Processes that this thread made and that are still its children.
-    pub fn children(&self) -> Vec<u32> {
+    pub(super) fn children(&self) -> Vec<u32> {
         let text = self.children.as_ref().and_then(|f| read(f).ok());
         text.map_or_else(Vec::new, |t| parse::children(&t))
     }

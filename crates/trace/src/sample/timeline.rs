@@ -19,7 +19,7 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    pub fn new(start: u64, options: TimelineOptions) -> Self {
+    pub(super) fn new(start: u64, options: TimelineOptions) -> Self {
         Self {
             start,
             options,
@@ -30,7 +30,7 @@ impl Timeline {
     }
 
     /// A sample of a thread stands for the time from the sample before to this one.
-    pub fn saw(&mut self, key: Key, from: u64, to: u64) {
+    pub(super) fn saw(&mut self, key: Key, from: u64, to: u64) {
         match self.open.get_mut(&key.0) {
             Some((same, _, end)) if *same == key => *end = to,
             _ => {
@@ -66,7 +66,7 @@ impl Timeline {
     }
 
     /// All intervals, and how many were not kept.
-    pub fn finish(mut self) -> (Option<Vec<Interval>>, u64) {
+    pub(super) fn finish(mut self) -> (Option<Vec<Interval>>, u64) {
         let open: Vec<_> = self.open.drain().map(|(_, open)| open).collect();
         open.into_iter().for_each(|one| self.close(Some(one)));
         self.intervals.sort_by_key(|i| (i.to_ns, i.tid));

@@ -61,7 +61,7 @@ pub(super) struct Tree {
 
 impl Tree {
     /// A tree without processes, whose times count from `start`.
-    pub fn new(start: u64, options: &TraceOptions) -> Self {
+    pub(super) fn new(start: u64, options: &TraceOptions) -> Self {
         Self {
             start,
             alive: Vec::new(),
@@ -81,7 +81,7 @@ impl Tree {
     }
 
     /// A tree whose samples are taken by [`Tree::taken`]; when threads waited is known from others.
-    pub fn for_recorder(start: u64, options: &TraceOptions) -> Self {
+    pub(super) fn for_recorder(start: u64, options: &TraceOptions) -> Self {
         Self {
             timeline: None,
             kept: Some(perf::WaitSamples::default()),
@@ -90,22 +90,22 @@ impl Tree {
     }
 
     /// What was seen since the last time.
-    pub fn taken(&mut self) -> perf::WaitSamples {
+    pub(super) fn taken(&mut self) -> perf::WaitSamples {
         self.kept.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Names what a held command will begin with.
-    pub fn name(&mut self, root: u32) {
+    pub(super) fn name(&mut self, root: u32) {
         inherited::name_descriptors(&mut self.names, root, &self.labels);
     }
 
     /// A command was let go.
-    pub fn add_root(&mut self, root: u32, at: u64) {
+    pub(super) fn add_root(&mut self, root: u32, at: u64) {
         self.add_process(root, None, at);
     }
 
     /// Samples every known thread once; each sample stands for the time since the one before.
-    pub fn sample(&mut self, now: impl Fn() -> u64) {
+    pub(super) fn sample(&mut self, now: impl Fn() -> u64) {
         let waiting = std::mem::take(&mut self.between_programs);
         let alive = |pid: &u32| self.alive.iter().any(|thread| thread.pid == *pid);
         let waiting: Vec<u32> = waiting.into_iter().filter(alive).collect();
@@ -149,7 +149,7 @@ impl Tree {
     }
 
     /// CPUs that the threads were running on, or ready to, when last sampled.
-    pub fn busy_cpus(&self) -> Vec<usize> {
+    pub(super) fn busy_cpus(&self) -> Vec<usize> {
         let threads = self.alive.iter();
         threads.filter_map(|thread| thread.runs_on).collect()
     }
@@ -205,7 +205,7 @@ impl Tree {
     }
 
     /// A process runs another program.
-    pub fn executed(&mut self, pid: u32, at: u64) {
+    pub(super) fn executed(&mut self, pid: u32, at: u64) {
         self.note_exec(pid, at - self.start);
         self.ask_standard(pid, at - self.start);
     }
@@ -241,7 +241,7 @@ impl Tree {
     }
 
     /// Finds threads and processes that are new.
-    pub fn discover(&mut self, now: u64) {
+    pub(super) fn discover(&mut self, now: u64) {
         let mut present = std::mem::take(&mut self.present);
         present.retain(|pid| self.find_threads(*pid, now));
         self.present = present;
@@ -386,14 +386,14 @@ impl Tree {
     }
 
     /// Processes that are still there, apart from the commands themselves.
-    pub fn survivors(&self, roots: &[u32]) -> HashSet<u32> {
+    pub(super) fn survivors(&self, roots: &[u32]) -> HashSet<u32> {
         let alive = self.alive.iter().map(|t| t.pid);
         alive.filter(|pid| !roots.contains(pid)).collect()
     }
 
     /// Ends the observation and fills in what was seen. Returns the processes that may not be
     /// sampled, and when they were gone, ns from the start, if they were.
-    pub fn finish(
+    pub(super) fn finish(
         mut self,
         roots: &[u32],
         at: u64,

@@ -43,8 +43,8 @@ pub(super) fn child(
             give_up(failure, 2);
         }
         let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         libc::write(failure, b"r".as_ptr().cast(), 1);
         let mut go = 0u8;

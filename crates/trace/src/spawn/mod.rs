@@ -97,7 +97,7 @@ pub(crate) fn hold_without(
 
 impl Held {
     /// Waits until the child has its descriptors in place and is held.
-    pub fn wait_ready(&mut self) -> Result<(), TraceError> {
+    pub(crate) fn wait_ready(&mut self) -> Result<(), TraceError> {
         let mut ready = [0u8; 8];
         self.failure
             .read_exact(&mut ready[..1])
@@ -109,14 +109,14 @@ impl Held {
     }
 
     /// Lets the child go on to its `execve`. Does not wait.
-    pub fn release(&mut self) -> Result<(), TraceError> {
+    pub(crate) fn release(&mut self) -> Result<(), TraceError> {
         self.hold
             .write_all(b"g")
             .map_err(system("releasing the child"))
     }
 
     /// Waits until the `execve` has succeeded, or says why it did not.
-    pub fn wait_exec(&mut self) -> Result<(), TraceError> {
+    pub(crate) fn wait_exec(&mut self) -> Result<(), TraceError> {
         let mut stage = [0u8; 1];
         match self.failure.read(&mut stage) {
             Ok(0) => {
@@ -140,18 +140,18 @@ impl Held {
     }
 
     /// When the child called `execve`, by its own reading of the monotonic clock right before.
-    pub fn exec_called(&self) -> Option<u64> {
+    pub(crate) fn exec_called(&self) -> Option<u64> {
         self.stamp.get()
     }
 
     /// Waits for the end and reaps.
-    pub fn reap(&mut self) -> Result<(i32, libc::rusage), TraceError> {
+    pub(crate) fn reap(&mut self) -> Result<(i32, libc::rusage), TraceError> {
         let mut status = 0;
         // SAFETY: an all-zero rusage is valid.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         loop {
             // SAFETY: both pointers are to live values.
-            let got = unsafe { libc::wait4(self.pid as i32, &mut status, 0, &mut usage) };
+            let got = unsafe { libc::wait4(self.pid as i32, &raw mut status, 0, &raw mut usage) };
             if got == self.pid as i32 && (libc::WIFEXITED(status) || libc::WIFSIGNALED(status)) {
                 self.reaped();
                 return Ok((status, usage));
@@ -164,14 +164,14 @@ impl Held {
     }
 
     /// Notes that someone else has reaped the child, and ends what is left of its group.
-    pub fn reaped(&mut self) {
+    pub(crate) fn reaped(&mut self) {
         self.reaped = true;
         self.kill_group();
         self.guardian = None;
     }
 
     /// Kills the child and its process group.
-    pub fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.kill_group();
         if !self.reaped {
             // SAFETY: the child is not reaped, so the number is still its own.

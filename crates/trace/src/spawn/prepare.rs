@@ -131,7 +131,7 @@ pub(super) struct Pointers {
 }
 
 impl Pointers {
-    pub fn of(prepared: &Prepared) -> Self {
+    pub(super) fn of(prepared: &Prepared) -> Self {
         let list = |texts: &[CString]| {
             let pointers = texts.iter().map(|t| t.as_ptr());
             pointers.chain([std::ptr::null()]).collect()

@@ -6,18 +6,16 @@ use fathom_trace::detect::detect;
 use fathom_trace::{Io, SyscallRow, Tier, Trace, TraceCommand, TraceOptions, trace};
 
 /// Whether the tier works here; says why not if it does not.
-pub fn available(tier: Tier) -> bool {
+pub(crate) fn available(tier: Tier) -> bool {
     let verdicts = detect();
     let found = verdicts.iter().find(|v| v.tier == tier);
     let verdict = found.expect("every tier is tried");
-    fathom_test_log::tier(tier.name(), verdict.available, || {
-        verdict.why_not.to_string()
-    })
+    fathom_test_log::tier(tier.name(), verdict.available, || verdict.why_not.clone())
 }
 
 /// A command with all descriptors on `/dev/null`.
 #[allow(dead_code)] // not every test file needs it
-pub fn quiet(argv: &[&str]) -> TraceCommand {
+pub(crate) fn quiet(argv: &[&str]) -> TraceCommand {
     TraceCommand {
         stdin: Io::Null,
         stdout: Io::Null,
@@ -28,7 +26,7 @@ pub fn quiet(argv: &[&str]) -> TraceCommand {
 
 /// Traces a quiet command under the usual options, and to its end however busy the machine is.
 #[allow(dead_code)] // not every test file needs it
-pub fn run(tier: Tier, argv: &[&str]) -> Trace {
+pub(crate) fn run(tier: Tier, argv: &[&str]) -> Trace {
     let options = TraceOptions {
         stops_time: Duration::from_secs(3600),
         ..TraceOptions::default()
@@ -38,7 +36,7 @@ pub fn run(tier: Tier, argv: &[&str]) -> Trace {
 
 /// The sum of the rows of a call on a descriptor.
 #[allow(dead_code)] // not every test file adds up
-pub fn sum(trace: &Trace, name: &str, fd: Option<i32>) -> SyscallRow {
+pub(crate) fn sum(trace: &Trace, name: &str, fd: Option<i32>) -> SyscallRow {
     let mut total = SyscallRow::default();
     let rows = trace.syscalls.iter();
     for row in rows.filter(|r| r.name == name && r.fd == fd) {
@@ -55,7 +53,7 @@ pub fn sum(trace: &Trace, name: &str, fd: Option<i32>) -> SyscallRow {
 
 /// One of the helpers of this test program, as a quiet command of its own.
 #[allow(dead_code)] // not every test file has helpers
-pub fn helper(name: &str) -> TraceCommand {
+pub(crate) fn helper(name: &str) -> TraceCommand {
     let me = std::env::current_exe().expect("this test program");
     let mut command = quiet(&[]);
     command.argv = vec![me.into(), "--exact".into(), name.into()];

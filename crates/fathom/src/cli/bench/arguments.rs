@@ -20,7 +20,7 @@ use crate::cli::run_options::RunOptions;
 
 Exit codes: 0 done, 2 wrong arguments, 3 a command failed, 4 the measurement can't be trusted, \
 130 interrupted.")]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     pub given: GivenCommands,
 
@@ -204,7 +204,7 @@ pub struct Arguments {
 
 /// Values of `--style`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Style {
+pub(crate) enum Style {
     /// Colour and progress on a terminal only
     Auto,
     /// Neither colour nor progress
@@ -221,7 +221,7 @@ pub enum Style {
 
 /// Values of `--sort`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Sort {
+pub(crate) enum Sort {
     /// As given
     Auto,
     /// As given
@@ -233,7 +233,7 @@ pub enum Sort {
 
 /// Values of `--time-unit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TimeUnit {
+pub(crate) enum TimeUnit {
     /// µs
     Microsecond,
     /// ms

@@ -14,7 +14,7 @@ use crate::cli::target::{self, Source, line, target};
 ///
 /// # Errors
 /// Usage errors, and errors for programs and inputs that aren't there.
-pub fn prepare(arguments: &Arguments) -> Result<(Vec<Target>, usize), Failure> {
+pub(super) fn prepare(arguments: &Arguments) -> Result<(Vec<Target>, usize), Failure> {
     let (sources, reference) = sources(arguments)?;
     check_parameters_are_used(arguments)?;
     let assignments =

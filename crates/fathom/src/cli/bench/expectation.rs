@@ -12,7 +12,7 @@ use crate::cli::failure::Failure;
 ///
 /// # Errors
 /// When it's neither a hash nor a readable file.
-pub fn read(given: &str) -> Result<Expectation, Failure> {
+pub(super) fn read(given: &str) -> Result<Expectation, Failure> {
     if let Some(sha256) = hash(given) {
         return Ok(Expectation {
             sha256,

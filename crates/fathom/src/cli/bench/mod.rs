@@ -6,7 +6,7 @@ mod expectation;
 mod output;
 mod progress;
 
-pub use arguments::Arguments;
+pub(super) use arguments::Arguments;
 use arguments::Style;
 use fathom_conduct::bench::Amount;
 use fathom_conduct::{BenchPlan, Target, fresh_seed};
@@ -21,7 +21,7 @@ use crate::cli::{path_conflicts, write};
 ///
 /// # Errors
 /// Everything that keeps a result from being printed.
-pub fn run(arguments: Arguments) -> Result<i32, Failure> {
+pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let (targets, reference) = commands::prepare(&arguments)?;
     let plan = plan(&arguments, targets, reference)?;
     output::check_targets(&arguments)?;
@@ -115,7 +115,7 @@ fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
 ///
 /// # Errors
 /// When it is no list of exit codes.
-pub fn ignored(text: Option<&str>) -> Result<IgnoreFailure, Failure> {
+pub(super) fn ignored(text: Option<&str>) -> Result<IgnoreFailure, Failure> {
     match text {
         None => Ok(IgnoreFailure::Never),
         Some("all-non-zero") => Ok(IgnoreFailure::All),

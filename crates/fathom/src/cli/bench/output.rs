@@ -11,7 +11,7 @@ use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
 /// What is to be shown, from `--style` and the terminal.
-pub struct Shows {
+pub(super) struct Shows {
     /// Options of the report on standard output.
     pub options: TerminalOptions,
     /// Whether there is a progress line.
@@ -22,7 +22,7 @@ pub struct Shows {
 
 impl Shows {
     /// Resolves `auto`.
-    pub fn new(arguments: &Arguments) -> Shows {
+    pub(super) fn new(arguments: &Arguments) -> Shows {
         let colour_allowed = screen::stdout_has_colour();
         let (color, progress) = match arguments.style {
             Style::Auto => (colour_allowed, screen::can_draw()),
@@ -60,12 +60,12 @@ impl Shows {
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the file.
-pub fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn check_targets(arguments: &Arguments) -> Result<(), Failure> {
     write::check(targets(arguments))
 }
 
 /// Every file that is to be written.
-pub fn targets(arguments: &Arguments) -> impl Iterator<Item = &Path> {
+pub(super) fn targets(arguments: &Arguments) -> impl Iterator<Item = &Path> {
     [
         &arguments.json,
         &arguments.export_json,
@@ -82,7 +82,11 @@ pub fn targets(arguments: &Arguments) -> impl Iterator<Item = &Path> {
 ///
 /// # Errors
 /// [`Failure::Write`].
-pub fn write(arguments: &Arguments, record: &BenchRecord, shows: &Shows) -> Result<(), Failure> {
+pub(super) fn write(
+    arguments: &Arguments,
+    record: &BenchRecord,
+    shows: &Shows,
+) -> Result<(), Failure> {
     let unit = shows.options.time_unit;
     if !targets(arguments).any(write::is_stdout) && arguments.style != Style::None {
         write::print(report::terminal(record, &shows.options).as_bytes())?;

@@ -20,7 +20,7 @@ const LONG: Duration = Duration::from_secs(60);
 const ADVISED_SECONDS: f64 = 10.0;
 
 /// Draws, if it may.
-pub struct Line<'a> {
+pub(super) struct Line<'a> {
     plan: &'a Plan,
     draws: bool,
     /// Columns of the terminal.
@@ -37,7 +37,7 @@ pub struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// Draws nothing until the first run.
-    pub fn new(plan: &'a Plan, draws: bool, width: usize) -> Self {
+    pub(super) fn new(plan: &'a Plan, draws: bool, width: usize) -> Self {
         Line {
             plan,
             draws,
@@ -52,7 +52,7 @@ impl<'a> Line<'a> {
     }
 
     /// Removes the line.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if self.line.take().is_some() {
             // A line that can't be drawn is no reason to stop measuring.
             let _ = write!(std::io::stderr(), "\r\x1b[K");

@@ -14,7 +14,7 @@ use clap::Args;
   sudo fathom machine --fix        then measure, then: sudo fathom machine --restore
 
 Exit codes: 0 done, 1 --check found the machine unfit, 2 wrong arguments, 130 interrupted.")]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Measure only the fingerprint (3 s, at most 8)
     #[arg(long, conflicts_with_all = ["full", "check"])]
     pub quick: bool,

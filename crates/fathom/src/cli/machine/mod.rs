@@ -6,7 +6,7 @@ mod tuning;
 use std::ffi::OsString;
 use std::time::Duration;
 
-pub use arguments::Arguments;
+pub(super) use arguments::Arguments;
 use fathom_conduct::machine::{Checked, Probes};
 use fathom_conduct::{CheckPlan, Event, MachinePlan};
 use fathom_experiment::did_you_mean;
@@ -26,7 +26,7 @@ const WORK: Duration = Duration::from_millis(5);
 ///
 /// # Errors
 /// When a file can't be written, or a setting can't be changed.
-pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if let Some(turns) = arguments.work {
         fathom_machine::work(turns);
         return Ok(0);
@@ -119,7 +119,9 @@ fn measure(arguments: &Arguments) -> Result<i32, Failure> {
     let text = fathom_report::machine_terminal(&record.results, shown);
     finish(arguments, &record, &text)?;
     if !record.complete {
-        eprintln!("interrupted: what had ended is there; the rest has no figure or is missing");
+        anstream::eprintln!(
+            "interrupted: what had ended is there; the rest has no figure or is missing"
+        );
         return Ok(INTERRUPTED);
     }
     Ok(0)
@@ -138,7 +140,7 @@ fn check(arguments: &Arguments) -> Result<i32, Failure> {
     let Checked { record, failure } = fathom_conduct::check(&plan);
     screen::redraw(draws, "");
     if let Some(failure) = failure {
-        eprintln!("warning: a program could not be run against itself: {failure}");
+        anstream::eprintln!("warning: a program could not be run against itself: {failure}");
     }
     finish(
         arguments,
@@ -146,7 +148,9 @@ fn check(arguments: &Arguments) -> Result<i32, Failure> {
         &fathom_report::machine_check_terminal(&record.report),
     )?;
     if !record.complete {
-        eprintln!("interrupted: no program was run against itself for as long as it takes");
+        anstream::eprintln!(
+            "interrupted: no program was run against itself for as long as it takes"
+        );
         return Ok(INTERRUPTED);
     }
     Ok(i32::from(record.report.fitness == Fitness::Unfit))

@@ -15,7 +15,7 @@ const STATE: &str = "/var/lib/fathom/settings-before-fix.json";
 ///
 /// # Errors
 /// Without root, when an earlier `--fix` was not put back yet, and when a setting refuses.
-pub fn fix() -> Result<i32, Failure> {
+pub(super) fn fix() -> Result<i32, Failure> {
     let planned = tune::plan(Path::new("/"));
     if planned.is_empty() {
         let earlier = match Path::new(STATE).exists() {
@@ -51,7 +51,7 @@ pub fn fix() -> Result<i32, Failure> {
 /// # Errors
 /// Without root, when it is not known whether there is something to put back, and when a setting
 /// refuses; the others are put back all the same.
-pub fn restore() -> Result<i32, Failure> {
+pub(super) fn restore() -> Result<i32, Failure> {
     let is_there = Path::new(STATE).try_exists();
     let is_there = is_there.map_err(|error| {
         Failure::Usage(format!(

@@ -27,7 +27,7 @@ The timed rounds are never traced. The waits come from further, observed rounds;
 which means and how much slower they were. docs/pipe.md explains every number.
 
 Exit codes: 0 done, 2 wrong arguments, 3 a stage failed, 4 it can't be measured, 130 interrupted.")]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// The stages, each in quotes; or, after --, the whole pipeline in one pair of quotes
     #[arg(value_name = "STAGE")]
     pub stages: Vec<OsString>,
@@ -103,7 +103,7 @@ pub struct Arguments {
 
 /// Values of `--tier`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Tier {
+pub(crate) enum Tier {
     /// Counted and timed in the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
     /// Switches recorded by the kernel, threads sampled (any user)

@@ -5,7 +5,7 @@
 /// # Errors
 /// A sentence that says what to type: for an empty stage, and for anything else of the shell's that
 /// belongs to the whole pipeline or hides in one stage.
-pub fn split(text: &str) -> Result<Vec<String>, String> {
+pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     let mut stages = Vec::new();
     let mut stage = String::new();
     let mut quote = None;
@@ -56,7 +56,7 @@ pub fn split(text: &str) -> Result<Vec<String>, String> {
 
 /// What to type for a stage that holds something only a shell can do; `None` if it holds nothing of
 /// the kind. `place` says which stage it is.
-pub fn shell_syntax(stage: &str, number: usize, last: bool) -> Option<String> {
+pub(super) fn shell_syntax(stage: &str, number: usize, last: bool) -> Option<String> {
     let mut quote = None;
     let mut word_start = true;
     let mut characters = stage.chars().peekable();

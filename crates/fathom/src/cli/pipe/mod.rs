@@ -7,7 +7,7 @@ mod stages;
 
 use std::path::Path;
 
-pub use arguments::Arguments;
+pub(super) use arguments::Arguments;
 use arguments::Tier as Asked;
 use fathom_conduct::pipe::{Inputs, ObserveBy, Stages};
 use fathom_conduct::{PipePlan, fresh_seed};
@@ -24,7 +24,7 @@ use crate::cli::{WORDING, path_conflicts, screen, write};
 ///
 /// # Errors
 /// Everything that keeps a result from being printed.
-pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if arguments.rounds == Some(0) {
         return Err(Failure::Usage(
             "zero rounds measure nothing; give at least 1".into(),

@@ -14,7 +14,7 @@ use crate::cli::{machine_changed, screen};
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Draws, if standard error is a terminal.
-pub struct Progress {
+pub(super) struct Progress {
     names: Vec<String>,
     draws: bool,
     drawn: Option<Instant>,
@@ -22,7 +22,7 @@ pub struct Progress {
 
 impl Progress {
     /// Draws nothing until the first run.
-    pub fn new(stages: &[PipeStage]) -> Progress {
+    pub(super) fn new(stages: &[PipeStage]) -> Progress {
         Progress {
             names: stages.iter().map(|stage| stage.name.clone()).collect(),
             draws: screen::can_draw(),
@@ -31,7 +31,7 @@ impl Progress {
     }
 
     /// Removes the line.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if self.drawn.take().is_some() {
             // A line that can't be drawn is no reason to stop measuring.
             let _ = write!(std::io::stderr(), "\r\x1b[K");

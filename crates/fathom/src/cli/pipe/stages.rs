@@ -19,7 +19,7 @@ use crate::cli::target::{self, Source};
 ///
 /// # Errors
 /// Usage errors that say what to type; programs and files that are not there.
-pub fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
+pub(super) fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
     let texts = texts(arguments)?;
     once(&arguments.run_options)?;
     let shell = arguments
@@ -129,7 +129,10 @@ fn options_of(options: &RunOptions, index: usize, last: usize) -> RunOptions {
 ///
 /// # Errors
 /// When a stage or a time is not understood.
-pub fn delays(given: &[String], stages: &[PipeStage]) -> Result<Option<Vec<Duration>>, Failure> {
+pub(super) fn delays(
+    given: &[String],
+    stages: &[PipeStage],
+) -> Result<Option<Vec<Duration>>, Failure> {
     if given.is_empty() {
         return Ok(None);
     }

@@ -21,7 +21,7 @@ in docs/experiments.md.
 
 Exit codes: 0 done, 1 a claim that is a budget does not hold, 2 wrong arguments or file, 3 a program \
 failed, 4 a budget could not be judged, 130 interrupted.")]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Experiment files, or folders with an experiment.toml
     #[arg(value_name = "FILE|DIR")]
     pub experiments: Vec<PathBuf>,

@@ -22,7 +22,7 @@ const HOW: &str = "fathom run --list";
 ///
 /// # Errors
 /// When the catalogue or a file in it can't be used.
-pub fn list(arguments: &Arguments) -> Result<i32, Failure> {
+pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
     interrupt::catch();
     let files: Vec<PathBuf> = match arguments.experiments.as_slice() {
         [] => catalogue_files(&arguments.catalogue, HOW)?,

@@ -8,7 +8,7 @@ mod readme;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-pub use arguments::Arguments;
+pub(super) use arguments::Arguments;
 use fathom_experiment::resolve::Scope;
 use fathom_experiment::select::Selection;
 use fathom_experiment::session::{self, End, Options, RunError};
@@ -37,7 +37,7 @@ const INTERRUPTED: i32 = 130;
 ///
 /// # Errors
 /// Files that can't be used, arguments that contradict each other, results that can't be written.
-pub fn run(arguments: &Arguments) -> Result<i32, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let reports = [&arguments.json, &arguments.html, &arguments.export_markdown];
     write::check(reports.into_iter().filter_map(|path| path.as_deref()))?;
     if arguments.list {
@@ -125,7 +125,7 @@ fn catalogue_files(folder: &Path, how: &str) -> Result<Vec<PathBuf>, Failure> {
 fn read(path: &Path) -> Result<Experiment, Failure> {
     fathom_experiment::read(path).map_err(|error| match error {
         ReadError::File(error) => Failure::Usage(format!("the file can't be used\n{error}")),
-        other => Failure::Usage(other.to_string()),
+        other @ ReadError::Io { .. } => Failure::Usage(other.to_string()),
     })
 }
 

@@ -9,14 +9,14 @@ use fathom_report::{escape, shorten};
 use crate::cli::{machine_changed, screen};
 
 /// One line on standard error, redrawn; nothing where it can't be drawn.
-pub struct Line {
+pub(super) struct Line {
     name: String,
     draws: bool,
 }
 
 impl Line {
     /// Nothing is drawn yet.
-    pub fn new(name: &str) -> Line {
+    pub(super) fn new(name: &str) -> Line {
         Line {
             name: escape(name),
             draws: screen::can_draw(),
@@ -24,7 +24,7 @@ impl Line {
     }
 
     /// Shows what begins now.
-    pub fn show(&mut self, event: &Event<'_>) {
+    pub(super) fn show(&mut self, event: &Event<'_>) {
         let text = match event {
             Event::MachineChanged(changes) => return machine_changed::warn(changes),
             Event::Preparing(kind, name) => {
@@ -52,7 +52,7 @@ impl Line {
     }
 
     /// Takes it away.
-    pub fn clear(&self) {
+    pub(super) fn clear(&self) {
         if self.draws {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }

@@ -28,7 +28,7 @@ fn refused(path: &std::path::Path, error: &report::FiguresError) -> Failure {
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the page.
-pub fn check(experiments: &[Experiment]) -> Result<(), Failure> {
+pub(super) fn check(experiments: &[Experiment]) -> Result<(), Failure> {
     for experiment in experiments {
         let (path, text) = read(experiment)?;
         report::check_figures(&text).map_err(|error| refused(&path, &error))?;
@@ -40,7 +40,7 @@ pub fn check(experiments: &[Experiment]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When the page was changed meanwhile, or can't be written.
-pub fn write(experiment: &Experiment, record: &ExperimentRecord) -> Result<(), Failure> {
+pub(super) fn write(experiment: &Experiment, record: &ExperimentRecord) -> Result<(), Failure> {
     let (path, text) = read(experiment)?;
     let page = report::with_figures(&text, record).map_err(|error| refused(&path, &error))?;
     write::export(&path, page)

@@ -30,7 +30,7 @@ pipe; and the exit. docs/startup.md says where each stamp is taken.
 
 Exit codes: 0 done, 1 over the budget, 2 wrong arguments, 3 a program failed, 4 it can't be measured, \
 130 interrupted.")]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     pub given: GivenCommands,
 
@@ -104,7 +104,7 @@ pub struct Arguments {
 
 /// Values of `--tier`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Tier {
+pub(crate) enum Tier {
     /// In the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
     /// By ptrace (any user): files in one run with every call stopped, phases in runs with two
@@ -115,7 +115,7 @@ pub enum Tier {
 
 /// Values of `--budget-quantile`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Quantile {
+pub(crate) enum Quantile {
     /// Half of the starts
     P50,
     /// Nine of ten starts
@@ -128,7 +128,7 @@ pub enum Quantile {
 
 impl Quantile {
     /// As it stands in the record.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Quantile::P50 => "p50",
             Quantile::P90 => "p90",

@@ -4,7 +4,7 @@ mod arguments;
 mod show;
 mod targets;
 
-pub use arguments::Arguments;
+pub(super) use arguments::Arguments;
 use fathom_conduct::{Event, StartupPlan, fresh_seed};
 use fathom_measure::interrupt;
 use fathom_model::{ColdBy, StartupRecord, StopReason};
@@ -21,7 +21,7 @@ const OVER_BUDGET: i32 = 1;
 ///
 /// # Errors
 /// Everything that keeps a result from being printed.
-pub fn run(arguments: Arguments) -> Result<i32, Failure> {
+pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let plan = plan(&arguments)?;
     let files = [&arguments.html, &arguments.json];
     let written = || files.into_iter().filter_map(|path| path.as_deref());

@@ -11,7 +11,7 @@ use crate::cli::{screen, write};
 ///
 /// # Errors
 /// When one can't be written.
-pub fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
+pub(super) fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
     let json_to_stdout = arguments.json.as_deref().is_some_and(write::is_stdout);
     if !json_to_stdout {
         let options = report::StartupOptions {
@@ -38,7 +38,7 @@ pub fn show(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure
 ///
 /// # Errors
 /// When it can't be written.
-pub fn write_json(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
+pub(super) fn write_json(arguments: &Arguments, record: &StartupRecord) -> Result<(), Failure> {
     let Some(path) = write::not_grown(arguments.json.as_deref()) else {
         return Ok(());
     };

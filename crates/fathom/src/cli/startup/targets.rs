@@ -11,7 +11,7 @@ use crate::cli::target::target;
 ///
 /// # Errors
 /// Usage errors, and errors for programs and inputs that aren't there.
-pub fn prepare(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
+pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
     let usage = |text: &str| Err(Failure::Usage(text.to_string()));
     let options = &arguments.run_options;
     if options.show_output || options.output.iter().any(|output| output != "pipe") {

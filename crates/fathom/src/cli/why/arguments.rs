@@ -18,7 +18,7 @@ The timed runs are never traced: their times are the times. Then one more run is
 by the best means that this machine allows (fathom why --tiers shows them).
 
 Exit codes: 0 done, 2 wrong arguments, 3 the command failed, 4 it can't be measured or traced, 130 interrupted.")]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// One command in quotes; or, after --, as separate words
     #[arg(value_name = "COMMAND")]
     pub command: Option<OsString>,

@@ -5,7 +5,7 @@ mod tiers;
 
 use std::path::Path;
 
-pub use arguments::Arguments;
+pub(super) use arguments::Arguments;
 use fathom_conduct::{Event, Target, WhyPlan};
 use fathom_diagnose::Observation;
 use fathom_measure::interrupt;
@@ -21,7 +21,7 @@ use crate::cli::{WORDING, machine_changed, path_conflicts, screen, write};
 ///
 /// # Errors
 /// Everything that keeps an explanation from being printed.
-pub fn run(arguments: Arguments) -> Result<i32, Failure> {
+pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     if arguments.tiers {
         return tiers::print();
     }

@@ -10,7 +10,7 @@ use crate::cli::write;
 ///
 /// # Errors
 /// When standard output can't be written.
-pub fn print() -> Result<i32, Failure> {
+pub(super) fn print() -> Result<i32, Failure> {
     let mut text = String::new();
     for tier in fathom_conduct::tiers::detect() {
         let name = tier.tier.name();

@@ -26,7 +26,7 @@ pub(super) fn poll_while_watched(shared: &Shared, cpu: usize) {
                 order = shared
                     .changed
                     .wait(order)
-                    .unwrap_or_else(|poisoned| poisoned.into_inner());
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
             }
             if order.over {
                 return;

@@ -26,7 +26,7 @@ const KEY_SLOT: i16 = -4;
 
 /// How much the kernel side may hold; more is counted as lost.
 #[derive(Clone, Copy, Debug)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// Threads alive at once.
     pub threads: u32,
     /// Rows of (thread, call, descriptor).
@@ -39,7 +39,7 @@ pub struct Sizes {
 
 /// The tables that programs and this process share.
 #[derive(Debug)]
-pub struct Maps {
+pub(crate) struct Maps {
     pub tasks: Map,
     pub calls: Map,
     /// Rows for whose descriptors the table of calls has no room: of (thread, call).
@@ -58,7 +58,7 @@ impl Maps {
     ///
     /// # Errors
     /// The kernel's, `EPERM` foremost.
-    pub fn create(sizes: Sizes) -> io::Result<Self> {
+    pub(crate) fn create(sizes: Sizes) -> io::Result<Self> {
         let maps = Self {
             tasks: Map::create(MapKind::Hash, "fathom_tasks", 4, task::SIZE, sizes.threads)?,
             calls: Map::create(
@@ -110,7 +110,7 @@ impl Maps {
 
 /// What the programs are assembled from.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// Where members lie in this kernel.
     pub offsets: &'a Offsets,
     /// The shared tables.
@@ -128,7 +128,7 @@ pub struct Context<'a> {
 /// Sides of a switch from one thread to another. The kernel does not show both of each: a test
 /// hides one of all, to see that nothing is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sides {
+pub(crate) enum Sides {
     #[default]
     Both,
     /// Only what leaves a CPU.
@@ -141,7 +141,7 @@ pub enum Sides {
 
 /// An assembled program.
 #[derive(Debug)]
-pub struct Assembled {
+pub(crate) struct Assembled {
     /// Name shown by `bpftool prog`.
     pub name: &'static str,
     /// Number of the tracepoint's type.
@@ -154,7 +154,7 @@ pub struct Assembled {
 ///
 /// # Errors
 /// [`AsmError`], a defect in a program.
-pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
+pub(crate) fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
     let o = c.offsets;
     let assemble = |name, tracepoint, write: fn(&Context<'_>, &mut Asm)| {
         let mut a = Asm::new();
@@ -186,7 +186,7 @@ pub fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
 ///
 /// # Errors
 /// [`AsmError`], a defect in the program.
-pub fn fault_end(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
+pub(crate) fn fault_end(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
     let mut a = Asm::new();
     fault::end(c, &mut a);
     a.finish()
@@ -196,7 +196,7 @@ pub fn fault_end(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
 ///
 /// # Errors
 /// [`AsmError`], a defect in the program.
-pub fn follow_me(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
+pub(crate) fn follow_me(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
     let mut a = Asm::new();
     lifecycle::follow_me(c, &mut a);
     a.finish()
