@@ -157,7 +157,7 @@ fn is_record<R: Serialize + DeserializeOwned + PartialEq>(bytes: &[u8]) -> bool 
 
 #[test]
 fn a_broken_record_of_a_run_is_refused() {
-    let text = include_bytes!("files/run.json");
+    let text = include_bytes!("mutated/run.json");
     assert!(is_record::<ExperimentRecord>(text));
     let good = accepted("run.json", text, OF_A_RECORD, is_record::<ExperimentRecord>);
     assert!(good > 0 && good < OF_A_RECORD, "{good} are accepted");
