@@ -32,20 +32,17 @@ pub(crate) fn open(path: &Path, wait: Duration) -> Result<Sqlite, Error> {
     let name = path.display().to_string();
     make_file(path)?;
     refuse_other_files(path, &name)?;
-    let plain = connect(path.as_os_str().as_encoded_bytes(), "", &name, wait);
-    let mut store = match plain {
+    // Absolute: for SQLite, some relative names are not files.
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let bytes = absolute.as_os_str().as_encoded_bytes();
+    let (mut store, form) = match connect(bytes, "", &name, wait) {
+        // Not even the files beside it can be made, so nobody can be writing.
         Err(Error::ReadOnly { .. } | Error::Unusable { .. }) if !has_log(path) => {
-            // Not even the files beside it can be made, and nobody can be writing.
-            connect(
-                path.as_os_str().as_encoded_bytes(),
-                "?immutable=1",
-                &name,
-                wait,
-            )?
+            connect(bytes, "?immutable=1", &name, wait)?
         }
-        other => other?,
+        connected => connected?,
     };
-    if store.form()? == 0 {
+    if form == 0 {
         store.begin_life()?;
     }
     Ok(store)
@@ -102,7 +99,8 @@ fn has_log(path: &Path) -> bool {
     Path::new(&log).metadata().is_ok_and(|log| log.len() > 0)
 }
 
-fn connect(path: &[u8], query: &str, name: &str, wait: Duration) -> Result<Sqlite, Error> {
+/// A connection, and the form that its file has.
+fn connect(path: &[u8], query: &str, name: &str, wait: Duration) -> Result<(Sqlite, i64), Error> {
     let failed = |error| explain(error, name, wait);
     // As a URI, every byte that means something there escaped.
     let escape = |byte: &u8| match byte {
@@ -120,11 +118,13 @@ fn connect(path: &[u8], query: &str, name: &str, wait: Duration) -> Result<Sqlit
     let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;
     connection.busy_timeout(wait).map_err(failed)?;
     connection.execute_batch(SETTINGS).map_err(failed)?;
-    Ok(Sqlite {
+    let mut store = Sqlite {
         connection,
         name: name.to_owned(),
         wait,
-    })
+    };
+    let form = store.form()?;
+    Ok((store, form))
 }
 
 impl Sqlite {
