@@ -226,6 +226,12 @@ impl Store {
                 }
             }
         }
+        // The checksum comes last.
+        let more =
+            io::copy(&mut lines.0, &mut io::sink()).map_err(|error| wrong(error.to_string()))?;
+        if more > 0 {
+            return Err(wrong("something follows its end".to_owned()));
+        }
         self.load_some(&mut drafts, &mut loaded)?;
         Ok(loaded)
     }

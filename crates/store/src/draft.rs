@@ -129,7 +129,8 @@ impl Draft {
             let missing = || Error::NotARecord(format!("it has no {key:?}"));
             record[key].as_str().map(str::to_owned).ok_or_else(missing)
         };
-        let started = word("started_at").or_else(|_| word("written_at"))?;
+        let started =
+            word("started_at").or_else(|missing| word("written_at").map_err(|_| missing))?;
         let time = date::parse(&started)
             .ok_or_else(|| Error::NotARecord(format!("{started:?} is no point in time")))?;
         let points = extract(&record);

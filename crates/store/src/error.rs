@@ -14,6 +14,14 @@ pub enum Error {
         /// What it is.
         why: String,
     },
+    /// It is not there, and was not to be made.
+    #[error(
+        "{store} does not exist yet: `fathom init` makes a project's, `--save` with a measurement yours"
+    )]
+    Missing {
+        /// The store.
+        store: String,
+    },
     /// A later version wrote it.
     #[error(
         "{store} was written by a newer Fathom (form {found}; this one reads up to {known}): update Fathom"

@@ -45,7 +45,7 @@ fn first(words: &Words) -> String {
 }
 
 /// Brings the tables to the newest form; several processes may try at once.
-pub(crate) fn bring_up_to_date(database: &mut dyn Database) -> Result<(), Error> {
+pub(crate) fn bring_up_to_date(database: &mut dyn Database, create: bool) -> Result<(), Error> {
     let found = database.form()?;
     if found > KNOWN {
         return Err(Error::Newer {
@@ -56,6 +56,10 @@ pub(crate) fn bring_up_to_date(database: &mut dyn Database) -> Result<(), Error>
     }
     if found == KNOWN {
         return Ok(());
+    }
+    if found == 0 && !create {
+        let store = database.name().to_owned();
+        return Err(Error::Missing { store });
     }
     in_transaction(database, Access::Write, |database| {
         let found = database.form()?; // another process may have done it meanwhile

@@ -11,6 +11,8 @@ use crate::{Error, Location, form, sqlite};
 pub struct Options {
     /// How long a writer waits for the one before.
     pub wait: Duration,
+    /// Make the store if it isn't there; verbs that only read don't.
+    pub create: bool,
 }
 
 impl Default for Options {
@@ -18,6 +20,7 @@ impl Default for Options {
         // A record is saved in some 30 ms, so this is a queue of a thousand, or a process that hangs.
         Options {
             wait: Duration::from_secs(30),
+            create: true,
         }
     }
 }
@@ -74,13 +77,18 @@ impl Store {
     /// What [`Error`] lists.
     pub fn open_with(location: &Location, options: Options) -> Result<Store, Error> {
         let mut database: Box<dyn Database> = match location {
+            Location::File(path) if !options.create && !path.exists() => {
+                return Err(Error::Missing {
+                    store: location.to_string(),
+                });
+            }
             Location::File(path) => Box::new(sqlite::open(path, options.wait)?),
             Location::Server(text) => {
                 let address = address::parse(text, |key| std::env::var(key).ok())?;
                 Box::new(postgresql::open(address, options.wait)?)
             }
         };
-        form::bring_up_to_date(&mut *database)?;
+        form::bring_up_to_date(&mut *database, options.create)?;
         Ok(Store { database })
     }
 

@@ -2,9 +2,27 @@
 
 use std::collections::HashSet;
 
-use fathom_store::{Draft, Error, Input, Prune, Selector, SeriesFilter, Since, Warning};
+use fathom_store::{
+    Draft, Error, Input, Location, Options, Prune, Selector, SeriesFilter, Since, Store, Warning,
+};
 
 use crate::support::{Place, bench, draft, hour, series, values};
+
+pub fn a_store_is_made_only_where_one_is_wanted(place: &Place) {
+    let reading = Options {
+        create: false,
+        ..Options::default()
+    };
+    for _ in 0..2 {
+        let missing = Store::open_with(&place.location, reading).err().unwrap();
+        assert!(matches!(missing, Error::Missing { .. }), "{missing}");
+    }
+    if let Location::File(path) = &place.location {
+        assert!(!path.parent().unwrap().exists());
+    }
+    assert_eq!(place.store().info().unwrap().records, 0);
+    assert!(Store::open_with(&place.location, reading).is_ok());
+}
 
 pub fn a_record_comes_back_as_it_was_saved(place: &Place) {
     let mut store = place.store();
@@ -280,13 +298,8 @@ pub fn labels_are_given_and_taken(place: &Place) {
     }
     let all = store.records(&Selector::All).unwrap();
     assert_eq!(store.tag(&all[..2], "good", false).unwrap(), 2);
-    assert_eq!(
-        store
-            .tag(&store.find("good").unwrap(), "good", false)
-            .unwrap(),
-        0
-    );
     let good = store.find("good").unwrap();
+    assert_eq!(store.tag(&good, "good", false).unwrap(), 0);
     assert_eq!(
         good.iter().map(|head| head.time).collect::<Vec<_>>(),
         [hour(3), hour(2)]
@@ -317,7 +330,7 @@ pub fn pruning_takes_runs_and_leaves_points(place: &Place) {
             .collect()
     };
     let before = Some(hour(3));
-    assert_eq!(times(Prune::default()), []);
+    assert!(times(Prune::default()).is_empty());
     assert_eq!(
         times(Prune {
             before,
@@ -396,9 +409,8 @@ pub fn a_bundle_moves_everything(place: &Place) {
     assert_eq!((again.new, again.known), (0, 2));
     // And back: everything but the record from there is known.
     let mut back = Vec::new();
-    other
-        .bundle(&other.records(&Selector::All).unwrap(), "b", &mut back)
-        .unwrap();
+    let all = other.records(&Selector::All).unwrap();
+    other.bundle(&all, "b", &mut back).unwrap();
     let loaded = store.load("b", back.as_slice()).unwrap();
     assert_eq!((loaded.new, loaded.known), (1, 2));
     assert_eq!(values(&mut store, "new"), [1.0, 2.0, 3.0]);

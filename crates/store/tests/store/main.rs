@@ -1,12 +1,12 @@
 //! The promises of a store. `cases` are kept by SQLite and by PostgreSQL alike.
 
-mod bad_files;
-mod bad_servers;
 mod cases;
 mod extraction;
+mod files;
 mod git;
 mod older_forms;
 mod server;
+mod servers;
 mod support;
 mod writers;
 
@@ -39,6 +39,7 @@ macro_rules! on_both {
 }
 
 on_both! {
+    a_store_is_made_only_where_one_is_wanted,
     a_record_comes_back_as_it_was_saved,
     what_is_saved_twice_is_there_once,
     series_come_with_their_newest_points,

@@ -43,7 +43,7 @@ impl Place {
     /// What opening says, after a short wait.
     pub fn refused(&self) -> String {
         let wait = Duration::from_millis(50);
-        match Store::open_with(&self.location, Options { wait }) {
+        match Store::open_with(&self.location, Options { wait, create: true }) {
             Ok(_) => panic!("{:?} was opened", self.location),
             Err(error) => error.to_string(),
         }

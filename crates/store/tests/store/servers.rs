@@ -1,4 +1,4 @@
-//! Servers that can't be reached, refuse, or hold something else; and TLS.
+//! Stores on servers: those that can't be reached, refuse, or hold something else; and TLS.
 
 use std::net::TcpListener;
 
@@ -102,6 +102,7 @@ fn servers_that_refuse_are_understood() {
     client.batch_execute(lock).unwrap();
     let wait = fathom_store::Options {
         wait: std::time::Duration::from_millis(50),
+        ..Default::default()
     };
     let mut waiting = fathom_store::Store::open_with(&place.location, wait).unwrap();
     let said = waiting

@@ -1,4 +1,5 @@
-//! Files that are no store, or can't be used: each is said, and nothing measured is lost.
+//! Stores in files: who can read them, and files that are no store or can't be used. Each is said, and nothing
+//! measured is lost.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use fathom_store::{Draft, Location, Options, Store, save_or_keep};
+use fathom_store::{Draft, Location, Options, Selector, Store, save_or_keep};
 
 use crate::support::{Place, draft, is_root, values};
 
@@ -91,6 +92,7 @@ fn a_record_that_finds_the_store_locked_is_written_beside_and_loaded_later() {
     lost.labels = vec!["v1".into()];
     let options = Options {
         wait: Duration::from_millis(20),
+        ..Default::default()
     };
     let missing = folder.join("missing");
     let kept =
@@ -159,6 +161,25 @@ fn damage_is_said_wherever_it_is() {
         Ok(mut store) => store.find("@-1").unwrap_err().to_string(),
     };
     assert!(said.contains("is damaged"), "{said}");
+}
+
+#[test]
+fn a_pruned_file_is_smaller() {
+    let place = Place::file();
+    let mut store = place.store();
+    let drafts: Vec<Draft> = (0..400).map(|n| draft(&[("parse", n as f64)], n)).collect();
+    store.save_all(&drafts).unwrap();
+    let before = store.info().unwrap();
+    let all = store.records(&Selector::All).unwrap();
+    store.prune(&all).unwrap();
+    let after = store.info().unwrap();
+    assert_eq!((after.record_bytes, after.points), (0, before.points));
+    let freed = before.bytes - after.bytes;
+    assert!(
+        freed >= before.record_bytes.unsigned_abs(),
+        "{freed} bytes were given back"
+    );
+    assert_eq!(place.path().metadata().unwrap().len(), after.bytes);
 }
 
 /// A file system of its own, unmounted at the end; `None` where this process may not mount one.
