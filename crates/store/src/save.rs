@@ -8,11 +8,12 @@ use crate::read::{Point, tail_of};
 use crate::rename::aliases;
 use crate::{Draft, Error, NewPoint, Segment, Store, date};
 
-/// Points of a chunk. A series is looked at about every 64th time that it gets a point, at random, so
-/// that 450 series are not sealed in the same save; this many or more are then sealed together. Chunks of
-/// 512 take 22 bytes a point, of 64 take 31 (pages that are not full).
-const SEALED: usize = 448;
+/// A series is looked at about every 64th time that it gets a point, at random, so that 450 series are not
+/// sealed in the same save; 448 points or more, 512 as a rule, are then sealed together.
 const LOOK_EVERY: u64 = 64;
+const SEALED: usize = 448;
+/// No chunk has more points: reading a few of them opens it whole.
+const LARGEST: usize = 1024;
 
 /// What saving did.
 #[derive(Debug, Clone, PartialEq)]
@@ -302,7 +303,8 @@ pub(crate) fn seal(database: &mut dyn Database, series: i64) -> Result<(), Error
     }
     for (environment, mut points) in segments {
         points.sort_by_key(|point| (point.time, point.record));
-        for points in points.chunks(512) {
+        let chunks = points.len().div_ceil(LARGEST);
+        for points in points.chunks(points.len().div_ceil(chunks)) {
             let last = points.last().map_or(0, |point| point.time);
             let cells = [
                 series.into(),

@@ -120,6 +120,9 @@ pub(crate) fn parse(
         let seconds = variable("PGCONNECT_TIMEOUT").and_then(|seconds| seconds.parse().ok());
         config.connect_timeout(Duration::from_secs(seconds.unwrap_or(10)));
     }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(30)); // a cable that was pulled
+    }
     if config.get_application_name().is_none() {
         config.application_name("fathom");
     }
