@@ -1,7 +1,7 @@
 //! What the store asks of a database: the seam between what is kept and where.
 //!
-//! Statements are the common part of SQLite and PostgreSQL. Their placeholders are `$1`, `$2`, ... in
-//! the order in which they first appear (SQLite counts them so), and values only come by them.
+//! Statements are the common part of SQLite and PostgreSQL. Their placeholders are `$1`, `$2`, ..., values
+//! only come by them, and `$` stands for nothing else.
 
 use crate::Error;
 

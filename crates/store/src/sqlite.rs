@@ -149,7 +149,9 @@ impl Sqlite {
     }
 
     fn run(&self, statement: &str, values: &[Cell]) -> rusqlite::Result<Vec<Row>> {
-        let mut prepared = self.connection.prepare(statement)?;
+        // `$1` is a name for SQLite, which compares it with all names before: 30 us for each row of points.
+        // `?1` is a number.
+        let mut prepared = self.connection.prepare(&statement.replace('$', "?"))?;
         let columns = prepared.column_count();
         let mut rows = prepared.query(rusqlite::params_from_iter(values))?;
         let mut answer = Vec::new();
