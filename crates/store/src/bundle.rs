@@ -1,0 +1,361 @@
+//! A bundle: one file that moves records between stores. Lines of JSON, packed with gzip: a head, the renamed
+//! benchmarks, the records, and their number, so that a file that was cut short is noticed.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::database::Database;
+use crate::draft::Pruned;
+use crate::read::{Since, points};
+use crate::records::{Head, body};
+use crate::rename::{alias, aliases, rename};
+use crate::{Draft, Error, Input, NewPoint, Revision, SeriesFilter, Store};
+
+const FORM: u32 = 1;
+/// No record is longer; a file that pretends is refused before it fills the memory.
+const LONGEST_LINE: u64 = 1 << 30;
+/// Records that are saved in one transaction.
+const TOGETHER: usize = 32;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    FathomBundle(u32),
+    Renamed { old: String, new: String },
+    Record(Box<Entry>),
+    End { records: usize },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    id: String,
+    revision: Option<Revision>,
+    labels: Vec<String>,
+    command: String,
+    inputs: Vec<Input>,
+    /// The record, byte for byte.
+    text: Option<String>,
+    /// Instead, what is left of a pruned one.
+    left: Option<Left>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Left {
+    pruned: i64,
+    kind: String,
+    time: i64,
+    environment: Value,
+    seed: Option<u64>,
+    fathom_version: String,
+    points: Vec<NewPoint>,
+}
+
+/// What loading a bundle did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Records that the store did not have.
+    pub new: usize,
+    /// Records that it had; their labels were added.
+    pub known: usize,
+    /// Names that could not be taken over, because they mean two benchmarks here: old, new.
+    pub not_renamed: Vec<(String, String)>,
+}
+
+/// Writes lines; `end` makes the file whole.
+struct Writer<W: Write> {
+    out: GzEncoder<W>,
+    records: usize,
+}
+
+impl<W: Write> Writer<W> {
+    fn new(out: W) -> io::Result<Writer<W>> {
+        let mut writer = Writer {
+            out: GzEncoder::new(out, Compression::new(6)),
+            records: 0,
+        };
+        writer.line(&Line::FathomBundle(FORM))?;
+        Ok(writer)
+    }
+
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.records += usize::from(matches!(line, Line::Record(_)));
+        serde_json::to_writer(&mut self.out, line)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn end(mut self) -> io::Result<W> {
+        let records = self.records;
+        self.line(&Line::End { records })?;
+        let mut out = self.out.finish()?;
+        out.flush()?;
+        Ok(out)
+    }
+}
+
+/// Writes a bundle with one record that is in no store yet.
+pub(crate) fn write_draft<W: Write>(draft: &Draft, out: W) -> io::Result<W> {
+    let mut writer = Writer::new(out)?;
+    let Draft {
+        revision,
+        labels,
+        command,
+        inputs,
+        text,
+        ..
+    } = draft.clone();
+    let entry = Entry {
+        id: draft.id(),
+        revision,
+        labels,
+        command,
+        inputs,
+        text: Some(text),
+        left: None,
+    };
+    writer.line(&Line::Record(Box::new(entry)))?;
+    writer.end()
+}
+
+impl Store {
+    /// Writes these records, and the names of renamed benchmarks, into one file.
+    ///
+    /// # Errors
+    /// Those of the database; [`Error::File`] with `file` for its name.
+    pub fn bundle(&mut self, records: &[Head], file: &str, out: impl Write) -> Result<(), Error> {
+        let failed = |source| Error::File {
+            path: file.into(),
+            source,
+        };
+        let environments = self.environments()?;
+        self.reading(|database| {
+            let mut writer = Writer::new(out).map_err(failed)?;
+            let mut renamed: Vec<(String, String)> = aliases(database)?.into_iter().collect();
+            renamed.sort();
+            for (old, new) in renamed {
+                writer.line(&Line::Renamed { old, new }).map_err(failed)?;
+            }
+            let mut left = points_of(database, records)?;
+            for head in records {
+                let Head {
+                    id,
+                    revision,
+                    labels,
+                    command,
+                    inputs,
+                    ..
+                } = head.clone();
+                let left = head.pruned.map(|pruned| Left {
+                    pruned,
+                    kind: head.kind.clone(),
+                    time: head.time,
+                    environment: environments
+                        .get(&head.environment)
+                        .cloned()
+                        .unwrap_or_default(),
+                    seed: head.seed,
+                    fathom_version: head.fathom_version.clone(),
+                    points: left.remove(&head.number).unwrap_or_default(),
+                });
+                let text = if left.is_none() {
+                    Some(body(database, head)?)
+                } else {
+                    None
+                };
+                let entry = Entry {
+                    id,
+                    revision,
+                    labels,
+                    command,
+                    inputs,
+                    text,
+                    left,
+                };
+                writer
+                    .line(&Line::Record(Box::new(entry)))
+                    .map_err(failed)?;
+            }
+            writer.end().map(drop).map_err(failed)
+        })
+    }
+
+    /// Takes over the records of a bundle; those that are there already stay as they are, so a bundle can be loaded
+    /// twice. What was saved before an error stays: load it again.
+    ///
+    /// # Errors
+    /// [`Error::NotABundle`] with `file` for its name; those of the database.
+    pub fn load(&mut self, file: &str, bundle: impl Read) -> Result<Loaded, Error> {
+        let wrong = |why: String| Error::NotABundle {
+            file: file.to_owned(),
+            why,
+        };
+        let mut lines = Lines(BufReader::new(MultiGzDecoder::new(bundle)));
+        match lines.next().map_err(|error| wrong(error.to_string()))? {
+            Line::FathomBundle(FORM) => {}
+            Line::FathomBundle(newer) => {
+                return Err(wrong(format!(
+                    "its form is {newer}, this Fathom reads {FORM}: update Fathom"
+                )));
+            }
+            _ => return Err(wrong("its first line is no head".to_owned())),
+        }
+        let mut loaded = Loaded::default();
+        let mut drafts = Vec::new();
+        let mut count = 0;
+        loop {
+            match lines.next().map_err(|error| wrong(error.to_string()))? {
+                Line::FathomBundle(_) => return Err(wrong("it has two heads".to_owned())),
+                Line::Renamed { old, new } => self.take_over_name(old, new, &mut loaded)?,
+                Line::Record(entry) => {
+                    drafts.push(draft(*entry).map_err(wrong)?);
+                    count += 1;
+                    if drafts.len() == TOGETHER {
+                        self.load_some(&mut drafts, &mut loaded)?;
+                    }
+                }
+                Line::End { records } if records == count => break,
+                Line::End { records } => {
+                    return Err(wrong(format!(
+                        "it should have {records} records and has {count}"
+                    )));
+                }
+            }
+        }
+        // The checksum comes last.
+        let more =
+            io::copy(&mut lines.0, &mut io::sink()).map_err(|error| wrong(error.to_string()))?;
+        if more > 0 {
+            return Err(wrong("something follows its end".to_owned()));
+        }
+        self.load_some(&mut drafts, &mut loaded)?;
+        Ok(loaded)
+    }
+
+    fn load_some(&mut self, drafts: &mut Vec<Draft>, loaded: &mut Loaded) -> Result<(), Error> {
+        let saved = self.save_all(drafts)?;
+        loaded.new += saved.iter().filter(|saved| saved.new).count();
+        loaded.known += saved.iter().filter(|saved| !saved.new).count();
+        drafts.clear();
+        Ok(())
+    }
+
+    fn take_over_name(
+        &mut self,
+        old: String,
+        new: String,
+        loaded: &mut Loaded,
+    ) -> Result<(), Error> {
+        let done = self.writing(|database| match aliases(database)?.contains_key(&old) {
+            true => Ok(()), // what was decided here stays
+            false => match rename(database, &old, &new) {
+                Err(Error::NotFound { .. }) => alias(database, &old, &new),
+                done => done.map(drop),
+            },
+        });
+        match done {
+            Err(Error::Rename { .. }) => loaded.not_renamed.push((old, new)),
+            done => done?,
+        }
+        Ok(())
+    }
+}
+
+struct Lines<R>(BufReader<R>);
+
+impl<R: Read> Lines<R> {
+    fn next(&mut self) -> io::Result<Line> {
+        let mut line = Vec::new();
+        (&mut self.0)
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)?;
+        match line.is_empty() {
+            true => Err(io::Error::other("it ends too early")),
+            false => Ok(serde_json::from_slice(&line)?),
+        }
+    }
+}
+
+/// The points of those of the records that are pruned, by record.
+fn points_of(
+    database: &mut dyn Database,
+    records: &[Head],
+) -> Result<HashMap<i64, Vec<NewPoint>>, Error> {
+    let pruned = records.iter().filter(|head| head.pruned.is_some());
+    let mut found: HashMap<i64, Vec<NewPoint>> =
+        pruned.map(|head| (head.number, Vec::new())).collect();
+    if found.is_empty() {
+        return Ok(found);
+    }
+    for series in crate::read::list(database, &SeriesFilter::default())? {
+        for point in points(database, series.number, &Since::Start)? {
+            if let Some(points) = found.get_mut(&point.record) {
+                points.push(NewPoint {
+                    benchmark: series.benchmark.clone(),
+                    parameters: series.parameters.clone(),
+                    metric: series.metric.clone(),
+                    unit: series.unit.clone(),
+                    direction: series.direction.clone(),
+                    meaning: series.meaning.clone(),
+                    value: point.value,
+                    low: point.low,
+                    high: point.high,
+                    runs: point.runs,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A record of a bundle as it is saved; why it can't be, in words.
+fn draft(entry: Entry) -> Result<Draft, String> {
+    let Entry {
+        id,
+        revision,
+        labels,
+        command,
+        inputs,
+        text,
+        left,
+    } = entry;
+    let draft = match (text, left) {
+        (Some(text), None) => Draft::of(text).map_err(|error| error.to_string())?,
+        (None, Some(left)) => Draft {
+            text: String::new(),
+            kind: left.kind,
+            time: left.time,
+            segment: crate::Segment::of(&left.environment),
+            seed: left.seed,
+            fathom_version: left.fathom_version,
+            points: left.points,
+            pruned: Some(Pruned {
+                id: id.clone(),
+                at: left.pruned,
+            }),
+            revision: None,
+            labels: Vec::new(),
+            command: String::new(),
+            inputs: Vec::new(),
+        },
+        _ => {
+            return Err(format!(
+                "record {id} has both its text and what pruning left, or neither"
+            ));
+        }
+    };
+    match draft.id() == id {
+        true => Ok(Draft {
+            revision,
+            labels,
+            command,
+            inputs,
+            ..draft
+        }),
+        false => Err(format!("record {id} was changed")),
+    }
+}

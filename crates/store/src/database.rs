@@ -1,0 +1,188 @@
+//! What the store asks of a database: the seam between what is kept and where.
+//!
+//! Statements are the common part of SQLite and PostgreSQL. Their placeholders are `$1`, `$2`, ..., values
+//! only come by them, and `$` stands for nothing else.
+
+use crate::Error;
+
+/// A value of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell {
+    /// No text: numbers are always there.
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// One connection.
+pub(crate) trait Database {
+    /// Begins a transaction: one writer at a time, who waits for the one before, or one view of
+    /// everything for reading.
+    fn begin(&mut self, access: Access) -> Result<(), Error>;
+    /// Ends it; what was written is durable.
+    fn commit(&mut self) -> Result<(), Error>;
+    /// Ends it without effect.
+    fn roll_back(&mut self);
+    /// Runs one statement and yields its rows.
+    fn query(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Row>, Error>;
+    /// Runs statements without values: forms of tables.
+    fn batch(&mut self, statements: &str) -> Result<(), Error>;
+    /// The form of the tables, 0 for none yet; an error if something else is there.
+    fn form(&mut self) -> Result<i64, Error>;
+    /// Notes the form.
+    fn set_form(&mut self, form: i64) -> Result<(), Error>;
+    /// Words of the data definition that differ.
+    fn words(&self) -> &'static Words;
+    /// Bytes that everything takes.
+    fn bytes(&mut self) -> Result<u64, Error>;
+    /// Gives the space of what was deleted back to the system, as far as that costs little.
+    fn shrink(&mut self) -> Result<(), Error>;
+    /// The store, without its password.
+    fn name(&self) -> &str;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// Words of the data definition.
+pub(crate) struct Words {
+    /// A primary key that counts up and gives no number twice.
+    pub key: &'static str,
+    pub bytes: &'static str,
+    /// At the end of a table that is its primary key.
+    pub clustered: &'static str,
+}
+
+/// A row of an answer; columns are taken in order.
+#[derive(Debug)]
+pub(crate) struct Row(std::vec::IntoIter<Cell>);
+
+impl Row {
+    pub(crate) fn new(cells: Vec<Cell>) -> Row {
+        Row(cells.into_iter())
+    }
+
+    pub(crate) fn int(&mut self) -> i64 {
+        self.maybe_int().unwrap_or(0)
+    }
+
+    pub(crate) fn maybe_int(&mut self) -> Option<i64> {
+        match self.0.next() {
+            Some(Cell::Int(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn real(&mut self) -> f64 {
+        match self.0.next() {
+            Some(Cell::Real(value)) => value,
+            Some(Cell::Int(value)) => value as f64,
+            _ => f64::NAN,
+        }
+    }
+
+    pub(crate) fn text(&mut self) -> String {
+        self.maybe_text().unwrap_or_default()
+    }
+
+    pub(crate) fn maybe_text(&mut self) -> Option<String> {
+        match self.0.next() {
+            Some(Cell::Text(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn blob(&mut self) -> Vec<u8> {
+        match self.0.next() {
+            Some(Cell::Bytes(value)) => value,
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(value: &str) -> Cell {
+        Cell::Text(value.to_owned())
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(value: i64) -> Cell {
+        Cell::Int(value)
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(value: f64) -> Cell {
+        Cell::Real(value)
+    }
+}
+
+impl From<Option<&str>> for Cell {
+    fn from(value: Option<&str>) -> Cell {
+        value.map_or(Cell::Null, Cell::from)
+    }
+}
+
+/// Values of one statement: both databases take more, but a statement is prepared each time.
+const VALUES: usize = 960;
+
+/// `($1, $2), ($3, $4)` for `rows` rows.
+fn places(rows: usize, columns: usize) -> String {
+    let row = |row: usize| {
+        let places: Vec<String> = (0..columns)
+            .map(|column| format!("${}", row * columns + column + 1))
+            .collect();
+        format!("({})", places.join(", "))
+    };
+    (0..rows).map(row).collect::<Vec<_>>().join(", ")
+}
+
+/// Inserts rows of as many cells each, many to a statement: `head` VALUES rows `tail`.
+pub(crate) fn insert(
+    database: &mut dyn Database,
+    head: &str,
+    columns: usize,
+    cells: &[Cell],
+    tail: &str,
+) -> Result<(), Error> {
+    for some in cells.chunks(VALUES / columns * columns) {
+        let places = places(some.len() / columns, columns);
+        database.query(&format!("{head} VALUES {places} {tail}"), some)?;
+    }
+    Ok(())
+}
+
+/// Rows where a column is one of `keys`: `head` IN (keys) `tail`.
+pub(crate) fn select_in(
+    database: &mut dyn Database,
+    head: &str,
+    keys: &[Cell],
+    tail: &str,
+) -> Result<Vec<Row>, Error> {
+    let mut rows = Vec::new();
+    for some in keys.chunks(VALUES) {
+        let places = places(1, some.len());
+        rows.extend(database.query(&format!("{head} IN {places} {tail}"), some)?);
+    }
+    Ok(rows)
+}
+
+/// Runs `body` in a transaction: all of it or nothing.
+pub(crate) fn in_transaction<T>(
+    database: &mut dyn Database,
+    access: Access,
+    body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,
+) -> Result<T, Error> {
+    database.begin(access)?;
+    let done = body(database).and_then(|value| database.commit().map(|()| value));
+    if done.is_err() {
+        database.roll_back();
+    }
+    done
+}

@@ -1,0 +1,170 @@
+//! What is saved: a record's JSON, with what must be known of it later.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::segment::hex;
+use crate::{Error, Segment, date, extract};
+
+/// The state of the source that was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revision {
+    /// Full id of the commit.
+    pub id: String,
+    /// Branch; absent on a detached head.
+    pub branch: Option<String>,
+    /// Tracked files differed from the commit.
+    pub dirty: bool,
+}
+
+/// A file that the measured command read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// Path as it was given.
+    pub path: String,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+}
+
+impl Input {
+    /// Reads the file once.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn of(path: &Path) -> io::Result<Input> {
+        let mut file = BufReader::with_capacity(1 << 16, File::open(path)?);
+        let mut hash = Sha256::new();
+        loop {
+            let bytes = file.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            hash.update(bytes);
+            let taken = bytes.len();
+            file.consume(taken);
+        }
+        let sha256 = hex(&hash.finalize());
+        Ok(Input {
+            path: path.display().to_string(),
+            sha256,
+        })
+    }
+}
+
+/// One figure for one series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NewPoint {
+    /// Name of the benchmark.
+    pub benchmark: String,
+    /// Its parameters, names and values.
+    pub parameters: Vec<(String, String)>,
+    /// Name of the metric.
+    pub metric: String,
+    /// Unit of the values, as in the record: `seconds`, `bytes`, `count`, `ns`, ...
+    pub unit: String,
+    /// `lower_is_better` or `higher_is_better`, where that is known.
+    pub direction: Option<String>,
+    /// What the metric is, in words.
+    pub meaning: String,
+    /// The estimate.
+    pub value: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+    /// Runs that it comes from.
+    pub runs: u32,
+}
+
+/// A record to be saved. Make it with [`Draft::of`], then fill in what its JSON can't know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// The JSON, byte for byte as it is kept.
+    pub text: String,
+    /// `bench`, `startup`, ...
+    pub kind: String,
+    /// Start, milliseconds since 1970, UTC.
+    pub time: i64,
+    /// Where.
+    pub segment: Segment,
+    /// Seed of the order of runs, where there is one.
+    pub seed: Option<u64>,
+    /// Version of Fathom that measured.
+    pub fathom_version: String,
+    /// What goes into series.
+    pub points: Vec<NewPoint>,
+    /// The source; absent outside of a repository.
+    pub revision: Option<Revision>,
+    /// Names, such as a version.
+    pub labels: Vec<String>,
+    /// The command line.
+    pub command: String,
+    /// Files that the commands read.
+    pub inputs: Vec<Input>,
+    /// Of a bundle: a record whose text is gone.
+    pub(crate) pruned: Option<Pruned>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Pruned {
+    pub id: String,
+    /// When, milliseconds since 1970.
+    pub at: i64,
+}
+
+impl Draft {
+    /// Of a record's JSON, of whatever kind; those that [`extract`] knows have points.
+    ///
+    /// # Errors
+    /// [`Error::NotARecord`] when the text is none.
+    pub fn of(text: String) -> Result<Draft, Error> {
+        let record: Value =
+            serde_json::from_str(&text).map_err(|error| Error::NotARecord(error.to_string()))?;
+        let word = |key: &str| {
+            let missing = || Error::NotARecord(format!("it has no {key:?}"));
+            record[key].as_str().map(str::to_owned).ok_or_else(missing)
+        };
+        let started =
+            word("started_at").or_else(|missing| word("written_at").map_err(|_| missing))?;
+        let time = date::parse(&started)
+            .ok_or_else(|| Error::NotARecord(format!("{started:?} is no point in time")))?;
+        let points = extract(&record);
+        let mut names: Vec<&str> = Vec::new();
+        for point in &points {
+            if !names.contains(&point.benchmark.as_str()) {
+                names.push(&point.benchmark);
+            }
+        }
+        Ok(Draft {
+            kind: word("kind")?,
+            time,
+            segment: Segment::of(&record["environment"]),
+            seed: record["conditions"]["seed"].as_u64(),
+            fathom_version: word("fathom_version")?,
+            revision: None,
+            labels: Vec::new(),
+            command: names.join("; "),
+            inputs: Vec::new(),
+            pruned: None,
+            points,
+            text,
+        })
+    }
+
+    /// The record's id: the same text has the same one in every store, so nothing is saved twice.
+    pub fn id(&self) -> String {
+        match &self.pruned {
+            Some(pruned) => pruned.id.clone(),
+            None => id_of(&self.text),
+        }
+    }
+}
+
+pub(crate) fn id_of(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}

@@ -1,0 +1,277 @@
+//! Which figures of a record go into series: one function for each kind.
+//!
+//! A benchmark's name with its parameters and the metric names a series, so metrics of different kinds that
+//! differ in meaning have different names: `exit` of `startup` is not `wall` of `bench`.
+
+use std::collections::HashMap;
+
+use fathom_model::{Direction, Metric, Unit};
+use serde_json::Value;
+
+use crate::NewPoint;
+
+/// The points of a record; none of a kind that has no figures to follow, or of one that was cut short
+/// before it had any.
+pub fn extract(record: &Value) -> Vec<NewPoint> {
+    let mut points = match record["kind"].as_str() {
+        Some("bench") => bench(record),
+        Some("startup") => startup(record),
+        Some("pipe") => pipe(record),
+        Some("machine") => machine(record),
+        Some("run") => experiment(record),
+        _ => Vec::new(),
+    };
+    points.retain(|p| p.value.is_finite() && p.low.is_finite() && p.high.is_finite());
+    tell_apart(&mut points);
+    points
+}
+
+/// The same command twice in one session (a comparison with itself) makes two series.
+fn tell_apart(points: &mut [NewPoint]) {
+    let mut seen = HashMap::new();
+    for point in points {
+        let key = (
+            point.benchmark.clone(),
+            point.parameters.clone(),
+            point.metric.clone(),
+        );
+        let place = seen.entry(key).and_modify(|n| *n += 1).or_insert(1);
+        if *place > 1 {
+            point
+                .parameters
+                .push(("place".to_owned(), place.to_string()));
+        }
+    }
+}
+
+fn bench(record: &Value) -> Vec<NewPoint> {
+    let mut points = Vec::new();
+    for result in list(&record["outcome"]["results"]) {
+        let benchmark = &record["benchmarks"][index(&result["benchmark"])];
+        for summary in list(&result["summaries"]) {
+            let Ok(metric) = serde_json::from_value::<Metric>(summary["metric"].clone()) else {
+                continue;
+            };
+            points.extend(point(
+                &summary["median"],
+                &summary["runs"],
+                NewPoint {
+                    benchmark: word(&benchmark["name"]),
+                    parameters: pairs(&benchmark["parameters"]),
+                    metric: metric.name().to_owned(),
+                    unit: unit(metric.unit()).to_owned(),
+                    direction: Some(direction(metric.direction())),
+                    meaning: meaning(metric).to_owned(),
+                    ..blank()
+                },
+            ));
+        }
+    }
+    points
+}
+
+fn startup(record: &Value) -> Vec<NewPoint> {
+    let one = |summary: &Value| {
+        let metric = word(&summary["metric"]);
+        let until = match metric.as_str() {
+            "first_output" => "first byte on standard output",
+            _ => "exit",
+        };
+        point(
+            &summary["p50"],
+            &summary["runs"],
+            NewPoint {
+                benchmark: word(&record["programs"][index(&summary["program"])]["name"]),
+                parameters: vec![("cache".to_owned(), word(&summary["cache"]))],
+                meaning: format!("median time from the call of execve to the {until}"),
+                metric,
+                ..blank()
+            },
+        )
+    };
+    list(&record["summaries"]).iter().filter_map(one).collect()
+}
+
+fn pipe(record: &Value) -> Vec<NewPoint> {
+    let stages = list(&record["stages"]);
+    let commands: Vec<String> = stages.iter().map(|stage| word(&stage["command"])).collect();
+    let runs = Value::from(list(&record["rounds"]).len());
+    let one = |estimate: &Value, stage: Option<usize>, metric: &str, meaning: &str| {
+        let stage = stage.map(|stage| ("stage".to_owned(), word(&stages[stage]["name"])));
+        point(
+            estimate,
+            &runs,
+            NewPoint {
+                benchmark: commands.join(" | "),
+                parameters: Vec::from_iter(stage),
+                metric: metric.to_owned(),
+                meaning: meaning.to_owned(),
+                ..blank()
+            },
+        )
+    };
+    let summary = &record["summary"];
+    let whole = "median time from the start of the first stage to the last exit";
+    let mut points = Vec::from_iter(one(&summary["wall"], None, "pipeline_wall", whole));
+    for (index, stage) in list(&summary["stages"])
+        .iter()
+        .enumerate()
+        .take(stages.len())
+    {
+        let stage_wall = "median time of a stage from its start to its exit, its waits included";
+        points.extend(one(&stage["wall"], Some(index), "stage_wall", stage_wall));
+        points.extend(one(
+            &stage["cpu"],
+            Some(index),
+            "stage_cpu",
+            "median CPU time of a stage",
+        ));
+    }
+    points
+}
+
+/// Figures that can be believed have a value. Their interval is not known: the spread of the passes stands for it.
+fn machine(record: &Value) -> Vec<NewPoint> {
+    let one = |result: &Value| {
+        let value = result["value"].as_f64()?;
+        let half = value.abs() * result["spread"].as_f64().unwrap_or(0.0) / 2.0;
+        let unit = word(&result["unit"]);
+        Some(NewPoint {
+            benchmark: "machine".to_owned(),
+            metric: word(&result["id"]),
+            direction: direction_of_unit(&unit),
+            unit,
+            meaning: word(&result["method"]),
+            value,
+            low: value - half,
+            high: value + half,
+            runs: count(&result["n"]),
+            ..blank()
+        })
+    };
+    list(&record["results"]).iter().filter_map(one).collect()
+}
+
+fn experiment(record: &Value) -> Vec<NewPoint> {
+    let title = word(&record["title"]);
+    let one = |row: &Value| {
+        let measure = word(&row["measure"]);
+        let subject = row["subject"]
+            .as_str()
+            .map(|subject| format!(" / {subject}"));
+        let unit = word(&row["unit"]);
+        point(
+            &row["median"],
+            &row["runs"],
+            NewPoint {
+                benchmark: format!("{title} / {measure}{}", subject.unwrap_or_default()),
+                parameters: pairs(&row["parameters"]),
+                metric: word(&row["metric"]),
+                direction: direction_of_unit(&unit),
+                unit,
+                meaning: format!("median of the measure {measure:?} of an experiment"),
+                ..blank()
+            },
+        )
+    };
+    list(&record["results"]).iter().filter_map(one).collect()
+}
+
+fn blank() -> NewPoint {
+    NewPoint {
+        benchmark: String::new(),
+        parameters: Vec::new(),
+        metric: String::new(),
+        unit: unit(Unit::Seconds).to_owned(),
+        direction: Some(direction(Direction::LowerIsBetter)),
+        meaning: String::new(),
+        value: f64::NAN,
+        low: f64::NAN,
+        high: f64::NAN,
+        runs: 0,
+    }
+}
+
+/// `of` with the numbers of an estimate; `None` where there is no estimate.
+fn point(estimate: &Value, runs: &Value, of: NewPoint) -> Option<NewPoint> {
+    let number = |key: &str| estimate[key].as_f64();
+    let (value, low, high) = (number("value")?, number("low")?, number("high")?);
+    Some(NewPoint {
+        value,
+        low,
+        high,
+        runs: count(runs),
+        ..of
+    })
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn index(value: &Value) -> usize {
+    value.as_u64().map_or(usize::MAX, |index| index as usize)
+}
+
+fn count(value: &Value) -> u32 {
+    value
+        .as_u64()
+        .map_or(0, |count| u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+fn pairs(value: &Value) -> Vec<(String, String)> {
+    list(value)
+        .iter()
+        .map(|pair| (word(&pair[0]), word(&pair[1])))
+        .collect()
+}
+
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Seconds => "seconds",
+        Unit::Bytes => "bytes",
+        Unit::Count => "count",
+    }
+}
+
+fn direction(direction: Direction) -> String {
+    let word = match direction {
+        Direction::LowerIsBetter => "lower_is_better",
+        Direction::HigherIsBetter => "higher_is_better",
+    };
+    word.to_owned()
+}
+
+/// Times and sizes: less is better; rates: more. Of other units it isn't known.
+fn direction_of_unit(unit: &str) -> Option<String> {
+    match unit {
+        "ns" | "us" | "ms" | "s" | "B" => Some(direction(Direction::LowerIsBetter)),
+        "GHz" => Some(direction(Direction::HigherIsBetter)),
+        rate if rate.ends_with("/s") => Some(direction(Direction::HigherIsBetter)),
+        _ => None,
+    }
+}
+
+fn meaning(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Wall => "median wall time of a run",
+        Metric::Undisturbed => "median wall time of a run less its waits for a CPU",
+        Metric::Cpu => "median CPU time of a run, user and kernel",
+        Metric::User => "median CPU time of a run in user mode",
+        Metric::System => "median CPU time of a run in the kernel",
+        Metric::RunQueueWait => "median time that a run was ready and had no CPU",
+        Metric::PeakMemory => "median of the largest resident memory of a run",
+        Metric::MinorFaults => "median number of page faults without the storage device",
+        Metric::MajorFaults => "median number of page faults with the storage device",
+        Metric::VoluntarySwitches => "median number of times that a run gave up the CPU to wait",
+        Metric::InvoluntarySwitches => "median number of times that a run was taken off the CPU",
+        Metric::ReadBytes => "median of the bytes that a run read",
+        Metric::WrittenBytes => "median of the bytes that a run wrote",
+        Metric::ReadCalls => "median number of read calls",
+        Metric::WriteCalls => "median number of write calls",
+    }
+}

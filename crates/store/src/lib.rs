@@ -1,0 +1,40 @@
+//! What is kept: records, whole, and the series that their figures make, in SQLite (one file) or in
+//! PostgreSQL (a team's server).
+//!
+//! [`Store`] is the door. [`location::which`] says which store is meant, [`Draft::of`] makes of a
+//! record's JSON what is saved, [`save_or_keep`] saves it and, where that fails, writes it beside.
+//! `docs/store.md` is the user's side.
+
+mod bundle;
+mod chunk;
+mod database;
+pub mod date;
+mod draft;
+mod error;
+mod extract;
+mod form;
+pub mod git;
+mod keep;
+pub mod location;
+mod postgresql;
+mod prune;
+mod read;
+mod records;
+mod rename;
+mod save;
+mod segment;
+mod sqlite;
+mod store;
+
+pub use bundle::Loaded;
+pub use draft::{Draft, Input, NewPoint, Revision};
+pub use error::Error;
+pub use extract::extract;
+pub use keep::{Kept, save_or_keep};
+pub use location::Location;
+pub use prune::Prune;
+pub use read::{HistoryPoint, Point, Series, SeriesFilter, Since};
+pub use records::{Head, Selector};
+pub use save::{Saved, Warning};
+pub use segment::Segment;
+pub use store::{Info, Options, Store};

@@ -1,0 +1,356 @@
+//! Where the server is and who asks: the address, then the usual variables, then the password file.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use postgres::Config;
+use postgres::config::{Host, SslMode};
+
+use crate::Error;
+
+/// How far TLS is asked for; the words of `sslmode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(crate) enum Mode {
+    Disable,
+    Prefer,
+    Require,
+    VerifyCa,
+    VerifyFull,
+}
+
+/// All that a connection needs. No `Debug`: it holds the password.
+pub(crate) struct Address {
+    pub config: Config,
+    pub mode: Mode,
+    /// File with the certificates that are trusted; the system's if absent.
+    pub root: Option<PathBuf>,
+    pub schema: String,
+    pub user: String,
+    /// For people: without the password.
+    pub name: String,
+}
+
+/// An address without its password. Everything up to the last `@` counts as user and password: in a
+/// password that should have been escaped, nothing shows.
+pub(crate) fn redacted(text: &str) -> String {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+    let rest = match rest.rsplit_once('@') {
+        Some((who, rest)) => format!("{}@{rest}", who.split([':', '/', '?']).next().unwrap_or("")),
+        None => rest.to_owned(),
+    };
+    let rest = match rest.split_once('?') {
+        Some((place, query)) => {
+            let shown: Vec<&str> = query
+                .split('&')
+                .filter(|pair| !pair.contains("password"))
+                .collect();
+            match shown.is_empty() {
+                true => place.to_owned(),
+                false => format!("{place}?{}", shown.join("&")),
+            }
+        }
+        None => rest,
+    };
+    format!("{scheme}://{rest}")
+}
+
+/// Reads an address; what it leaves open is taken from `variable` (PGHOST, PGPORT, PGUSER, PGPASSWORD,
+/// PGDATABASE, PGSSLMODE, PGSSLROOTCERT, PGCONNECT_TIMEOUT, PGPASSFILE) as psql would.
+pub(crate) fn parse(
+    text: &str,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Address, Error> {
+    let name = redacted(text);
+    let wrong = |why: String| Error::Address {
+        address: name.clone(),
+        why,
+    };
+    let variable = |key: &str| variable(key).filter(|value| !value.is_empty());
+    let (mut mode, mut root, mut schema, mut passfile) = (
+        variable("PGSSLMODE"),
+        variable("PGSSLROOTCERT"),
+        None,
+        variable("PGPASSFILE"),
+    );
+    let (place, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut rest = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = || {
+            unescaped(value).ok_or_else(|| wrong(format!("{key} is not escaped as it should be")))
+        };
+        match key {
+            "sslmode" => mode = Some(value()?),
+            "sslrootcert" => root = Some(value()?),
+            "passfile" => passfile = Some(value()?),
+            "schema" => schema = Some(value()?),
+            _ => rest.push(pair),
+        }
+    }
+    let known = Config::from_str(&format!("{place}?{}", rest.join("&")));
+    let mut config = known.map_err(|error| {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        wrong(cause.unwrap_or_else(|| error.to_string()))
+    })?;
+
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        let host = variable("PGHOST").unwrap_or_else(usual_host);
+        config.host(host.split(',').next().unwrap_or(&host));
+    }
+    if config.get_ports().is_empty() {
+        let port = variable("PGPORT").unwrap_or_else(|| "5432".to_owned());
+        config.port(
+            port.parse()
+                .map_err(|_| wrong(format!("PGPORT={port:?} is no port")))?,
+        );
+    }
+    let user = match config.get_user() {
+        Some(user) => user.to_owned(),
+        None => ["PGUSER", "USER", "LOGNAME"]
+            .iter()
+            .find_map(|key| variable(key))
+            .ok_or_else(|| wrong("it names no user, and PGUSER is not set".to_owned()))?,
+    };
+    config.user(&user);
+    if config.get_dbname().is_none() {
+        config.dbname(&variable("PGDATABASE").unwrap_or_else(|| user.clone()));
+    }
+    if config.get_connect_timeout().is_none() {
+        let seconds = variable("PGCONNECT_TIMEOUT").and_then(|seconds| seconds.parse().ok());
+        config.connect_timeout(Duration::from_secs(seconds.unwrap_or(10)));
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(30)); // a cable that was pulled
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("fathom");
+    }
+    let local = matches!(config.get_hosts().first(), Some(Host::Unix(_)));
+    let mut mode = match mode.as_deref() {
+        _ if local => Mode::Disable, // as psql: nobody listens on a socket file
+        Some("disable") => Mode::Disable,
+        None | Some("allow" | "prefer") => Mode::Prefer,
+        Some("require") => Mode::Require,
+        Some("verify-ca") => Mode::VerifyCa,
+        Some("verify-full") => Mode::VerifyFull,
+        Some(other) => {
+            return Err(wrong(format!(
+                "sslmode={other:?} is none of disable, prefer, require, verify-ca, verify-full"
+            )));
+        }
+    };
+    let root = root.filter(|root| root != "system").map(PathBuf::from);
+    if mode == Mode::Require && root.is_some() {
+        mode = Mode::VerifyCa; // as psql does
+    }
+    config.ssl_mode(match mode {
+        Mode::Disable => SslMode::Disable,
+        Mode::Prefer => SslMode::Prefer,
+        _ => SslMode::Require,
+    });
+    if config.get_password().is_none() {
+        let file = passfile
+            .map(PathBuf::from)
+            .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".pgpass")));
+        let remembered = || password_of(&read_private(&file?)?, &asked(&config, &user));
+        if let Some(password) = variable("PGPASSWORD").or_else(remembered) {
+            config.password(password);
+        }
+    }
+    let schema = schema.unwrap_or_else(|| "fathom".to_owned());
+    if !is_plain(&schema) {
+        return Err(wrong(format!(
+            "schema={schema:?} is no plain name (small letters, digits and underscores, at most 63)"
+        )));
+    }
+    Ok(Address {
+        config,
+        mode,
+        root,
+        schema,
+        user,
+        name,
+    })
+}
+
+/// Where Debian's and PostgreSQL's own servers put their socket, else this machine.
+fn usual_host() -> String {
+    let there = |folder: &&str| Path::new(folder).join(".s.PGSQL.5432").exists();
+    let folder = ["/var/run/postgresql", "/tmp"].into_iter().find(there);
+    folder.unwrap_or("localhost").to_owned()
+}
+
+fn is_plain(schema: &str) -> bool {
+    let mut bytes = schema.bytes();
+    let first = bytes
+        .next()
+        .is_some_and(|b| b.is_ascii_lowercase() || b == b'_');
+    first
+        && schema.len() <= 63
+        && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+fn unescaped(text: &str) -> Option<String> {
+    let mut bytes = text.bytes();
+    let mut plain = Vec::new();
+    while let Some(byte) = bytes.next() {
+        plain.push(match byte {
+            b'%' => {
+                let digits = [bytes.next()?, bytes.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(plain).ok()
+}
+
+/// Host, port, database and user as the password file has them.
+fn asked(config: &Config, user: &str) -> [String; 4] {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        Some(Host::Unix(_)) => "localhost".to_owned(),
+        None => config
+            .get_hostaddrs()
+            .first()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+    };
+    let port = config
+        .get_ports()
+        .first()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    [
+        host,
+        port,
+        config.get_dbname().unwrap_or_default().to_owned(),
+        user.to_owned(),
+    ]
+}
+
+/// A password file counts only where nobody else can read it, as for psql.
+fn read_private(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let private = path.metadata().ok()?.mode() & 0o077 == 0;
+    private.then(|| std::fs::read_to_string(path).ok())?
+}
+
+/// The first line that fits: `host:port:database:user:password`, `*` fits all, `\:` and `\\` are themselves.
+fn password_of(file: &str, asked: &[String; 4]) -> Option<String> {
+    let password = |line: &str| {
+        let mut fields = vec![String::new()];
+        let mut letters = line.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                ':' if fields.len() < 5 => fields.push(String::new()),
+                '\\' => fields.last_mut()?.push(letters.next()?),
+                other => fields.last_mut()?.push(other),
+            }
+        }
+        let password = fields.pop().filter(|_| fields.len() == 4)?;
+        let fits = fields
+            .iter()
+            .zip(asked)
+            .all(|(field, asked)| field == "*" || field == asked);
+        fits.then_some(password)
+    };
+    file.lines()
+        .filter(|line| !line.starts_with('#'))
+        .find_map(password)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(key: &str) -> Option<String> {
+        let value = match key {
+            "PGUSER" => "joe",
+            "PGPASSWORD" => "from the variable",
+            "PGHOST" => "db.example",
+            "PGPORT" => "6543",
+            "PGDATABASE" => "perf",
+            "PGSSLMODE" => "verify-full",
+            _ => return None,
+        };
+        Some(value.to_owned())
+    }
+
+    #[test]
+    fn the_address_goes_before_the_variables() {
+        let address = parse("postgres://", variables).ok().unwrap();
+        assert_eq!(
+            asked(&address.config, &address.user),
+            ["db.example", "6543", "perf", "joe"]
+        );
+        assert_eq!(
+            address.config.get_password(),
+            Some(b"from the variable".as_slice())
+        );
+        assert_eq!(
+            (address.mode, address.schema.as_str()),
+            (Mode::VerifyFull, "fathom")
+        );
+        let text = "postgres://ann:s3%40cret@other:1/db?sslmode=require&schema=team_a";
+        let address = parse(text, variables).ok().unwrap();
+        assert_eq!(
+            asked(&address.config, &address.user),
+            ["other", "1", "db", "ann"]
+        );
+        assert_eq!(address.config.get_password(), Some(b"s3@cret".as_slice()));
+        assert_eq!(
+            (address.mode, address.schema.as_str()),
+            (Mode::Require, "team_a")
+        );
+        assert_eq!(
+            address.name,
+            "postgres://ann@other:1/db?sslmode=require&schema=team_a"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_and_no_password_is() {
+        for (text, named) in [
+            ("postgres://a:s3cret@h/d?sslmode=maybe", "verify-full"),
+            ("postgres://a:s3cret@h/d?schema=x;drop", "schema"),
+            ("postgres://a:s3cret@h/d?colour=red", "colour"),
+            ("postgres://a:s3cret@h:port/d", "port"),
+            ("postgres://a:s3/cr@et@h/d?x=1", "h/d"),
+        ] {
+            let said = parse(text, |_| None).err().expect(text).to_string();
+            assert!(said.contains(named), "{said}");
+            assert!(!said.contains("s3"), "{said}");
+        }
+        assert!(parse("postgres://h/d", |_| None).is_err());
+    }
+
+    #[test]
+    fn the_password_file_is_read_as_psql_does() {
+        let file =
+            "# comment\nh:5432:other:joe:no\nh:*:d:joe:a\\:b\\\\c:d\n*:*:*:*:last\nshort:line";
+        let asked = |host: &str| [host, "5432", "d", "joe"].map(str::to_owned);
+        assert_eq!(password_of(file, &asked("h")).as_deref(), Some("a:b\\c:d"));
+        assert_eq!(password_of(file, &asked("g")).as_deref(), Some("last"));
+        assert_eq!(password_of("h:1:d:joe:x", &asked("h")), None);
+    }
+
+    #[test]
+    fn a_password_file_that_others_can_read_does_not_count() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pass");
+        std::fs::write(&file, "*:*:*:*:s3cret").unwrap();
+        let found = |mode| {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            let text = format!("postgres://joe@h/d?passfile={}", file.display());
+            let address = parse(&text, |_| None).ok().unwrap();
+            address.config.get_password().map(<[u8]>::to_vec)
+        };
+        assert_eq!(
+            (found(0o600), found(0o640)),
+            (Some(b"s3cret".to_vec()), None)
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! The store of a team: a schema in a PostgreSQL database, 15 or newer.
+
+pub(crate) mod address;
+mod tls;
+
+use std::time::Duration;
+
+use postgres::error::SqlState;
+use postgres::types::{FromSql, ToSql, Type};
+use postgres::{Client, NoTls};
+
+use self::address::{Address, Mode};
+use crate::Error;
+use crate::database::{Access, Cell, Database, Row, Words};
+
+/// Oldest version that is tested.
+const OLDEST: i64 = 15;
+
+pub(crate) struct Server {
+    client: Client,
+    address: Address,
+    wait: Duration,
+}
+
+/// Connects; the schema is made with the first form.
+pub(crate) fn open(address: Address, wait: Duration) -> Result<Server, Error> {
+    let connected = match address.mode {
+        Mode::Disable => address.config.connect(NoTls),
+        _ => address.config.connect(tls::connector(&address)?),
+    };
+    let client = connected.map_err(|error| explain(&error, &address, wait))?;
+    let mut server = Server {
+        client,
+        address,
+        wait,
+    };
+    let version = server.query("SELECT current_setting('server_version_num')::bigint", &[])?;
+    let version = version.into_iter().next().map_or(0, |mut row| row.int()) / 10_000;
+    if version < OLDEST {
+        let why = format!("it is PostgreSQL {version}; {OLDEST} or newer is needed");
+        return Err(Error::Unusable {
+            store: server.address.name,
+            why,
+        });
+    }
+    // The name was checked: letters, digits and underscores.
+    server.batch_as_is(&format!("SET search_path TO {}", server.address.schema))?;
+    Ok(server)
+}
+
+impl Server {
+    fn batch_as_is(&mut self, statements: &str) -> Result<(), Error> {
+        let run = self.client.batch_execute(statements);
+        run.map_err(|error| explain(&error, &self.address, self.wait))
+    }
+
+    fn count(&mut self, statement: &str) -> Result<i64, Error> {
+        let schema = Cell::from(self.address.schema.as_str());
+        let rows = self.query(statement, &[schema])?;
+        Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
+    }
+}
+
+impl Database for Server {
+    /// One writer at a time, as in SQLite: nothing can be sealed twice, and there are no deadlocks. A save
+    /// takes some 30 ms, so a hundred runners don't feel it.
+    fn begin(&mut self, access: Access) -> Result<(), Error> {
+        let statements = match access {
+            Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
+            Access::Write => format!(
+                "BEGIN; SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock(1179932749, hashtext('{}'))",
+                self.wait.as_millis().max(1),
+                self.address.schema
+            ),
+        };
+        self.batch_as_is(&statements)
+            .inspect_err(|_| self.roll_back())
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.batch_as_is("COMMIT")
+    }
+
+    fn roll_back(&mut self) {
+        let _ = self.client.batch_execute("ROLLBACK"); // the server does it where it can't be asked
+    }
+
+    fn query(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Row>, Error> {
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(sent).collect();
+        let rows = self.client.query(statement, &values);
+        let rows = rows.map_err(|error| explain(&error, &self.address, self.wait))?;
+        let row = |row: postgres::Row| {
+            let cells = (0..row.len()).map(|column| row.try_get(column));
+            cells.collect::<Result<_, _>>().map(Row::new)
+        };
+        let rows: Result<_, postgres::Error> = rows.into_iter().map(row).collect();
+        rows.map_err(|error| explain(&error, &self.address, self.wait))
+    }
+
+    fn batch(&mut self, statements: &str) -> Result<(), Error> {
+        // Who may not make schemas can be given one.
+        if self.count("SELECT COUNT(*) FROM pg_namespace WHERE nspname = $1")? == 0 {
+            self.batch_as_is(&format!("CREATE SCHEMA {}", self.address.schema))?;
+        }
+        self.batch_as_is(statements)
+    }
+
+    fn form(&mut self) -> Result<i64, Error> {
+        let tables = "SELECT COUNT(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v')";
+        if self.count(tables)? == 0 {
+            return Ok(0);
+        }
+        if self.count(&format!("{tables} AND c.relname = 'fathom_form'"))? == 0 {
+            let why = format!(
+                "its schema {:?} has tables of another program",
+                self.address.schema
+            );
+            return Err(Error::NotAStore {
+                store: self.address.name.clone(),
+                why,
+            });
+        }
+        let rows = self.query("SELECT MAX(form) FROM fathom_form", &[])?;
+        Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
+    }
+
+    fn set_form(&mut self, form: i64) -> Result<(), Error> {
+        self.batch_as_is(&format!(
+            "CREATE TABLE IF NOT EXISTS fathom_form (form BIGINT NOT NULL); INSERT INTO fathom_form VALUES ({form})"
+        ))
+    }
+
+    fn words(&self) -> &'static Words {
+        &Words {
+            key: "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+            bytes: "BYTEA",
+            clustered: "",
+        }
+    }
+
+    fn bytes(&mut self) -> Result<u64, Error> {
+        let all = "SELECT CAST(SUM(pg_total_relation_size(c.oid)) AS BIGINT) FROM pg_class c
+            JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'";
+        Ok(self.count(all)?.unsigned_abs())
+    }
+
+    /// The server's autovacuum does.
+    fn shrink(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn name(&self) -> &str {
+        &self.address.name
+    }
+}
+
+/// As the client takes it. Only texts are ever absent.
+fn sent(cell: &Cell) -> &(dyn ToSql + Sync) {
+    match cell {
+        Cell::Null => &None::<&str>,
+        Cell::Int(value) => value,
+        Cell::Real(value) => value,
+        Cell::Text(value) => value,
+        Cell::Bytes(value) => value,
+    }
+}
+
+impl<'a> FromSql<'a> for Cell {
+    fn from_sql(
+        of: &Type,
+        raw: &'a [u8],
+    ) -> Result<Cell, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(match *of {
+            Type::INT8 => Cell::Int(i64::from_sql(of, raw)?),
+            Type::FLOAT8 => Cell::Real(f64::from_sql(of, raw)?),
+            Type::BYTEA => Cell::Bytes(raw.to_vec()),
+            _ => Cell::Text(String::from_sql(of, raw)?),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Cell, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Cell::Null)
+    }
+
+    fn accepts(of: &Type) -> bool {
+        matches!(*of, Type::INT8 | Type::FLOAT8 | Type::BYTEA | Type::TEXT)
+    }
+}
+
+/// What the server or the system says, in a sentence. None of these texts has a password in it.
+fn explain(error: &postgres::Error, address: &Address, wait: Duration) -> Error {
+    let store = address.name.clone();
+    let Some(said) = error.as_db_error() else {
+        // The first cause is the one that says something: "error connecting to server" doesn't.
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(next) = cause.source() {
+            cause = next;
+        }
+        return Error::Unreachable {
+            store,
+            why: cause.to_string(),
+        };
+    };
+    let why = said.message().to_owned();
+    let user = address.user.clone();
+    match *said.code() {
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+            Error::Refused { store, user, why }
+        }
+        SqlState::INVALID_CATALOG_NAME => Error::Unusable {
+            store,
+            why: format!("{why}; make it with `createdb`"),
+        },
+        SqlState::INSUFFICIENT_PRIVILEGE => Error::Unusable {
+            store,
+            why: format!(
+                "{why}; ask for CREATE on the database, or for a schema of your own (?schema=NAME)"
+            ),
+        },
+        SqlState::DISK_FULL => Error::Full { store },
+        SqlState::LOCK_NOT_AVAILABLE => Error::Locked {
+            store,
+            seconds: wait.as_secs_f64(),
+        },
+        SqlState::READ_ONLY_SQL_TRANSACTION => Error::ReadOnly { store },
+        SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Error::Damaged { store, what: why },
+        SqlState::ADMIN_SHUTDOWN
+        | SqlState::CRASH_SHUTDOWN
+        | SqlState::CANNOT_CONNECT_NOW
+        | SqlState::TOO_MANY_CONNECTIONS => Error::Unreachable { store, why },
+        _ => Error::Database { store, why },
+    }
+}

@@ -1,0 +1,68 @@
+//! Whole records take the space: 30 benchmarks with 30 runs each some 60 kB, their points 40 bytes each. Pruning
+//! takes the runs away; what is known of the record, and its points, stay.
+
+use crate::database::{Cell, Row, select_in};
+use crate::records::{Head, heads};
+use crate::{Error, Store, date};
+
+/// Which records lose their runs: those to which all of this applies. Start from the default, which keeps
+/// records with a label.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Prune {
+    /// Measured before this time, milliseconds since 1970.
+    pub before: Option<i64>,
+    /// Not among so many newest ones of the same command line.
+    pub keep: Option<u32>,
+    /// Also those with a label.
+    pub labelled: bool,
+}
+
+impl Store {
+    /// The records that would be pruned, oldest first; changes nothing. None if neither age nor number is given.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn prunable(&mut self, which: &Prune) -> Result<Vec<Head>, Error> {
+        if which.before.is_none() && which.keep.is_none() {
+            return Ok(Vec::new());
+        }
+        let statement = format!(
+            "SELECT id FROM (SELECT id, time, pruned, ROW_NUMBER() OVER
+                 (PARTITION BY command ORDER BY time DESC, id DESC) AS place FROM record) AS placed
+             WHERE pruned IS NULL AND time < $1 AND place > $2 {}",
+            if which.labelled {
+                ""
+            } else {
+                "AND id NOT IN (SELECT record FROM label)"
+            }
+        );
+        let cells = [
+            which.before.unwrap_or(i64::MAX).into(),
+            i64::from(which.keep.unwrap_or(0)).into(),
+        ];
+        self.reading(|database| {
+            let found = database.query(&statement, &cells)?;
+            let heads = heads(database, found.into_iter().map(|mut row: Row| row.int()))?;
+            let mut heads: Vec<Head> = heads.into_values().collect();
+            heads.sort_by_key(|head| (head.time, head.number));
+            Ok(heads)
+        })
+    }
+
+    /// Takes the runs of these records away, and gives the space back.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn prune(&mut self, records: &[Head]) -> Result<(), Error> {
+        let numbers: Vec<Cell> = records.iter().map(|head| head.number.into()).collect();
+        let note = format!(
+            "UPDATE record SET pruned = {} WHERE pruned IS NULL AND id",
+            date::now()
+        );
+        self.writing(|database| {
+            select_in(database, "DELETE FROM body WHERE record", &numbers, "")?;
+            select_in(database, &note, &numbers, "").map(drop)
+        })?;
+        self.database.shrink()
+    }
+}

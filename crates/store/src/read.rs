@@ -1,0 +1,343 @@
+//! Series and their points.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::chunk;
+use crate::database::{Cell, Database, Row};
+use crate::records::{Head, heads};
+use crate::rename::aliases;
+use crate::{Error, Store};
+
+/// One metric of one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Its number in this store.
+    pub number: i64,
+    /// Name of the benchmark.
+    pub benchmark: String,
+    /// Its parameters, names and values.
+    pub parameters: Vec<(String, String)>,
+    /// Name of the metric.
+    pub metric: String,
+    /// Unit of the values.
+    pub unit: String,
+    /// `lower_is_better` or `higher_is_better`, where that is known.
+    pub direction: Option<String>,
+    /// What the metric is, in words.
+    pub meaning: String,
+    /// The newest points, oldest first, as many as were asked for.
+    pub last: Vec<Point>,
+}
+
+/// One figure of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Start of the measurement, milliseconds since 1970, UTC.
+    pub time: i64,
+    /// Number of the record in this store.
+    pub record: i64,
+    /// Number of the segment in this store.
+    pub environment: i64,
+    /// Runs that it comes from.
+    pub runs: u32,
+    /// The estimate.
+    pub value: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+}
+
+/// A point with what is known of its record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryPoint {
+    /// The figure.
+    pub point: Point,
+    /// The record.
+    pub record: Head,
+}
+
+/// Which series.
+#[derive(Debug, Clone, Default)]
+pub struct SeriesFilter {
+    /// Names of benchmarks, new or old; `*` stands for any letters. All if empty.
+    pub benchmarks: Vec<String>,
+    /// Name of the metric; all if absent.
+    pub metric: Option<String>,
+}
+
+/// From where on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Since {
+    /// Everything.
+    Start,
+    /// Measured at this time or later, milliseconds since 1970 ([`crate::date::parse`]).
+    Time(i64),
+    /// Of one of these revisions, whenever it was measured ([`crate::git::since`]).
+    Revisions(HashSet<String>),
+}
+
+impl Store {
+    /// Series by name, each with its `last` newest points.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn series(&mut self, filter: &SeriesFilter, last: usize) -> Result<Vec<Series>, Error> {
+        self.reading(|database| {
+            let mut found = list(database, filter)?;
+            if last == 0 {
+                return Ok(found);
+            }
+            if found.len() > 8 {
+                tails(database, &mut found, last)?;
+            }
+            for series in found.iter_mut().filter(|series| series.last.len() < last) {
+                series.last = newest(database, series.number, last)?;
+            }
+            Ok(found)
+        })
+    }
+
+    /// The points of a series, by time: over clocks that were set back and records that were loaded later.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn points(&mut self, series: i64, since: &Since) -> Result<Vec<Point>, Error> {
+        self.reading(|database| points(database, series, since))
+    }
+
+    /// The same with their records.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn history(&mut self, series: i64, since: &Since) -> Result<Vec<HistoryPoint>, Error> {
+        self.reading(|database| {
+            let points = points(database, series, since)?;
+            let mut records = heads(database, points.iter().map(|point| point.record))?;
+            let with_record = |point: Point| {
+                Some(HistoryPoint {
+                    point,
+                    record: records.remove(&point.record)?,
+                })
+            };
+            Ok(points.into_iter().filter_map(with_record).collect())
+        })
+    }
+
+    /// The facts of all environments, by number.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn environments(&mut self) -> Result<BTreeMap<i64, Value>, Error> {
+        let rows = self
+            .database
+            .query("SELECT id, facts FROM environment", &[])?;
+        let facts = |row: &mut Row| serde_json::from_str(&row.text()).unwrap_or(Value::Null);
+        Ok(rows
+            .into_iter()
+            .map(|mut row| (row.int(), facts(&mut row)))
+            .collect())
+    }
+}
+
+pub(crate) fn list(
+    database: &mut dyn Database,
+    filter: &SeriesFilter,
+) -> Result<Vec<Series>, Error> {
+    let aliases = match filter.benchmarks.is_empty() {
+        true => HashMap::new(),
+        false => aliases(database)?,
+    };
+    let names: Vec<&str> = filter
+        .benchmarks
+        .iter()
+        .map(|name| aliases.get(name).unwrap_or(name).as_str())
+        .collect();
+    let wanted = |series: &Series| {
+        let named = names.is_empty() || names.iter().any(|name| fits(name, &series.benchmark));
+        named
+            && filter
+                .metric
+                .as_ref()
+                .is_none_or(|metric| *metric == series.metric)
+    };
+    let all = "SELECT id, benchmark, parameters, metric, unit, direction, meaning FROM series ORDER BY id";
+    let read = |mut row: Row| Series {
+        number: row.int(),
+        benchmark: row.text(),
+        parameters: serde_json::from_str(&row.text()).unwrap_or_default(),
+        metric: row.text(),
+        unit: row.text(),
+        direction: row.maybe_text(),
+        meaning: row.text(),
+        last: Vec::new(),
+    };
+    Ok(database
+        .query(all, &[])?
+        .into_iter()
+        .map(read)
+        .filter(wanted)
+        .collect())
+}
+
+/// Whether a name fits a pattern in which `*` stands for any letters. A name that is there as it is
+/// written fits, whatever stars it has.
+fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or("");
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.split_once(part) {
+            Some((_, after)) => rest = after,
+            None => return pattern == name,
+        }
+    }
+    rest.ends_with(last) || pattern == name
+}
+
+const TAIL: &str = "record, environment, time, value, low, high, runs";
+
+fn point(row: &mut Row) -> Point {
+    Point {
+        record: row.int(),
+        environment: row.int(),
+        time: row.int(),
+        value: row.real(),
+        low: row.real(),
+        high: row.real(),
+        runs: row.int() as u32,
+    }
+}
+
+/// The points that are not sealed yet, in no order.
+pub(crate) fn tail_of(database: &mut dyn Database, series: i64) -> Result<Vec<Point>, Error> {
+    let statement = format!("SELECT {TAIL} FROM tail WHERE series = $1");
+    let rows = database.query(&statement, &[series.into()])?;
+    Ok(rows.into_iter().map(|mut row| point(&mut row)).collect())
+}
+
+/// The newest points of many series in one go, as far as they are not sealed. Sealed ones may be newer
+/// (of a clock that was set back): those series are left to [`newest`].
+fn tails(database: &mut dyn Database, series: &mut [Series], last: usize) -> Result<(), Error> {
+    let newest_sealed =
+        database.query("SELECT series, MAX(last) FROM chunk GROUP BY series", &[])?;
+    let newest_sealed: HashMap<i64, i64> = newest_sealed
+        .into_iter()
+        .map(|mut row| (row.int(), row.int()))
+        .collect();
+    let statement = format!(
+        "SELECT series, {TAIL} FROM (SELECT series, {TAIL}, ROW_NUMBER() OVER
+             (PARTITION BY series ORDER BY time DESC, record DESC) AS place FROM tail) AS placed
+         WHERE place <= $1"
+    );
+    let mut found: HashMap<i64, Vec<Point>> = HashMap::new();
+    for mut row in database.query(&statement, &[(last as i64).into()])? {
+        found.entry(row.int()).or_default().push(point(&mut row));
+    }
+    for series in series {
+        let mut points = found.remove(&series.number).unwrap_or_default();
+        points.sort_by_key(|point| (point.time, point.record));
+        let oldest = points.first().map_or(i64::MAX, |point| point.time);
+        if newest_sealed
+            .get(&series.number)
+            .is_none_or(|sealed| *sealed < oldest)
+        {
+            series.last = points;
+        }
+    }
+    Ok(())
+}
+
+/// The newest points of one series: chunks are opened from the newest on until no other can have one.
+fn newest(database: &mut dyn Database, series: i64, last: usize) -> Result<Vec<Point>, Error> {
+    let mut points = tail_of(database, series)?;
+    let chunks = "SELECT id, last FROM chunk WHERE series = $1 ORDER BY last DESC";
+    for mut row in database.query(chunks, &[series.into()])? {
+        let (chunk, newest) = (row.int(), row.int());
+        points.sort_by_key(|point| std::cmp::Reverse((point.time, point.record)));
+        if points
+            .get(last - 1)
+            .is_some_and(|point| point.time > newest)
+        {
+            break;
+        }
+        let statement = "SELECT environment, packed FROM chunk WHERE id = $1";
+        for row in database.query(statement, &[chunk.into()])? {
+            points.extend(opened(database, row, series)?);
+        }
+    }
+    points.sort_by_key(|point| (point.time, point.record));
+    points.drain(..points.len().saturating_sub(last));
+    Ok(points)
+}
+
+fn opened(database: &dyn Database, mut row: Row, series: i64) -> Result<Vec<Point>, Error> {
+    let environment = row.int();
+    chunk::open(&row.blob(), environment).ok_or_else(|| Error::Damaged {
+        store: database.name().to_owned(),
+        what: format!("sealed points of series {series}"),
+    })
+}
+
+/// The points of one series by time.
+pub(crate) fn points(
+    database: &mut dyn Database,
+    series: i64,
+    since: &Since,
+) -> Result<Vec<Point>, Error> {
+    let from = match since {
+        Since::Time(from) => *from,
+        _ => i64::MIN,
+    };
+    let mut points = tail_of(database, series)?;
+    let chunks = "SELECT environment, packed FROM chunk WHERE series = $1 AND last >= $2";
+    for row in database.query(chunks, &[series.into(), from.into()])? {
+        points.extend(opened(database, row, series)?);
+    }
+    points.retain(|point| point.time >= from);
+    if let Since::Revisions(revisions) = since {
+        let of_these = records_of(database, revisions)?;
+        points.retain(|point| of_these.contains(&point.record));
+    }
+    points.sort_by_key(|point| (point.time, point.record));
+    Ok(points)
+}
+
+fn records_of(
+    database: &mut dyn Database,
+    revisions: &HashSet<String>,
+) -> Result<HashSet<i64>, Error> {
+    let cells: Vec<Cell> = revisions.iter().map(|id| id.as_str().into()).collect();
+    let rows =
+        crate::database::select_in(database, "SELECT id FROM record WHERE revision", &cells, "")?;
+    Ok(rows.into_iter().map(|mut row| row.int()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn stars_stand_for_any_letters() {
+        for (pattern, name, expected) in [
+            ("seq 10", "seq 10", true),
+            ("seq", "seq 10", false),
+            ("seq*", "seq 10", true),
+            ("*10", "seq 10", true),
+            ("s*q*0", "seq 10", true),
+            ("s*x*0", "seq 10", false),
+            ("*", "", true),
+            ("ab*ba", "aba", false),
+            ("ls *.rs", "ls *.rs", true),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

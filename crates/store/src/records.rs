@@ -1,0 +1,255 @@
+//! Records: by id, by place, by revision, by label.
+
+use std::collections::HashMap;
+
+use crate::chunk;
+use crate::database::{Cell, Database, Row, select_in};
+use crate::save::label;
+use crate::{Error, Input, Revision, Store};
+
+/// What is known of a record without opening it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    /// Its number in this store: records that were saved later have higher ones.
+    pub number: i64,
+    /// Its id: the same in every store. The first twelve digits are enough for people.
+    pub id: String,
+    /// `bench`, `startup`, ...
+    pub kind: String,
+    /// Start of the measurement, milliseconds since 1970, UTC.
+    pub time: i64,
+    /// Number of its segment.
+    pub environment: i64,
+    /// The source that was measured, if it was in a repository.
+    pub revision: Option<Revision>,
+    /// The command line.
+    pub command: String,
+    /// Files that the commands read.
+    pub inputs: Vec<Input>,
+    /// Seed of the order of runs.
+    pub seed: Option<u64>,
+    /// Version of Fathom that measured.
+    pub fathom_version: String,
+    /// When its runs were pruned, if so.
+    pub pruned: Option<i64>,
+    /// Names that it was given.
+    pub labels: Vec<String>,
+}
+
+/// Which records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// All.
+    All,
+    /// The last one that was saved is 1, the one before 2: `@-1`, `@-2`.
+    Last(u64),
+    /// Digits that an id begins with.
+    Id(String),
+    /// Digits that a revision begins with.
+    Revision(String),
+    /// A label.
+    Label(String),
+}
+
+const COLUMNS: &str =
+    "SELECT id, hash, kind, time, environment, revision, branch, dirty, command, inputs, seed,
+    fathom_version, pruned FROM record";
+
+impl Store {
+    /// Records, newest first; none if nothing fits.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn records(&mut self, which: &Selector) -> Result<Vec<Head>, Error> {
+        self.reading(|database| select(database, which))
+    }
+
+    /// The records that somebody means by `asked`: `@-1`, a label, the beginning of an id or of a revision, in this
+    /// order. A label and a revision may have several.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Ambiguous`], those of the database.
+    pub fn find(&mut self, asked: &str) -> Result<Vec<Head>, Error> {
+        self.reading(|database| {
+            let mut found = Vec::new();
+            for which in meanings(asked) {
+                found = select(database, &which)?;
+                if !found.is_empty() {
+                    let candidates = candidates(&found, &which);
+                    if candidates.len() > 1 {
+                        return Err(Error::Ambiguous {
+                            asked: asked.to_owned(),
+                            candidates,
+                        });
+                    }
+                    break;
+                }
+            }
+            match found.is_empty() {
+                true => Err(Error::NotFound {
+                    store: database.name().to_owned(),
+                    what: format!("record, label or revision {asked:?}"),
+                }),
+                false => Ok(found),
+            }
+        })
+    }
+
+    /// The whole record, byte for byte as it was saved.
+    ///
+    /// # Errors
+    /// [`Error::Pruned`], [`Error::Damaged`], those of the database.
+    pub fn record(&mut self, head: &Head) -> Result<String, Error> {
+        self.reading(|database| body(database, head))
+    }
+
+    /// Gives records a label, or takes it away; yields how many were changed.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn tag(&mut self, records: &[Head], name: &str, remove: bool) -> Result<usize, Error> {
+        let is = |head: &&Head| head.labels.iter().any(|label| label == name) == remove;
+        let changed: Vec<&Head> = records.iter().filter(is).collect();
+        self.writing(|database| {
+            for head in &changed {
+                match remove {
+                    true => {
+                        let cells = [name.into(), head.number.into()];
+                        database
+                            .query("DELETE FROM label WHERE name = $1 AND record = $2", &cells)?;
+                    }
+                    false => label(database, head.number, &[name.to_owned()])?,
+                }
+            }
+            Ok(changed.len())
+        })
+    }
+}
+
+/// What a word may mean, the most likely first.
+fn meanings(asked: &str) -> Vec<Selector> {
+    if let Some(place) = asked
+        .strip_prefix("@-")
+        .and_then(|place| place.parse().ok())
+    {
+        return vec![Selector::Last(place)];
+    }
+    let mut all = vec![Selector::Label(asked.to_owned())];
+    if asked.len() >= 4 && asked.bytes().all(|b| b.is_ascii_hexdigit()) {
+        let digits = asked.to_ascii_lowercase();
+        all.extend([Selector::Id(digits.clone()), Selector::Revision(digits)]);
+    }
+    all
+}
+
+/// The different things that were found by the beginning of a name.
+fn candidates(found: &[Head], which: &Selector) -> Vec<String> {
+    let name = |head: &Head| match which {
+        Selector::Id(_) => Some(head.id[..12].to_owned()),
+        Selector::Revision(_) => head.revision.as_ref().map(|revision| revision.id.clone()),
+        _ => None,
+    };
+    let mut names: Vec<String> = found.iter().filter_map(name).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Error> {
+    // The beginning of a word as a range: an index serves it, and nothing in it is a pattern.
+    let range = |digits: &str| vec![digits.into(), Cell::Text(format!("{digits}g"))];
+    let (condition, cells) = match which {
+        Selector::All => ("", vec![]),
+        Selector::Last(0) => return Ok(Vec::new()),
+        Selector::Last(place) => {
+            let before = i64::try_from(place - 1).unwrap_or(i64::MAX);
+            ("ORDER BY id DESC LIMIT 1 OFFSET $1", vec![before.into()])
+        }
+        Selector::Id(digits) => ("WHERE hash >= $1 AND hash < $2", range(digits)),
+        Selector::Revision(digits) => ("WHERE revision >= $1 AND revision < $2", range(digits)),
+        Selector::Label(name) => (
+            "WHERE id IN (SELECT record FROM label WHERE name = $1)",
+            vec![name.as_str().into()],
+        ),
+    };
+    let rows = database.query(&format!("{COLUMNS} {condition}"), &cells)?;
+    let mut found: Vec<Head> = rows.into_iter().map(head).collect();
+    let numbers: Vec<Cell> = found.iter().map(|head| head.number.into()).collect();
+    let mut labels = labels(database, &numbers)?;
+    for head in &mut found {
+        head.labels = labels.remove(&head.number).unwrap_or_default();
+    }
+    found.sort_by_key(|head| std::cmp::Reverse((head.time, head.number)));
+    Ok(found)
+}
+
+/// Heads by number.
+pub(crate) fn heads(
+    database: &mut dyn Database,
+    numbers: impl Iterator<Item = i64>,
+) -> Result<HashMap<i64, Head>, Error> {
+    let numbers: Vec<Cell> = numbers.map(Cell::Int).collect();
+    let rows = select_in(database, &format!("{COLUMNS} WHERE id"), &numbers, "")?;
+    let mut heads: HashMap<i64, Head> = rows
+        .into_iter()
+        .map(head)
+        .map(|head| (head.number, head))
+        .collect();
+    for (number, labels) in labels(database, &numbers)? {
+        if let Some(head) = heads.get_mut(&number) {
+            head.labels = labels;
+        }
+    }
+    Ok(heads)
+}
+
+fn labels(
+    database: &mut dyn Database,
+    numbers: &[Cell],
+) -> Result<HashMap<i64, Vec<String>>, Error> {
+    let mut labels: HashMap<i64, Vec<String>> = HashMap::new();
+    let head = "SELECT record, name FROM label WHERE record";
+    for mut row in select_in(database, head, numbers, "ORDER BY name")? {
+        labels.entry(row.int()).or_default().push(row.text());
+    }
+    Ok(labels)
+}
+
+fn head(mut row: Row) -> Head {
+    let (number, id, kind, time, environment) =
+        (row.int(), row.text(), row.text(), row.int(), row.int());
+    let (revision, branch, dirty) = (row.maybe_text(), row.maybe_text(), row.int() != 0);
+    Head {
+        number,
+        id,
+        kind,
+        time,
+        environment,
+        revision: revision.map(|id| Revision { id, branch, dirty }),
+        command: row.text(),
+        inputs: serde_json::from_str(&row.text()).unwrap_or_default(),
+        seed: row.maybe_text().and_then(|seed| seed.parse().ok()),
+        fathom_version: row.text(),
+        pruned: row.maybe_int(),
+        labels: Vec::new(),
+    }
+}
+
+/// The text of a record; that it is the one that was saved is checked.
+pub(crate) fn body(database: &mut dyn Database, head: &Head) -> Result<String, Error> {
+    let rows = database.query(
+        "SELECT packed FROM body WHERE record = $1",
+        &[head.number.into()],
+    )?;
+    let Some(mut row) = rows.into_iter().next() else {
+        return Err(Error::Pruned {
+            id: head.id.clone(),
+        });
+    };
+    let text = chunk::unpack(&row.blob()).and_then(|bytes| String::from_utf8(bytes).ok());
+    text.filter(|text| crate::draft::id_of(text) == head.id)
+        .ok_or_else(|| Error::Damaged {
+            store: database.name().to_owned(),
+            what: format!("record {}", head.id),
+        })
+}

@@ -1,0 +1,324 @@
+//! Saving: a record, its labels and its points, all or nothing.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::chunk;
+use crate::database::{Cell, Database, insert, select_in};
+use crate::read::{Point, tail_of};
+use crate::rename::aliases;
+use crate::{Draft, Error, NewPoint, Segment, Store, date};
+
+/// A series is looked at about every 64th time that it gets a point, at random, so that 450 series are not
+/// sealed in the same save; 448 points or more, 512 as a rule, are then sealed together.
+const LOOK_EVERY: u64 = 64;
+const SEALED: usize = 448;
+/// No chunk has more points: reading a few of them opens it whole.
+const LARGEST: usize = 1024;
+
+/// What saving did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saved {
+    /// The record's id.
+    pub id: String,
+    /// False if the store had it already; then only its labels were added.
+    pub new: bool,
+    /// What must be known.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that was saved and looks wrong.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Warning {
+    /// The record is older than one that was saved before it in the same environment.
+    #[error(
+        "the clock was set back: this record is of {}, one that was saved before it of {}. It is kept, and sorted \
+         by its time; set the clock (`timedatectl`) before you measure again",
+        date::text(*.this), date::text(*.before)
+    )]
+    ClockJumpedBack {
+        /// Time of this record.
+        this: i64,
+        /// Time of the other.
+        before: i64,
+    },
+}
+
+impl Store {
+    /// Saves a record. When this returns it is durable.
+    ///
+    /// # Errors
+    /// Those of the database; then nothing of it was saved. [`crate::save_or_keep`] writes it beside.
+    pub fn save(&mut self, draft: &Draft) -> Result<Saved, Error> {
+        let mut saved = self.save_all(std::slice::from_ref(draft))?;
+        Ok(saved.remove(0))
+    }
+
+    /// Saves records in one transaction: all or none.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn save_all(&mut self, drafts: &[Draft]) -> Result<Vec<Saved>, Error> {
+        // Packing takes longer than writing: others need not wait for it.
+        let packed: Vec<Vec<u8>> = drafts
+            .iter()
+            .map(|draft| chunk::pack(draft.text.as_bytes()))
+            .collect();
+        self.writing(|database| {
+            let mut series = Keys::new(database)?;
+            let mut saved = Vec::new();
+            let mut touched = BTreeSet::new();
+            for (draft, packed) in drafts.iter().zip(packed) {
+                let environment = environment(database, &draft.segment)?;
+                let (record, one) = record(database, draft, environment, packed)?;
+                if one.new {
+                    for key in points(database, &mut series, draft, record, environment)? {
+                        let mixed = (record ^ (key << 20))
+                            .unsigned_abs()
+                            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                        if drafts.len() as u64 >= LOOK_EVERY || (mixed >> 32) % LOOK_EVERY == 0 {
+                            touched.insert(key);
+                        }
+                    }
+                }
+                saved.push(one);
+            }
+            for key in touched {
+                seal(database, key)?;
+            }
+            Ok(saved)
+        })
+    }
+}
+
+/// The number of a segment; it is new if nothing was measured in it before.
+fn environment(database: &mut dyn Database, segment: &Segment) -> Result<i64, Error> {
+    let key = [
+        Cell::from(segment.key.as_str()),
+        Cell::from(segment.facts.to_string().as_str()),
+    ];
+    let insert =
+        "INSERT INTO environment (key, facts) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
+    database.query(insert, &key)?;
+    let rows = database.query("SELECT id FROM environment WHERE key = $1", &key[..1])?;
+    Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
+}
+
+fn record(
+    database: &mut dyn Database,
+    draft: &Draft,
+    environment: i64,
+    packed: Vec<u8>,
+) -> Result<(i64, Saved), Error> {
+    let id = draft.id();
+    let known = database.query(
+        "SELECT id FROM record WHERE hash = $1",
+        &[id.as_str().into()],
+    )?;
+    if let Some(mut row) = known.into_iter().next() {
+        let record = row.int();
+        label(database, record, &draft.labels)?;
+        return Ok((
+            record,
+            Saved {
+                id,
+                new: false,
+                warnings: Vec::new(),
+            },
+        ));
+    }
+    let newest = "SELECT MAX(time) FROM record WHERE environment = $1";
+    let newest = database.query(newest, &[environment.into()])?;
+    let newest = newest
+        .into_iter()
+        .next()
+        .and_then(|mut row| row.maybe_int());
+    let late = newest.filter(|newest| *newest > draft.time);
+    let late = late.map(|before| Warning::ClockJumpedBack {
+        this: draft.time,
+        before,
+    });
+    let revision = draft.revision.as_ref();
+    let cells = [
+        id.as_str().into(),
+        draft.kind.as_str().into(),
+        draft.time.into(),
+        environment.into(),
+        revision.map(|revision| revision.id.as_str()).into(),
+        revision
+            .and_then(|revision| revision.branch.as_deref())
+            .into(),
+        i64::from(revision.is_some_and(|revision| revision.dirty)).into(),
+        draft.command.as_str().into(),
+        serde_json::to_string(&draft.inputs)
+            .expect("texts are JSON")
+            .as_str()
+            .into(),
+        draft.seed.map(|seed| seed.to_string()).as_deref().into(),
+        draft.fathom_version.as_str().into(),
+    ];
+    let rows = database.query(
+        "INSERT INTO record (hash, kind, time, environment, revision, branch, dirty, command, inputs, seed,
+             fathom_version)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id",
+        &cells,
+    )?;
+    let record = rows.into_iter().next().map_or(0, |mut row| row.int());
+    match &draft.pruned {
+        None => {
+            let body = [record.into(), Cell::Bytes(packed)];
+            database.query("INSERT INTO body (record, packed) VALUES ($1, $2)", &body)?;
+        }
+        Some(pruned) => {
+            let cells = [pruned.at.into(), record.into()];
+            database.query("UPDATE record SET pruned = $1 WHERE id = $2", &cells)?;
+        }
+    }
+    label(database, record, &draft.labels)?;
+    Ok((
+        record,
+        Saved {
+            id,
+            new: true,
+            warnings: Vec::from_iter(late),
+        },
+    ))
+}
+
+/// Adds labels to a record; those that it has stay.
+pub(crate) fn label(
+    database: &mut dyn Database,
+    record: i64,
+    labels: &[String],
+) -> Result<(), Error> {
+    let cells: Vec<Cell> = labels
+        .iter()
+        .flat_map(|name| [name.as_str().into(), record.into()])
+        .collect();
+    insert(
+        database,
+        "INSERT INTO label (name, record)",
+        2,
+        &cells,
+        "ON CONFLICT DO NOTHING",
+    )
+}
+
+/// Writes the points of a record into the tails of their series and yields those series.
+fn points(
+    database: &mut dyn Database,
+    keys: &mut Keys,
+    draft: &Draft,
+    record: i64,
+    environment: i64,
+) -> Result<Vec<i64>, Error> {
+    let series = keys.of(database, &draft.points)?;
+    let mut cells: Vec<Cell> = Vec::with_capacity(series.len() * 8);
+    for (point, key) in draft.points.iter().zip(&series) {
+        cells.extend([
+            (*key).into(),
+            record.into(),
+            environment.into(),
+            draft.time.into(),
+        ]);
+        cells.extend([point.value.into(), point.low.into(), point.high.into()]);
+        cells.push(i64::from(point.runs).into());
+    }
+    let head = "INSERT INTO tail (series, record, environment, time, value, low, high, runs)";
+    // Two benchmarks of one record that were renamed to one: the first stays.
+    insert(database, head, 8, &cells, "ON CONFLICT DO NOTHING")?;
+    Ok(series)
+}
+
+type Name = (String, String, String);
+
+/// Numbers of series by name, for one transaction.
+struct Keys {
+    known: HashMap<Name, i64>,
+    aliases: HashMap<String, String>,
+}
+
+impl Keys {
+    fn new(database: &mut dyn Database) -> Result<Keys, Error> {
+        Ok(Keys {
+            known: HashMap::new(),
+            aliases: aliases(database)?,
+        })
+    }
+
+    fn name(&self, point: &NewPoint) -> Name {
+        let benchmark = self
+            .aliases
+            .get(&point.benchmark)
+            .unwrap_or(&point.benchmark);
+        let parameters = serde_json::to_string(&point.parameters).expect("texts are JSON");
+        (benchmark.clone(), parameters, point.metric.clone())
+    }
+
+    /// The number of the series of each point; series that are new are made.
+    fn of(&mut self, database: &mut dyn Database, points: &[NewPoint]) -> Result<Vec<i64>, Error> {
+        let names: Vec<Name> = points.iter().map(|point| self.name(point)).collect();
+        self.look_up(database, &names)?;
+        let mut cells = Vec::new();
+        for (point, name) in points.iter().zip(&names) {
+            if !self.known.contains_key(name) {
+                cells.extend([&name.0, &name.1, &name.2].map(|text| Cell::from(text.as_str())));
+                cells.extend([
+                    point.unit.as_str().into(),
+                    point.direction.as_deref().into(),
+                ]);
+                cells.push(point.meaning.as_str().into());
+            }
+        }
+        if !cells.is_empty() {
+            let head =
+                "INSERT INTO series (benchmark, parameters, metric, unit, direction, meaning)";
+            insert(database, head, 6, &cells, "ON CONFLICT DO NOTHING")?;
+            self.look_up(database, &names)?;
+        }
+        Ok(names.iter().map(|name| self.known[name]).collect())
+    }
+
+    fn look_up(&mut self, database: &mut dyn Database, names: &[Name]) -> Result<(), Error> {
+        let missing = names.iter().filter(|name| !self.known.contains_key(*name));
+        let missing: BTreeSet<&str> = missing.map(|name| name.0.as_str()).collect();
+        let cells: Vec<Cell> = missing.into_iter().map(Cell::from).collect();
+        let head = "SELECT id, benchmark, parameters, metric FROM series WHERE benchmark";
+        for mut row in select_in(database, head, &cells, "")? {
+            let key = row.int();
+            self.known.insert((row.text(), row.text(), row.text()), key);
+        }
+        Ok(())
+    }
+}
+
+/// Moves a tail that is long enough into chunks, one or more for each segment.
+pub(crate) fn seal(database: &mut dyn Database, series: i64) -> Result<(), Error> {
+    let tail = tail_of(database, series)?;
+    if tail.len() < SEALED {
+        return Ok(());
+    }
+    let mut segments: HashMap<i64, Vec<Point>> = HashMap::new();
+    for point in tail {
+        segments.entry(point.environment).or_default().push(point);
+    }
+    for (environment, mut points) in segments {
+        points.sort_by_key(|point| (point.time, point.record));
+        let chunks = points.len().div_ceil(LARGEST);
+        for points in points.chunks(points.len().div_ceil(chunks)) {
+            let last = points.last().map_or(0, |point| point.time);
+            let cells = [
+                series.into(),
+                environment.into(),
+                last.into(),
+                (points.len() as i64).into(),
+                Cell::Bytes(chunk::seal(points)),
+            ];
+            database.query(
+                "INSERT INTO chunk (series, environment, last, points, packed) VALUES ($1, $2, $3, $4, $5)",
+                &cells,
+            )?;
+        }
+    }
+    database.query("DELETE FROM tail WHERE series = $1", &[series.into()])?;
+    Ok(())
+}

@@ -1,0 +1,286 @@
+//! The store in one SQLite file.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
+
+use crate::Error;
+use crate::database::{Access, Cell, Database, Row, Words};
+
+/// Marks the file as a store, and not as a database of another program.
+const APPLICATION: i64 = 0x4654_484d; // FTHM
+
+/// Before the first statement. FULL: what was saved also survives a power cut, for one flush a record. A
+/// checkpoint at every 4000 pages instead of 1000: a record of 30 benchmarks dirties 450. A file from
+/// somebody else may not bring code with it.
+const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;
+    PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16000;";
+
+pub(crate) struct Sqlite {
+    connection: Connection,
+    name: String,
+    wait: Duration,
+}
+
+/// Opens the file, or makes it: readable for its owner only, as its folder is.
+pub(crate) fn open(path: &Path, wait: Duration) -> Result<Sqlite, Error> {
+    let name = path.display().to_string();
+    make_file(path)?;
+    refuse_other_files(path, &name)?;
+    // Absolute: for SQLite, some relative names are not files.
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let bytes = absolute.as_os_str().as_encoded_bytes();
+    let (mut store, form) = match connect(bytes, "", &name, wait) {
+        // Not even the files beside it can be made, so nobody can be writing.
+        Err(Error::ReadOnly { .. } | Error::Unusable { .. }) if !has_log(path) => {
+            connect(bytes, "?immutable=1", &name, wait)?
+        }
+        connected => connected?,
+    };
+    if form == 0 {
+        store.begin_life()?;
+    }
+    Ok(store)
+}
+
+fn make_file(path: &Path) -> Result<(), Error> {
+    let failed = |source| Error::File {
+        path: path.to_owned(),
+        source,
+    };
+    if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|source| Error::File {
+            path: folder.to_owned(),
+            source,
+        })?;
+    }
+    match OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+    {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Nothing is written before it is known that the file is ours; a text file stays as it is.
+fn refuse_other_files(path: &Path, name: &str) -> Result<(), Error> {
+    let other = |why: &str| Error::NotAStore {
+        store: name.to_owned(),
+        why: why.to_owned(),
+    };
+    if path.is_dir() {
+        return Err(other("it is a folder"));
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));
+    read.map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    match head.is_empty() || head == b"SQLite format 3\0" {
+        true => Ok(()),
+        false => Err(other("it is no SQLite file")),
+    }
+}
+
+/// Whether a write-ahead log with something in it lies beside.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Path::new(&log).metadata().is_ok_and(|log| log.len() > 0)
+}
+
+/// A connection, and the form that its file has.
+fn connect(path: &[u8], query: &str, name: &str, wait: Duration) -> Result<(Sqlite, i64), Error> {
+    let failed = |error| explain(error, name, wait);
+    // As a URI, every byte that means something there escaped.
+    let escape = |byte: &u8| match byte {
+        b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    let uri = format!(
+        "file:{}{query}",
+        path.iter().map(escape).collect::<String>()
+    );
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;
+    connection.busy_timeout(wait).map_err(failed)?;
+    connection.execute_batch(SETTINGS).map_err(failed)?;
+    let mut store = Sqlite {
+        connection,
+        name: name.to_owned(),
+        wait,
+    };
+    let form = store.form()?;
+    Ok((store, form))
+}
+
+impl Sqlite {
+    /// Of an empty file: pages that are freed can be given back, and readers don't wait for writers. The
+    /// change of the journal doesn't ask the handler that waits for others, so it is tried again.
+    fn begin_life(&mut self) -> Result<(), Error> {
+        let begun = Instant::now();
+        loop {
+            let done = self.batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;");
+            match done {
+                Err(Error::Locked { .. }) if begun.elapsed() < self.wait => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn number(&mut self, statement: &str) -> Result<i64, Error> {
+        let rows = self.query(statement, &[])?;
+        Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
+    }
+
+    fn run(&self, statement: &str, values: &[Cell]) -> rusqlite::Result<Vec<Row>> {
+        // `$1` is a name for SQLite, which compares it with all names before: 30 us for each row of points.
+        // `?1` is a number.
+        let mut prepared = self.connection.prepare(&statement.replace('$', "?"))?;
+        let columns = prepared.column_count();
+        let mut rows = prepared.query(rusqlite::params_from_iter(values))?;
+        let mut answer = Vec::new();
+        while let Some(row) = rows.next()? {
+            let cells = (0..columns).map(|column| Ok(cell(row.get_ref(column)?)));
+            answer.push(Row::new(cells.collect::<rusqlite::Result<_>>()?));
+        }
+        Ok(answer)
+    }
+}
+
+impl Database for Sqlite {
+    fn begin(&mut self, access: Access) -> Result<(), Error> {
+        self.batch(match access {
+            Access::Read => "BEGIN",
+            Access::Write => "BEGIN IMMEDIATE",
+        })
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.batch("COMMIT")
+    }
+
+    fn roll_back(&mut self) {
+        if !self.connection.is_autocommit() {
+            let _ = self.batch("ROLLBACK"); // SQLite did it itself after some errors
+        }
+    }
+
+    fn query(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Row>, Error> {
+        let run = self.run(statement, values);
+        run.map_err(|error| explain(error, &self.name, self.wait))
+    }
+
+    fn batch(&mut self, statements: &str) -> Result<(), Error> {
+        let run = self.connection.execute_batch(statements);
+        run.map_err(|error| explain(error, &self.name, self.wait))
+    }
+
+    fn form(&mut self) -> Result<i64, Error> {
+        let application = self.number("PRAGMA application_id")?;
+        if application != APPLICATION {
+            if application != 0 || self.number("SELECT COUNT(*) FROM sqlite_schema")? > 0 {
+                let why = "it is a database of another program".to_owned();
+                return Err(Error::NotAStore {
+                    store: self.name.clone(),
+                    why,
+                });
+            }
+            return Ok(0);
+        }
+        self.number("PRAGMA user_version")
+    }
+
+    fn set_form(&mut self, form: i64) -> Result<(), Error> {
+        self.batch(&format!(
+            "PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {form};"
+        ))
+    }
+
+    fn words(&self) -> &'static Words {
+        &Words {
+            key: "INTEGER PRIMARY KEY AUTOINCREMENT",
+            bytes: "BLOB",
+            clustered: " WITHOUT ROWID",
+        }
+    }
+
+    fn bytes(&mut self) -> Result<u64, Error> {
+        let pages = self.number("PRAGMA page_count")? * self.number("PRAGMA page_size")?;
+        Ok(pages.unsigned_abs())
+    }
+
+    fn shrink(&mut self) -> Result<(), Error> {
+        // A page for each row of the answer: all of them have to be asked for.
+        self.query("PRAGMA incremental_vacuum", &[])?;
+        self.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]).map(drop)
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl ToSql for Cell {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Cell::Null => ToSqlOutput::Owned(Value::Null),
+            Cell::Int(value) => ToSqlOutput::from(*value),
+            Cell::Real(value) => ToSqlOutput::from(*value),
+            Cell::Text(value) => ToSqlOutput::from(value.as_str()),
+            Cell::Bytes(value) => ToSqlOutput::from(value.as_slice()),
+        })
+    }
+}
+
+fn cell(value: ValueRef<'_>) -> Cell {
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(value) => Cell::Int(value),
+        ValueRef::Real(value) => Cell::Real(value),
+        ValueRef::Text(value) => Cell::Text(String::from_utf8_lossy(value).into_owned()),
+        ValueRef::Blob(value) => Cell::Bytes(value.to_vec()),
+    }
+}
+
+fn explain(error: rusqlite::Error, name: &str, wait: Duration) -> Error {
+    let store = name.to_owned();
+    let why = error.to_string();
+    let Some(failure) = error.sqlite_error() else {
+        return Error::Database { store, why };
+    };
+    match (failure.code, failure.extended_code) {
+        (ErrorCode::NotADatabase, _) => Error::NotAStore {
+            store,
+            why: "it is no SQLite file, or its head is damaged".to_owned(),
+        },
+        // Memory that the log's index needs is a file: the disk is full, too.
+        (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Error::Full { store },
+        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Error::Locked {
+            store,
+            seconds: wait.as_secs_f64(),
+        },
+        (ErrorCode::DatabaseCorrupt, _) => Error::Damaged { store, what: why },
+        (ErrorCode::ReadOnly, _) => Error::ReadOnly { store },
+        (ErrorCode::CannotOpen | ErrorCode::PermissionDenied, _) => Error::Unusable {
+            store,
+            why: format!("{why}; look at the permissions of its file and its folder"),
+        },
+        _ => Error::Database { store, why },
+    }
+}

@@ -1,0 +1,160 @@
+//! The door: an open store.
+
+use std::time::Duration;
+
+use crate::database::{Access, Database, in_transaction};
+use crate::postgresql::{self, address};
+use crate::{Error, Location, form, sqlite};
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// How long a writer waits for the one before.
+    pub wait: Duration,
+    /// Make the store if it isn't there; verbs that only read don't.
+    pub create: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        // A record is saved in some 30 ms, so this is a queue of a thousand, or a process that hangs.
+        Options {
+            wait: Duration::from_secs(30),
+            create: true,
+        }
+    }
+}
+
+/// An open store. Many processes may have the same one open; each change is whole and durable when
+/// its function returns.
+pub struct Store {
+    pub(crate) database: Box<dyn Database>,
+}
+
+/// What is in a store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// The store, without its password.
+    pub store: String,
+    /// Version of its form.
+    pub form: i64,
+    /// Records.
+    pub records: i64,
+    /// Of them, those whose runs were pruned.
+    pub pruned: i64,
+    /// Time of the oldest and the newest record, milliseconds since 1970; absent in an empty store.
+    pub span: Option<(i64, i64)>,
+    /// Series.
+    pub series: i64,
+    /// Points of all series.
+    pub points: i64,
+    /// Environments.
+    pub environments: i64,
+    /// Labels that are in use.
+    pub labels: i64,
+    /// Renamed benchmarks: old name, new name.
+    pub renamed: Vec<(String, String)>,
+    /// Bytes of everything.
+    pub bytes: u64,
+    /// Of them, the whole records.
+    pub record_bytes: i64,
+    /// And the points, sealed ones exactly, others by their usual 65 bytes.
+    pub point_bytes: i64,
+}
+
+impl Store {
+    /// Opens a store, or makes it; an older one is brought to today's form.
+    ///
+    /// # Errors
+    /// What [`Error`] lists.
+    pub fn open(location: &Location) -> Result<Store, Error> {
+        Store::open_with(location, Options::default())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// What [`Error`] lists.
+    pub fn open_with(location: &Location, options: Options) -> Result<Store, Error> {
+        let mut database: Box<dyn Database> = match location {
+            Location::File(path) if !options.create && !path.exists() => {
+                return Err(Error::Missing {
+                    store: location.to_string(),
+                });
+            }
+            Location::File(path) => Box::new(sqlite::open(path, options.wait)?),
+            Location::Server(text) => {
+                let address = address::parse(text, |key| std::env::var(key).ok())?;
+                Box::new(postgresql::open(address, options.wait)?)
+            }
+        };
+        form::bring_up_to_date(&mut *database, options.create)?;
+        Ok(Store { database })
+    }
+
+    /// Its path or address, without its password.
+    pub fn name(&self) -> &str {
+        self.database.name()
+    }
+
+    /// What is in it.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn info(&mut self) -> Result<Info, Error> {
+        self.reading(|database| {
+            let mut number = |of: &str| -> Result<i64, Error> {
+                let rows = database.query(&format!("SELECT CAST({of} AS BIGINT)"), &[])?;
+                Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
+            };
+            let records = number("(SELECT COUNT(*) FROM record)")?;
+            let tail = number("(SELECT COUNT(*) FROM tail)")?;
+            let ends = [
+                number("(SELECT MIN(time) FROM record)")?,
+                number("(SELECT MAX(time) FROM record)")?,
+            ];
+            let sealed_bytes = number("(SELECT COALESCE(SUM(LENGTH(packed)), 0) FROM chunk)")?;
+            let info = Info {
+                store: String::new(),
+                form: form::KNOWN,
+                records,
+                pruned: number("(SELECT COUNT(pruned) FROM record)")?,
+                span: (records > 0).then_some((ends[0], ends[1])),
+                series: number("(SELECT COUNT(*) FROM series)")?,
+                points: tail + number("(SELECT COALESCE(SUM(points), 0) FROM chunk)")?,
+                environments: number("(SELECT COUNT(*) FROM environment)")?,
+                labels: number("(SELECT COUNT(DISTINCT name) FROM label)")?,
+                renamed: Vec::new(),
+                bytes: 0,
+                record_bytes: number("(SELECT COALESCE(SUM(LENGTH(packed)), 0) FROM body)")?,
+                point_bytes: sealed_bytes + tail * 65,
+            };
+            let renamed = database.query("SELECT old, new FROM alias ORDER BY old", &[])?;
+            Ok(Info {
+                store: database.name().to_owned(),
+                renamed: renamed
+                    .into_iter()
+                    .map(|mut row| (row.text(), row.text()))
+                    .collect(),
+                bytes: database.bytes()?,
+                ..info
+            })
+        })
+    }
+
+    /// One view of everything, whatever others write meanwhile.
+    pub(crate) fn reading<T>(
+        &mut self,
+        body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        in_transaction(&mut *self.database, Access::Read, body)
+    }
+
+    /// All or nothing, one writer at a time.
+    pub(crate) fn writing<T>(
+        &mut self,
+        body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        in_transaction(&mut *self.database, Access::Write, body)
+    }
+}

@@ -1,0 +1,111 @@
+//! Points of real records, one of each kind (thinned).
+
+use fathom_store::{Draft, NewPoint};
+
+fn points(text: &str) -> Vec<NewPoint> {
+    Draft::of(text.to_owned()).unwrap().points
+}
+
+fn find<'a>(points: &'a [NewPoint], metric: &str) -> &'a NewPoint {
+    points.iter().find(|point| point.metric == metric).unwrap()
+}
+
+#[test]
+fn bench_has_every_metric_of_every_benchmark() {
+    let points = points(include_str!("../fixtures/bench.json"));
+    assert_eq!(points.len(), 30);
+    let wall = find(&points, "wall");
+    assert_eq!(
+        (wall.benchmark.as_str(), wall.unit.as_str(), wall.runs),
+        ("seq 10", "seconds", 5)
+    );
+    assert_eq!(
+        (wall.low, wall.value, wall.high),
+        (0.000884089, 0.001026324, 0.001338146)
+    );
+    assert_eq!(find(&points, "peak_memory").unit, "bytes");
+    assert!(
+        points
+            .iter()
+            .all(|point| !point.meaning.is_empty() && point.direction.is_some())
+    );
+}
+
+#[test]
+fn startup_has_first_output_and_exit_by_cache() {
+    let points = points(include_str!("../fixtures/startup.json"));
+    assert_eq!(points.len(), 2);
+    let first = find(&points, "first_output");
+    assert_eq!(first.parameters, [("cache".to_owned(), "warm".to_owned())]);
+    assert_eq!(
+        (first.benchmark.as_str(), first.value),
+        ("seq 10", 0.001173719)
+    );
+    assert_eq!(find(&points, "exit").value, 0.001462138);
+}
+
+#[test]
+fn pipe_has_the_pipeline_and_its_stages() {
+    let points = points(include_str!("../fixtures/pipe.json"));
+    assert_eq!(points.len(), 5);
+    let whole = find(&points, "pipeline_wall");
+    assert_eq!(
+        (whole.benchmark.as_str(), whole.value),
+        ("seq 1000 | wc", 0.006096602)
+    );
+    assert_eq!(
+        points[3].parameters,
+        [("stage".to_owned(), "wc".to_owned())]
+    );
+}
+
+#[test]
+fn machine_has_what_can_be_believed() {
+    let points = points(include_str!("../fixtures/machine.json"));
+    let clock = find(&points, "core_clock");
+    assert_eq!(
+        (clock.benchmark.as_str(), clock.unit.as_str()),
+        ("machine", "GHz")
+    );
+    assert_eq!(clock.direction.as_deref(), Some("higher_is_better"));
+    assert_eq!(
+        find(&points, "timer_cost").direction.as_deref(),
+        Some("lower_is_better")
+    );
+}
+
+#[test]
+fn run_has_the_results_of_its_measures() {
+    let points = points(include_str!("../fixtures/run.json"));
+    assert_eq!(points.len(), 4);
+    let wall = find(&points, "wall");
+    assert_eq!(
+        (wall.benchmark.as_str(), wall.value),
+        ("Two lists / lists / ten", 0.004000232)
+    );
+    assert_eq!(wall.direction.as_deref(), Some("lower_is_better"));
+}
+
+#[test]
+fn what_is_no_record_is_refused_and_other_kinds_have_no_points() {
+    for (text, named) in [
+        ("", "EOF"),
+        ("[1]", "started_at"),
+        (
+            r#"{"kind": "bench", "fathom_version": "1", "started_at": "today"}"#,
+            "point in time",
+        ),
+        (
+            r#"{"kind": 3, "fathom_version": "1", "started_at": "2026-11-21"}"#,
+            "kind",
+        ),
+    ] {
+        let said = Draft::of(text.to_owned()).unwrap_err().to_string();
+        assert!(said.contains(named), "{said}");
+    }
+    let other = r#"{"kind": "why", "fathom_version": "1", "started_at": "2026-11-21T00:00:00Z"}"#;
+    assert_eq!(points(other), []);
+    let cut = r#"{"kind": "bench", "fathom_version": "1", "started_at": "2026-11-21", "outcome": null,
+        "benchmarks": [{"name": "a"}]}"#;
+    assert_eq!(points(cut), []);
+}

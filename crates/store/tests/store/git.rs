@@ -1,0 +1,122 @@
+//! What git says, of repositories that are made here.
+
+use std::path::Path;
+use std::process::Command;
+
+use fathom_store::git::{self, GitError};
+
+fn run(folder: &Path, script: &str) {
+    let done = Command::new("sh")
+        .args(["-ec", script])
+        .current_dir(folder)
+        .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "a")))
+        .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "a@b")))
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}
+
+/// Three commits on `main`, and a branch from the second.
+fn repository() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    run(
+        folder.path(),
+        "git init -q -b main .
+         for n in 1 2 3; do echo $n > file; git add file; git commit -qm $n; git tag v$n; done
+         git checkout -q -b side v2; echo side > other; git add other; git commit -qm side; git tag s
+         git checkout -q main",
+    );
+    folder
+}
+
+#[test]
+fn the_state_is_that_of_tracked_files() {
+    let folder = repository();
+    let at = folder.path();
+    let clean = git::state(at).unwrap();
+    assert_eq!(
+        clean.revision().unwrap().id,
+        git::resolve(at, "v3").unwrap()
+    );
+    assert_eq!(
+        (clean.branch.as_deref(), clean.dirty, clean.shallow),
+        (Some("main"), false, false)
+    );
+    assert!(clean.notes().is_empty() && clean.root == at.canonicalize().unwrap());
+    run(at, "echo new > untracked; mkdir below");
+    assert!(!git::state(&at.join("below")).unwrap().dirty);
+    run(at, "echo changed > file; git checkout -q --detach");
+    let detached = git::state(at).unwrap();
+    assert!(detached.dirty && detached.branch.is_none());
+    assert!(detached.notes()[0].contains("detached"));
+}
+
+#[test]
+fn no_program_of_the_repository_is_run() {
+    let folder = repository();
+    let at = folder.path();
+    run(
+        at,
+        "printf '#!/bin/sh\\ntouch ran' > watch; chmod +x watch; git config core.fsmonitor ./watch",
+    );
+    git::state(at).unwrap();
+    git::since(at, "v1").unwrap();
+    assert!(!at.join("ran").exists());
+    run(at, "git status"); // which would have run it
+    assert!(at.join("ran").exists());
+}
+
+#[test]
+fn revisions_have_an_order() {
+    let folder = repository();
+    let at = folder.path();
+    let ids = ["v1", "v2", "v3", "s"].map(|name| git::resolve(at, name).unwrap());
+    assert_eq!(git::between(at, "v1", "main").unwrap(), ids[..3]);
+    assert_eq!(git::between(at, "v2", "v2").unwrap(), ids[1..2]);
+    assert_eq!(
+        git::since(at, "v2").unwrap(),
+        ids[1..].iter().cloned().collect()
+    );
+    assert_eq!(
+        git::since(at, "v3").unwrap(),
+        ids[2..3].iter().cloned().collect()
+    );
+    let backwards = git::between(at, "v3", "s").unwrap_err().to_string();
+    assert!(backwards.contains("does not descend"), "{backwards}");
+    for wrong in ["v9", "--all", ""] {
+        assert_eq!(
+            git::resolve(at, wrong),
+            Err(GitError::NoRevision(wrong.to_owned()))
+        );
+    }
+}
+
+#[test]
+fn where_git_has_no_answer_it_is_said_why() {
+    let folder = repository();
+    let outside = tempfile::tempdir().unwrap();
+    let none = git::state(outside.path()).unwrap_err();
+    assert!(matches!(none, GitError::NoRepository(_)) && none.to_string().contains("--label"));
+
+    run(outside.path(), "git init -q .");
+    let unborn = git::state(outside.path()).unwrap();
+    assert!(unborn.revision().is_none() && unborn.notes()[0].contains("no commit yet"));
+
+    let clone = tempfile::tempdir().unwrap();
+    run(
+        clone.path(),
+        &format!(
+            "git clone -q --depth 1 file://{} .",
+            folder.path().display()
+        ),
+    );
+    let shallow = git::state(clone.path()).unwrap();
+    assert!(shallow.shallow && shallow.notes()[0].contains("--unshallow"));
+    let cut = git::resolve(clone.path(), "v1").unwrap_err();
+    assert!(matches!(cut, GitError::Shallow(_)) && cut.to_string().contains("--unshallow"));
+}

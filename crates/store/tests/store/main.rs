@@ -1,0 +1,57 @@
+//! The promises of a store. `cases` are kept by SQLite and by PostgreSQL alike.
+
+mod cases;
+mod extraction;
+mod files;
+mod git;
+mod older_forms;
+mod server;
+mod servers;
+mod support;
+mod writers;
+
+/// Runs every case: one test each on SQLite, one for all on PostgreSQL, which takes seconds to start.
+macro_rules! on_both {
+    ($($case:ident),* $(,)?) => {
+        mod on_sqlite {
+            $(#[test]
+            fn $case() {
+                crate::cases::$case(&crate::support::Place::file());
+            })*
+        }
+
+        #[test]
+        fn on_postgresql() {
+            let Some(server) = crate::server::Server::start() else { return };
+            let cases: &[(&str, fn(&support::Place))] = &[$((stringify!($case), cases::$case)),*];
+            let mut failed = Vec::new();
+            for (name, case) in cases {
+                let place = server.place(name);
+                let run = std::panic::AssertUnwindSafe(|| case(&place));
+                if std::panic::catch_unwind(run).is_err() {
+                    failed.push(*name);
+                }
+            }
+            drop(server);
+            assert!(failed.is_empty(), "failed on PostgreSQL: {failed:?}");
+        }
+    };
+}
+
+on_both! {
+    a_store_is_made_only_where_one_is_wanted,
+    a_record_comes_back_as_it_was_saved,
+    what_is_saved_twice_is_there_once,
+    series_come_with_their_newest_points,
+    points_stay_the_same_when_they_are_sealed,
+    a_series_begins_where_it_is_asked_to,
+    a_changed_environment_opens_a_segment,
+    a_clock_that_was_set_back_is_said_and_points_stay_sorted,
+    a_renamed_benchmark_keeps_its_history,
+    two_benchmarks_of_one_record_stay_two,
+    labels_are_given_and_taken,
+    pruning_takes_runs_and_leaves_points,
+    a_bundle_moves_everything,
+    a_bundle_that_was_cut_or_changed_is_refused,
+    writers_at_once_lose_nothing,
+}

@@ -1,0 +1,137 @@
+//! Stores that older versions of Fathom wrote are read for ever. `tests/fixtures` has one of each form; they are never
+//! written again: a new form adds files.
+
+use std::io::{Read, Write};
+
+use fathom_store::{Draft, Location, Prune, Selector, Store};
+
+use crate::server::Server;
+use crate::support::{Place, draft, values};
+
+/// What each of them holds: sealed points, a pruned record, a renamed benchmark, a label, two environments.
+fn fill(store: &mut Store) {
+    let drafts: Vec<Draft> = (0..450).map(|n| draft(&[("old", n as f64)], n)).collect();
+    store.save_all(&drafts).unwrap();
+    let all_but_one = store
+        .prunable(&Prune {
+            keep: Some(1),
+            ..Prune::default()
+        })
+        .unwrap();
+    store.prune(&all_but_one).unwrap();
+    store.rename("old", "new").unwrap();
+    let mut last = draft(&[("new", 450.0)], 450);
+    last.labels = vec!["v1".into()];
+    store.save(&last).unwrap();
+}
+
+fn check(store: &mut Store) {
+    assert_eq!(
+        values(store, "old"),
+        (0..451).map(f64::from).collect::<Vec<_>>()
+    );
+    let records = store.records(&Selector::All).unwrap();
+    assert_eq!(
+        records.iter().filter(|head| head.pruned.is_some()).count(),
+        449
+    );
+    for head in records.iter().filter(|head| head.pruned.is_none()) {
+        assert!(store.record(head).unwrap().contains("\"kind\":\"bench\""));
+    }
+    assert_eq!(
+        store.find("v1").unwrap()[0].revision,
+        draft(&[], 450).revision
+    );
+    let saved = store.save(&draft(&[("old", 451.0)], 451)).unwrap();
+    assert!(saved.new);
+    assert_eq!(values(store, "new").len(), 452);
+}
+
+fn unpacked(packed: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(packed)
+        .read_to_end(&mut bytes)
+        .unwrap();
+    bytes
+}
+
+#[test]
+fn a_file_of_form_1_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    std::fs::write(
+        &path,
+        unpacked(include_bytes!("../fixtures/form-1.sqlite.gz")),
+    )
+    .unwrap();
+    check(&mut Store::open(&Location::File(path)).unwrap());
+}
+
+#[test]
+fn a_server_of_form_1_is_read() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let dump = unpacked(include_bytes!("../fixtures/form-1.postgresql.sql.gz"));
+    server
+        .client()
+        .batch_execute(std::str::from_utf8(&dump).unwrap())
+        .unwrap();
+    check(&mut server.place("form").store());
+}
+
+#[test]
+#[ignore = "writes the fixtures of this form into FATHOM_FIXTURES; for a new form only"]
+fn write_fixtures() {
+    let folder =
+        std::path::PathBuf::from(std::env::var_os("FATHOM_FIXTURES").expect("FATHOM_FIXTURES"));
+    let write = |name: &str, bytes: &[u8]| {
+        let file = std::fs::File::create(folder.join(name)).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::best());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap();
+    };
+    let place = Place::file();
+    let mut store = place.store();
+    fill(&mut store);
+    let form = store.info().unwrap().form;
+    drop(store);
+    write(
+        &format!("form-{form}.sqlite.gz"),
+        &std::fs::read(place.path()).unwrap(),
+    );
+
+    let server = Server::start().expect("a server");
+    fill(&mut server.place("form").store());
+    let dump = std::process::Command::new("pg_dump")
+        .args([
+            "--inserts",
+            "--rows-per-insert=200",
+            "--no-owner",
+            "-n",
+            "form",
+            "-U",
+            "fathom",
+            "-d",
+            "postgres",
+        ])
+        .args(["-p", &server.port.to_string()])
+        .arg("-h")
+        .arg(server.socket())
+        .output()
+        .unwrap();
+    assert!(
+        dump.status.success(),
+        "{}",
+        String::from_utf8_lossy(&dump.stderr)
+    );
+    let text = String::from_utf8(dump.stdout).unwrap();
+    let plain: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with('\\'))
+        .collect(); // no words of psql
+    write(
+        &format!("form-{form}.postgresql.sql.gz"),
+        plain.join("\n").as_bytes(),
+    );
+}
