@@ -119,8 +119,10 @@ pub fn bench(
     if let Some(patience) = plan.require_quiet {
         wait_until_quiet(patience, observer)?;
     }
-    if plan.canaries {
-        fingerprint::take(observer);
+    match plan.require_quiet {
+        _ if !plan.canaries => (),
+        Some(_) => fingerprint::take_all(observer),
+        None => fingerprint::take(observer),
     }
     let mut record = plan.empty_record(started_at);
     let journal = match &plan.record {

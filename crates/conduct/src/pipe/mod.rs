@@ -205,12 +205,7 @@ pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, 
 
 /// A quarter of the memory that is free, at most 1 GiB.
 fn usual_limit() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kib.map_or(MOST_STAGED / 4, |kib| (kib * 1024 / 4).min(MOST_STAGED))
+    (fathom_machine::available_memory() / 4).min(MOST_STAGED)
 }
 
 #[cfg(test)]
