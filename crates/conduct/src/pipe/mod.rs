@@ -15,6 +15,7 @@ use fathom_trace::Tier;
 use journal::Recorder;
 use observe::Observed;
 
+use crate::throttling::Throttling;
 use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint};
 
 /// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
@@ -186,6 +187,7 @@ pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, 
     fingerprint::take(observer);
     let begun = begun(&timed, &plan.stages, now_rfc3339());
     let mut recorder = Recorder::new(observer, plan.record.as_deref(), &begun)?;
+    let throttled = Throttling::begin();
     let session = pipeline::conduct(&timed, &mut recorder)?;
     let observed = match session.stop {
         StopReason::Interrupted => Observed::default(),
@@ -199,6 +201,7 @@ pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, 
         interrupted: interrupt::stopped(),
     });
     record.notes = (plan.wording.pipe_notes)(&record);
+    record.notes.extend(throttled.note());
     recorder.complete(&record)?;
     Ok(record)
 }
