@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use fathom_machine::ProbeResult;
 use fathom_machine::remembered;
+use fathom_machine::{Canaries, ProbeResult};
 use fathom_model::{Environment, Fingerprint, MachineFigure};
 
 use crate::{Event, Observer};
@@ -12,10 +12,19 @@ use crate::{Event, Observer};
 static TAKEN: OnceLock<Option<Fingerprint>> = OnceLock::new();
 
 /// Sends the canaries, and reports it if the machine changed since its profile was taken. Where no
-/// profile is remembered nothing is done: there is nothing to hold them against. At most 0.3 s; the
-/// second call does nothing.
+/// profile is remembered nothing is done: there is nothing to hold them against. At most 0.3 s, and
+/// no memory to speak of; the second call does nothing.
 pub fn take(observer: &mut dyn Observer) {
-    TAKEN.get_or_init(|| with_canaries(observer));
+    send(Canaries::WithoutMemory, observer);
+}
+
+/// The same with those of memory, for who asks for a quiet machine.
+pub(crate) fn take_all(observer: &mut dyn Observer) {
+    send(Canaries::All, observer);
+}
+
+fn send(which: Canaries, observer: &mut dyn Observer) {
+    TAKEN.get_or_init(|| with_canaries(which, observer));
 }
 
 /// What the system says of itself, with what [`take`] found, if it was called.
@@ -26,9 +35,9 @@ pub fn environment() -> Environment {
     }
 }
 
-fn with_canaries(observer: &mut dyn Observer) -> Option<Fingerprint> {
+fn with_canaries(which: Canaries, observer: &mut dyn Observer) -> Option<Fingerprint> {
     let profile = remembered::load(&remembered::default_folder()?)?;
-    let now = fathom_machine::canaries();
+    let now = fathom_machine::canaries(which);
     let changes = remembered::changes(&profile.results, &now);
     if !changes.is_empty() {
         observer.on(Event::MachineChanged(&changes));

@@ -25,6 +25,7 @@ mod slowdown;
 pub mod startup;
 mod target;
 mod terms;
+mod throttling;
 pub mod tiers;
 pub mod why;
 mod wording;

@@ -20,6 +20,7 @@ pub(crate) struct Fake {
     pub python_unbuffered: bool,
     pub limits: Limits,
     pub cpus: usize,
+    pub cpu_limit: Option<f64>,
 }
 
 impl Fake {
@@ -43,6 +44,7 @@ impl Fake {
             python_unbuffered: false,
             limits: Limits::default(),
             cpus: 2,
+            cpu_limit: None,
         };
         fake.process(ROOT, None, "program", 0, milliseconds);
         fake.thread(ROOT, ROOT, 0, milliseconds, milliseconds);
@@ -298,6 +300,7 @@ impl Fake {
             floor_seconds: None,
             cpus: self.cpus,
             limits: self.limits,
+            cpu_limit: self.cpu_limit,
             language: self.language,
             languages: self.languages.clone(),
             python_unbuffered: self.python_unbuffered,
@@ -327,6 +330,7 @@ pub(crate) fn run(wall_ns: u64, cpu_ns: u64) -> Run {
         involuntary_switches: 0,
         io: None,
         steal_ns: None,
+        throttled_ns: None,
         left_behind: 0,
         exit: Exit::Code(0),
     }

@@ -21,6 +21,9 @@ pub struct Observation {
     pub cpus: usize,
     /// What this machine can do at best.
     pub limits: Limits,
+    /// CPUs that the command's control group may use (0.4 is 40 ms in each 100), if it is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_limit: Option<f64>,
     /// What the command's program is written in, if the caller knows better than by its name.
     pub language: Option<Language>,
     /// What the other programs of the tree are written in, likewise.

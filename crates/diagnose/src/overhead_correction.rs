@@ -5,7 +5,8 @@
 //! and CPU time becomes that of the untraced runs. What is then missing to their wall time is, in
 //! this order:
 //!
-//! - what they waited for a CPU, as far as the kernel counted that;
+//! - what they waited for a CPU, as far as the kernel counted that, and of it what the CPU limit of
+//!   their control group took;
 //! - CPU time that the kernel charged them and that is in no part yet: too much was taken for the
 //!   tracer's;
 //! - waits for somebody outside, as far as nobody in the tree can have been on a CPU: who sets the
@@ -34,6 +35,8 @@ pub(crate) struct Known {
     pub tracing_faults_ns: f64,
     /// What one thread of theirs waited for a CPU; 0 if that isn't known.
     pub queued_ns: f64,
+    /// For how long the CPU limit of their control group stopped them; 0 without one.
+    pub throttled_ns: f64,
     /// CPU time of all their processes.
     pub cpu_ns: f64,
     /// Part of it that is on the critical path, 0 to 1, if it is as in the traced run.
@@ -72,11 +75,14 @@ fn is_paced_outside(spent: TimeCategory) -> bool {
     )
 }
 
-/// Where only calls are traced: what the kernel charged the untraced runs, and nothing of what they
-/// waited for.
-pub(crate) fn charged(wall_ns: f64, cpu_ns: f64, in_kernel: f64) -> TimeAccount {
-    let busy_ns = cpu_ns.min(wall_ns);
+/// Where only calls are traced: what the kernel charged the untraced runs and how long it stopped
+/// them for their group's limit, and nothing else of what they waited for.
+pub(crate) fn charged(known: Known, in_kernel: f64) -> TimeAccount {
+    let wall_ns = known.wall_ns;
+    let busy_ns = known.cpu_ns.min(wall_ns);
     let mut sums = Sums::default();
+    let throttled = known.throttled_ns.min(wall_ns - busy_ns);
+    sums.add(TimeCategory::Throttled, throttled);
     sums.add(TimeCategory::UserCode, busy_ns * (1.0 - in_kernel));
     sums.add(TimeCategory::Kernel, busy_ns * in_kernel);
     sums.into_account(wall_ns.round() as u64)
@@ -139,8 +145,11 @@ pub(crate) fn account(
         room -= total * fit;
     }
     // Never more than was measured, in either kind of run.
-    let ready = ns(TimeCategory::Ready).max(known.queued_ns).min(room);
-    sums.add(TimeCategory::Ready, ready);
+    let queued = known.queued_ns.max(known.throttled_ns);
+    let ready = ns(TimeCategory::Ready).max(queued).min(room);
+    let throttled = known.throttled_ns.min(ready);
+    sums.add(TimeCategory::Throttled, throttled);
+    sums.add(TimeCategory::Ready, ready - throttled);
     room -= ready + ns(TimeCategory::Unaccounted);
     let traced_cpu: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
     // Where the observed run had more of it, as threads have that search for work longer, that may
@@ -157,7 +166,8 @@ pub(crate) fn account(
     // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer
     // as it was quicker, and somewhat more: their pace is not the same in each run.
     let waited = known.wall_ns - known.cpu_ns - ready;
-    let reported = sums.of(|spent| !takes_cpu(spent) && spent != TimeCategory::Ready);
+    let wants_cpu = |spent| matches!(spent, TimeCategory::Ready | TimeCategory::Throttled);
+    let reported = sums.of(|spent| !takes_cpu(spent) && !wants_cpu(spent));
     let quicker = traced_cpu - sums.of(takes_cpu);
     let longer = quicker.max(PACE_SCATTER * sums.of(is_paced_outside));
     sums.lengthen(is_paced_outside, room.min(waited - reported).min(longer));
@@ -195,6 +205,7 @@ mod tests {
             tracing_ns: 0.0,
             tracing_faults_ns: 0.0,
             queued_ns: 0.0,
+            throttled_ns: 0.0,
             cpu_ns: 0.0,
             on_path: 1.0,
         }
@@ -321,6 +332,32 @@ mod tests {
         );
         assert_eq!(account.ns(TimeCategory::WaitingForInput), 700);
         assert_eq!(account.ns(TimeCategory::UserCode), 300);
+    }
+
+    #[test]
+    fn what_the_groups_limit_took_is_no_wait_for_others() {
+        let traced = traced(&[(TimeCategory::UserCode, 400), (TimeCategory::Ready, 500)]);
+        let limited = Known {
+            throttled_ns: 450.0,
+            cpu_ns: 400.0,
+            ..known(900.0)
+        };
+        let (parts, _) = account(&traced, limited);
+        assert_eq!(parts.ns(TimeCategory::Throttled), 450);
+        assert_eq!(parts.ns(TimeCategory::Ready), 50);
+        // Several CPUs were stopped at once: no more than the path can have waited.
+        let more = Known {
+            throttled_ns: 2000.0,
+            ..limited
+        };
+        let (parts, _) = account(&traced, more);
+        assert_eq!(parts.ns(TimeCategory::Throttled), 500);
+        assert_eq!(parts.ns(TimeCategory::Ready), 0);
+        let parts = charged(limited, 0.25);
+        let of = |spent| parts.ns(spent);
+        assert_eq!(of(TimeCategory::Kernel), 100);
+        assert_eq!(of(TimeCategory::Throttled), 450);
+        assert_eq!(of(TimeCategory::Unaccounted), 50);
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub(crate) struct Context {
     pub cpu: usize,
     /// Caches as the kernel reports them.
     pub caches: Vec<ReportedCache>,
-    /// Memory in bytes that the probes may use together: a quarter of what is available.
+    /// Memory in bytes that the probes may use together: a quarter of what is available, and of what
+    /// the limits of the own group leave.
     pub memory_budget: usize,
     /// Where the probes of files write; their files are deleted.
     pub directory: PathBuf,
@@ -30,8 +31,12 @@ const USUAL_MEMORY_SET: usize = 256 << 20;
 /// What takes seconds to touch and to link is no part of a profile of seconds.
 const MOST_MEMORY_SET: usize = 2 << 30;
 
+/// Why there is no figure of memory that can be held against another one's.
+pub(crate) const SMALLER_MEMORY_SET: &str =
+    "the memory that is available, or that the control group allows, makes the set a smaller one";
+
 /// Why there is no figure of memory.
-pub(crate) const NO_MEMORY_SET: &str = "a set of twice the last-level cache would be more than 2 GiB, or than a quarter of the memory that is available";
+pub(crate) const NO_MEMORY_SET: &str = "a set of twice the last-level cache would be more than 2 GiB, or than a quarter of the memory that is available here";
 
 impl Context {
     /// Chooses the CPU and pins to it; files go to `directory`.
@@ -40,7 +45,7 @@ impl Context {
         let cpu = affinity::quietest(&cpus);
         Context {
             caches: reported::caches(Path::new("/"), cpu.unwrap_or(0)),
-            memory_budget: available_memory() / 4,
+            memory_budget: usize::try_from(available_memory() / 4).unwrap_or(usize::MAX),
             directory,
             _pinned: cpu.map(Pinned::to),
             cpu: cpu.unwrap_or(0),
@@ -77,13 +82,22 @@ impl Context {
     /// A working set that lies in memory: four times the last level, 64 to 256 MiB; where that is
     /// less than twice of it, as on servers with hundreds of MiB, three times. Within the budget.
     pub(crate) fn memory_set(&self) -> usize {
+        self.usual_memory_set().min(self.memory_budget)
+    }
+
+    /// Whether the budget leaves it as large as on a machine with enough memory: only then it can be
+    /// held against what another session measured.
+    pub(crate) fn has_usual_memory_set(&self) -> bool {
+        self.memory_set() == self.usual_memory_set()
+    }
+
+    fn usual_memory_set(&self) -> usize {
         let last = self.last_level_bytes();
         let usual = (last * 4).clamp(LEAST_MEMORY_SET, USUAL_MEMORY_SET);
-        let wanted = match usual < 2 * last {
+        match usual < 2 * last {
             true => (last * 3).min(MOST_MEMORY_SET).next_multiple_of(2 << 20),
             false => usual,
-        };
-        wanted.min(self.memory_budget)
+        }
     }
 
     /// Whether [`Context::memory_set`] is at least twice the last level, so that what is measured
@@ -93,18 +107,23 @@ impl Context {
     }
 }
 
-fn available_memory() -> usize {
+/// Bytes that this program may take without others losing theirs: what the system has available,
+/// and what the memory limit of the own control group leaves. 1 GiB where the system doesn't say.
+pub fn available_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").ok();
-    text.and_then(|text| parse_available(&text))
+    let of_system = text.and_then(|text| parse_available(&text));
+    let of_group = fathom_measure::cgroup::memory_left(Path::new("/"));
+    of_system
         .unwrap_or(1 << 30)
+        .min(of_group.unwrap_or(u64::MAX))
 }
 
 /// In bytes, of `/proc/meminfo`.
-pub(crate) fn parse_available(meminfo: &str) -> Option<usize> {
+pub(crate) fn parse_available(meminfo: &str) -> Option<u64> {
     let mut lines = meminfo.lines();
     let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kb = line.trim().trim_end_matches("kB").trim();
-    kb.parse::<usize>().ok()?.checked_mul(1024)
+    kb.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 #[cfg(test)]
@@ -141,5 +160,7 @@ mod tests {
         assert!(!scarce.memory_set_is_memory());
         assert!(with(260 << 20, 1 << 30).memory_set_is_memory());
         assert!(!with(1152 << 20, 8 << 30).memory_set_is_memory());
+        assert!(!with(32 << 20, 96 << 20).has_usual_memory_set());
+        assert!(with(32 << 20, 128 << 20).has_usual_memory_set());
     }
 }

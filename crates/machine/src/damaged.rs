@@ -43,8 +43,16 @@ const FILES: &[(&str, &str)] = &[
     ("proc/sys/kernel/yama/ptrace_scope", "1\n"),
     ("proc/sys/kernel/hostname", "a\n"),
     ("proc/cmdline", "root=/dev/b quiet\n"),
-    ("sys/fs/cgroup/cpu.max", "150000 100000\n"),
-    ("sys/fs/cgroup/cpu.stat", "usage_usec 1\nnr_throttled 2\n"),
+    ("proc/self/cgroup", "0::/a\n"),
+    (
+        "proc/self/mountinfo",
+        "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+    ),
+    ("sys/fs/cgroup/a/cpu.max", "150000 100000\n"),
+    (
+        "sys/fs/cgroup/a/cpu.stat",
+        "nr_throttled 2\nthrottled_usec 3\n",
+    ),
     (
         "sys/kernel/mm/transparent_hugepage/enabled",
         "[always] madvise never\n",

@@ -35,12 +35,13 @@ mod work;
 
 pub use affinity::allowed_cpus;
 pub use best::BestFigures;
-pub use check::{AgainstItself, check, disturbance};
+pub use check::{AgainstItself, as_remembered, check, disturbance};
+pub use context::available_memory;
 pub use core_width::cycles_per_addition;
 pub use environment::environment;
 pub use fathom_model::{CheckReport, Fitness, ProbeResult, SelfComparison};
 pub use glance::{entry_32_seconds, lookup_seconds};
 pub use reported::{ReportedCache, caches as reported_caches};
 pub use result::Heading;
-pub use suite::{Options, Progress, canaries, everything, full, headings, only, quick};
+pub use suite::{Canaries, Options, Progress, canaries, everything, full, headings, only, quick};
 pub use work::{turns_for as work_turns, work};

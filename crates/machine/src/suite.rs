@@ -1,10 +1,10 @@
-//! Which probes run together: five canaries, the quick profile, everything.
+//! Which probes run together: the canaries, the quick profile, everything.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::affinity;
-use crate::context::Context;
+use crate::context::{Context, SMALLER_MEMORY_SET};
 use crate::deadline;
 use crate::fingerprint::{self, Fingerprint, Make, Prepared, in_places, prepare, split};
 use crate::gate;
@@ -61,31 +61,49 @@ const FULL: Duration = Duration::from_secs(88);
 /// Kept of the whole time for the last visit to the fingerprint's probes, and for giving back.
 const LAST_VISIT: Duration = Duration::from_millis(3500);
 
-/// Five figures in at most 0.3 s (clock, first level, system call, read bandwidth, memory latency)
-/// that show before a measurement whether the machine is still the one of the fingerprint, and a
-/// sixth that shows whether the core is shared just now. What the time does not suffice for says
-/// so.
-pub fn canaries() -> Vec<ProbeResult> {
+/// Which canaries are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Canaries {
+    /// All, also those of memory, whose sets take 125 to 270 MiB, or what the limit of the own
+    /// control group allows.
+    All,
+    /// Those that need no memory to speak of. A command that is measured is never killed for what
+    /// Fathom itself took before it.
+    WithoutMemory,
+}
+
+/// Figures in at most 0.3 s (clock, first level, system call; with [`Canaries::All`] read bandwidth
+/// and memory latency too) that show before a measurement whether the machine is still the one of
+/// the fingerprint, and one more that shows whether the core is shared just now. What the time does
+/// not suffice for says so.
+pub fn canaries(which: Canaries) -> Vec<ProbeResult> {
     let until = Instant::now() + CANARIES;
     let context = Context::new(Options::default().directory);
-    // The memory of two of them would take seconds to build where others hold the CPUs (22 s at
-    // load 10), for figures that would then be disturbed.
-    let has_cpu = affinity::share_had(CPU_SAMPLE) >= gate::LEAST_SHARE;
-    let cheap: Vec<Make<'_>> = vec![
-        Box::new(core_clock::track),
-        Box::new(load_latency::first),
-        Box::new(system_call::track),
+    let mut makes: Vec<(Make<'_>, Instant)> = vec![
+        (Box::new(core_clock::track), until),
+        (Box::new(load_latency::first), until),
+        (Box::new(system_call::track), until),
     ];
-    let in_memory: Vec<Make<'_>> = vec![
-        Box::new(|| read_bandwidth::track(&context)),
-        Box::new(|| load_latency::memory(&context)),
-    ];
-    let end = if has_cpu { until } else { Instant::now() };
-    let prepared: Vec<Prepared> = cheap
-        .into_iter()
-        .map(|make| prepare(make, until))
-        .chain(in_memory.into_iter().map(|make| prepare(make, end)))
-        .collect();
+    if which == Canaries::All {
+        // The memory of two of them would take seconds to build where others hold the CPUs (22 s at
+        // load 10), for figures that would then be disturbed.
+        let has_cpu = affinity::share_had(CPU_SAMPLE) >= gate::LEAST_SHARE;
+        let end = if has_cpu { until } else { Instant::now() };
+        let in_memory: [(Heading, fn(&Context) -> Prepared); 2] = [
+            (read_bandwidth::HEADING, read_bandwidth::track),
+            (load_latency::MEMORY, load_latency::memory),
+        ];
+        for (heading, track) in in_memory {
+            let context = &context;
+            let make = move || match context.has_usual_memory_set() {
+                true => track(context),
+                false => Err(Box::new(heading.not_measurable(SMALLER_MEMORY_SET))),
+            };
+            makes.push((Box::new(make), end));
+        }
+    }
+    let makes = makes.into_iter();
+    let prepared: Vec<Prepared> = makes.map(|(make, end)| prepare(make, end)).collect();
     let (results, _) = deadline::within(until, || together(prepared, CANARIES - SHARED_SAMPLE));
     let shared = core_shared::result(core_shared::spin(SHARED_SAMPLE));
     let results = results.into_iter().map(skipped_if_starved);

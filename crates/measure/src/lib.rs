@@ -5,6 +5,7 @@
 //! at once. [`conduct`] makes the rounds and [`assess`](mod@assess) says what follows.
 
 pub mod assess;
+pub mod cgroup;
 mod command_line;
 mod date;
 mod error;

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use fathom_launcher::account;
 
+use crate::cgroup::ThrottleMeter;
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, now_ns};
@@ -78,6 +80,8 @@ struct Finished {
     ended: Ended,
     captured: Captured,
     recorded: bool,
+    /// As in [`fathom_model::Run::throttled_ns`].
+    throttled_ns: Option<u64>,
 }
 
 /// Runs commands through the launcher.
@@ -88,6 +92,9 @@ pub struct ProcessExecutor {
     options: ProcessOptions,
     cpu_mask: Vec<u8>,
     steal: StealWatch,
+    /// Of the own group's CPU limit, if it has one. It is read right before and after a hand-over,
+    /// which then has one run: what it says can't be divided.
+    throttle: Option<ThrottleMeter>,
     /// Variables of the rounds that are on; kept for their memory.
     own_environments: Vec<Block>,
     finished: VecDeque<Finished>,
@@ -217,6 +224,7 @@ impl ProcessExecutor {
             benchmarks,
             cpu_mask: cpu_mask(&options.pin),
             steal: StealWatch::new(),
+            throttle: ThrottleMeter::open(Path::new("/")),
             own_environments: Vec::new(),
             finished: VecDeque::new(),
             records: record.is_some(),
@@ -246,6 +254,7 @@ impl ProcessExecutor {
                 || self.left_behind > 0
                 || self.options.show_output
                 || self.watch.is_some()
+                || self.throttle.is_some()
         };
         let many = upcoming
             .iter()
@@ -307,10 +316,13 @@ impl ProcessExecutor {
         if let Some(watch) = &self.watch {
             watch.begin();
         }
+        let throttled = || self.throttle.as_ref().map(ThrottleMeter::ns);
+        let before = throttled();
         let answers = self
             .launcher
             .run(&orders, terms)
             .map_err(|error| gone(error, first))?;
+        let after = throttled();
         let output = self.watch.as_ref().map(Watch::finish).unwrap_or_default();
         let mut captured = Some(self.drain.finish());
         let last = answers.len() - 1;
@@ -326,6 +338,9 @@ impl ProcessExecutor {
                 ended,
                 // Whose the text is can't be known; it is shown if the last run failed.
                 captured: if at == last { captured.take() } else { None }.unwrap_or_default(),
+                throttled_ns: after
+                    .zip(before)
+                    .map(|(after, before)| after.saturating_sub(before)),
                 recorded: !heads[at].is_empty() && ended == Ended::ByItself,
             });
         }

@@ -88,6 +88,7 @@ pub fn quiet_run(attempt: &Attempt, wall_ns: u64) -> Run {
         involuntary_switches: 0,
         io: Some(IoCounts::default()),
         steal_ns: Some(0),
+        throttled_ns: None,
         left_behind: 0,
         exit: Exit::Code(0),
     }

@@ -178,11 +178,13 @@ fn the_launcher_writes_what_fathom_would_have_written() {
         let recorded: BenchRecord = serde_json::from_str(&text).unwrap();
         assert!(recorded.runs.len() > at, "run {at} is not there yet");
         ahead = ahead.max(recorded.runs.len() - at);
-        let without_steal = fathom_model::Run {
+        // What the launcher doesn't know is put in at the end.
+        let of_launcher = fathom_model::Run {
             steal_ns: None,
+            throttled_ns: None,
             ..report.run
         };
-        assert_eq!(recorded.runs[at], without_steal);
+        assert_eq!(recorded.runs[at], of_launcher);
     }
     assert!(ahead > 1, "several were made at once");
 }

@@ -49,6 +49,8 @@ pub enum TimeCategory {
     OtherWait,
     /// Ready to run, but other programs or threads had the CPU.
     Ready,
+    /// Ready to run, but the CPU limit of its control group was used up.
+    Throttled,
     /// The hypervisor gave the CPU to others.
     Stolen,
     /// Not explained.
@@ -57,7 +59,7 @@ pub enum TimeCategory {
 
 impl TimeCategory {
     /// Every part that an account can have, in order.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::UserCode,
         Self::KernelIo,
         Self::KernelFiles,
@@ -79,6 +81,7 @@ impl TimeCategory {
         Self::Signals,
         Self::OtherWait,
         Self::Ready,
+        Self::Throttled,
         Self::Stolen,
         Self::Unaccounted,
     ];

@@ -9,6 +9,6 @@ mod time;
 
 pub use amounts::{Bytes, Nanoseconds, Ratio};
 pub use bytes::{ByteUnit, format_bytes, format_size};
-pub use count::{counted, format_count};
+pub use count::{counted, cpu_share, format_count};
 pub use digits::{decimals_for, digits_before_point, fixed, three_digits};
 pub use time::{TimeUnit, format_time, short_time};

@@ -84,6 +84,10 @@ pub struct Run {
     /// CPU time that the hypervisor gave to others around this run, all CPUs together (10 ms
     /// steps).
     pub steal_ns: Option<u64>,
+    /// For how long the CPU limit of Fathom's own control group, or of one above it, kept threads
+    /// from a CPU while this run was on, all CPUs together. Absent where there is no such limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
     /// Processes that the command left running when it ended.
     pub left_behind: u32,
     /// How it ended.
@@ -99,6 +103,12 @@ impl Run {
             None => 0,
         };
         self.run_queue_wait_ns.unwrap_or(0).saturating_add(late)
+    }
+
+    /// The part of that in which others had the CPU, and no limit of the own group kept it away.
+    pub fn waited_for_others_ns(&self) -> u64 {
+        let throttled = self.throttled_ns.unwrap_or(0);
+        self.waited_for_cpu_ns().saturating_sub(throttled)
     }
 }
 
@@ -125,7 +135,7 @@ impl CpuWaits {
 
     /// Adds a run.
     pub fn add_run(&mut self, run: &Run) {
-        self.add(run.waited_for_cpu_ns(), run.wall_ns);
+        self.add(run.waited_for_others_ns(), run.wall_ns);
     }
 
     /// Adds a run that waited so long of the time that it took, ns.

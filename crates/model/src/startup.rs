@@ -110,6 +110,9 @@ pub struct StartupRun {
     /// say.
     #[serde(default)]
     pub run_queue_wait_ns: Option<u64>,
+    /// As [`crate::Run::throttled_ns`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
     /// `run_queue_wait_ns` is all that the program waited for a CPU: it had one thread and no
     /// children.
     #[serde(default)]
@@ -136,6 +139,15 @@ pub struct StartupRun {
     pub left_behind: u32,
     /// How it ended.
     pub exit: Exit,
+}
+
+impl StartupRun {
+    /// As [`crate::Run::waited_for_others_ns`], of the main thread; `None` where the kernel doesn't
+    /// say.
+    pub fn waited_for_others_ns(&self) -> Option<u64> {
+        let throttled = self.throttled_ns.unwrap_or(0);
+        Some(self.run_queue_wait_ns?.saturating_sub(throttled))
+    }
 }
 
 /// The distribution of one stretch over the runs of one program that are not void. Seconds.

@@ -42,6 +42,7 @@ fn records() -> Vec<BenchRecord> {
     full.benchmarks[1].output = OutputTo::Pipe;
     full.benchmarks[2].output = OutputTo::Inherit;
     full.runs[0].io = None;
+    full.runs[0].throttled_ns = Some(5_000_000);
     full.environment.fingerprint = Some(fingerprint());
     outcome_of(&mut full).warnings = vec![warning(Some(0), "two_modes", "two modes")];
     let mut records = Vec::new();

@@ -15,7 +15,10 @@ use fathom_model::{BenchRecord, Conditions, Estimate, Run, SCHEMA_VERSION, StopR
 use fathom_stats::sequential;
 
 use crate::quiet::wait_until_quiet;
-use crate::{ConductError, Conducted, Event, Observer, RunTerms, Target, fingerprint, null_output};
+use crate::{
+    ConductError, Conducted, Event, Observer, RunTerms, Target, fingerprint, null_output,
+    throttling,
+};
 
 /// How often identical programs may be called different.
 pub const ALPHA: f64 = 0.05;
@@ -119,8 +122,10 @@ pub fn bench(
     if let Some(patience) = plan.require_quiet {
         wait_until_quiet(patience, observer)?;
     }
-    if plan.canaries {
-        fingerprint::take(observer);
+    match plan.require_quiet {
+        _ if !plan.canaries => (),
+        Some(_) => fingerprint::take_all(observer),
+        None => fingerprint::take(observer),
     }
     let mut record = plan.empty_record(started_at);
     let journal = match &plan.record {
@@ -156,6 +161,8 @@ pub fn bench(
     let benchmarks = record.benchmarks.iter().enumerate();
     let silenced = benchmarks.filter_map(|(index, one)| null_output::warning(index, one));
     outcome.warnings.extend(silenced);
+    let throttled: Vec<_> = session.runs.iter().map(|run| run.throttled_ns).collect();
+    outcome.warnings.extend(throttling::warning(&throttled));
     record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
     record.runs = session.runs;
     record.outcome = Some(outcome);

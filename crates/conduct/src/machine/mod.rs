@@ -147,7 +147,10 @@ pub fn check(plan: &CheckPlan) -> Checked {
         }
     };
     let directory = options(plan.directory.as_ref()).directory;
-    let report = fathom_machine::check(CHECKED, &directory, Some(&mut against_itself));
+    let mut report = fathom_machine::check(CHECKED, &directory, Some(&mut against_itself));
+    let profile = remembered::default_folder().and_then(|folder| remembered::load(&folder));
+    let figures = fathom_machine::as_remembered(profile.as_ref());
+    report.items.push(figures);
     let complete = !interrupt::stopped();
     Checked {
         record: CheckRecord::new(complete, report),

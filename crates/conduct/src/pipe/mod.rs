@@ -15,6 +15,7 @@ use fathom_trace::Tier;
 use journal::Recorder;
 use observe::Observed;
 
+use crate::throttling::Throttling;
 use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint};
 
 /// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
@@ -186,6 +187,7 @@ pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, 
     fingerprint::take(observer);
     let begun = begun(&timed, &plan.stages, now_rfc3339());
     let mut recorder = Recorder::new(observer, plan.record.as_deref(), &begun)?;
+    let throttled = Throttling::begin();
     let session = pipeline::conduct(&timed, &mut recorder)?;
     let observed = match session.stop {
         StopReason::Interrupted => Observed::default(),
@@ -199,18 +201,14 @@ pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, 
         interrupted: interrupt::stopped(),
     });
     record.notes = (plan.wording.pipe_notes)(&record);
+    record.notes.extend(throttled.note());
     recorder.complete(&record)?;
     Ok(record)
 }
 
 /// A quarter of the memory that is free, at most 1 GiB.
 fn usual_limit() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kib.map_or(MOST_STAGED / 4, |kib| (kib * 1024 / 4).min(MOST_STAGED))
+    (fathom_machine::available_memory() / 4).min(MOST_STAGED)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use journal::Recorder;
 use observe::Observations;
 
 use crate::bench::ALPHA;
-use crate::{ConductError, Conducted, Observer, RunTerms, Target, fingerprint};
+use crate::{ConductError, Conducted, Observer, RunTerms, Target, fingerprint, throttling};
 
 /// Enough for a p99 that isn't the maximum.
 const MOST_ROUNDS: u32 = 200;
@@ -105,6 +105,9 @@ impl StartupPlan {
             budget(&session.runs, programs, &summaries, seconds, quantile)
         });
         let made = session.runs.iter().map(|run| run.round + 1).max();
+        let throttled: Vec<_> = session.runs.iter().map(|run| run.throttled_ns).collect();
+        let mut warnings = warnings::of(&session.runs, programs);
+        warnings.extend(throttling::warning(&throttled));
         StartupRecord {
             schema_version: SCHEMA_VERSION,
             kind: "startup".to_string(),
@@ -125,7 +128,7 @@ impl StartupPlan {
             complete: !matches!(session.stop, StopReason::Interrupted | StopReason::Failed),
             stop: session.stop,
             comparisons: comparisons(&session.runs, programs, self.margin, ALPHA),
-            warnings: warnings::of(&session.runs, programs),
+            warnings,
             summaries,
             floor: session.floor,
             traces: Vec::new(),

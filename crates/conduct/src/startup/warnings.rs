@@ -178,6 +178,7 @@ mod tests {
             exit_corrected: true,
             output_bytes: 6,
             run_queue_wait_ns: Some(0),
+            throttled_ns: None,
             wait_is_exact: true,
             cpu_ns: 0,
             minor_faults: 0,

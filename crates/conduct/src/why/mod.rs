@@ -16,7 +16,9 @@ use fathom_trace::{Tier, Trace};
 use timing::Timing;
 
 use crate::slowdown::is_quotable;
-use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint, null_output};
+use crate::{
+    ConductError, Observer, RunTerms, Target, Wording, fingerprint, null_output, throttling,
+};
 
 /// More than a picture can show; the page merges what is shorter than a pixel.
 const TIMELINE_STRETCHES: usize = 50_000;
@@ -128,6 +130,7 @@ fn observation(target: &Target, timing: &Timing, trace: Trace, limits: Limits) -
         floor_seconds: timing.timed.floor.map(|floor| floor.value),
         cpus: std::thread::available_parallelism().map_or(1, usize::from),
         limits,
+        cpu_limit: throttling::limit(),
         language: language::language_of(&program),
         languages,
         python_unbuffered: language::python_unbuffered(&target.command.variables),

@@ -10,7 +10,7 @@ use super::Analysis;
 use super::call_extrapolation::CallExtrapolation;
 use super::index::Index;
 use super::median::median;
-use super::oversubscription::{is_oversubscribed, ready_share};
+use super::oversubscription::{is_oversubscribed, ready_share, runnable_threads};
 use super::programs;
 use crate::classify::Classifier;
 use crate::cpu_split::{self, CpuSplit};
@@ -30,6 +30,15 @@ fn queued_share(timed: &[Run]) -> f64 {
         (Some(wait), Some(wall)) if wall > 0.0 => (wait / wall).clamp(0.0, 1.0),
         _ => 0.0,
     }
+}
+
+/// Wall time for which the CPU limit of their group stopped the runs. The kernel adds up all CPUs
+/// that it stopped: as many as the command keeps busy.
+fn throttled_ns(observation: &Observation, threads: &[ThreadTimes]) -> f64 {
+    let runs = observation.timed.iter();
+    let throttled = median(runs.filter_map(|run| run.throttled_ns).collect());
+    let busy = runnable_threads(threads, &observation.trace);
+    throttled.unwrap_or(0.0) / busy.clamp(1.0, observation.cpus.max(1) as f64)
 }
 
 /// The untraced runs' CPU time divided by the traced run's own. Ticks of short runs and caches
@@ -195,13 +204,14 @@ impl<'a> Analysis<'a> {
                 1 => queued_share(&observation.timed) * timed_ns,
                 _ => 0.0,
             },
+            throttled_ns: throttled_ns(observation, &threads),
             cpu_ns,
             on_path: part_on_path(&traced, &threads),
         };
         let (account, factors) = match trace.tier {
             Some(Tier::Ptrace) => {
                 let in_kernel = ticks::Ticks::of_runs(&observation.timed).system_share();
-                let charged = overhead_correction::charged(timed_ns, cpu_ns, in_kernel);
+                let charged = overhead_correction::charged(known, in_kernel);
                 (charged, HashMap::new())
             }
             _ => overhead_correction::account(&traced, known),

@@ -1,6 +1,6 @@
 //! What must be known to trust the answer?
 
-use fathom_model::{Finding, FindingId, TimeCategory};
+use fathom_model::{Finding, FindingId, Run, TimeCategory};
 use fathom_trace::{Cause, Tier};
 
 use super::Analysis;
@@ -14,8 +14,12 @@ impl Analysis<'_> {
     /// That other programs had the CPU meanwhile. A program with more busy threads than there are
     /// CPUs waits for itself.
     fn neighbours(&self) -> Option<String> {
+        let of_others = |run: &Run| {
+            let throttled = run.throttled_ns.unwrap_or(0);
+            Some(run.run_queue_wait_ns?.saturating_sub(throttled))
+        };
         let waits = self.observation.timed.iter();
-        let wait = median(waits.filter_map(|run| run.run_queue_wait_ns).collect())?;
+        let wait = median(waits.filter_map(of_others).collect())?;
         let ready = self.account.share(TimeCategory::Ready);
         let own = runnable_threads(&self.threads, self.trace)
             > self.observation.cpus.max(1) as f64 * t::ONE_FOR_EACH;

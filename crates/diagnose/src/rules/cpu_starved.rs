@@ -1,10 +1,12 @@
-//! More threads want a CPU than there are CPUs, or than the command gets.
+//! More threads want a CPU than there are CPUs, or than the command gets, or its control group may
+//! have.
 
+use fathom_model::quantity::cpu_share;
 use fathom_model::{Finding, FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
 use crate::analysis::{Analysis, is_runnable};
-use crate::finding_builder::{FindingBuilder, percent};
+use crate::finding_builder::{FindingBuilder, is_significant, percent};
 use crate::numbers::time;
 use crate::overhead_correction::on_cpu_ns;
 use crate::thresholds as t;
@@ -77,6 +79,34 @@ pub(super) fn find(analysis: &Analysis<'_>) -> Option<Finding> {
     )
 }
 
+/// The CPU limit of the command's own control group stopped it: the kernel counts for how long. Less
+/// than that is in the account alone.
+pub(super) fn by_limit(analysis: &Analysis<'_>) -> Option<Finding> {
+    let throttled = analysis.spent_ns(TimeCategory::Throttled);
+    if !is_significant(analysis, throttled) {
+        return None;
+    }
+    let limit = analysis.observation.cpu_limit;
+    let limit = limit.map_or_else(String::new, |cpus| format!(" ({})", cpu_share(cpus)));
+    let runs = &analysis.observation.timed;
+    let stopped = runs.iter().filter(|run| run.throttled_ns > Some(0)).count();
+    let statement = format!(
+        "The CPU limit of its control group{limit} stopped the command for {}, {} of the wall time, in {stopped} of {} timed runs.",
+        time(throttled),
+        percent(analysis, throttled),
+        runs.len(),
+    );
+    Some(
+        FindingBuilder::new(FindingId::CpuStarved, analysis, throttled, statement)
+            .observed()
+            .evidence("stopped by the limit", throttled, "ns")
+            .advice(
+                "Raise the limit (docker: `--cpus`; systemd: `CPUQuota=`; `cpu.max`), or use fewer CPUs at a time. Other programs don't matter here.",
+            )
+            .finish(),
+    )
+}
+
 /// The command has no more busy threads than there are CPUs and still waits for one, in the timed
 /// runs as in the observed one: it bound its threads to one CPU, or others had them. Reported only
 /// where nothing else is found.
@@ -125,10 +155,34 @@ pub(super) fn by_others(analysis: &Analysis<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_model::Run;
+    use fathom_model::{Run, TimeCategory};
     use fathom_trace::Cause;
 
     use crate::fake::{Fake, MS, ROOT};
+
+    #[test]
+    fn a_command_that_its_groups_limit_stops_is_named_as_that() {
+        let mut fake = Fake::new(1000);
+        fake.waits(None, None, Cause::Preempted, 10, 600_000);
+        fake.trace.accounts.user_ns = 400 * MS;
+        fake.cpu_limit = Some(0.4);
+        let limited = Run {
+            run_queue_wait_ns: Some(600 * MS),
+            throttled_ns: Some(590 * MS),
+            cpu_ns: 400 * MS,
+            ..fake.run()
+        };
+        let found = crate::diagnose(&fake.observation(&[limited.clone(), limited]));
+        assert_eq!(found.account.ns(TimeCategory::Throttled), 590 * MS);
+        assert_eq!(found.findings.len(), 1, "{:?}", found.findings);
+        assert_eq!(found.findings[0].could_win_ns, 590 * MS);
+        assert_eq!(
+            found.findings[0].statement,
+            "The CPU limit of its control group (40 % of a CPU) stopped the command for 590 ms, 59 % of the \
+             wall time, in 2 of 2 timed runs."
+        );
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    }
 
     fn busy(threads: u32) -> Fake {
         let mut fake = Fake::new(1000);

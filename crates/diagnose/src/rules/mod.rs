@@ -79,7 +79,7 @@ const RULES: &[Rule] = &[
     thread_spawning::find,
     sleeping::find,
     polls,
-    cpu_starved::find,
+    starved,
     cold_files::find,
     page_fault_heavy::find,
     memory,
@@ -122,6 +122,12 @@ fn polls(analysis: &Analysis<'_>) -> Option<Finding> {
 /// Memory that is taken and given back, by calls or within the program.
 fn memory(analysis: &Analysis<'_>) -> Option<Finding> {
     allocator_churn::find(analysis).or_else(|| allocation::find(analysis))
+}
+
+/// CPUs that the command doesn't get: its group's limit goes before too many threads of its own,
+/// which would wait less without it.
+fn starved(analysis: &Analysis<'_>) -> Option<Finding> {
+    cpu_starved::by_limit(analysis).or_else(|| cpu_starved::find(analysis))
 }
 
 /// Clocks that are read, by calls or without.

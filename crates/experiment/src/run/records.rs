@@ -206,7 +206,7 @@ pub fn startup(
 fn waits(runs: &[StartupRun]) -> CpuWaits {
     let mut all = CpuWaits::default();
     for run in runs {
-        if let Some(waited) = run.run_queue_wait_ns {
+        if let Some(waited) = run.waited_for_others_ns() {
             all.add(waited, run.exit_ns);
         }
     }

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod ended;
+mod limits;
 mod recorded;
 mod refused;
 mod reported;

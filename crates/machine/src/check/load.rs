@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use fathom_measure::cgroup::CpuGroups;
+use fathom_model::quantity::short_time;
 use fathom_model::{CheckItem, CheckState};
 
-use super::{System, unknown};
+use super::{NO_GROUP, System, unknown};
 
 /// Counters of the machine at one time.
 #[derive(Debug, Clone)]
@@ -19,7 +21,7 @@ pub(super) struct Snapshot {
     swapped: Option<u64>,
     /// Times that a processor slowed itself down for heat.
     throttled: Option<u64>,
-    /// Times that the group's quota halted it.
+    /// For how long limits stopped the group, ns.
     halted: Option<u64>,
     /// Ticks and name of each process.
     processes: HashMap<u32, (u64, String)>,
@@ -39,9 +41,7 @@ impl Snapshot {
                 .as_deref()
                 .and_then(parse_swapped),
             throttled: throttled(system),
-            halted: ["sys/fs/cgroup/cpu.stat", "sys/fs/cgroup/cpu/cpu.stat"]
-                .iter()
-                .find_map(|path| field(&system.read(path)?, "nr_throttled")),
+            halted: CpuGroups::of(system.root()).map(|groups| groups.throttled_ns()),
             processes: processes(system),
             at: Instant::now(),
         }
@@ -292,22 +292,18 @@ fn heat(before: &Snapshot, after: &Snapshot) -> CheckItem {
 
 fn halted(before: &Snapshot, after: &Snapshot) -> CheckItem {
     match after.halted.zip(before.halted) {
-        None => CheckItem::new(
-            "quota_halts",
-            CheckState::Unknown,
-            "no quota file for this group",
-        ),
+        None => CheckItem::new("quota_halts", CheckState::Unknown, NO_GROUP),
         Some((now, then)) if now > then => CheckItem::new(
             "quota_halts",
             CheckState::Bad,
-            format!("{} just now", now - then),
+            format!("for {} just now", short_time((now - then) as f64 / 1e9)),
         )
         .because("the group's quota stops the program in the middle of a run")
         .mend("raise the limit (docker: --cpus; systemd: CPUQuota=)"),
         Some((now, _)) => CheckItem::new(
             "quota_halts",
             CheckState::Ok,
-            format!("none just now, {now} so far"),
+            format!("none just now, {} so far", short_time(now as f64 / 1e9)),
         ),
     }
 }
@@ -379,9 +375,14 @@ mod tests {
                 ),
                 ("proc/vmstat", format!("pswpin {n}\npswpout 0\n")),
                 (throttle, format!("{n}\n")),
+                ("proc/self/cgroup", "0::/a\n".to_owned()),
                 (
-                    "sys/fs/cgroup/cpu.stat",
-                    format!("usage_usec 5\nnr_throttled {n}\n"),
+                    "proc/self/mountinfo",
+                    "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n".to_owned(),
+                ),
+                (
+                    "sys/fs/cgroup/a/cpu.stat",
+                    format!("nr_throttled 9\nthrottled_usec {n}\n"),
                 ),
             ]
         };

@@ -1,5 +1,6 @@
 //! Is this machine quiet enough to measure on? Reads only; changes nothing.
 
+mod figures;
 mod kernel;
 mod load;
 mod place;
@@ -11,6 +12,8 @@ use std::time::Duration;
 use fathom_model::quantity::Ratio;
 use fathom_model::{CheckItem, CheckReport, CheckState, Fitness, Gaps, NoiseFloor, SelfComparison};
 
+pub use figures::as_remembered;
+
 use crate::affinity::{self, Pinned};
 use crate::probes::core_shared;
 use crate::probes::noise;
@@ -18,6 +21,9 @@ use crate::probes::noise;
 /// Runs a program of some milliseconds against itself and returns the smallest relative
 /// difference that can be detected, if any, and what that rests on; or `None` if it could not run.
 pub type AgainstItself<'a> = &'a mut dyn FnMut() -> Option<(Option<f64>, SelfComparison)>;
+
+/// What is found of limits where there are none of this program's.
+const NO_GROUP: &str = "no control group of this program is seen";
 
 fn unknown(id: &str) -> CheckItem {
     CheckItem::new(id, CheckState::Unknown, "the system does not tell")
@@ -32,6 +38,11 @@ pub(crate) struct System {
 impl System {
     pub(crate) fn at(root: impl Into<PathBuf>) -> System {
         System { root: root.into() }
+    }
+
+    /// The folder in which all its files are.
+    fn root(&self) -> &Path {
+        &self.root
     }
 
     fn path(&self, path: &str) -> PathBuf {

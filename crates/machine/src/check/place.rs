@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use fathom_measure::cgroup::CpuGroups;
+use fathom_model::quantity::short_time;
 use fathom_model::{CheckItem, CheckState};
 
-use super::{System, unknown};
+use super::{NO_GROUP, System, unknown};
 use crate::mounts;
 
 pub(super) fn items(system: &System, cpus: &[usize], directory: &Path) -> Vec<CheckItem> {
@@ -71,39 +73,27 @@ fn container(system: &System) -> CheckItem {
     }
 }
 
-/// CPUs that the quota allows, from `cpu.max` of version 2 or the two files of version 1.
-fn quota_cpus(system: &System) -> Option<Option<f64>> {
-    if let Some(text) = system.read("sys/fs/cgroup/cpu.max") {
-        let mut words = text.split_whitespace();
-        let (quota, period) = (words.next()?, words.next()?);
-        let period: f64 = period.parse().ok()?;
-        return Some(quota.parse::<f64>().ok().map(|quota| quota / period));
-    }
-    let quota = system.number("sys/fs/cgroup/cpu/cpu.cfs_quota_us")?;
-    let period = system.number("sys/fs/cgroup/cpu/cpu.cfs_period_us")?;
-    Some((quota > 0 && period > 0).then(|| quota as f64 / period as f64))
-}
-
 fn quota(system: &System, cpus: usize) -> CheckItem {
-    match quota_cpus(system) {
-        // The root group has no such file, nor has a system without groups.
-        None => CheckItem::new(
-            "cpu_quota",
-            CheckState::Unknown,
-            "no quota file for this group",
-        ),
-        Some(None) => CheckItem::new("cpu_quota", CheckState::Ok, "none"),
-        Some(Some(allowed)) if allowed >= cpus as f64 => {
-            CheckItem::new("cpu_quota", CheckState::Ok, format!("{allowed:.2} CPUs"))
-        }
-        Some(Some(allowed)) => CheckItem::new(
-            "cpu_quota",
-            CheckState::Warning,
-            format!("{allowed:.2} of {cpus} CPUs"),
-        )
-        .because("threads are halted for the rest of each 0.1 s once the quota is used")
-        .mend("raise the limit (docker: --cpus; systemd: CPUQuota=)"),
+    let Some(groups) = CpuGroups::of(system.root()) else {
+        return CheckItem::new("cpu_quota", CheckState::Unknown, NO_GROUP);
+    };
+    let limit = groups.limit();
+    let stopped_ns = groups.throttled_ns();
+    let mut found = match limit {
+        None => "none".to_owned(),
+        Some(limit) if limit < cpus as f64 => format!("{limit:.2} of {cpus} CPUs"),
+        Some(limit) => format!("{limit:.2} CPUs"),
+    };
+    if limit.is_none_or(|limit| limit >= cpus as f64) && stopped_ns == 0 {
+        return CheckItem::new("cpu_quota", CheckState::Ok, found);
     }
+    if stopped_ns > 0 {
+        let stopped = short_time(stopped_ns as f64 / 1e9);
+        found.push_str(&format!("; stopped for {stopped} so far"));
+    }
+    CheckItem::new("cpu_quota", CheckState::Warning, found)
+        .because("threads are stopped for the rest of each 0.1 s once the quota is used")
+        .mend("raise the limit (docker: --cpus; systemd: CPUQuota=), or use fewer CPUs")
 }
 
 fn affinity(system: &System, cpus: &[usize]) -> CheckItem {
@@ -189,17 +179,53 @@ mod tests {
         );
     }
 
+    /// The item of a system whose own group is `/a`, with these files.
+    fn of_groups(files: &[(&str, &str)]) -> CheckItem {
+        let own = [
+            ("proc/self/cgroup", "1:cpu:/a\n0::/a\n"),
+            (
+                "proc/self/mountinfo",
+                "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+                 41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+            ),
+        ];
+        let (_root, system) = system(&[&own, files].concat());
+        item(&all(&system), "cpu_quota")
+    }
+
     #[test]
     fn a_quota_below_the_cpus_is_a_warning_in_both_versions() {
-        let (_root, two) = system(&[("sys/fs/cgroup/cpu.max", "50000 100000\n")]);
-        assert_eq!(item(&all(&two), "cpu_quota").found, "0.50 of 2 CPUs");
-        let (_root, one) = system(&[
-            ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "150000\n"),
-            ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
+        const ONE: &str = "sys/fs/cgroup/cpu/a/cpu";
+        const TWO: &str = "sys/fs/cgroup/unified";
+        let two = of_groups(&[
+            (&format!("{TWO}/cpu.max"), "50000 100000\n"),
+            (&format!("{TWO}/a/cpu.max"), "max 100000\n"),
         ]);
-        assert_eq!(item(&all(&one), "cpu_quota").found, "1.50 of 2 CPUs");
-        let (_root, none) = system(&[("sys/fs/cgroup/cpu.max", "max 100000\n")]);
-        assert_eq!(item(&all(&none), "cpu_quota").state, CheckState::Ok);
+        assert_eq!(two.state, CheckState::Warning);
+        assert_eq!(two.found, "0.50 of 2 CPUs", "the group above has it");
+        let one = |quota, stopped_ns: &str| {
+            of_groups(&[
+                (&format!("{ONE}.cfs_quota_us"), quota),
+                (&format!("{ONE}.cfs_period_us"), "100000\n"),
+                (
+                    &format!("{ONE}.stat"),
+                    &format!("nr_throttled 7\nthrottled_time {stopped_ns}\n"),
+                ),
+            ])
+        };
+        assert_eq!(one("150000\n", "0").found, "1.50 of 2 CPUs");
+        assert_eq!(one("200000\n", "0").state, CheckState::Ok);
+        let halted = one("-1\n", "12000000");
+        assert_eq!(halted.state, CheckState::Warning);
+        assert_eq!(halted.found, "none; stopped for 12.0 ms so far");
+        let none = one("-1\n", "0");
+        assert_eq!((none.state, none.found.as_str()), (CheckState::Ok, "none"));
+    }
+
+    #[test]
+    fn without_a_group_nothing_is_known_of_a_quota() {
+        let (_root, system) = system(&[("sys/fs/cgroup/cpu.max", "50000 100000\n")]);
+        assert_eq!(item(&all(&system), "cpu_quota").state, CheckState::Unknown);
     }
 
     #[test]

@@ -15,6 +15,7 @@ impl ProcessExecutor {
             ended,
             captured,
             recorded,
+            throttled_ns,
         } = finished;
         let metrics = account::metrics(&answer);
         let usage = metrics.usage;
@@ -53,6 +54,7 @@ impl ProcessExecutor {
             involuntary_switches: usage.involuntary_switches,
             io: metrics.io.map(io_counts),
             steal_ns: self.steal.since_last(),
+            throttled_ns,
             left_behind: answer.left_behind.saturating_sub(self.left_behind),
             exit,
         };

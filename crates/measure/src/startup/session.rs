@@ -263,6 +263,7 @@ impl Starter<'_, '_> {
             run_queue_wait_ns: run
                 .run_queue_wait_ns
                 .map(|ns| ns.saturating_sub(stamps.wait_before_exec_ns)),
+            throttled_ns: run.throttled_ns,
             wait_is_exact: run.undisturbed_ns.is_some(),
             cpu_ns: run.cpu_ns,
             minor_faults: run.minor_faults,

@@ -1,5 +1,7 @@
 //! Numbers of things.
 
+use super::digits::three_digits;
+
 /// `count` with commas between thousands, for example `1,204,511`. Medians of an even number of
 /// runs may lie between two numbers: they keep one decimal.
 pub fn format_count(count: f64) -> String {
@@ -29,6 +31,17 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     )
 }
 
+/// How much of the CPUs: `40 % of a CPU`, `1 CPU`, `1.50 CPUs`.
+pub fn cpu_share(cpus: f64) -> String {
+    match cpus {
+        part if part < 0.995 => format!("{:.0} % of a CPU", 100.0 * part),
+        whole if (whole - whole.round()).abs() < 0.005 => {
+            counted(whole.round() as u64, "CPU", "CPUs")
+        }
+        several => format!("{} CPUs", three_digits(several)),
+    }
+}
+
 fn group(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -52,6 +65,14 @@ mod tests {
         assert_eq!(format_count(2.5), "2.5");
         assert_eq!(format_count(1234.5), "1,234");
         assert_eq!(format_count(-1000.0), "-1,000");
+    }
+
+    #[test]
+    fn less_than_a_cpu_is_a_part_of_one() {
+        assert_eq!(cpu_share(0.4), "40 % of a CPU");
+        assert_eq!(cpu_share(1.0), "1 CPU");
+        assert_eq!(cpu_share(1.5), "1.50 CPUs");
+        assert_eq!(cpu_share(12.0), "12 CPUs");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::waits;
 pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let runs = record.runs.iter().filter(|run| run.program == program);
     let known: Vec<_> = runs
-        .filter_map(|run| Some((run, run.run_queue_wait_ns?)))
+        .filter_map(|run| Some((run, run.waited_for_others_ns()?)))
         .collect();
     let mut all = CpuWaits::default();
     known.iter().for_each(|(run, ns)| all.add(*ns, run.exit_ns));

@@ -20,7 +20,11 @@ pub(super) fn parts(id: FindingId) -> &'static [TimeCategory] {
         FindingId::ProcessSpawning => &[TimeCategory::KernelProcesses],
         FindingId::Sleeping => &[TimeCategory::Sleeping],
         FindingId::BusyPolling | FindingId::ClockCalls => &[TimeCategory::KernelWaiting],
-        FindingId::CpuStarved => &[TimeCategory::Ready, TimeCategory::Stolen],
+        FindingId::CpuStarved => &[
+            TimeCategory::Ready,
+            TimeCategory::Throttled,
+            TimeCategory::Stolen,
+        ],
         FindingId::PageFaultHeavy => &[TimeCategory::PageFaults],
         FindingId::AllocatorChurn => &[TimeCategory::KernelMemory, TimeCategory::PageFaults],
         FindingId::MissingFileLookups => &[TimeCategory::KernelFiles],

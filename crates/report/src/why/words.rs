@@ -64,7 +64,7 @@ pub(super) fn kind(spent: TimeCategory) -> Kind {
         | TimeCategory::WaitingForEvents
         | TimeCategory::Signals
         | TimeCategory::OtherWait => Kind::Waiting,
-        TimeCategory::Ready | TimeCategory::Stolen => Kind::Starved,
+        TimeCategory::Ready | TimeCategory::Throttled | TimeCategory::Stolen => Kind::Starved,
         TimeCategory::Unaccounted => Kind::Unknown,
     }
 }
@@ -93,6 +93,7 @@ pub(super) fn name(spent: TimeCategory) -> &'static str {
         TimeCategory::Signals => "waiting for a signal",
         TimeCategory::OtherWait => "waiting for something else",
         TimeCategory::Ready => "ready, but not running",
+        TimeCategory::Throttled => "stopped by the group's CPU limit",
         TimeCategory::Stolen => "stolen by the hypervisor",
         TimeCategory::Unaccounted => "unaccounted",
     }
@@ -122,6 +123,7 @@ pub(super) fn short(spent: TimeCategory) -> &'static str {
         TimeCategory::Signals => "signal",
         TimeCategory::OtherWait => "wait",
         TimeCategory::Ready => "ready",
+        TimeCategory::Throttled => "throttled",
         TimeCategory::Stolen => "stolen",
         TimeCategory::Unaccounted => "?",
     }

@@ -129,6 +129,7 @@ impl Program {
                 device_written_bytes: 0,
             }),
             steal_ns: Some(0),
+            throttled_ns: None,
             left_behind: 0,
             exit,
         }

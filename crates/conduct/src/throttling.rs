@@ -1,0 +1,104 @@
+//! The CPU limit of Fathom's own control group, which stops what it runs.
+
+use std::path::Path;
+
+use fathom_measure::cgroup::CpuGroups;
+use fathom_model::quantity::{cpu_share, short_time};
+use fathom_model::{PipeNote, Warning};
+
+/// CPUs that the own group and those above it allow; `None` without a limit.
+pub(crate) fn limit() -> Option<f64> {
+    CpuGroups::of(Path::new("/"))?.limit()
+}
+
+/// That runs were stopped by it, and how long, from what each of them has
+/// ([`fathom_model::Run::throttled_ns`]): of all commands together, which share it.
+pub(crate) fn warning(runs: &[Option<u64>]) -> Option<Warning> {
+    of(runs, limit())
+}
+
+/// What it stopped of a session whose runs nobody counts one by one.
+pub(crate) struct Throttling {
+    groups: Option<CpuGroups>,
+    before_ns: u64,
+}
+
+impl Throttling {
+    /// From now on.
+    pub(crate) fn begin() -> Throttling {
+        let groups = CpuGroups::of(Path::new("/"));
+        Throttling {
+            before_ns: groups.as_ref().map_or(0, CpuGroups::throttled_ns),
+            groups,
+        }
+    }
+
+    /// What a pipeline's readers must know of it.
+    pub(crate) fn note(&self) -> Option<PipeNote> {
+        let groups = self.groups.as_ref()?;
+        let ns = groups.throttled_ns().saturating_sub(self.before_ns);
+        (ns > 0).then(|| PipeNote {
+            id: "throttled".to_string(),
+            stage: None,
+            message: format!(
+                "throttled by this group's CPU limit{}: {} in all while it was measured; raise it or use fewer CPUs",
+                in_brackets(groups.limit()),
+                short_time(ns as f64 / 1e9)
+            ),
+        })
+    }
+}
+
+fn in_brackets(limit: Option<f64>) -> String {
+    limit.map_or_else(String::new, |cpus| format!(" ({})", cpu_share(cpus)))
+}
+
+fn of(runs: &[Option<u64>], limit: Option<f64>) -> Option<Warning> {
+    let throttled: Vec<u64> = runs
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|ns| *ns > 0)
+        .collect();
+    let total: u64 = throttled.iter().sum();
+    let limit = in_brackets(limit);
+    (total > 0).then(|| Warning {
+        id: "throttled".to_string(),
+        benchmark: None,
+        message: format!(
+            "throttled by this group's CPU limit{limit}: in {} of {} runs, {} in all; raise it or use fewer CPUs",
+            throttled.len(),
+            runs.len(),
+            short_time(total as f64 / 1e9)
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn throttled_runs_are_one_warning_with_the_limit() {
+        let warning = of(
+            &runs(&[Some(100_000_000), Some(0), Some(210_000_000)]),
+            Some(0.4),
+        );
+        let warning = warning.expect("two were throttled");
+        assert_eq!(
+            (warning.id.as_str(), warning.benchmark),
+            ("throttled", None)
+        );
+        assert_eq!(
+            warning.message,
+            "throttled by this group's CPU limit (40 % of a CPU): in 2 of 3 runs, 310 ms in all; \
+             raise it or use fewer CPUs"
+        );
+    }
+
+    #[test]
+    fn runs_that_stayed_below_the_limit_need_no_word() {
+        assert_eq!(of(&[Some(0), Some(0)], Some(0.4)), None);
+        assert_eq!(of(&[None], None), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! Is the machine as fast as when its profile was taken?
+
+use fathom_model::{CheckItem, CheckState};
+
+use crate::remembered::{self, Change, Profile};
+use crate::suite::{Canaries, canaries};
+
+const ID: &str = "remembered_figures";
+
+/// Sends all canaries (0.3 s) and holds them against the remembered profile, if there is one.
+pub fn as_remembered(profile: Option<&Profile>) -> CheckItem {
+    match profile {
+        None => CheckItem::new(ID, CheckState::Unknown, "no profile of this machine")
+            .mend("fathom machine --quick remembers one"),
+        Some(profile) => {
+            let now = canaries(Canaries::All);
+            item(&remembered::changes(&profile.results, &now))
+        }
+    }
+}
+
+fn item(changes: &[Change]) -> CheckItem {
+    if changes.is_empty() {
+        return CheckItem::new(ID, CheckState::Ok, "as 'fathom machine' found them");
+    }
+    let moved: Vec<String> = changes
+        .iter()
+        .map(|change| {
+            let (before, now) = (change.before, change.now);
+            format!("{} {before:.3} to {now:.3} {}", change.id, change.unit)
+        })
+        .collect();
+    CheckItem::new(ID, CheckState::Warning, moved.join(", "))
+        .because("the machine is faster or slower than when its profile was taken")
+        .mend("wait for the neighbours that do that; fathom machine --quick takes it anew")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moved_is_a_warning_with_both_figures() {
+        assert_eq!(item(&[]).state, CheckState::Ok);
+        let moved = item(&[Change {
+            id: "memory_latency".into(),
+            title: "load, memory".into(),
+            unit: "ns".into(),
+            before: 118.0,
+            now: 190.5,
+        }]);
+        assert_eq!(moved.state, CheckState::Warning);
+        assert_eq!(moved.found, "memory_latency 118.000 to 190.500 ns");
+        assert_eq!(as_remembered(None).state, CheckState::Unknown);
+    }
+}
