@@ -27,7 +27,6 @@ mod target;
 mod terms;
 pub mod tiers;
 pub mod why;
-mod wording;
 
 pub use bench::{BenchPlan, bench};
 pub use error::ConductError;
@@ -40,7 +39,6 @@ pub use startup::{StartupPlan, startup};
 pub use target::{CommandPlan, Target};
 pub use terms::RunTerms;
 pub use why::{Explained, WhyPlan, why};
-pub use wording::Wording;
 
 use fathom_measure::MeasureError;
 

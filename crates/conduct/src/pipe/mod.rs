@@ -15,7 +15,7 @@ use fathom_trace::Tier;
 use journal::Recorder;
 use observe::Observed;
 
-use crate::{ConductError, Observer, RunTerms, Target, Wording, fingerprint};
+use crate::{ConductError, Observer, RunTerms, Target, fingerprint};
 
 /// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -141,8 +141,6 @@ pub struct PipePlan {
     pub record: Option<PathBuf>,
     /// How the stages are run.
     pub terms: RunTerms,
-    /// How the record says some things.
-    pub wording: Wording,
 }
 
 impl PipePlan {
@@ -198,7 +196,7 @@ pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, 
         observed,
         interrupted: interrupt::stopped(),
     });
-    record.notes = (plan.wording.pipe_notes)(&record);
+    record.notes = fathom_diagnose::pipeline::notes(&record);
     recorder.complete(&record)?;
     Ok(record)
 }

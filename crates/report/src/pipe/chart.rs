@@ -26,7 +26,7 @@ const STATES: [(PipeState, &str); 5] = [
     (PipeState::WaitingForInput, "waiting for input"),
     (PipeState::WaitingForReader, "waiting for the reader"),
     (PipeState::OtherWait, "other waits"),
-    (PipeState::NoCpu, "no CPU"),
+    (PipeState::NoCpu, "waiting for a CPU"),
 ];
 
 /// Draws the round.
