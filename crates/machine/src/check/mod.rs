@@ -20,7 +20,7 @@ use crate::probes::noise;
 pub type AgainstItself<'a> = &'a mut dyn FnMut() -> Option<(Option<f64>, SelfComparison)>;
 
 fn unknown(id: &str) -> CheckItem {
-    CheckItem::new(id, CheckState::Unknown, "the system does not tell")
+    CheckItem::new(id, CheckState::Unknown, "the system does not report it")
 }
 
 /// Where the files of the system are read.
