@@ -16,7 +16,7 @@ const WIDEST: usize = 100;
 enum Cell {
     Absent,
     State(PipeState),
-    /// There, but what it did is not seen.
+    /// There, but what it did is not known.
     Unseen,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn write(page: &mut Page, record: &PipeRecord, round: &PipeRound, tit
 
 fn legend(page: &mut Page, seen: &[Cell]) {
     let known = STATES.map(|(state, words)| (Cell::State(state), words));
-    let unseen = (Cell::Unseen, "from start to end; waits are not seen");
+    let unseen = (Cell::Unseen, "from start to end; waits are not known");
     let shown = known
         .into_iter()
         .chain([unseen])

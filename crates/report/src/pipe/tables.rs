@@ -7,7 +7,7 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::format_bytes;
 use crate::why::time;
 
-/// Where a number would stand that was not seen.
+/// Where a number would stand that is not known.
 const UNSEEN: &str = "-";
 /// Columns for what has a unit such as MiB/s.
 const WIDE: usize = 12;

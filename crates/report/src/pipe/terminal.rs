@@ -103,7 +103,7 @@ fn all(page: &mut Page, record: &PipeRecord) {
     for (label, text) in facts(record) {
         let tone = match label {
             "median wall" => Tone::Strong,
-            "not seen" => Tone::Quiet,
+            "not observed" => Tone::Quiet,
             "lost" => Tone::Notice,
             _ => Tone::Plain,
         };
@@ -175,7 +175,7 @@ pub(super) fn facts(record: &PipeRecord) -> Vec<(&'static str, String)> {
     if let Some(explaining) = &record.explaining {
         facts.push(("observed", how_observed(explaining)));
         let texts = explaining.not_visible.iter();
-        facts.extend(texts.map(|text| ("not seen", text.clone())));
+        facts.extend(texts.map(|text| ("not observed", text.clone())));
         let texts = explaining.lost.iter();
         facts.extend(texts.map(|text| ("lost", text.clone())));
     }
