@@ -29,10 +29,12 @@ const STATES: [(PipeState, &str); 5] = [
     (PipeState::NoCpu, "waiting for a CPU"),
 ];
 
-/// Draws the round.
+/// Draws the round, below its title if it has one.
 pub(super) fn write(page: &mut Page, record: &PipeRecord, round: &PipeRound, title: &str) {
     page.gap();
-    page.push(Line::new().add(Tone::Strong, title));
+    if !title.is_empty() {
+        page.push(Line::new().add(Tone::Strong, title));
+    }
     let width = page.width().min(WIDEST).saturating_sub(NAMES + 3).max(10);
     let mut seen: Vec<Cell> = Vec::new();
     for (index, run) in round.stages.iter().enumerate() {

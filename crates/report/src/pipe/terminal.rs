@@ -7,7 +7,7 @@ use super::view::{drawn, name};
 use super::{chart, tables};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{counted, format_level};
-use crate::text::JOIN;
+use crate::text::{JOIN, wrap};
 use crate::why::time;
 
 /// How the report is to look on a terminal.
@@ -51,12 +51,13 @@ pub fn pipe_terminal(record: &PipeRecord, options: &PipeOptions) -> String {
 
 fn short(page: &mut Page, record: &PipeRecord) {
     // Who asked for a late start wants to see that.
-    match late_chart(record) {
-        Some((round, title)) => chart::write(page, record, round, &title),
-        None => first_chart(page, record),
+    match (late_chart(record), drawn(&record.explained, &record.rounds)) {
+        (Some((round, title)), _) => chart::write(page, record, round, &title),
+        (None, Some(round)) => chart::write(page, record, round, ""),
+        (None, None) => {}
     }
-    let shown = shown_first(&record.notes);
     tables::write(page, record, &tables::times(record), false);
+    let shown = shown_first(page, &record.notes);
     if !shown.is_empty() {
         page.gap();
     }
@@ -221,11 +222,13 @@ fn how_observed(explaining: &PipeExplaining) -> String {
     }
 }
 
-/// More notes than these fill the screen, unless a late start was asked for.
-const NOTES: usize = 2;
+/// Lines of a screen, and those of it that stand around the notes: two empty ones, two at the end.
+const SCREEN: usize = 24;
+const AROUND: usize = 4;
 
-/// The notes that change what to believe or to do, most important first.
-fn shown_first(notes: &[PipeNote]) -> Vec<&PipeNote> {
+/// The notes that change what to believe or to do, most important first: one, and as many more as
+/// fit the screen. What became of a late start was asked for.
+fn shown_first<'a>(page: &Page, notes: &'a [PipeNote]) -> Vec<&'a PipeNote> {
     const IN_ORDER: [&[&str]; 5] = [
         &["partial", "failures", "left_behind"],
         &["holds_output"],
@@ -240,8 +243,14 @@ fn shown_first(notes: &[PipeNote]) -> Vec<&PipeNote> {
     };
     let mut shown: Vec<&PipeNote> = notes.iter().filter(|note| rank(note).is_some()).collect();
     shown.sort_by_key(|note| rank(note));
-    let asked = shown.iter().filter(|note| rank(note) == Some(2)).count();
-    shown.truncate(NOTES.max(asked));
+    let mut lines = page.lines() + AROUND;
+    let mut is_first = true;
+    shown.retain(|note| {
+        let more = wrap(&page.clean(&note.message), page.width()).len();
+        let fits = std::mem::take(&mut is_first) || lines + more <= SCREEN;
+        lines += if fits { more } else { 0 };
+        fits || note.id.starts_with("delay")
+    });
     shown
 }
 

@@ -32,7 +32,10 @@ pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> 
     }
     let after = next.end_ns.saturating_sub(first_out);
     // What comes from outside as it happens is wanted as it happens, whatever follows.
-    let is_live = writer.other_wait_ns? - writer.no_cpu_ns.unwrap_or(0) >= writer.wall_ns() / 2;
+    let outside = writer
+        .other_wait_ns?
+        .saturating_sub(writer.no_cpu_ns.unwrap_or(0));
+    let is_live = outside >= writer.wall_ns() / 2;
     if (after as f64) < WORTH_SOONER * wall && !is_live {
         return None;
     }
