@@ -193,7 +193,7 @@ fn one_program_gets_its_phases_and_one_without_output_its_exit() {
         "{text}"
     );
     assert!(
-        text.contains("loader and libraries      300 µs     59 %"),
+        flat(&text).contains("loader and libraries 300 µs 59 %"),
         "{text}"
     );
     assert!(

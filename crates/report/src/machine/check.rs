@@ -144,7 +144,7 @@ fn smallest_difference(out: &mut String, smallest: Option<f64>, by: &SelfCompari
     };
     let text = match smallest {
         Some(smallest) => format!(
-            "Smallest difference that 'fathom bench' detects here: {:.1} % of {clock} (in four of five tries of \
+            "Smallest difference that 'fathom bench' detects here: {:.1} % of {clock} (in four of five tries: \
              {runs}).",
             smallest * 100.0
         ),
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(
             detected,
             "Smallest difference that 'fathom bench' detects here: 2.0 % of CPU-wait-free\ntime (in four of five \
-             tries of 50 rounds of a program of 5.21 ms against itself).\n"
+             tries: 50 rounds of a program of 5.21 ms against itself).\n"
         );
         let mut none = String::new();
         smallest_difference(&mut none, None, &by);
